@@ -1,0 +1,82 @@
+/*
+ * One partition of a graph in memory: what a server owns and what samplers read.
+ *
+ * A partition owns the nodes of one contiguous range of per-type global IDs for each node
+ * type, and the in-edges of those nodes. Rows are owned nodes in the order of their global
+ * IDs (which, inside a partition, is the order of their original IDs). The in-edges of a row
+ * stand in the order of their original edge IDs, so "the 3rd neighbour" is the same node
+ * whatever the partitioning.
+ *
+ * Ownership: the struct points into memory that whoever opened it (partition/) holds; it is
+ * frozen, any thread may read it while the snapshot that pins it is held.
+ */
+#ifndef GRAPH_PART_H
+#define GRAPH_PART_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/types.h>
+
+#include "graph/types.h"
+
+/* In-edges of the owned nodes of one edge type's destination type (compressed sparse columns
+ * of the adjacency matrix). Row r has the edges index[r] .. index[r + 1]. */
+struct csc {
+    uint64_t num_rows;
+    uint64_t num_edges;
+    const uint64_t *index;     /* [num_rows + 1] */
+    const uint32_t *indices;   /* [num_edges], columns */
+    /* NULL: a column is the source's per-type global ID. Else column c is global ID
+     * column_global[c]: types with 2^32 nodes or more have owned nodes first, then halo. */
+    const uint64_t *column_global;
+    uint64_t first_edge; /* per-type global edge ID of position 0; the rest are implicit */
+};
+
+/* A row-major table; row i belongs to owned node (or edge position) i. */
+struct feature_table {
+    const char *name;
+    enum tr_dtype dtype;
+    uint64_t num_rows;
+    uint64_t width;     /* elements a row; 0 is allowed */
+    size_t row_bytes;   /* width * tr_dtype_size(dtype) */
+    const void *rows;
+    uint32_t ndim;      /* of one row, 0 (a scalar a row) .. FEATURE_NDIM_MAX */
+    uint64_t shape[4];  /* of one row */
+};
+
+#define FEATURE_NDIM_MAX 4
+
+struct node_part {
+    uint64_t num_nodes;           /* owned */
+    uint64_t global_begin;        /* per-type global ID of row 0 */
+    const uint64_t *original_ids; /* [num_nodes], increasing */
+    const uint32_t *in_degrees;   /* [num_nodes], over all edge types, in the whole graph */
+    const uint32_t *out_degrees;  /* [num_nodes], over all edge types, in the whole graph */
+    uint32_t num_features;
+    const struct feature_table *features;
+};
+
+struct edge_part {
+    struct csc csc;
+    /* [csc.num_rows]: in-degree prefix sum by original destination ID, so that
+     * rank of an edge = edge_rank[row] + its position in the row. */
+    const uint64_t *edge_rank;
+    const uint64_t *original_edge_ids; /* [csc.num_edges] or NULL when not loaded */
+    uint32_t num_features;
+    const struct feature_table *features;
+};
+
+struct graph_part {
+    uint32_t part_id;
+    uint32_t version;
+    const struct graph_types *types;
+    struct node_part *nodes; /* [types->num_ntypes] */
+    struct edge_part *edges; /* [types->num_etypes] */
+};
+
+/* The table of that name, or NULL. */
+const struct feature_table *node_part_feature(const struct node_part *part, const char *name);
+const struct feature_table *edge_part_feature(const struct edge_part *part, const char *name);
+
+#endif

@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libtr_model.la
+libtr_model_la_SOURCES =

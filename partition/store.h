@@ -1,0 +1,43 @@
+/*
+ * A partition directory opened for reading: the book and, on demand, partitions in memory.
+ *
+ * PARTITION_COPY reads a partition into huge-page memory (what a server wants: fastest access);
+ * PARTITION_MAP maps the files (what a command wants that only looks, or where memory is short).
+ *
+ * Ownership: store_close frees the book and all; close partitions first. Thread rules: open and
+ * close on one thread; a loaded struct graph_part is frozen and readable from any thread.
+ */
+#ifndef PARTITION_STORE_H
+#define PARTITION_STORE_H
+
+#include "graph/part.h"
+#include "partition/book.h"
+#include "runtime/error.h"
+#include "runtime/parallel.h"
+
+struct store;
+
+enum partition_mode { PARTITION_COPY, PARTITION_MAP };
+
+/* What to load beside topology; an unset part is NULL in the graph_part. */
+struct partition_load {
+    enum partition_mode mode;
+    int features;          /* node and edge features */
+    int edge_rank;
+    int original_edge_ids;
+};
+
+/* path: DIR/NAME.json (the part_config file). Checks every key, size and file. */
+int store_open(const char *path, struct store **out, struct error *error);
+void store_close(struct store *store);
+const struct book *store_book(const struct store *store);
+
+int store_load(struct store *store, uint32_t part, const struct partition_load *load,
+               struct graph_part **out, struct error *error);
+void store_unload(struct store *store, struct graph_part *part);
+
+/* Bytes of the partition's files that store_load with these choices would read. */
+uint64_t store_part_bytes(const struct store *store, uint32_t part,
+                          const struct partition_load *load);
+
+#endif

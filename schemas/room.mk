@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libtr_schemas.la
+libtr_schemas_la_SOURCES =

@@ -1,0 +1,2 @@
+noinst_LTLIBRARIES += libtr_sim.la
+libtr_sim_la_SOURCES =
