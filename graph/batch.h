@@ -1,0 +1,72 @@
+/*
+ * A mini-batch: the blocks that message passing runs over, from input layer to output layer.
+ *
+ * A block is bipartite: messages go from its source nodes to its destination nodes. The
+ * destination nodes are the first of its source nodes, and the source nodes of blocks[l + 1] are
+ * the destination nodes of blocks[l]. Nodes stand in first-appearance order of the walk from the
+ * seeds, which no placement changes; so one node list a type serves every layer: the
+ * nodes of any layer are a prefix of it, and the seeds are the shortest prefix.
+ *
+ * All IDs are per node type. Sources are positions in the node list (32-bit block-local IDs).
+ *
+ * Ownership: whoever made the batch owns its arrays (see the sampler); readers on any thread.
+ */
+#ifndef GRAPH_BATCH_H
+#define GRAPH_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/types.h>
+
+#define BATCH_LAYERS_MAX 16 /* deeper networks oversmooth long before */
+
+/* The edges of one canonical edge type in one block. */
+struct block_edges {
+    uint32_t num_dst;         /* = the block's num_dst of the destination type */
+    uint32_t num_edges;
+    const uint32_t *index;    /* [num_dst + 1] */
+    const uint32_t *sources;  /* [num_edges], positions among the nodes of the source type */
+    const uint64_t *edge_ids; /* [num_edges], per-type global edge IDs; NULL unless asked for */
+};
+
+struct block {
+    const uint32_t *num_src;         /* [num_ntypes] */
+    const uint32_t *num_dst;         /* [num_ntypes] */
+    const struct block_edges *edges; /* [num_etypes] */
+};
+
+/* Rows for the first num_rows nodes of a type's node list. */
+struct batch_rows {
+    enum tr_dtype dtype;
+    uint32_t num_rows;
+    uint64_t width;
+    size_t row_bytes;
+    void *rows; /* [num_rows][row_bytes], 64-byte aligned; NULL: not fetched */
+};
+
+struct batch_nodes {
+    uint32_t num_nodes;           /* input nodes = blocks[0].num_src of the type */
+    uint32_t num_seeds;
+    const uint64_t *ids;          /* [num_nodes] per-type global IDs */
+    const uint64_t *original_ids; /* [num_nodes], or NULL unless asked for */
+    const uint32_t *in_degrees;   /* [num_nodes] in the whole graph, or NULL unless asked for */
+    const uint32_t *out_degrees;  /* [num_nodes] in the whole graph, or NULL unless asked for */
+    struct batch_rows features;   /* of all input nodes */
+    struct batch_rows labels;     /* of the seeds */
+};
+
+struct mini_batch {
+    uint64_t seed;
+    uint32_t epoch;
+    uint32_t rank;  /* of the trainer it was dealt to */
+    uint64_t index; /* within the epoch: the step */
+    uint32_t step_seeds; /* seeds of this step over all trainers; divides the gradient */
+    uint32_t num_ntypes;
+    uint32_t num_etypes;
+    uint32_t num_layers;
+    const struct block *blocks;      /* [num_layers], input layer first */
+    const struct batch_nodes *nodes; /* [num_ntypes] */
+};
+
+#endif
