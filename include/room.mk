@@ -1,5 +1,9 @@
 troupeincludedir = $(includedir)/troupe
 troupeinclude_HEADERS = \
+    include/troupe/batch.h \
     include/troupe/error.h \
+    include/troupe/graph.h \
+    include/troupe/loader.h \
+    include/troupe/session.h \
     include/troupe/troupe.h \
     include/troupe/types.h

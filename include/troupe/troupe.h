@@ -2,7 +2,11 @@
 #ifndef TROUPE_TROUPE_H
 #define TROUPE_TROUPE_H
 
+#include <troupe/batch.h>
 #include <troupe/error.h>
+#include <troupe/graph.h>
+#include <troupe/loader.h>
+#include <troupe/session.h>
 #include <troupe/types.h>
 
 #endif

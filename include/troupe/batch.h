@@ -1,0 +1,79 @@
+/*
+ * A mini-batch as the training code receives it.
+ *
+ * Blocks stand from the input layer (0) to the output layer. A block's destination nodes are
+ * the first of its source nodes; the sources of block l + 1 are the destinations of block l.
+ * So one list of node IDs a type serves all layers, and the seeds come first in it. Edges
+ * are in CSC form over destination nodes: sources [index[d], index[d + 1]) feed destination d,
+ * as positions in the list of the source type.
+ *
+ * Ownership: arrays belong to the batch and are valid until tr_batch_release(). A batch may outlive
+ * loader, graph and session, and may be released on any thread; until then it is charged
+ * to the session's memory bound. Thread rules: reading from any number of threads.
+ */
+#ifndef TROUPE_BATCH_H
+#define TROUPE_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+#include <troupe/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_batch;
+
+/* Pointers that were not asked for in the loader's options are NULL. */
+struct tr_block {
+    uint32_t num_src;         /* source nodes of the edge type's source type */
+    uint32_t num_dst;         /* destination nodes of its destination type */
+    uint32_t num_edges;
+    const uint32_t *index;    /* [num_dst + 1] */
+    const uint32_t *sources;  /* [num_edges] */
+    const uint64_t *edge_ids; /* [num_edges] per-type global edge IDs */
+};
+
+struct tr_rows {
+    enum tr_dtype dtype;
+    size_t num_rows;
+    uint64_t width;
+    size_t row_bytes;
+    const void *rows; /* [num_rows][row_bytes], 64-byte aligned */
+};
+
+TR_API void tr_batch_release(struct tr_batch *batch);
+
+TR_API uint32_t tr_batch_epoch(const struct tr_batch *batch);
+TR_API uint64_t tr_batch_index(const struct tr_batch *batch);
+TR_API uint32_t tr_batch_num_layers(const struct tr_batch *batch);
+
+/* The block of a layer and edge type; TR_ERANGE when there is none. */
+TR_API int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
+                          struct tr_block *block);
+
+/* Nodes of a type: [*count] global IDs, seeds first. NULL with *count 0 for another number. */
+TR_API const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count);
+TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint32_t ntype,
+                                             size_t *count);
+TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
+/* In the order of tr_batch_nodes(). */
+TR_API const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype);
+TR_API const uint32_t *tr_batch_out_degrees(const struct tr_batch *batch, uint32_t ntype);
+
+/* Features of all nodes of a type, in the order of tr_batch_nodes(); TR_ENOENT if none came. */
+TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
+/* Labels of the seeds. */
+TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
+
+/* A hash of the batch in original IDs: equal on every placement. Needs original_ids in the
+ * loader's options, else TR_EINVAL. */
+TR_API int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * A partitioned graph opened in a session, node sets of it, and features by ID.
+ *
+ * IDs are per node type and global: partitioning assigned them so that each partition
+ * owns one range. tr_graph_original_ids() gives the user's own IDs.
+ *
+ * Thread rules and ownership: as for the session.
+ */
+#ifndef TROUPE_GRAPH_H
+#define TROUPE_GRAPH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+#include <troupe/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_session;
+struct tr_graph;
+struct tr_nodes;
+
+/* A feature of a node type. */
+struct tr_feature_info {
+    const char *name; /* valid while the graph is open */
+    enum tr_dtype dtype;
+    uint64_t width;   /* elements a row */
+    size_t row_bytes; /* width * tr_dtype_size(dtype) */
+};
+
+/* path: the DIR/NAME.json that `troupe partition` wrote. */
+TR_API int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out);
+TR_API void tr_graph_close(struct tr_graph *graph);
+
+TR_API uint32_t tr_graph_num_ntypes(const struct tr_graph *graph);
+TR_API uint32_t tr_graph_num_etypes(const struct tr_graph *graph);
+TR_API uint32_t tr_graph_num_parts(const struct tr_graph *graph);
+
+/* Names are NULL for a number that names no type; counts are 0. */
+TR_API const char *tr_graph_ntype_name(const struct tr_graph *graph, uint32_t ntype);
+TR_API const char *tr_graph_etype_name(const struct tr_graph *graph, uint32_t etype);
+TR_API uint64_t tr_graph_num_nodes(const struct tr_graph *graph, uint32_t ntype);
+TR_API uint64_t tr_graph_num_edges(const struct tr_graph *graph, uint32_t etype);
+
+/* The features of a node type: [0, tr_graph_num_features). TR_ERANGE for another number. */
+TR_API uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype);
+TR_API int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feature,
+                            struct tr_feature_info *info);
+/* TR_ENOENT when the type has no feature of that name. */
+TR_API int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
+                                 struct tr_feature_info *info);
+
+/* Rows of a feature for nodes in any order, repeats allowed, into rows: [count * row_bytes].
+ * timeout_ns from now. TR_ERANGE names the first ID that is none. */
+TR_API int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
+                          const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
+
+/* The user's IDs of nodes: original_ids [count]. */
+TR_API int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
+                                 size_t count, int64_t timeout_ns, uint64_t *original_ids);
+
+/* In- and out-degrees in the whole graph over all edge types; either array may be NULL. */
+TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
+                            size_t count, int64_t timeout_ns, uint32_t *in_degrees,
+                            uint32_t *out_degrees);
+
+/*
+ * A node set: what a loader takes its seeds from, in the order of original IDs.
+ */
+
+/* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0. */
+TR_API int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
+                           struct tr_nodes **out);
+/* All nodes of a type. */
+TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out);
+/* The nodes listed, each once: TR_EINVAL names one that is listed twice. */
+TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
+                           size_t count, struct tr_nodes **out);
+TR_API void tr_nodes_close(struct tr_nodes *nodes);
+TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
+TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
+/* [tr_nodes_count], valid while the set is open. */
+TR_API const uint64_t *tr_nodes_ids(const struct tr_nodes *nodes);
+TR_API const uint64_t *tr_nodes_original_ids(const struct tr_nodes *nodes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,76 @@
+/*
+ * A loader: shuffled epochs of mini-batches over a node set, sampled ahead of the training thread.
+ *
+ * The same seed, node set and options give the same batches on any placement: number of
+ * partitions, servers, samplers, loops, and whether data are read or asked for.
+ *
+ * Thread rules: as for the session; one thread at a time may wait in tr_loader_next() (a second
+ * gets TR_EINVAL). tr_loader_cancel() and tr_loader_close() wake it with TR_ECANCELED.
+ */
+#ifndef TROUPE_LOADER_H
+#define TROUPE_LOADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_graph;
+struct tr_nodes;
+struct tr_loader;
+struct tr_batch;
+
+#define TR_LAYERS_MAX 16
+#define TR_FANOUT_ALL (-1)
+
+struct tr_loader_options {
+    uint32_t num_layers; /* 1 .. TR_LAYERS_MAX */
+    /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
+     * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour. */
+    int32_t fanout[TR_LAYERS_MAX];
+    uint32_t batch_size; /* seeds a batch, for each trainer */
+    bool replace;        /* draw with replacement */
+    bool shuffle;        /* a new order each epoch */
+    bool drop_last;      /* drop a last batch that is not full */
+    bool edge_ids;       /* give each edge's global ID */
+    bool original_ids;   /* give the user's ID of each node (tr_batch_digest needs them) */
+    bool degrees;        /* give whole-graph in- and out-degrees */
+    const char *features; /* feature of the input nodes to bring along, or NULL */
+    const char *labels;   /* feature of the seeds to bring along, or NULL */
+    uint32_t prefetch;    /* batches in flight or waiting; 0: 2 a sampler */
+    uint32_t rank;        /* of this trainer */
+    uint32_t world;       /* trainers; 0 means 1 */
+    uint64_t seed;        /* 0: the session's */
+};
+
+/* One layer of fanout 10, batch size 1024, shuffled. */
+TR_API void tr_loader_options_init(struct tr_loader_options *options);
+
+TR_API int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
+                          const struct tr_loader_options *options, struct tr_loader **out);
+TR_API void tr_loader_close(struct tr_loader *loader);
+
+/* Batches in one epoch. */
+TR_API uint64_t tr_loader_num_batches(const struct tr_loader *loader);
+
+/* Begins an epoch; batches of an epoch under way are dropped. The first call of tr_loader_next()
+ * begins epoch 0 by itself. */
+TR_API int tr_loader_begin(struct tr_loader *loader, uint32_t epoch);
+
+/* The next batch in order; TR_EEND after the last of the epoch (the next call begins the
+ * next epoch); TR_ETIMEDOUT loses nothing: the next call goes on waiting. */
+TR_API int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out);
+
+/* Wakes the waiting thread and drops the epoch; the loader can begin another. */
+TR_API int tr_loader_cancel(struct tr_loader *loader);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

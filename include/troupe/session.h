@@ -1,0 +1,70 @@
+/*
+ * A session: the actors of one job as this process sees them.
+ *
+ * tr_session_open() starts the loops and the actors (servers, samplers, a trainer-proxy, a
+ * coordinator) in this process; tr_session_close() stops them in order.
+ *
+ * Ownership: graphs, node sets, loaders and batches made from a session hold it alive:
+ * they may be closed in any order, also after tr_session_close(), on any thread. A call
+ * on a closed session gives TR_ECLOSED.
+ *
+ * Thread rules: every function may be called from any thread that is not one of the session's
+ * own loops. Calls on different objects run at the same time.
+ */
+#ifndef TROUPE_SESSION_H
+#define TROUPE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_session;
+
+/* Wait without an end of one's own: calls still end by the session's recovery deadline. */
+#define TR_WAIT_FOREVER ((int64_t)-1)
+
+struct tr_session_options {
+    uint32_t servers;  /* server actors; 0: one a partition */
+    uint32_t samplers; /* sampler actors; 0: one a loop */
+    uint32_t loops;    /* event loops, each on a thread; 0: one a processor, at most 16 */
+    uint64_t seed;     /* of every random choice; the same seed gives the same batches */
+    /* Frozen local data are read in place; false sends every read as a message. */
+    bool direct;
+    /* Encodes and verifies each message as a link would, also inside the process. */
+    bool codec;
+    /* Serve from mapped files instead of huge-page memory: slower, but takes no memory. */
+    bool map_files;
+    uint64_t memory_bytes_max;    /* of batches that are in flight or held; 0: 4 GiB */
+    int64_t recovery_deadline_ns; /* 0: 600 s */
+    /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
+    void (*log)(void *arg, int level, const char *line);
+    void *log_arg;
+};
+
+/* The defaults: everything 0, direct reads. */
+TR_API void tr_session_options_init(struct tr_session_options *options);
+
+/* options NULL: the defaults. On failure *out may still be a session, which only tells what
+ * failed (tr_session_error) and must be closed; it is NULL when there was no memory for it. */
+TR_API int tr_session_open(const struct tr_session_options *options, struct tr_session **out);
+
+/* Stops the actors; NULL is ignored. */
+TR_API void tr_session_close(struct tr_session *session);
+
+/* The sentence of the calling thread's last failed call on the session or anything made
+ * from it; "" when there was none. Valid until that thread's next call. */
+TR_API const char *tr_session_error(struct tr_session *session);
+
+/* Writes what every actor and mailbox holds to the log, as SIGUSR1 does in troupe(1). */
+TR_API int tr_session_dump(struct tr_session *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
