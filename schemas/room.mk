@@ -1,2 +1,3 @@
 noinst_LTLIBRARIES += libtr_schemas.la
-libtr_schemas_la_SOURCES =
+libtr_schemas_la_SOURCES = \
+    schemas/messages.h

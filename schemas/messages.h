@@ -1,0 +1,256 @@
+/*
+ * The messages of a job as plain C structs: the heads that actors fill and read.
+ *
+ * Each struct is the head of one message kind; its table in messages.fbs is its definition on
+ * a link. Bulk (rows, ID arrays) is not in heads: it travels as the message's body, whose layout
+ * is stated here beside the head. In a process the head is passed as it is.
+ *
+ * Every count here that came from outside was checked against the length of the body before an
+ * actor sees it (see messages_verify). All integers are little-endian on a link.
+ *
+ * Kinds: a *pure* request may be repeated and answered by any replica.
+ */
+#ifndef SCHEMAS_MESSAGES_H
+#define SCHEMAS_MESSAGES_H
+
+#include <stdint.h>
+
+/* Kinds of the job start here; the runtime's own are below. */
+#define MESSAGES_FIRST_KIND 64
+
+/* X(KIND, struct, lane, class) — lane: CONTROL or DATA; class: PURE, SEQUENCED, ONCE. */
+#define MESSAGES(X)                                       \
+    X(MSG_SAMPLE_REQUEST, msg_sample_request, DATA, PURE) \
+    X(MSG_SAMPLE_REPLY, msg_sample_reply, DATA, PURE)     \
+    X(MSG_ROWS_REQUEST, msg_rows_request, DATA, PURE)     \
+    X(MSG_ROWS_REPLY, msg_rows_reply, DATA, PURE)         \
+    X(MSG_SELECT_REQUEST, msg_select_request, DATA, PURE) \
+    X(MSG_SELECT_REPLY, msg_select_reply, DATA, PURE)     \
+    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)  \
+    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)      \
+    X(MSG_FAILED, msg_failed, CONTROL, PURE)              \
+    X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)       \
+    X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE) \
+    X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)  \
+    X(MSG_BATCH_REQUEST, msg_batch_request, DATA, PURE)   \
+    X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)       \
+    X(MSG_JOIN, msg_join, CONTROL, PURE)                  \
+    X(MSG_JOINED, msg_joined, CONTROL, PURE)              \
+    X(MSG_MEMBERS_REQUEST, msg_members_request, CONTROL, PURE) \
+    X(MSG_MEMBERS_REPLY, msg_members_reply, CONTROL, PURE) \
+    X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)       \
+    X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED) \
+    X(MSG_EPOCH_DONE, msg_epoch_done, CONTROL, SEQUENCED) \
+    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)
+
+enum message_kind_id {
+    MSG_FIRST_ = MESSAGES_FIRST_KIND - 1,
+#define X(kind, type, lane, class) kind,
+    MESSAGES(X)
+#undef X
+    MSG_END_,
+};
+
+/* What a draw is keyed by beside the node itself: see graph/key.h. */
+struct msg_draw {
+    uint64_t seed;
+    uint64_t batch;
+    uint32_t epoch;
+    uint32_t rank;
+    uint32_t hop;
+};
+
+/*
+ * Draw in-neighbours. One request a (hop, partition).
+ * Body: struct msg_sample_section[num_sections], then uint32_t rows[num_rows] of each section (a
+ * section with the rows of the one before it says so in `same_rows` and brings none).
+ */
+struct msg_sample_request {
+    struct msg_draw draw;
+    uint32_t part;
+    uint32_t version;
+    uint32_t num_sections;
+    uint32_t replace;      /* 0 or 1 */
+    uint32_t edge_ids;     /* 0 or 1: also give edge positions */
+    uint64_t reply_bytes_max; /* the caller's room; the server stops before the row that exceeds it */
+    uint32_t skip_sections;   /* continue a reply that did not fit: sections done ... */
+    uint32_t skip_rows;       /* ... and rows done of the next */
+};
+
+struct msg_sample_section {
+    uint32_t etype;
+    int32_t fanout; /* -1: all */
+    uint32_t num_rows;
+    uint32_t same_rows; /* 1: the rows of the section before */
+};
+
+/*
+ * Body: for each section answered, in order, 8-byte aligned: uint32_t num_rows done,
+ * uint32_t column_bytes (4 or 8), uint64_t num_edges, uint32_t counts[num_rows], columns
+ * [num_edges] (per-type global IDs, u32 or u64), and if asked for uint64_t edge_ids[num_edges].
+ */
+struct msg_sample_reply {
+    uint32_t num_sections; /* sections in this reply; the last one may be partly done */
+    uint32_t done;         /* 1: everything was answered */
+};
+
+/* Special tables beside the features of a node type (0, 1, ...). */
+#define MSG_TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */
+#define MSG_TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
+#define MSG_TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
+
+/*
+ * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
+ * uint32_t rows[num_rows] of each section (none where same_rows).
+ */
+struct msg_rows_request {
+    uint32_t part;
+    uint32_t version;
+    uint32_t num_sections;
+};
+
+struct msg_rows_section {
+    uint32_t ntype;
+    uint32_t table;
+    uint32_t num_rows;
+    uint32_t same_rows;
+};
+
+/* Body: for each section, 64-byte aligned, num_rows * row_bytes. */
+struct msg_rows_reply {
+    uint32_t num_sections;
+};
+
+#define MSG_MASK_ALL 0xffffffffu
+
+/* Which owned nodes have a non-zero row in a one-element mask table (MSG_MASK_ALL: all),
+ * from row `begin` on, at most `rows_max` answers. */
+struct msg_select_request {
+    uint32_t part;
+    uint32_t version;
+    uint32_t ntype;
+    uint32_t table;
+    uint64_t begin;
+    uint32_t rows_max;
+};
+
+/* Body: uint64_t global_ids[count], uint64_t original_ids[count]. */
+struct msg_select_reply {
+    uint64_t next; /* row to go on with; = owned nodes when finished */
+    uint32_t count;
+    uint32_t done;
+};
+
+struct msg_meta_request {
+    uint32_t part;
+};
+
+/* Body: JSON text: what the server owns (types, counts, feature tables). */
+struct msg_meta_reply {
+    uint32_t part;
+    uint32_t version;
+    uint64_t book_hash; /* equal for partitions of one graph */
+};
+
+/* The reply to any request that could not be served. Body: the sentence, not terminated. */
+struct msg_failed {
+    int32_t code; /* TR_E* */
+};
+
+#define MSG_LAYERS_MAX 16
+
+/* What batches to draw. Body: uint64_t global_ids[num_seeds], original_ids[num_seeds] in the order
+ * of original IDs. Opening the same loader again is harmless. */
+struct msg_loader_open {
+    uint64_t loader;
+    uint64_t seed;
+    uint64_t num_seeds;
+    uint32_t ntype;
+    uint32_t num_layers;
+    int32_t fanout[MSG_LAYERS_MAX]; /* input layer first */
+    uint32_t batch_size;
+    uint32_t rank;
+    uint32_t world;
+    uint32_t features; /* table of the input nodes; MSG_MASK_ALL: none */
+    uint32_t labels;   /* table of the seeds; MSG_MASK_ALL: none */
+    uint32_t flags;    /* MSG_LOADER_* */
+};
+
+#define MSG_LOADER_REPLACE 1u
+#define MSG_LOADER_SHUFFLE 2u
+#define MSG_LOADER_DROP_LAST 4u
+#define MSG_LOADER_EDGE_IDS 8u
+#define MSG_LOADER_ORIGINAL_IDS 16u
+#define MSG_LOADER_DEGREES 32u
+
+struct msg_loader_opened {
+    uint64_t loader;
+    uint64_t num_batches;
+};
+
+struct msg_loader_close {
+    uint64_t loader;
+};
+
+struct msg_batch_request {
+    uint64_t loader;
+    uint64_t batch; /* step in the epoch */
+    uint32_t epoch;
+};
+
+struct sampled_batch; /* actors/sampled_batch.h: a batch and the memory it stands in */
+
+/* In a process the batch travels by pointer and the message owns one reference; on a link the
+ * codec flattens it into the body (see sampled_batch_flatten). */
+struct msg_batch_reply {
+    uint64_t loader;
+    uint64_t batch;
+    uint32_t epoch;
+    struct sampled_batch *object;
+};
+
+enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER };
+
+struct msg_join {
+    uint32_t role;
+    uint32_t rank;
+};
+
+struct msg_joined {
+    uint32_t rank;
+    uint32_t era;
+};
+
+struct msg_members_request {
+    uint32_t role;
+};
+
+/* Body: struct address[count]. */
+struct msg_members_reply {
+    uint32_t count;
+};
+
+struct msg_barrier {
+    uint64_t name; /* hash of the barrier's name */
+    uint64_t sequence;
+    uint32_t rank;
+    uint32_t count;
+};
+
+struct msg_barrier_done {
+    uint64_t name;
+    uint64_t sequence;
+};
+
+struct msg_epoch_done {
+    uint64_t loader;
+    uint32_t epoch;
+    uint32_t rank;
+};
+
+struct msg_job_done {
+    int32_t code;
+    uint32_t rank;
+};
+
+#endif
