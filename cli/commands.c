@@ -1,0 +1,10 @@
+#include "cli/command.h"
+
+const struct command *const *command_list(void)
+{
+    static const struct command *const COMMANDS[] = {
+        &command_completion,
+        NULL,
+    };
+    return COMMANDS;
+}
