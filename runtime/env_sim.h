@@ -1,0 +1,52 @@
+/*
+ * The simulator: the same actors, in one thread, from one seed, on a virtual clock.
+ *
+ * Each step it draws one of what could happen next: a turn of a runnable loop (which itself draws
+ * an actor and how many messages it handles) or a piece of the first job of the crew. When
+ * nothing is runnable the clock jumps to the next timer. Two runs with one seed do the same, step
+ * by step, which env_sim_trace shows.
+ *
+ *     env_sim_create(seed, NULL, &env);
+ *     node_create(env, &options, &node, &error); node_spawn(...); node_start(node);
+ *     env_sim_run(env, finished, arg, 60 * ENV_SECOND_NS);   0, TR_ETIMEDOUT or TR_EEND (quiescent)
+ *     node_stop(node, deadline); env_sim_run(env, NULL, NULL, limit); node_destroy(node);
+ *
+ * Thread rules: one thread.
+ */
+#ifndef RUNTIME_ENV_SIM_H
+#define RUNTIME_ENV_SIM_H
+
+#include "runtime/env.h"
+
+#define ENV_SECOND_NS UINT64_C(1000000000)
+
+struct env_sim_options {
+    uint32_t alloc_fail_ppm;     /* chance that an allocation of messages fails, per million */
+    uint64_t turn_ns_max;        /* a turn takes 1 .. this much virtual time; 0: 2000 */
+    uint64_t timer_late_ns_max;  /* a timer fires up to this late; 0: 50 us */
+    uint64_t steps_max;          /* a run longer than this does not end; 0: 100 million */
+};
+
+/* options NULL: all defaults, no failing allocation. */
+int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct env **env);
+
+/* Runs until done(arg) is true (0), virtual time reached until_ns (TR_ETIMEDOUT), nothing can ever
+ * happen again (TR_EEND: quiescent; with work open, a deadlock), or steps_max steps
+ * (TR_ERANGE: a livelock). done may be NULL. */
+int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t until_ns);
+
+uint64_t env_sim_now_ns(const struct env *env);
+
+/* Changes the chance of failing allocations from here on (0 to let a run end cleanly). */
+void env_sim_set_alloc_fail(struct env *env, uint32_t ppm);
+
+/* A hash of every delivery, timer and choice so far. */
+uint64_t env_sim_trace(const struct env *env);
+
+/* Steps so far. */
+uint64_t env_sim_steps(const struct env *env);
+
+/* The simulator's own stream of draws, for scenarios that want faults from the same seed. */
+uint64_t env_sim_draw(struct env *env);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * A port: how a thread that is not a loop (the training thread) talks to actors.
+ *
+ * A small actor on one loop makes the calls; the thread posts to that loop's inbox and waits, with
+ * a deadline, on a condition variable. One waiter at a time; closing wakes it (TR_ECLOSED); an
+ * answer that comes too late is released. Real env only: the simulator drives actors directly.
+ *
+ * Thread rules: any one thread at a time for call and send; port_close from any thread.
+ */
+#ifndef RUNTIME_PORT_H
+#define RUNTIME_PORT_H
+
+#include <stdint.h>
+
+#include "runtime/actor.h"
+
+struct port;
+
+/* Opens a port on that loop of a started node. TR_ENOMEM, TR_ECLOSED. */
+int port_open(struct node *node, uint32_t loop, struct port **port);
+
+/* A message of a registered kind, made by this thread; NULL: memory is out. Set its head, and its
+ * body with message_body_attach(buffer_create_any(...)). */
+struct message *port_message(struct port *port, uint32_t kind);
+
+/* Sends; consumes. 0 or TR_ECLOSED. */
+int port_send(struct port *port, struct address to, struct message *message);
+
+/* Calls and waits until the reply, a failure as in call.h, or the deadline (of port_now_ns).
+ * Consumes the request. On 0, *reply is the caller's, for port_release. TR_ECLOSED: the port or
+ * node closed. */
+int port_call(struct port *port, struct address to, struct message *request,
+              uint64_t deadline_ns, struct message **reply);
+
+/* The address that a name has, waiting for it until the deadline (directory.h). */
+int port_find(struct port *port, const char *name, uint64_t deadline_ns, struct address *address);
+
+/* Gives a message up on this thread. */
+void port_release(struct port *port, struct message *message);
+
+uint64_t port_now_ns(const struct port *port);
+
+/* Wakes the waiter and refuses further calls; any thread, any number of times. */
+void port_close(struct port *port);
+
+/* Frees it: after port_close and when no thread is in a call; before node_destroy. */
+void port_destroy(struct port *port);
+
+#endif
