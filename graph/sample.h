@@ -1,0 +1,75 @@
+/*
+ * Uniform sampling of in-edges: the kernel that a server and a sampler run alike.
+ *
+ * A request names rows of one partition's CSC, a fanout and a key base; the answer is a count
+ * for each row and the columns drawn, one row after the other. It depends on the original IDs of
+ * the rows alone, so an answer from another host has the same bytes as a local one.
+ *
+ * What is drawn of a row of d in-edges, fanout k:
+ *   - without replacement, d <= k or k = SAMPLE_ALL: all, in the order of original edge IDs;
+ *   - without replacement, d > k: each k-subset with equal probability, in that same order;
+ *   - with replacement, d > 0: k independent uniform draws, in the order they were drawn
+ *     (SAMPLE_ALL takes each in-edge once).
+ *
+ * The kernel waits for memory and little else, so it walks the rows in small blocks: while the
+ * columns of one block are read, those of the next are prefetched, and the row bounds of the one
+ * after that.
+ *
+ * Thread rules: pure but for the scratch memory, which one caller at a time may use.
+ */
+#ifndef GRAPH_SAMPLE_H
+#define GRAPH_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/part.h"
+
+#define SAMPLE_ALL UINT32_MAX
+
+/* Larger fanouts mean "all" in practice; this bounds the scratch memory to 200 MB. */
+#define SAMPLE_FANOUT_MAX (UINT32_C(1) << 24)
+
+struct sample_request {
+    const struct csc *csc;
+    const uint64_t *original_ids; /* [csc->num_rows]; NULL: the global ID is the original one */
+    uint64_t global_begin;        /* per-type global ID of row 0; read where original_ids is NULL */
+    const uint32_t *rows;         /* [num_rows], each below csc->num_rows, repeats allowed */
+    uint32_t num_rows;
+    uint32_t fanout; /* 0 .. SAMPLE_FANOUT_MAX or SAMPLE_ALL */
+    bool replace;
+    uint64_t key_base; /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
+};
+
+/* Where the answer goes. Columns hold sample_bound() elements. */
+struct sample_result {
+    uint32_t *counts;       /* [num_rows] */
+    uint32_t *columns;      /* per-type global IDs, where csc->column_global is NULL; else unused */
+    uint64_t *wide_columns; /* per-type global IDs, where there is a column_global; else unused */
+    uint64_t *edge_ids;     /* per-type global edge IDs; NULL: not asked for */
+    uint64_t num_edges;     /* output */
+};
+
+/* Scratch memory, grown when a larger fanout comes and kept. All zeros is a valid one. */
+struct sample_space {
+    uint32_t *positions[2];
+    size_t positions_bytes[2];
+    uint32_t *scratch;
+    size_t scratch_bytes;
+};
+
+void sample_space_fini(struct sample_space *space);
+
+/* Checks a request that came from outside: TR_ERANGE for a row that is not there, TR_ETOOBIG for
+ * the fanout. sample_uniform asserts nothing about rows, it relies on this. */
+int sample_check(const struct sample_request *request);
+
+/* An upper bound of the edges that will be drawn, exact for SAMPLE_ALL. The rows were checked. */
+uint64_t sample_bound(const struct sample_request *request);
+
+/* Draws. 0, TR_ENOMEM (scratch), TR_ETOOBIG (a row of 2^32 - 1 edges or more). */
+int sample_uniform(struct sample_space *space, const struct sample_request *request,
+                   struct sample_result *result);
+
+#endif
