@@ -13,6 +13,7 @@
 #ifndef SCHEMAS_MESSAGES_H
 #define SCHEMAS_MESSAGES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Kinds of the job start here; the runtime's own are below. */
@@ -43,6 +44,14 @@
     X(MSG_EPOCH_DONE, msg_epoch_done, CONTROL, SEQUENCED) \
     X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)
 
+/* Sections of one request or reply: every type of a graph that has many, several times over. */
+#define MSG_SECTIONS_MAX 65536u
+
+/* No reply body is larger: half of a link's smallest window. A sample reply stops there and is
+ * continued; requests for rows and selections are made small enough by who asks, larger ones are
+ * refused with TR_ETOOBIG. */
+#define MSG_REPLY_BYTES_MAX (UINT64_C(64) << 20)
+
 enum message_kind_id {
     MSG_FIRST_ = MESSAGES_FIRST_KIND - 1,
 #define X(kind, type, lane, class) kind,
@@ -72,7 +81,9 @@ struct msg_sample_request {
     uint32_t num_sections;
     uint32_t replace;      /* 0 or 1 */
     uint32_t edge_ids;     /* 0 or 1: also give edge positions */
-    uint64_t reply_bytes_max; /* the caller's room; the server stops before the row that exceeds it */
+    /* The caller's room; the server stops before the row that exceeds it (one row that exceeds it
+     * alone is refused with TR_ETOOBIG). 0: MSG_REPLY_BYTES_MAX. */
+    uint64_t reply_bytes_max;
     uint32_t skip_sections;   /* continue a reply that did not fit: sections done ... */
     uint32_t skip_rows;       /* ... and rows done of the next */
 };
@@ -85,10 +96,18 @@ struct msg_sample_section {
 };
 
 /*
- * Body: for each section answered, in order, 8-byte aligned: uint32_t num_rows done,
- * uint32_t column_bytes (4 or 8), uint64_t num_edges, uint32_t counts[num_rows], columns
- * [num_edges] (per-type global IDs, u32 or u64), and if asked for uint64_t edge_ids[num_edges].
+ * Body: for each section answered, in order: struct msg_sample_answer, uint32_t counts[num_rows],
+ * columns[num_edges] (per-type global IDs, u32 or u64), and if asked for uint64_t
+ * edge_ids[num_edges]; each of these starts at a multiple of 8. Read it with schemas/body.h.
  */
+struct msg_sample_answer {
+    uint32_t num_rows;     /* done here: of the first section from skip_rows on */
+    uint32_t column_bytes; /* 4 or 8 */
+    uint64_t num_edges;
+    uint32_t edge_ids;     /* 0 or 1: they follow the columns */
+    uint32_t zero;
+};
+
 struct msg_sample_reply {
     uint32_t num_sections; /* sections in this reply; the last one may be partly done */
     uint32_t done;         /* 1: everything was answered */
@@ -209,6 +228,20 @@ struct msg_batch_reply {
     struct sampled_batch *object;
 };
 
+struct kind;
+struct kinds;
+struct error;
+
+/*
+ * Registers all kinds with the runtime. batch_reply is the kind of MSG_BATCH_REPLY, made by who
+ * knows how to flatten a batch (its head's coding is below); NULL: batches don't leave the process.
+ */
+int messages_register(struct kinds *kinds, const struct kind *batch_reply, struct error *error);
+
+int messages_batch_reply_encode(const void *head, void *out, size_t capacity);
+int messages_batch_reply_verify(const void *bytes, size_t count);
+int messages_batch_reply_decode(const void *bytes, size_t count, void *head);
+
 enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER };
 
 struct msg_join {
@@ -225,7 +258,7 @@ struct msg_members_request {
     uint32_t role;
 };
 
-/* Body: struct address[count]. */
+/* Body: struct address[count], by rank. */
 struct msg_members_reply {
     uint32_t count;
 };

@@ -1,1 +1,6 @@
-# Tests of schemas/.
+check_PROGRAMS += tests/schemas/test_codec tests/schemas/test_body
+TESTS += tests/schemas/test_codec tests/schemas/test_body
+tests_schemas_test_codec_SOURCES = tests/schemas/test_codec.c tests/schemas/random.h
+tests_schemas_test_codec_LDADD = $(schemas_libs) $(test_libs)
+tests_schemas_test_body_SOURCES = tests/schemas/test_body.c tests/schemas/random.h
+tests_schemas_test_body_LDADD = $(schemas_libs) $(test_libs)

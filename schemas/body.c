@@ -1,0 +1,239 @@
+#include "schemas/body.h"
+
+#include <troupe/error.h>
+
+#define ADDRESS_BYTES 16 /* of struct address, see runtime/address.h */
+
+int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_t align,
+              const void **out)
+{
+    uint64_t begin = reader->at, bytes;
+    if (__builtin_add_overflow(begin, align - 1, &begin))
+        return TR_EFORMAT;
+    begin &= ~(align - 1);
+    if (__builtin_mul_overflow(count, size, &bytes) || begin > reader->length ||
+        bytes > reader->length - begin)
+        return TR_EFORMAT;
+    *out = reader->bytes + begin;
+    reader->at = begin + bytes;
+    return 0;
+}
+
+int body_grow(uint64_t *length, uint64_t count, uint64_t size, uint64_t align)
+{
+    uint64_t begin, bytes;
+    if (__builtin_add_overflow(*length, align - 1, &begin) ||
+        __builtin_mul_overflow(count, size, &bytes) ||
+        __builtin_add_overflow(begin & ~(align - 1), bytes, length))
+        return TR_ETOOBIG;
+    return 0;
+}
+
+/* A reader of no body at all must still hand out pointers that may be compared and added to. */
+static struct body_reader reader_of(const void *body, uint64_t length)
+{
+    static const _Alignas(64) unsigned char empty[64];
+    return (struct body_reader){ .bytes = body != NULL ? body : empty,
+                                 .length = body != NULL ? length : 0 };
+}
+
+static int walk_begin(struct request_walk *walk, uint32_t num_sections, const void *body,
+                      uint64_t length)
+{
+    *walk = (struct request_walk){ .num_sections = num_sections };
+    walk->reader = reader_of(body, length);
+    if (num_sections > MSG_SECTIONS_MAX)
+        return TR_EFORMAT;
+    return body_take(&walk->reader, num_sections, sizeof(struct msg_rows_section),
+                     _Alignof(struct msg_rows_section), &walk->sections);
+}
+
+_Static_assert(sizeof(struct msg_rows_section) == sizeof(struct msg_sample_section),
+               "one walk serves both");
+
+int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request *head,
+                      const void *body, uint64_t length)
+{
+    return walk_begin(walk, head->num_sections, body, length);
+}
+
+int rows_walk_begin(struct request_walk *walk, const struct msg_rows_request *head,
+                    const void *body, uint64_t length)
+{
+    return walk_begin(walk, head->num_sections, body, length);
+}
+
+/* Moves past the rows of one section. */
+static int walk_rows(struct request_walk *walk, uint32_t num_rows, uint32_t same_rows)
+{
+    const void *rows = walk->rows;
+    int rv = 0;
+    if (same_rows > 1 || (same_rows == 1 && (walk->next == 0 || num_rows != walk->num_rows)))
+        return TR_EFORMAT;
+    if (same_rows == 0)
+        rv = body_take(&walk->reader, num_rows, sizeof *walk->rows, sizeof *walk->rows, &rows);
+    walk->rows = rows;
+    walk->num_rows = num_rows;
+    walk->next++;
+    return rv != 0 ? rv : 1;
+}
+
+static int walk_end(const struct request_walk *walk)
+{
+    return walk->reader.at == walk->reader.length ? 0 : TR_EFORMAT;
+}
+
+int sample_walk_next(struct request_walk *walk, const struct msg_sample_section **section,
+                     const uint32_t **rows)
+{
+    if (walk->next == walk->num_sections)
+        return walk_end(walk);
+    *section = (const struct msg_sample_section *)walk->sections + walk->next;
+    int rv = walk_rows(walk, (*section)->num_rows, (*section)->same_rows);
+    *rows = walk->rows;
+    return rv;
+}
+
+int rows_walk_next(struct request_walk *walk, const struct msg_rows_section **section,
+                   const uint32_t **rows)
+{
+    if (walk->next == walk->num_sections)
+        return walk_end(walk);
+    *section = (const struct msg_rows_section *)walk->sections + walk->next;
+    int rv = walk_rows(walk, (*section)->num_rows, (*section)->same_rows);
+    *rows = walk->rows;
+    return rv;
+}
+
+int sample_reply_begin(struct sample_reply_walk *walk, const struct msg_sample_reply *head,
+                       const void *body, uint64_t length)
+{
+    walk->left = head->num_sections;
+    walk->reader = reader_of(body, length);
+    return head->num_sections > MSG_SECTIONS_MAX ? TR_EFORMAT : 0;
+}
+
+static int check_counts(const struct sample_answer *answer)
+{
+    uint64_t sum = 0; /* of at most 2^32 numbers below 2^32 */
+    for (uint32_t i = 0; i < answer->num_rows; i++)
+        sum += answer->counts[i];
+    return sum == answer->num_edges ? 1 : TR_EFORMAT;
+}
+
+int sample_reply_next(struct sample_reply_walk *walk, struct sample_answer *answer)
+{
+    if (walk->left == 0)
+        return walk->reader.at == walk->reader.length ? 0 : TR_EFORMAT;
+    walk->left--;
+    const void *taken;
+    int rv = body_take(&walk->reader, 1, sizeof(struct msg_sample_answer), 8, &taken);
+    if (rv != 0)
+        return rv;
+    const struct msg_sample_answer *head = taken;
+    if ((head->column_bytes != 4 && head->column_bytes != 8) || head->edge_ids > 1)
+        return TR_EFORMAT;
+    *answer = (struct sample_answer){ .num_rows = head->num_rows, .num_edges = head->num_edges };
+    rv = body_take(&walk->reader, head->num_rows, 4, 8, &taken);
+    answer->counts = taken;
+    if (rv == 0)
+        rv = body_take(&walk->reader, head->num_edges, head->column_bytes, 8, &taken);
+    if (rv != 0)
+        return rv;
+    if (head->column_bytes == 4)
+        answer->columns = taken;
+    else
+        answer->wide_columns = taken;
+    if (head->edge_ids == 1) {
+        rv = body_take(&walk->reader, head->num_edges, 8, 8, &taken);
+        answer->edge_ids = taken;
+    }
+    return rv != 0 ? rv : check_counts(answer);
+}
+
+int rows_reply_begin(struct body_reader *reader, const void *body, uint64_t length)
+{
+    *reader = reader_of(body, length);
+    return 0;
+}
+
+int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_bytes,
+                    const void **rows)
+{
+    return body_take(reader, num_rows, row_bytes, 64, rows);
+}
+
+int rows_reply_end(const struct body_reader *reader)
+{
+    return reader->at == reader->length ? 0 : TR_EFORMAT;
+}
+
+static int verify_sample_request(const void *head, const void *body, uint64_t length)
+{
+    struct request_walk walk;
+    const struct msg_sample_section *section;
+    const uint32_t *rows;
+    int rv = sample_walk_begin(&walk, head, body, length);
+    if (rv != 0)
+        return rv;
+    while ((rv = sample_walk_next(&walk, &section, &rows)) == 1)
+        continue;
+    return rv;
+}
+
+static int verify_rows_request(const void *head, const void *body, uint64_t length)
+{
+    struct request_walk walk;
+    const struct msg_rows_section *section;
+    const uint32_t *rows;
+    int rv = rows_walk_begin(&walk, head, body, length);
+    if (rv != 0)
+        return rv;
+    while ((rv = rows_walk_next(&walk, &section, &rows)) == 1)
+        continue;
+    return rv;
+}
+
+static int verify_sample_reply(const void *head, const void *body, uint64_t length)
+{
+    struct sample_reply_walk walk;
+    struct sample_answer answer;
+    int rv = sample_reply_begin(&walk, head, body, length);
+    if (rv != 0)
+        return rv;
+    while ((rv = sample_reply_next(&walk, &answer)) == 1)
+        continue;
+    return rv;
+}
+
+/* A body of exactly count elements. */
+static int verify_array(uint64_t count, uint64_t size, uint64_t length)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) || bytes != length ? TR_EFORMAT : 0;
+}
+
+int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length)
+{
+    switch (kind) {
+    case MSG_SAMPLE_REQUEST:
+        return verify_sample_request(head, body, length);
+    case MSG_SAMPLE_REPLY:
+        return verify_sample_reply(head, body, length);
+    case MSG_ROWS_REQUEST:
+        return verify_rows_request(head, body, length);
+    case MSG_SELECT_REPLY:
+        return verify_array(((const struct msg_select_reply *)head)->count, 16, length);
+    case MSG_LOADER_OPEN:
+        return verify_array(((const struct msg_loader_open *)head)->num_seeds, 16, length);
+    case MSG_MEMBERS_REPLY:
+        return verify_array(((const struct msg_members_reply *)head)->count, ADDRESS_BYTES, length);
+    case MSG_ROWS_REPLY:
+    case MSG_META_REPLY:
+    case MSG_FAILED:
+    case MSG_BATCH_REPLY:
+        return 0;
+    default:
+        return length == 0 ? 0 : TR_EFORMAT;
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * Checked views of the bodies that messages.h lays out.
+ *
+ * One reader, whose bounds cannot overflow, serves whatever came from outside: nothing in a body
+ * is touched before the reader has said that it is there. The views below walk one body each.
+ * All of them return TR_EFORMAT for a body that is not what its head says.
+ *
+ * Bodies start at a multiple of 64 bytes (see runtime/message.h).
+ * Thread rules: pure; a view belongs to one caller and points into the body.
+ */
+#ifndef SCHEMAS_BODY_H
+#define SCHEMAS_BODY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schemas/messages.h"
+
+struct body_reader {
+    const unsigned char *bytes;
+    uint64_t length;
+    uint64_t at; /* <= length */
+};
+
+/* The next count elements of size bytes, from the next multiple of align (a power of two) on. */
+int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_t align,
+              const void **out);
+
+/* Bytes of a body that grows the same way: adds to *length, or TR_ETOOBIG at overflow. */
+int body_grow(uint64_t *length, uint64_t count, uint64_t size, uint64_t align);
+
+/* Sections of a sample or rows request, one after the other. */
+struct request_walk {
+    const void *sections; /* [num_sections] */
+    uint32_t num_sections;
+    uint32_t next; /* number of the next section */
+    struct body_reader reader;
+    const uint32_t *rows; /* of the section before */
+    uint32_t num_rows;
+};
+
+int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request *head,
+                      const void *body, uint64_t length);
+int rows_walk_begin(struct request_walk *walk, const struct msg_rows_request *head,
+                    const void *body, uint64_t length);
+
+/* 1: *section and its rows[section->num_rows]; 0: that was all (and the body ends here). */
+int sample_walk_next(struct request_walk *walk, const struct msg_sample_section **section,
+                     const uint32_t **rows);
+int rows_walk_next(struct request_walk *walk, const struct msg_rows_section **section,
+                   const uint32_t **rows);
+
+/* One section of a sample reply. */
+struct sample_answer {
+    uint32_t num_rows;
+    uint64_t num_edges;
+    const uint32_t *counts;       /* [num_rows], their sum is num_edges */
+    const uint32_t *columns;      /* [num_edges], or NULL where they are wide */
+    const uint64_t *wide_columns; /* [num_edges], or NULL */
+    const uint64_t *edge_ids;     /* [num_edges], or NULL where they were not asked for */
+};
+
+struct sample_reply_walk {
+    uint32_t left; /* sections to come */
+    struct body_reader reader;
+};
+
+int sample_reply_begin(struct sample_reply_walk *walk, const struct msg_sample_reply *head,
+                       const void *body, uint64_t length);
+/* 1: *answer is the next section; 0: that was all. */
+int sample_reply_next(struct sample_reply_walk *walk, struct sample_answer *answer);
+
+/* Rows of a rows reply: call it for each section of the request, in order, then rows_reply_end.
+ * The requester knows num_rows and row_bytes; *rows: [num_rows * row_bytes]. */
+int rows_reply_begin(struct body_reader *reader, const void *body, uint64_t length);
+int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_bytes,
+                    const void **rows);
+int rows_reply_end(const struct body_reader *reader);
+
+/* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
+ * fixed shape (text) any length will do. A rows reply is checked as it is read, see above. */
+int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length);
+
+#endif

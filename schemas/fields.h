@@ -1,0 +1,39 @@
+/*
+ * The fields of each head, listed once: the codec writes and reads by these lists, the tests fill
+ * and compare by them, so a field cannot be forgotten in one of them alone.
+ *
+ * S(field): a scalar. D(field): a struct msg_draw. F(field, count): an array of int32_t of which
+ * the first h->count are used. Left out: msg_batch_reply.object, whose batch is the body.
+ */
+#ifndef SCHEMAS_FIELDS_H
+#define SCHEMAS_FIELDS_H
+
+#define FIELDS_msg_sample_request(S, D, F) \
+    D(draw) S(part) S(version) S(num_sections) S(replace) S(edge_ids) S(reply_bytes_max) \
+    S(skip_sections) S(skip_rows)
+#define FIELDS_msg_sample_reply(S, D, F) S(num_sections) S(done)
+#define FIELDS_msg_rows_request(S, D, F) S(part) S(version) S(num_sections)
+#define FIELDS_msg_rows_reply(S, D, F) S(num_sections)
+#define FIELDS_msg_select_request(S, D, F) \
+    S(part) S(version) S(ntype) S(table) S(begin) S(rows_max)
+#define FIELDS_msg_select_reply(S, D, F) S(next) S(count) S(done)
+#define FIELDS_msg_meta_request(S, D, F) S(part)
+#define FIELDS_msg_meta_reply(S, D, F) S(part) S(version) S(book_hash)
+#define FIELDS_msg_failed(S, D, F) S(code)
+#define FIELDS_msg_loader_open(S, D, F) \
+    S(loader) S(seed) S(num_seeds) S(ntype) S(num_layers) F(fanout, num_layers) S(batch_size) \
+    S(rank) S(world) S(features) S(labels) S(flags)
+#define FIELDS_msg_loader_opened(S, D, F) S(loader) S(num_batches)
+#define FIELDS_msg_loader_close(S, D, F) S(loader)
+#define FIELDS_msg_batch_request(S, D, F) S(loader) S(batch) S(epoch)
+#define FIELDS_msg_batch_reply(S, D, F) S(loader) S(batch) S(epoch)
+#define FIELDS_msg_join(S, D, F) S(role) S(rank)
+#define FIELDS_msg_joined(S, D, F) S(rank) S(era)
+#define FIELDS_msg_members_request(S, D, F) S(role)
+#define FIELDS_msg_members_reply(S, D, F) S(count)
+#define FIELDS_msg_barrier(S, D, F) S(name) S(sequence) S(rank) S(count)
+#define FIELDS_msg_barrier_done(S, D, F) S(name) S(sequence)
+#define FIELDS_msg_epoch_done(S, D, F) S(loader) S(epoch) S(rank)
+#define FIELDS_msg_job_done(S, D, F) S(code) S(rank)
+
+#endif

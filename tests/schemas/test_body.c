@@ -1,0 +1,252 @@
+/* Bodies are read within their bounds, whatever head and body claim. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <troupe/error.h>
+
+#include "schemas/body.h"
+#include "tests/schemas/random.h"
+
+#define DAMAGED_ROUNDS 100000
+
+/* A body on a block of exactly its length, 64-byte aligned as a message's is. */
+struct block {
+    void *bytes;
+    uint64_t length;
+};
+
+static struct block block_of(const void *from, uint64_t length)
+{
+    struct block block = { NULL, length };
+    assert_int_equal(posix_memalign(&block.bytes, 64, length > 0 ? length : 1), 0);
+    memcpy(block.bytes, from, length);
+    return block;
+}
+
+static void taking_never_overflows(void **unused)
+{
+    (void)unused;
+    unsigned char bytes[64] = { 0 };
+    const void *out;
+    struct body_reader reader = { bytes, sizeof bytes, 1 };
+    assert_int_equal(body_take(&reader, UINT64_MAX, UINT64_MAX, 8, &out), TR_EFORMAT);
+    assert_int_equal(body_take(&reader, UINT64_C(1) << 62, 4, 8, &out), TR_EFORMAT);
+    assert_int_equal(body_take(&reader, UINT64_MAX, 1, 8, &out), TR_EFORMAT);
+    assert_int_equal(body_take(&reader, 57, 1, 8, &out), TR_EFORMAT);
+    assert_int_equal(reader.at, 1);
+    assert_int_equal(body_take(&reader, 56, 1, 8, &out), 0);
+    assert_ptr_equal(out, bytes + 8);
+    assert_int_equal(body_take(&reader, 0, 8, 64, &out), 0);
+    assert_int_equal(body_take(&reader, 1, 1, 1, &out), TR_EFORMAT);
+    reader = (struct body_reader){ bytes, UINT64_MAX, UINT64_MAX - 3 };
+    assert_int_equal(body_take(&reader, 0, 1, 64, &out), TR_EFORMAT);
+    uint64_t length = UINT64_MAX - 3;
+    assert_int_equal(body_grow(&length, 1, 1, 64), TR_ETOOBIG);
+    assert_int_equal(body_grow(&length, UINT64_C(1) << 62, 4, 1), TR_ETOOBIG);
+}
+
+struct request {
+    struct msg_sample_request head;
+    struct msg_sample_section sections[3];
+    uint32_t rows[5];
+};
+
+static const struct request good_request = {
+    .head = { .num_sections = 3 },
+    .sections = { { .fanout = 5, .num_rows = 2 },
+                  { .etype = 1, .fanout = -1, .num_rows = 2, .same_rows = 1 },
+                  { .etype = 2, .fanout = 1, .num_rows = 3 } },
+    .rows = { 10, 11, 12, 13, 14 },
+};
+#define REQUEST_BODY_BYTES (sizeof good_request.sections + sizeof good_request.rows)
+
+static int verify_request(const struct request *request, uint64_t length)
+{
+    struct block block = block_of(request->sections, length);
+    int rv = messages_verify(MSG_SAMPLE_REQUEST, &request->head, block.bytes, length);
+    free(block.bytes);
+    return rv;
+}
+
+static void a_request_is_walked_section_by_section(void **unused)
+{
+    (void)unused;
+    struct request_walk walk;
+    const struct msg_sample_section *section;
+    const uint32_t *rows, *first;
+    assert_int_equal(sample_walk_begin(&walk, &good_request.head, good_request.sections,
+                                       REQUEST_BODY_BYTES), 0);
+    assert_int_equal(sample_walk_next(&walk, &section, &first), 1);
+    assert_int_equal(first[1], 11);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
+    assert_ptr_equal(rows, first);
+    assert_int_equal(section->fanout, -1);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
+    assert_int_equal(rows[2], 14);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 0);
+}
+
+static void a_request_that_lies_is_refused(void **unused)
+{
+    (void)unused;
+    for (uint64_t length = 0; length < REQUEST_BODY_BYTES; length++)
+        assert_int_equal(verify_request(&good_request, length), TR_EFORMAT);
+    assert_int_equal(verify_request(&good_request, REQUEST_BODY_BYTES), 0);
+    struct request bad = good_request;
+    bad.sections[0].same_rows = 1; /* of which section? */
+    assert_int_equal(verify_request(&bad, REQUEST_BODY_BYTES), TR_EFORMAT);
+    bad = good_request;
+    bad.sections[1].num_rows = 3; /* not the rows before */
+    assert_int_equal(verify_request(&bad, REQUEST_BODY_BYTES), TR_EFORMAT);
+    bad = good_request;
+    bad.sections[2].num_rows = 2; /* a row left over */
+    assert_int_equal(verify_request(&bad, REQUEST_BODY_BYTES), TR_EFORMAT);
+    bad = good_request;
+    bad.sections[2].num_rows = UINT32_MAX;
+    assert_int_equal(verify_request(&bad, REQUEST_BODY_BYTES), TR_EFORMAT);
+    bad = good_request;
+    bad.head.num_sections = UINT32_MAX;
+    assert_int_equal(verify_request(&bad, REQUEST_BODY_BYTES), TR_EFORMAT);
+    assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &bad.head, NULL, 0), TR_EFORMAT);
+}
+
+/* Two sections: one narrow with an odd number of rows, one wide with edge IDs. */
+struct reply {
+    struct msg_sample_answer narrow;
+    uint32_t counts[4]; /* three and padding */
+    uint32_t columns[4];
+    struct msg_sample_answer wide;
+    uint32_t wide_counts[2];
+    uint64_t wide_columns[2];
+    uint64_t edge_ids[2];
+};
+
+static const struct msg_sample_reply reply_head = { .num_sections = 2, .done = 1 };
+static const struct reply good_reply = {
+    .narrow = { .num_rows = 3, .column_bytes = 4, .num_edges = 3 },
+    .counts = { 2, 0, 1, 0 },
+    .columns = { 7, 8, 9, 0 },
+    .wide = { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1 },
+    .wide_counts = { 1, 1 },
+    .wide_columns = { UINT64_C(1) << 40, 3 },
+    .edge_ids = { 5, 6 },
+};
+
+static int verify_reply(const struct reply *reply, uint64_t length)
+{
+    struct block block = block_of(reply, length);
+    int rv = messages_verify(MSG_SAMPLE_REPLY, &reply_head, block.bytes, length);
+    free(block.bytes);
+    return rv;
+}
+
+static void a_reply_is_walked_section_by_section(void **unused)
+{
+    (void)unused;
+    struct sample_reply_walk walk;
+    struct sample_answer answer;
+    assert_int_equal(sample_reply_begin(&walk, &reply_head, &good_reply, sizeof good_reply), 0);
+    assert_int_equal(sample_reply_next(&walk, &answer), 1);
+    assert_ptr_equal(answer.columns, good_reply.columns);
+    assert_null(answer.wide_columns);
+    assert_null(answer.edge_ids);
+    assert_int_equal(sample_reply_next(&walk, &answer), 1);
+    assert_ptr_equal(answer.counts, good_reply.wide_counts);
+    assert_ptr_equal(answer.wide_columns, good_reply.wide_columns);
+    assert_ptr_equal(answer.edge_ids, good_reply.edge_ids);
+    assert_int_equal(sample_reply_next(&walk, &answer), 0);
+}
+
+static void a_reply_that_lies_is_refused(void **unused)
+{
+    (void)unused;
+    for (uint64_t length = 0; length < sizeof good_reply; length++)
+        assert_int_equal(verify_reply(&good_reply, length), TR_EFORMAT);
+    assert_int_equal(verify_reply(&good_reply, sizeof good_reply), 0);
+    struct reply bad = good_reply;
+    bad.counts[0] = 3; /* sums to more than there are */
+    assert_int_equal(verify_reply(&bad, sizeof bad), TR_EFORMAT);
+    bad = good_reply;
+    bad.narrow.column_bytes = 5;
+    assert_int_equal(verify_reply(&bad, sizeof bad), TR_EFORMAT);
+    bad = good_reply;
+    bad.wide.num_edges = UINT64_MAX / 8 + 2;
+    assert_int_equal(verify_reply(&bad, sizeof bad), TR_EFORMAT);
+}
+
+static void counts_of_plain_arrays_match_their_bodies(void **unused)
+{
+    (void)unused;
+    uint64_t ids[4] = { 0 };
+    struct msg_select_reply select = { .count = 2 };
+    struct msg_loader_open open = { .num_seeds = 2 };
+    struct msg_members_reply members = { .count = 2 };
+    struct msg_join join = { 0 };
+    assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 32), 0);
+    assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 31), TR_EFORMAT);
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), 0);
+    open.num_seeds = UINT64_MAX / 16 + 3;
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), TR_EFORMAT);
+    assert_int_equal(messages_verify(MSG_MEMBERS_REPLY, &members, ids, 32), 0);
+    assert_int_equal(messages_verify(MSG_MEMBERS_REPLY, &members, ids, 16), TR_EFORMAT);
+    assert_int_equal(messages_verify(MSG_JOIN, &join, NULL, 0), 0);
+    assert_int_equal(messages_verify(MSG_JOIN, &join, ids, 8), TR_EFORMAT);
+}
+
+static void rows_are_read_as_far_as_they_go(void **unused)
+{
+    (void)unused;
+    _Alignas(64) unsigned char body[76] = { 0 };
+    struct body_reader reader;
+    const void *rows;
+    assert_int_equal(rows_reply_begin(&reader, body, sizeof body), 0);
+    assert_int_equal(rows_reply_next(&reader, 3, 20, &rows), 0);
+    assert_int_equal(rows_reply_end(&reader), TR_EFORMAT);
+    assert_int_equal(rows_reply_next(&reader, 2, 7, &rows), TR_EFORMAT);
+    assert_int_equal(rows_reply_next(&reader, 2, 6, &rows), 0);
+    assert_ptr_equal(rows, body + 64);
+    assert_int_equal(rows_reply_end(&reader), 0);
+    assert_int_equal(rows_reply_next(&reader, UINT64_MAX, UINT64_MAX, &rows), TR_EFORMAT);
+}
+
+static void damaged_bodies_do_no_harm(void **unused)
+{
+    (void)unused;
+    uint64_t state = 4, refused = 0;
+    for (int round = 0; round < DAMAGED_ROUNDS; round++) {
+        int rv;
+        if (round % 2 == 0) {
+            struct reply bad = good_reply;
+            random_damage(&state, (unsigned char *)&bad, sizeof bad);
+            rv = verify_reply(&bad, sizeof bad - random_below(&state, 2) * 8);
+        } else {
+            struct request bad = good_request;
+            random_damage(&state, (unsigned char *)bad.sections, REQUEST_BODY_BYTES);
+            rv = verify_request(&bad, REQUEST_BODY_BYTES - random_below(&state, 2) * 4);
+        }
+        assert_true(rv == 0 || rv == TR_EFORMAT);
+        refused += rv != 0;
+    }
+    assert_true(refused > DAMAGED_ROUNDS / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(taking_never_overflows),
+        cmocka_unit_test(a_request_that_lies_is_refused),
+        cmocka_unit_test(a_reply_that_lies_is_refused),
+        cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
+        cmocka_unit_test(rows_are_read_as_far_as_they_go),
+        cmocka_unit_test(damaged_bodies_do_no_harm),
+        cmocka_unit_test(a_request_is_walked_section_by_section),
+        cmocka_unit_test(a_reply_is_walked_section_by_section),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
