@@ -23,3 +23,7 @@ libtr_runtime_la_SOURCES = \
     runtime/post.h \
     runtime/supervisor.h \
     runtime/timer.h
+libtr_runtime_la_SOURCES += \
+    runtime/atomic_dir.c runtime/atomic_dir.h \
+    runtime/cancel.h \
+    runtime/files.c runtime/files_posix.c runtime/files_tree.c runtime/files.h

@@ -1,0 +1,35 @@
+/*
+ * A folder (or one file) that appears whole or not at all.
+ *
+ * It is written aside, as ".NAME.tmp-PID-N" beside its final place, synced file by file and
+ * folder by folder, then renamed. Whoever is interrupted calls atomic_dir_abort and leaves
+ * nothing visible; a process that is killed leaves a hidden folder that no reader looks at.
+ *
+ * Ownership: commit or abort ends it; abort after either is harmless. One thread at a time.
+ */
+#ifndef RUNTIME_ATOMIC_DIR_H
+#define RUNTIME_ATOMIC_DIR_H
+
+#include <stdbool.h>
+
+#include "runtime/files.h"
+
+struct atomic_dir {
+    struct files *files;
+    char *final_path;
+    char *path; /* write here; NULL when ended */
+    bool replace;
+};
+
+/* Makes the folder aside. TR_EEXIST if the final path is taken, unless replace. */
+int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *final_path,
+                     bool replace, struct error *error);
+/* Puts it in its place; when that fails, everything is as it was and the folder aside is gone. */
+int atomic_dir_commit(struct atomic_dir *dir, struct error *error);
+void atomic_dir_abort(struct atomic_dir *dir);
+
+/* Writes a file aside, syncs and renames it over path (an older one is replaced). */
+int files_write_atomic(struct files *files, const char *path, const void *data, size_t size,
+                       struct error *error);
+
+#endif
