@@ -1,5 +1,6 @@
 /*
- * A raw input graph: edges and features as somebody else's files hold them.
+ * A raw input graph: edges and features as somebody else's files hold them. Each format is one
+ * reader behind struct raw_source (raw_source.h).
  *
  * Whatever the source (a folder in DGL's chunked format, an edge list, Matrix Market, a
  * METIS .graph ...), partitioning sees this: counts, and readers that stream pieces into
@@ -21,7 +22,9 @@
 #include <troupe/types.h>
 
 #include "graph/types.h"
+#include "runtime/cancel.h"
 #include "runtime/error.h"
+#include "runtime/files.h"
 
 #define RAW_NDIM_MAX 4
 
@@ -51,7 +54,9 @@ struct raw_graph {
 struct raw_options {
     bool undirected;      /* edge lists: each line also stands for its reverse */
     uint64_t num_nodes;   /* edge lists: 0 = largest ID + 1 */
-    char delimiter;       /* edge lists: 0 = by file name and content */
+    char delimiter;       /* edge lists: 0 = blanks, tabs, commas or semicolons */
+    struct files *files;  /* NULL = files_posix */
+    const struct cancel *cancel; /* asked while text is parsed */
 };
 
 /* Opens a folder (chunked format, metadata.json) or a file (by its name and content).
@@ -65,8 +70,12 @@ void raw_close(struct raw_graph *graph);
 int raw_read_edges(struct raw_graph *graph, uint32_t etype, uint64_t begin, uint64_t count,
                    uint64_t *src, uint64_t *dst, struct error *error);
 
-/* Rows [begin, begin + count) of a table into rows: [count * row_bytes]. */
+/* Rows [begin, begin + count) of a table into rows: [count * row_bytes]. Non-finite floats are
+ * TR_EFORMAT, but in a table named "label" or "labels", where NaN says that there is none. */
 int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint64_t count,
                   void *rows, struct error *error);
+
+/* The table of this name on a node type or an edge type, or -1. */
+int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, const char *name);
 
 #endif

@@ -1,1 +1,11 @@
 # Tests of partition/.
+
+check_PROGRAMS += tests/partition/test_npy
+TESTS += tests/partition/test_npy
+tests_partition_test_npy_SOURCES = tests/partition/test_npy.c tests/partition/raw_util.h
+tests_partition_test_npy_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_raw_chunked
+TESTS += tests/partition/test_raw_chunked
+tests_partition_test_raw_chunked_SOURCES = tests/partition/test_raw_chunked.c
+tests_partition_test_raw_chunked_LDADD = $(partition_libs) $(test_libs)
