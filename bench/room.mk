@@ -1,0 +1,3 @@
+noinst_LTLIBRARIES += libtr_bench.la
+libtr_bench_la_SOURCES = \
+    bench/figure.c bench/figure.h
