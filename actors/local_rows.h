@@ -1,0 +1,38 @@
+/*
+ * Tables of owned nodes: features, and the special ones (original IDs, degrees), found and
+ * gathered in the one way that servers and samplers share.
+ *
+ * Thread rules: pure.
+ */
+#ifndef ACTORS_LOCAL_ROWS_H
+#define ACTORS_LOCAL_ROWS_H
+
+#include "graph/part.h"
+#include "runtime/error.h"
+#include "schemas/messages.h"
+
+/* A table as somebody reads it; points into the partition. */
+struct local_table {
+    const void *rows;
+    uint64_t num_rows;
+    size_t row_bytes;
+    uint64_t width;      /* elements a row */
+    size_t element_bytes;
+};
+
+/* table: a feature's number or MSG_TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
+int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
+                     struct local_table *out, struct error *error);
+
+/* The number of the feature of that name, or -1. */
+int local_table_number(const struct graph_part *part, uint32_t ntype, const char *name);
+
+/* Checks rows that came from outside: TR_ERANGE names partition, row and bound. */
+int local_rows_check(const struct graph_part *part, const struct local_table *table,
+                     const uint32_t *rows, uint64_t num_rows, struct error *error);
+
+/* Copies the rows, one after the other, to out[num_rows * row_bytes]. Rows were checked. */
+void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,
+                     void *out);
+
+#endif
