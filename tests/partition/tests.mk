@@ -9,3 +9,8 @@ check_PROGRAMS += tests/partition/test_raw_chunked
 TESTS += tests/partition/test_raw_chunked
 tests_partition_test_raw_chunked_SOURCES = tests/partition/test_raw_chunked.c
 tests_partition_test_raw_chunked_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_generate
+TESTS += tests/partition/test_generate
+tests_partition_test_generate_SOURCES = tests/partition/test_generate.c
+tests_partition_test_generate_LDADD = $(partition_libs) $(test_libs)
