@@ -1,0 +1,316 @@
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/key.h"
+#include "model/features.h"
+#include "model/gcn.h"
+#include "model/labels.h"
+#include "model/layer.h"
+#include "model/matmul.h"
+#include "model/optimiser.h"
+#include "model/sage.h"
+
+struct model {
+    struct model_config config;
+    struct params params;
+    struct layer_tools tools;
+    struct tensor weights;   /* [1][params.count] */
+    struct tensor gradients; /* [1][params.count] */
+    struct optimiser optimiser;
+    struct tensor input;       /* features converted, normalised or dropped; else unused */
+    struct tensor logit_grads; /* [seeds][classes] */
+    struct layer layers[BATCH_LAYERS_MAX];
+    char kernels_text[96];
+};
+
+const struct model_config *model_configuration(const struct model *model)
+{
+    return &model->config;
+}
+
+const struct params *model_params(const struct model *model)
+{
+    return &model->params;
+}
+
+struct parallel *model_parallel(const struct model *model)
+{
+    return model->tools.parallel;
+}
+
+const struct kernels *model_kernels(const struct model *model)
+{
+    return model->tools.kernels;
+}
+
+void model_use_kernels(struct model *model, const struct kernels *kernels)
+{
+    model->tools.kernels = kernels;
+    snprintf(model->kernels_text, sizeof model->kernels_text, "blas %s, loops %s",
+             matmul_kernels(), kernels->name);
+}
+
+const char *model_kernels_text(const struct model *model)
+{
+    return model->kernels_text;
+}
+
+float *model_weights(struct model *model)
+{
+    return model->weights.data;
+}
+
+float *model_gradients(struct model *model, size_t *count)
+{
+    *count = model->params.count;
+    return model->gradients.data;
+}
+
+struct optimiser *model_optimiser(struct model *model)
+{
+    return &model->optimiser;
+}
+
+static int reserve_weights(struct model *model)
+{
+    int rc = tensor_resize(&model->weights, 1, model->params.count);
+    if (rc == 0)
+        rc = tensor_resize(&model->gradients, 1, model->params.count);
+    if (rc == 0)
+        rc = optimiser_init(&model->optimiser, &model->config, model->params.count);
+    return rc;
+}
+
+int model_create(struct model **out, const struct model_config *config,
+                 struct parallel *parallel, struct error *error)
+{
+    *out = NULL;
+    int rc = model_config_check(config, error);
+    if (rc != 0)
+        return rc;
+    struct model *model = calloc(1, sizeof *model);
+    if (model == NULL)
+        return error_set(error, TR_ENOMEM, "model: out of memory");
+    model->config = *config;
+    model->tools.parallel = parallel;
+    matmul_single_threaded();
+    model_use_kernels(model, kernels_best());
+    params_layout(&model->params, config);
+    for (uint32_t l = 0; l < config->layers; l++) {
+        model->layers[l].params = model->params.layers[l];
+        model->layers[l].last = l + 1 == config->layers;
+    }
+    rc = reserve_weights(model);
+    if (rc != 0) {
+        model_destroy(model);
+        return error_set(error, rc, "model: no memory for %zu parameters", model->params.count);
+    }
+    params_draw(&model->params, config->seed, model->weights.data);
+    *out = model;
+    return 0;
+}
+
+void model_destroy(struct model *model)
+{
+    if (model == NULL)
+        return;
+    for (uint32_t l = 0; l < model->params.num_layers; l++)
+        layer_fini(&model->layers[l]);
+    layer_tools_fini(&model->tools);
+    tensor_fini(&model->weights);
+    tensor_fini(&model->gradients);
+    tensor_fini(&model->input);
+    tensor_fini(&model->logit_grads);
+    optimiser_fini(&model->optimiser);
+    free(model);
+}
+
+static int check_batch(const struct model *model, const struct mini_batch *batch,
+                       struct error *error)
+{
+    if (batch->num_ntypes != 1 || batch->num_etypes != 1)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "batch: %u node types and %u edge types; the built-in models take one of "
+                         "each: merge the types, or train in Python",
+                         batch->num_ntypes, batch->num_etypes);
+    if (batch->num_layers != model->config.layers)
+        return error_set(error, TR_EMISMATCH,
+                         "batch: %u blocks for a model of %u layers; give one fanout a layer",
+                         batch->num_layers, model->config.layers);
+    const struct batch_nodes *nodes = batch->nodes;
+    const struct batch_rows *features = &nodes->features;
+    if (features->width != model->config.inputs)
+        return error_set(error, TR_EMISMATCH,
+                         "batch: features have %" PRIu64 " columns; the model takes %u",
+                         features->width, model->config.inputs);
+    if (features->width > 0 && (features->rows == NULL || features->num_rows < nodes->num_nodes))
+        return error_set(error, TR_EMISMATCH, "batch: features of %u of %u nodes; fetch features "
+                         "with the batch", features->rows == NULL ? 0 : features->num_rows,
+                         nodes->num_nodes);
+    if (model->config.kind == MODEL_GCN && nodes->num_nodes > 0 &&
+        (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
+        return error_set(error, TR_EMISMATCH,
+                         "batch: gcn normalises by degrees; ask for them with the batch");
+    return 0;
+}
+
+struct input_job {
+    struct model *model;
+    const struct batch_rows *features;
+    size_t num_rows;
+    const struct dropout *dropout;
+};
+
+static void input_block(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct input_job *job = arg;
+    struct model *model = job->model;
+    size_t width = model->config.inputs, first = block * MATMUL_ROWS;
+    for (size_t row = first; row < first + MATMUL_ROWS && row < job->num_rows; row++) {
+        float *to = tensor_row(&model->input, row);
+        features_convert(job->features->dtype,
+                         (const char *)job->features->rows + row * job->features->row_bytes, width,
+                         to);
+        if (model->config.normalise)
+            features_normalise(to, width);
+        if (job->dropout->threshold > 0)
+            model->tools.kernels->drop(to, to, width, job->dropout, row);
+    }
+}
+
+/* The rows that the input layer reads: those of the batch where nothing is to be done to them. */
+static int prepare_input(struct model *model, const struct mini_batch *batch,
+                         const struct dropout *dropout, const float **rows)
+{
+    const struct batch_nodes *nodes = batch->nodes;
+    const struct batch_rows *features = &nodes->features;
+    if (features->dtype == TR_F32 && !model->config.normalise && dropout->threshold == 0 &&
+        features->row_bytes == model->config.inputs * sizeof(float)) {
+        *rows = features->rows;
+        return 0;
+    }
+    int rc = tensor_resize(&model->input, nodes->num_nodes, model->config.inputs);
+    if (rc != 0)
+        return rc;
+    struct input_job job = { model, features, nodes->num_nodes, dropout };
+    if (model->config.inputs > 0)
+        parallel_for(model->tools.parallel, matmul_blocks(nodes->num_nodes), input_block, &job);
+    *rows = model->input.data;
+    return 0;
+}
+
+static int prepare_layer(struct model *model, const struct mini_batch *batch, uint32_t l)
+{
+    struct propagation *prop = &model->layers[l].prop;
+    const struct block *block = &batch->blocks[l];
+    prop->edges = &block->edges[0];
+    prop->num_src = block->num_src[0];
+    prop->num_dst = block->num_dst[0];
+    if (model->config.kind == MODEL_SAGE)
+        return sage_scales(prop);
+    return gcn_scales(prop, batch->nodes->in_degrees, batch->nodes->out_degrees);
+}
+
+/* Layer 0 is the dropout of the features, layer l + 1 that behind layer l. */
+static struct dropout layer_dropout(const struct mini_batch *batch, uint64_t seed, float rate,
+                                    uint32_t layer)
+{
+    struct draw_key key = { .seed = seed,
+                            .batch = batch->index,
+                            .purpose = KEY_DROPOUT,
+                            .epoch = batch->epoch,
+                            .rank = batch->rank,
+                            .hop = layer };
+    return dropout_make(rate, key_base(&key));
+}
+
+static int forward(struct model *model, const struct mini_batch *batch, bool training,
+                   const float **rows)
+{
+    const struct model_config *config = &model->config;
+    struct dropout dropout = layer_dropout(batch, config->seed,
+                                           training ? config->input_dropout : 0, 0);
+    int rc = prepare_input(model, batch, &dropout, rows);
+    const float *in = *rows;
+    for (uint32_t l = 0; rc == 0 && l < config->layers; l++) {
+        struct layer *layer = &model->layers[l];
+        layer->dropout = layer_dropout(batch, config->seed, training ? config->dropout : 0, l + 1);
+        rc = prepare_layer(model, batch, l);
+        if (rc == 0)
+            rc = layer_forward(layer, &model->tools, model->weights.data, in);
+        in = layer->out.data;
+    }
+    return rc;
+}
+
+static int backward(struct model *model, const float *rows)
+{
+    int rc = 0;
+    const struct layer *above = NULL;
+    for (uint32_t l = model->config.layers; rc == 0 && l-- > 0;) {
+        struct layer *layer = &model->layers[l];
+        if (l > 0)
+            rc = propagation_transpose(&layer->prop);
+        if (rc == 0)
+            rc = layer_backward(layer, &model->tools, above, model->logit_grads.data,
+                                l > 0 ? model->layers[l - 1].out.data : rows, l > 0,
+                                model->weights.data, model->gradients.data);
+        above = layer;
+    }
+    return rc;
+}
+
+static int no_memory(const struct mini_batch *batch, int rc, struct error *error)
+{
+    return error_set(error, rc, "model: no memory for a batch of %u nodes; use smaller batches "
+                     "or fanouts", batch->nodes->num_nodes);
+}
+
+int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
+                  struct error *error)
+{
+    int rc = check_batch(model, batch, error);
+    if (rc != 0)
+        return rc;
+    const float *rows;
+    rc = forward(model, batch, false, &rows);
+    if (rc != 0)
+        return no_memory(batch, rc, error);
+    *logits = model->layers[model->config.layers - 1].out.data;
+    return 0;
+}
+
+int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
+               struct error *error)
+{
+    int rc = check_batch(model, batch, error);
+    if (rc != 0)
+        return rc;
+    const struct model_config *config = &model->config;
+    const struct layer *last = &model->layers[config->layers - 1];
+    size_t seeds = batch->blocks[batch->num_layers - 1].num_dst[0];
+    rc = labels_check(&batch->nodes->labels, seeds, config, error);
+    if (rc != 0)
+        return rc;
+    const float *rows;
+    rc = forward(model, batch, true, &rows);
+    if (rc == 0)
+        rc = tensor_resize(&model->logit_grads, seeds, config->classes);
+    if (rc == 0)
+        rc = loss_compute(config, model->tools.parallel, last->out.data, seeds,
+                          &batch->nodes->labels, batch->step_seeds, model->logit_grads.data, loss);
+    if (rc == 0)
+        rc = backward(model, rows);
+    return rc == 0 ? 0 : no_memory(batch, rc, error);
+}
+
+void model_apply(struct model *model, double rate)
+{
+    optimiser_step(&model->optimiser, model->tools.parallel, model->tools.kernels, rate,
+                   model->weights.data, model->gradients.data);
+}

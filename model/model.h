@@ -1,0 +1,64 @@
+/*
+ * A GraphSAGE or GCN network of any depth, run forward and backward over mini-batches.
+ *
+ * Everything it computes is a function of its configuration, its weights and the batch: not
+ * of the number of threads, nor of where the batch came from. Memory is kept from step to
+ * step and grows to the largest batch.
+ *
+ * Homogeneous graphs: a batch with several node or edge types is refused.
+ *
+ * Ownership: model_create makes it, model_destroy frees it; the configuration is copied, its
+ * class_weights and the struct parallel are borrowed. Pointers handed out stay valid until the
+ * next call that computes. Thread rules: one thread at a time.
+ */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "graph/batch.h"
+#include "model/kernels.h"
+#include "model/loss.h"
+#include "model/model_config.h"
+#include "model/params.h"
+#include "runtime/parallel.h"
+
+struct model;
+
+/* Also stops OpenBLAS from using threads of its own, in the whole process (see matmul.h).
+ * TR_ERANGE, TR_ENOMEM. */
+int model_create(struct model **model, const struct model_config *config,
+                 struct parallel *parallel, struct error *error);
+void model_destroy(struct model *model);
+
+const struct model_config *model_configuration(const struct model *model);
+const struct params *model_params(const struct model *model);
+struct parallel *model_parallel(const struct model *model);
+const struct kernels *model_kernels(const struct model *model);
+
+/* Computes with another variant of the loops; for tests of their equality. */
+void model_use_kernels(struct model *model, const struct kernels *kernels);
+
+/* "openblas SkylakeX, loops avx512": results are equal, bit for bit, where this is equal. */
+const char *model_kernels_text(const struct model *model);
+
+/* The flat arrays, model_params()->count floats each. Gradients are those of the last
+ * model_step; trainers may reduce them in place before model_apply. */
+float *model_weights(struct model *model);
+float *model_gradients(struct model *model, size_t *count);
+
+/* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
+ * types, TR_EMISMATCH where the batch does not fit the model, TR_ENOMEM. */
+int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,
+                  struct error *error);
+
+/* Forward with dropout, loss, backward: fills the gradients, changes no weight. The gradient
+ * is of the sum over this batch divided by the seeds of the step (of all trainers). */
+int model_step(struct model *model, const struct mini_batch *batch, struct loss_sum *loss,
+               struct error *error);
+
+/* One step of the optimiser at that learning rate. */
+void model_apply(struct model *model, double rate);
+
+/* The state of the optimiser, for checkpoints. */
+struct optimiser *model_optimiser(struct model *model);
+
+#endif

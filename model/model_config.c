@@ -1,0 +1,179 @@
+#include "model/model_config.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "graph/batch.h"
+
+static const char *const kind_names[] = { "sage", "gcn", NULL };
+static const char *const loss_names[] = { "softmax", "sigmoid", NULL };
+static const char *const metric_names[] = { "accuracy", "macro-f1", "roc-auc", "loss", NULL };
+static const char *const optimiser_names[] = { "adam", "sgd", NULL };
+static const char *const schedule_names[] = { "constant", "step", "cosine", NULL };
+
+static int parse(const char *const *names, const char *name)
+{
+    for (int i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+const char *model_kind_name(enum model_kind kind)
+{
+    return kind_names[kind];
+}
+
+const char *model_loss_name(enum model_loss loss)
+{
+    return loss_names[loss];
+}
+
+const char *model_metric_name(enum model_metric metric)
+{
+    return metric_names[metric];
+}
+
+const char *model_optimiser_name(enum model_optimiser optimiser)
+{
+    return optimiser_names[optimiser];
+}
+
+const char *model_schedule_name(enum model_schedule schedule)
+{
+    return schedule_names[schedule];
+}
+
+int model_kind_parse(const char *name)
+{
+    return parse(kind_names, name);
+}
+
+int model_loss_parse(const char *name)
+{
+    return parse(loss_names, name);
+}
+
+int model_metric_parse(const char *name)
+{
+    return parse(metric_names, name);
+}
+
+int model_optimiser_parse(const char *name)
+{
+    return parse(optimiser_names, name);
+}
+
+int model_schedule_parse(const char *name)
+{
+    return parse(schedule_names, name);
+}
+
+struct model_config model_config_default(void)
+{
+    return (struct model_config){
+        .kind = MODEL_SAGE,
+        .layers = 2,
+        .hidden = 128,
+        .dropout = 0.5f,
+        .loss = MODEL_SOFTMAX,
+        .metric = MODEL_ACCURACY,
+        .optimiser = MODEL_ADAM,
+        .lr = 0.01f,
+        .beta1 = 0.9f,
+        .beta2 = 0.999f,
+        .eps = 1e-8f,
+        .schedule = MODEL_CONSTANT,
+        .step_epochs = 10,
+        .step_gamma = 0.5f,
+        .epochs = 10,
+    };
+}
+
+struct bound {
+    const char *field;
+    double value, low, high;
+    bool open; /* high itself is refused */
+};
+
+static int check_bound(const struct bound *bound, struct error *error)
+{
+    bool inside = bound->value >= bound->low &&
+                  (bound->open ? bound->value < bound->high : bound->value <= bound->high);
+    if (inside)
+        return 0;
+    return error_set(error, TR_ERANGE, "model: %s is %g; give a value from %g %s %g", bound->field,
+                     bound->value, bound->low, bound->open ? "to below" : "to", bound->high);
+}
+
+static int check_class_weights(const struct model_config *config, struct error *error)
+{
+    for (uint32_t c = 0; config->class_weights != NULL && c < config->classes; c++) {
+        float weight = config->class_weights[c];
+        if (!(weight >= 0) || !isfinite(weight))
+            return error_set(error, TR_ERANGE,
+                             "model: class_weights[%u] is %g; give a finite weight of at least 0",
+                             c, (double)weight);
+    }
+    return 0;
+}
+
+int model_config_check(const struct model_config *config, struct error *error)
+{
+    const struct bound bounds[] = {
+        { "kind", config->kind, MODEL_SAGE, MODEL_GCN, false },
+        { "layers", config->layers, 1, BATCH_LAYERS_MAX, false },
+        { "inputs", config->inputs, 0, MODEL_WIDTH_MAX, false },
+        { "hidden", config->hidden, 1, MODEL_WIDTH_MAX, false },
+        { "classes", config->classes, 1, MODEL_CLASSES_MAX, false },
+        { "dropout", (double)config->dropout, 0, 1, true },
+        { "input_dropout", (double)config->input_dropout, 0, 1, true },
+        { "loss", config->loss, MODEL_SOFTMAX, MODEL_SIGMOID, false },
+        { "metric", config->metric, MODEL_ACCURACY, MODEL_LOSS, false },
+        { "optimiser", config->optimiser, MODEL_ADAM, MODEL_SGD, false },
+        { "lr", (double)config->lr, 0, 1e6, false },
+        { "l2", (double)config->l2, 0, 1e6, false },
+        { "weight_decay", (double)config->weight_decay, 0, 1e6, false },
+        { "momentum", (double)config->momentum, 0, 1, true },
+        { "beta1", (double)config->beta1, 0, 1, true },
+        { "beta2", (double)config->beta2, 0, 1, true },
+        { "eps", (double)config->eps, 1e-30, 1, false },
+        { "schedule", config->schedule, MODEL_CONSTANT, MODEL_COSINE, false },
+        { "step_epochs", config->step_epochs, 1, UINT32_MAX, false },
+        { "step_gamma", (double)config->step_gamma, 0, 1, false },
+        { "cosine_floor", (double)config->cosine_floor, 0, 1, false },
+    };
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        int rc = check_bound(&bounds[i], error);
+        if (rc != 0)
+            return rc;
+    }
+    return check_class_weights(config, error);
+}
+
+/* How far the schedule has come, as a factor of lr; epochs of the warm-up do not count. */
+static double factor(const struct model_config *config, uint32_t epoch)
+{
+    if (config->schedule == MODEL_STEPS) {
+        double product = 1;
+        for (uint32_t i = 0; i < epoch / config->step_epochs; i++)
+            product *= (double)config->step_gamma;
+        return product;
+    }
+    if (config->schedule == MODEL_COSINE && config->epochs > config->warmup_epochs + 1) {
+        double way = (double)epoch / (config->epochs - config->warmup_epochs - 1);
+        double floor = (double)config->cosine_floor;
+        return floor + (1 - floor) * 0.5 * (1 + cos(3.14159265358979323846 * way));
+    }
+    return 1;
+}
+
+double model_config_rate(const struct model_config *config, uint32_t epoch)
+{
+    double lr = (double)config->lr;
+    if (epoch < config->warmup_epochs)
+        return lr * (epoch + 1) / config->warmup_epochs;
+    return lr * factor(config, epoch - config->warmup_epochs);
+}

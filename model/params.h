@@ -1,0 +1,55 @@
+/*
+ * The parameters of a model: one flat float32 array and the table of what lies where.
+ *
+ * Flat, so that trainers reduce one array of gradients and an optimiser is one loop.
+ *
+ * Ownership: the arrays belong to the model; the table is plain data.
+ */
+#ifndef MODEL_PARAMS_H
+#define MODEL_PARAMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/batch.h"
+#include "model/model_config.h"
+
+/* One layer: out = W_neigh * aggregate + W_self * own + bias. GCN has no W_self: a node's own
+ * row is part of the aggregate. Offsets count floats in the flat array. */
+struct layer_params {
+    uint32_t in;
+    uint32_t out;
+    bool has_self;
+    size_t self;
+    size_t neigh;
+    size_t bias;
+    size_t end;
+};
+
+struct params {
+    uint32_t num_layers;
+    struct layer_params layers[BATCH_LAYERS_MAX];
+    size_t count;
+};
+
+void params_layout(struct params *params, const struct model_config *config);
+
+/* Weights uniform within the square root of 6 / (in + out) (Glorot and Bengio, AISTATS 2010),
+ * drawn from (seed, layer, matrix, element); biases zero. */
+void params_draw(const struct params *params, uint64_t seed, float *values);
+
+/* One named matrix or vector, as PyTorch's state_dict would name it. */
+struct param_view {
+    char name[40]; /* layers.0.self.weight, layers.0.neigh.weight (gcn: layers.0.weight), ...bias */
+    size_t offset;
+    uint32_t ndim;
+    uint64_t shape[2];
+};
+
+#define PARAM_VIEWS_MAX (3 * BATCH_LAYERS_MAX)
+
+/* Fills views and returns their number. */
+size_t params_views(const struct params *params, struct param_view views[PARAM_VIEWS_MAX]);
+
+#endif

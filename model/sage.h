@@ -1,0 +1,20 @@
+/*
+ * GraphSAGE with mean aggregation (Hamilton, Ying, Leskovec: "Inductive Representation
+ * Learning on Large Graphs", NIPS 2017): W_self h_v + W_neigh mean(h_u) + b. A node without
+ * neighbours has a zero mean.
+ */
+#ifndef MODEL_SAGE_H
+#define MODEL_SAGE_H
+
+#include "model/propagate.h"
+
+/* 1 / count, or 0 for none: the scale of a sum that makes it a mean. */
+static inline float sage_scale(uint64_t neighbours)
+{
+    return neighbours == 0 ? 0.0f : 1.0f / (float)neighbours;
+}
+
+/* Fills the scales of a block whose edges, num_src and num_dst are set; TR_ENOMEM. */
+int sage_scales(struct propagation *prop);
+
+#endif

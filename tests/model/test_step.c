@@ -1,0 +1,305 @@
+/*
+ * The gradient that model_step() computes is the slope of the loss, for each kind of layer,
+ * loss and depth; and no number of threads and no variant of the loops changes a bit of it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "tests/model/made_batch.h"
+
+static struct model_config configure(enum model_kind kind, enum model_loss loss, uint32_t layers)
+{
+    struct model_config config = model_config_default();
+    config.kind = kind;
+    config.loss = loss;
+    config.layers = layers;
+    config.inputs = 5;
+    config.hidden = 7;
+    config.classes = 3;
+    config.dropout = 0;
+    config.seed = 11;
+    return config;
+}
+
+static const struct made_shape small_shape = {
+    .layers = 1, .seeds = 9, .fanout_max = 4, .growth = 2, .width = 5, .classes = 3, .seed = 3
+};
+
+static double loss_of(struct model *model, const struct mini_batch *batch)
+{
+    struct loss_sum loss;
+    assert_int_equal(model_step(model, batch, &loss, NULL), 0);
+    return loss.sum / batch->step_seeds;
+}
+
+/* Central differences in steps small enough for the curve and large enough for float32. A relu
+ * that switches within the step bends a few slopes, so almost all must agree. */
+static void check_slopes(const struct model_config *config, const struct made_shape *shape)
+{
+    struct mini_batch *batch = made_batch_create(shape);
+    struct model *model;
+    assert_int_equal(model_create(&model, config, parallel_serial, NULL), 0);
+    size_t count;
+    float *weights = model_weights(model), *grads = model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++) /* Biases of zero leave relus on their edge. */
+        weights[i] += 0.01f * (float)(i % 7) - 0.03f;
+    loss_of(model, batch);
+    float *expected = malloc(count * sizeof *expected);
+    assert_non_null(expected);
+    memcpy(expected, grads, count * sizeof *expected);
+    size_t wrong = 0;
+    double magnitude = 0;
+    for (size_t i = 0; i < count; i++) {
+        const float step = 1e-3f, old = weights[i];
+        weights[i] = old + step;
+        double high = loss_of(model, batch), high_at = (double)weights[i];
+        weights[i] = old - step;
+        double low = loss_of(model, batch), low_at = (double)weights[i];
+        weights[i] = old;
+        double slope = (high - low) / (high_at - low_at);
+        magnitude += fabs(slope);
+        wrong += fabs(slope - (double)expected[i]) > 3e-4 + 3e-3 * fabs(slope);
+    }
+    assert_true(magnitude / (double)count > 1e-3);
+    if (wrong * 50 > count)
+        fail_msg("%s, %u layers: %zu of %zu slopes differ", model_kind_name(config->kind),
+                 config->layers, wrong, count);
+    free(expected);
+    model_destroy(model);
+    made_batch_destroy(batch);
+}
+
+static void test_slopes(void **state)
+{
+    (void)state;
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        for (int loss = MODEL_SOFTMAX; loss <= MODEL_SIGMOID; loss++) {
+            for (uint32_t layers = 1; layers <= 3; layers++) {
+                struct model_config config = configure((enum model_kind)kind,
+                                                       (enum model_loss)loss, layers);
+                struct made_shape shape = small_shape;
+                shape.layers = layers;
+                shape.targets = loss == MODEL_SIGMOID;
+                check_slopes(&config, &shape);
+            }
+        }
+    }
+}
+
+static void test_slopes_with_dropout_and_class_weights(void **state)
+{
+    (void)state;
+    const float weights[] = { 0.5f, 2.0f, 1.0f };
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 2);
+    config.class_weights = weights;
+    config.dropout = 0.4f; /* The mask is a function of the batch: the loss stays smooth. */
+    config.input_dropout = 0.3f;
+    config.normalise = true;
+    struct made_shape shape = small_shape;
+    shape.layers = 2;
+    check_slopes(&config, &shape);
+}
+
+struct outcome {
+    double loss;
+    size_t count;
+    float *weights;
+};
+
+static struct outcome train(const struct model_config *config, const struct mini_batch *batch,
+                            struct parallel *parallel, const struct kernels *kernels)
+{
+    struct model *model;
+    assert_int_equal(model_create(&model, config, parallel, NULL), 0);
+    if (kernels != NULL)
+        model_use_kernels(model, kernels);
+    struct outcome outcome = { 0 };
+    for (int step = 0; step < 3; step++) {
+        outcome.loss = loss_of(model, batch);
+        model_apply(model, 0.01);
+    }
+    model_gradients(model, &outcome.count);
+    outcome.weights = malloc(outcome.count * sizeof(float));
+    assert_non_null(outcome.weights);
+    memcpy(outcome.weights, model_weights(model), outcome.count * sizeof(float));
+    model_destroy(model);
+    return outcome;
+}
+
+static void check_equal(const struct outcome *a, const struct outcome *b)
+{
+    assert_memory_equal(&a->loss, &b->loss, sizeof a->loss);
+    assert_int_equal(a->count, b->count);
+    assert_memory_equal(a->weights, b->weights, a->count * sizeof(float));
+}
+
+/* Large enough for several blocks of rows and several lanes. */
+static const struct made_shape large_shape = {
+    .layers = 2, .seeds = 2500, .fanout_max = 6, .growth = 4, .width = 21, .classes = 5, .seed = 8
+};
+
+static void test_threads_and_variants_change_nothing(void **state)
+{
+    (void)state;
+    struct mini_batch *batch = made_batch_create(&large_shape);
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 2);
+        config.inputs = large_shape.width;
+        config.hidden = 35;
+        config.classes = large_shape.classes;
+        config.dropout = 0.5f;
+        config.input_dropout = 0.1f;
+        struct outcome first = train(&config, batch, parallel_serial, kernels_variant(0));
+        for (size_t i = 1; kernels_variant(i) != NULL; i++) {
+            struct outcome other = train(&config, batch, parallel_serial, kernels_variant(i));
+            check_equal(&first, &other);
+            free(other.weights);
+        }
+        for (size_t workers = 1; workers <= 4; workers++) {
+            struct parallel *threads = threads_create(workers);
+            struct outcome other = train(&config, batch, threads, NULL);
+            check_equal(&first, &other);
+            free(other.weights);
+            threads_destroy(threads);
+        }
+        free(first.weights);
+    }
+    made_batch_destroy(batch);
+}
+
+static void test_no_seeds_give_zero_gradients(void **state)
+{
+    (void)state;
+    struct made_shape shape = small_shape;
+    shape.seeds = 0;
+    shape.layers = 2;
+    struct mini_batch *batch = made_batch_create(&shape);
+    batch->step_seeds = 7; /* The other trainers' seeds. */
+    struct model_config config = configure(MODEL_GCN, MODEL_SOFTMAX, 2);
+    struct model *model;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    assert_true(loss_of(model, batch) == 0);
+    size_t count;
+    const float *grads = model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(grads[i] == 0);
+    model_destroy(model);
+    made_batch_destroy(batch);
+}
+
+static void test_misfits_are_refused(void **state)
+{
+    (void)state;
+    struct model_config config = configure(MODEL_GCN, MODEL_SOFTMAX, 1);
+    struct model *model;
+    struct error error = { 0 };
+    struct loss_sum loss;
+    const float *logits;
+    config.layers = 0;
+    assert_int_equal(model_create(&model, &config, parallel_serial, &error), TR_ERANGE);
+    assert_null(model);
+    assert_non_null(strstr(error.text, "layers"));
+    config.layers = 1;
+    assert_int_equal(model_create(&model, &config, parallel_serial, &error), 0);
+    struct mini_batch *batch = made_batch_create(&small_shape);
+    struct batch_nodes nodes = batch->nodes[0];
+    struct mini_batch changed = *batch;
+    changed.nodes = &nodes;
+    changed.num_etypes = 2;
+    assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EUNSUPPORTED);
+    changed.num_etypes = 1;
+    changed.num_layers = 2;
+    assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EMISMATCH);
+    changed.num_layers = 1;
+    nodes.features.width = 4;
+    assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EMISMATCH);
+    nodes.features.width = 5;
+    nodes.features.num_rows--;
+    assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EMISMATCH);
+    nodes.features.num_rows++;
+    nodes.in_degrees = NULL;
+    assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EMISMATCH);
+    nodes.in_degrees = batch->nodes[0].in_degrees;
+    float *labels = nodes.labels.rows;
+    labels[2] = 3;
+    assert_int_equal(model_step(model, &changed, &loss, &error), TR_ERANGE);
+    assert_non_null(strstr(error.text, "row 2 is 3"));
+    labels[2] = 1.5f;
+    assert_int_equal(model_step(model, &changed, &loss, &error), TR_ERANGE);
+    nodes.labels.width = 2;
+    assert_int_equal(model_step(model, &changed, &loss, &error), TR_EMISMATCH);
+    nodes.labels.rows = NULL;
+    assert_int_equal(model_step(model, &changed, &loss, &error), TR_EMISMATCH);
+    made_batch_destroy(batch);
+    model_destroy(model);
+}
+
+/* Rows that no label covers leave the gradient as if they were not there. */
+static void test_unlabelled_rows_add_nothing(void **state)
+{
+    (void)state;
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 1);
+    struct mini_batch *batch = made_batch_create(&small_shape);
+    float *labels = batch->nodes->labels.rows;
+    struct model *model;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    for (uint32_t i = 1; i < small_shape.seeds; i++)
+        labels[i] = i % 2 ? -1.0f : nanf("");
+    struct loss_sum loss;
+    assert_int_equal(model_step(model, batch, &loss, NULL), 0);
+    assert_int_equal(loss.labelled, 1);
+    labels[0] = -1;
+    assert_int_equal(model_step(model, batch, &loss, NULL), 0);
+    assert_int_equal(loss.labelled, 0);
+    assert_true(loss.sum == 0);
+    size_t count;
+    const float *grads = model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(grads[i] == 0);
+    model_destroy(model);
+    made_batch_destroy(batch);
+}
+
+/* With one destination and no edge, SAGE is W_self h + b. */
+static void test_zero_neighbours_have_zero_mean(void **state)
+{
+    (void)state;
+    struct model_config config = configure(MODEL_SAGE, MODEL_SOFTMAX, 1);
+    struct made_shape shape = small_shape;
+    shape.fanout_max = 0;
+    struct mini_batch *batch = made_batch_create(&shape);
+    struct model *model;
+    const float *logits;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
+    const float *self = model_weights(model) + model_params(model)->layers[0].self;
+    const float *row = batch->nodes->features.rows;
+    for (uint32_t c = 0; c < 3; c++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < 5; i++)
+            sum += (double)self[c * 5 + i] * (double)row[i];
+        assert_true(fabs(sum - (double)logits[c]) < 1e-5);
+    }
+    model_destroy(model);
+    made_batch_destroy(batch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_misfits_are_refused),
+        cmocka_unit_test(test_slopes),
+        cmocka_unit_test(test_slopes_with_dropout_and_class_weights),
+        cmocka_unit_test(test_threads_and_variants_change_nothing),
+        cmocka_unit_test(test_no_seeds_give_zero_gradients),
+        cmocka_unit_test(test_unlabelled_rows_add_nothing),
+        cmocka_unit_test(test_zero_neighbours_have_zero_mean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
