@@ -1,0 +1,181 @@
+/* Options: every value is read whole or refused with a sentence that names it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+
+struct sample {
+    bool json;
+    const char *out;
+    uint64_t parts;
+    uint64_t window;
+    double rate;
+    int method;
+    struct count_list fanout;
+    struct text_list features;
+};
+
+static const struct option_spec SPECS[] = {
+    OPTION_ROW_JSON(struct sample),
+    {.name = "out", .kind = OPTION_TEXT, .offset = offsetof(struct sample, out), .metavar = "DIR",
+     .required = true, .help = "where"},
+    {.name = "parts", .kind = OPTION_COUNT, .offset = offsetof(struct sample, parts),
+     .metavar = "K", .fallback = "4", .min = 1, .max = 65536, .help = "how many"},
+    {.name = "window", .kind = OPTION_BYTES, .offset = offsetof(struct sample, window),
+     .metavar = "BYTES", .help = "bytes"},
+    {.name = "rate", .kind = OPTION_REAL, .offset = offsetof(struct sample, rate),
+     .metavar = "R", .fallback = "0.5", .max = 1, .help = "rate"},
+    {.name = "method", .kind = OPTION_CHOICE, .offset = offsetof(struct sample, method),
+     .choices = "metis|random", .fallback = "metis", .help = "method"},
+    {.name = "fanout", .kind = OPTION_COUNTS, .offset = offsetof(struct sample, fanout),
+     .metavar = "N,N", .fallback = "10,25", .min = 1, .help = "fanout"},
+    {.name = "feature", .kind = OPTION_TEXTS, .offset = offsetof(struct sample, features),
+     .metavar = "FILE", .help = "file"},
+    OPTION_ROW_END,
+};
+
+static int parse(struct sample *sample, const char *line, char *storage, struct error *error)
+{
+    char *argv[64];
+    int argc = 0;
+    strcpy(storage, line);
+    for (char *word = strtok(storage, " "); word != NULL; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    bool help;
+    memset(error, 0, sizeof *error);
+    return options_parse(SPECS, sample, sizeof *sample, argc, argv, &help, error);
+}
+
+static void defaults_are_the_words_of_the_table(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct error error;
+    char storage[512];
+    assert_int_equal(parse(&s, "--out x", storage, &error), 0);
+    assert_int_equal(s.parts, 4);
+    assert_int_equal(s.method, 0);
+    assert_int_equal(s.fanout.count, 2);
+    assert_int_equal(s.fanout.values[1], 25);
+    assert_true(s.rate == 0.5);
+    assert_false(s.json);
+}
+
+static void values_are_read_in_both_forms(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct error error;
+    char storage[512];
+    int rc = parse(&s,
+                   "RAW --out=DIR --parts 2k --window 3MiB --rate 0.25 --json --fanout 5,10,15 "
+                   "--method random --feature a --feature=b -- --odd",
+                   storage, &error);
+    assert_int_equal(rc, 2);
+    assert_string_equal(s.out, "DIR");
+    assert_int_equal(s.parts, 2000);
+    assert_int_equal(s.window, 3 << 20);
+    assert_int_equal(s.fanout.count, 3);
+    assert_int_equal(s.fanout.values[0], 5);
+    assert_int_equal(s.method, 1);
+    assert_int_equal(s.features.count, 2);
+    assert_string_equal(s.features.values[1], "b");
+    assert_true(s.json);
+}
+
+static void wrong_words_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *sentence;
+    } CASES[] = {
+        {"", "--out is missing: add --out DIR"},
+        {"--out", "--out: needs a value: --out DIR"},
+        {"--out x --out y", "--out: given twice"},
+        {"--out= ", "--out: must not be empty"},
+        {"--out x --prats 4", "--prats: no such option; did you mean --parts?"},
+        {"--out x --zebra", "--zebra: no such option; --help lists them"},
+        {"--out x -p", "-p: no such option; --help lists them"},
+        {"--out x --json=1", "--json=1: takes no value"},
+        {"--out x --parts 0", "--parts 0: must be between 1 and 65536"},
+        {"--out x --parts -1", "--parts -1: not a whole number such as 8, 10k or 2M"},
+        {"--out x --parts 4x", "--parts 4x: not a whole number such as 8, 10k or 2M"},
+        {"--out x --parts 99999999999999999999",
+         "--parts 99999999999999999999: not a whole number such as 8, 10k or 2M"},
+        {"--out x --parts 18446744073709551615k",
+         "--parts 18446744073709551615k: not a whole number such as 8, 10k or 2M"},
+        {"--out x --window 3MB", "--window 3MB: not a size such as 512, 64KiB or 2GiB"},
+        {"--out x --rate nan", "--rate nan: not a number such as 0.01"},
+        {"--out x --rate 1e999", "--rate 1e999: not a number such as 0.01"},
+        {"--out x --rate 2", "--rate 2: must be between 0 and 1"},
+        {"--out x --method metsi", "--method metsi: choose one of metis|random"},
+        {"--out x --method met", "--method met: choose one of metis|random"},
+        {"--out x --fanout 5,,6",
+         "--fanout 5,,6: not whole numbers separated by commas, such as 10,25"},
+        {"--out x --fanout 0", "--fanout 0: must be at least 1"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+        struct sample s;
+        struct error error;
+        char storage[512];
+        assert_true(parse(&s, CASES[i].line, storage, &error) < 0);
+        assert_string_equal(error.text, CASES[i].sentence);
+    }
+}
+
+static void lists_are_bounded(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct error error;
+    char line[512] = "--out x --fanout 1";
+    char storage[512];
+    for (int i = 1; i < OPTION_LIST_MAX; i++)
+        strcat(line, ",1");
+    assert_int_equal(parse(&s, line, storage, &error), 0);
+    assert_int_equal(s.fanout.count, OPTION_LIST_MAX);
+    strcat(line, ",1");
+    assert_int_equal(parse(&s, line, storage, &error), TR_ERANGE);
+}
+
+static void help_wins_over_errors(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct error error = {0};
+    char wrong[] = "--parts", value[] = "x", help_word[] = "--help";
+    char *argv[] = {wrong, value, help_word};
+    bool help;
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 3, argv, &help, &error), 0);
+    assert_true(help);
+}
+
+static void a_near_name_is_suggested(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = {"partition", "inspect", "import"};
+    assert_string_equal(nearest_name(NAMES, 3, "partiton", 8), "partition");
+    assert_string_equal(nearest_name(NAMES, 3, "imprt", 5), "import");
+    assert_null(nearest_name(NAMES, 3, "zzzzzz", 6));
+    assert_null(nearest_name(NAMES, 3, "a_word_longer_than_any_name_that_we_have", 40));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(defaults_are_the_words_of_the_table),
+        cmocka_unit_test(values_are_read_in_both_forms),
+        cmocka_unit_test(wrong_words_are_refused_by_name),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(help_wins_over_errors),
+        cmocka_unit_test(a_near_name_is_suggested),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

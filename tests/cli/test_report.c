@@ -1,0 +1,129 @@
+/* Reports and quantities: what scripts parse, what people read. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/quantity.h"
+#include "cli/report.h"
+
+static void fill(struct report *report)
+{
+    report_text(report, "graph", "graph", "a \"b\"\n");
+    report_count(report, "edges", "edges", 342600);
+    for (uint64_t part = 0; part < 2; part++) {
+        report_row(report, "partitions");
+        report_count(report, "part", "part", part);
+        report_share(report, "halo", "halo", 0.25);
+    }
+    report_rows_end(report);
+    report_flag(report, "equal", "equal", true);
+    report_real(report, "nothing", "nothing", 0.0 / 0.0);
+}
+
+/* What report_print sends to stdout, in text. */
+static void capture(bool json, char *text, size_t size)
+{
+    struct report report;
+    struct error error = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int stdout_before = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(fileno(file), STDOUT_FILENO);
+    report_init(&report, json);
+    fill(&report);
+    int rc = report_print(&report, &error);
+    dup2(stdout_before, STDOUT_FILENO);
+    close(stdout_before);
+    assert_int_equal(rc, 0);
+    rewind(file);
+    size_t length = fread(text, 1, size - 1, file);
+    text[length] = '\0';
+    fclose(file);
+}
+
+static void json_is_one_object_on_one_line(void **state)
+{
+    (void)state;
+    char text[2048];
+    capture(true, text, sizeof text);
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "graph")), "a \"b\"\n");
+    assert_int_equal(json_integer_value(json_object_get(object, "edges")), 342600);
+    json_t *rows = json_object_get(object, "partitions");
+    assert_int_equal(json_array_size(rows), 2);
+    json_t *row = json_array_get(rows, 1);
+    assert_int_equal(json_integer_value(json_object_get(row, "part")), 1);
+    assert_true(json_real_value(json_object_get(row, "halo")) == 0.25);
+    assert_true(json_is_true(json_object_get(object, "equal")));
+    assert_true(json_is_null(json_object_get(object, "nothing")));
+    json_decref(object);
+}
+
+static void people_get_aligned_lines_and_tables(void **state)
+{
+    (void)state;
+    char text[2048];
+    capture(false, text, sizeof text);
+    assert_non_null(strstr(text, "edges  342,600\n"));
+    assert_non_null(strstr(text, "part     halo\n   0  25.00 %\n   1  25.00 %\n"));
+    assert_non_null(strstr(text, "equal    yes\n"));
+}
+
+static void a_full_output_is_an_error(void **state)
+{
+    (void)state;
+    struct report report;
+    struct error error = {0};
+    FILE *full = fopen("/dev/full", "w");
+    if (full == NULL)
+        skip();
+    int stdout_before = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(fileno(full), STDOUT_FILENO);
+    report_init(&report, true);
+    fill(&report);
+    int rc = report_print(&report, &error);
+    dup2(stdout_before, STDOUT_FILENO);
+    close(stdout_before);
+    clearerr(stdout);
+    fclose(full);
+    assert_int_equal(rc, TR_ENOSPC);
+    assert_non_null(strstr(error.text, "standard output"));
+}
+
+static void quantities_read_well(void **state)
+{
+    (void)state;
+    char text[QUANTITY_TEXT_MAX];
+    assert_string_equal(quantity_whole(text, 0), "0");
+    assert_string_equal(quantity_whole(text, 999), "999");
+    assert_string_equal(quantity_whole(text, 1000), "1,000");
+    assert_string_equal(quantity_whole(text, UINT64_MAX), "18,446,744,073,709,551,615");
+    assert_string_equal(quantity_count(text, 342600), "343 k");
+    assert_string_equal(quantity_count(text, 2.5e6), "2.50 M");
+    assert_string_equal(quantity_bytes(text, 1536), "1.50 KiB");
+    assert_string_equal(quantity_bytes(text, 7), "7 B");
+    assert_string_equal(quantity_seconds(text, 1.234), "1.23 s");
+    assert_string_equal(quantity_seconds(text, 125), "2 min 05 s");
+    assert_string_equal(quantity_seconds(text, 7260), "2 h 01 min");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_one_object_on_one_line),
+        cmocka_unit_test(people_get_aligned_lines_and_tables),
+        cmocka_unit_test(a_full_output_is_an_error),
+        cmocka_unit_test(quantities_read_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
