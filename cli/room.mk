@@ -1,4 +1,5 @@
 bin_PROGRAMS += troupe
+dist_completion_DATA += cli/completions/troupe
 # Everything but main() is a library, so that tests can link it.
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
@@ -7,13 +8,16 @@ libtr_cli_la_SOURCES = \
     cli/completion.c \
     cli/fail.c cli/fail.h \
     cli/help.c cli/help.h \
+    cli/import.c cli/import.h cli/import_edges.c \
+    cli/made.c cli/made.h \
     cli/nearest.c cli/nearest.h \
     cli/option_value.c cli/option_value.h \
     cli/options.c cli/options.h \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \
-    cli/signals.c cli/signals.h
+    cli/signals.c cli/signals.h \
+    cli/work.c cli/work.h
 troupe_SOURCES = cli/main.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli.la $(cli_libs)

@@ -1,0 +1,4 @@
+dist_man1_MANS += \
+    man/troupe-import.1 \
+    man/troupe.1
+dist_man7_MANS += man/troupe.7

@@ -25,6 +25,6 @@ for command in $commands; do
     documented "$page" >"$work/documented"
     run diff "$work/options" "$work/documented"
     expect "troupe-$command(1) names the options of $command" exited 0
-    expect "troupe(1) names $command" grep -q "^.Xr troupe-$command 1" "$man/troupe.1"
+    expect "troupe(1) names $command" grep -q "Xr troupe-$command 1" "$man/troupe.1"
 done
 finish

@@ -59,4 +59,7 @@ leaf_commands() {
     done
 }
 
-options_of() { "$TROUPE" "$@" --help | sed -n '/^Options:/,/^$/s/^  --\([a-z-]*\).*/\1/p'; }
+# The names of a command's own options; all have --help.
+options_of() {
+    "$TROUPE" "$@" --help | sed -n '/^Options:/,/^$/s/^  --\([a-z-]*\).*/\1/p' | grep -vx help
+}

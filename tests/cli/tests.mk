@@ -1,7 +1,11 @@
 # Tests of the command line.
-check_PROGRAMS += tests/cli/test_options tests/cli/test_report
-TESTS += tests/cli/test_options tests/cli/test_report
+check_PROGRAMS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals
+TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
+    tests/cli/usage.sh tests/cli/man.sh
+EXTRA_DIST += tests/cli/tap.sh tests/cli/usage.sh tests/cli/man.sh
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
 tests_cli_test_options_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
 tests_cli_test_report_SOURCES = tests/cli/test_report.c
 tests_cli_test_report_LDADD = libtr_cli.la $(runtime_libs) $(JANSSON_LIBS) $(test_libs)
+tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
+tests_cli_test_signals_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)

@@ -7,9 +7,9 @@ troupe --version
 expect "--version names the program" says '^troupe [0-9]'
 troupe
 expect "no command is wrong usage" refuses_with '^Usage: troupe'
-troupe partiton
+troupe imprt
 expect "a mistyped command is refused with a suggestion" \
-    refuses_with '^troupe: partiton: no such command; did you mean partition?'
+    refuses_with '^troupe: imprt: no such command; did you mean import?'
 troupe import edgse
 expect "a mistyped kind is refused with a suggestion" \
     refuses_with '^troupe import: edgse: no such kind; did you mean edges?'

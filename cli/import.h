@@ -1,0 +1,28 @@
+/*
+ * The kinds of `troupe import`: their values and what runs them.
+ *
+ * Thread rules: the main thread.
+ */
+#ifndef CLI_IMPORT_H
+#define CLI_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+#define IMPORT_DELIMITERS "any|comma|semicolon|tab|space"
+
+struct import_edges_values {
+    const char *out;
+    bool undirected;
+    uint64_t num_nodes;
+    int delimiter; /* of IMPORT_DELIMITERS */
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
+int import_edges_run(const struct invocation *invocation, const void *values);
+
+#endif

@@ -1,0 +1,150 @@
+/* Signals become calls on another thread; progress is bounded where nobody looks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/progress.h"
+#include "cli/signals.h"
+
+struct seen {
+    atomic_int cancels;
+    atomic_int dumps;
+};
+
+static void count_cancel(void *arg)
+{
+    struct seen *seen = arg;
+    atomic_fetch_add(&seen->cancels, 1);
+}
+
+static void count_dump(void *arg)
+{
+    struct seen *seen = arg;
+    atomic_fetch_add(&seen->dumps, 1);
+}
+
+/* Within ten seconds, or the test fails. */
+static void wait_for(atomic_int *counter, int wanted)
+{
+    struct timespec pause = {.tv_nsec = 1000000};
+    for (int i = 0; i < 10000 && atomic_load(counter) < wanted; i++)
+        nanosleep(&pause, NULL);
+    assert_int_equal(atomic_load(counter), wanted);
+}
+
+static void the_first_interrupt_calls_the_hook(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct signals signals;
+    struct error error = {0};
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    kill(getpid(), SIGUSR1);
+    wait_for(&seen.dumps, 1);
+    assert_false(atomic_load(&signals.cancelled));
+    kill(getpid(), SIGINT);
+    wait_for(&seen.cancels, 1);
+    assert_true(atomic_load(&signals.cancelled));
+    signals_stop(&signals);
+}
+
+static void the_second_interrupt_ends_the_process(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct seen seen = {0};
+        struct signals signals;
+        if (signals_start(&signals, count_cancel, NULL, &seen, NULL) < 0)
+            _exit(1);
+        kill(getpid(), SIGINT);
+        while (atomic_load(&seen.cancels) == 0)
+            usleep(1000);
+        kill(getpid(), SIGINT);
+        sleep(10);
+        _exit(2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 130);
+}
+
+static void stopping_gives_the_mask_back(void **state)
+{
+    (void)state;
+    struct signals signals;
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(signals_start(&signals, NULL, NULL, NULL, NULL), 0);
+    signals_stop(&signals);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    assert_int_equal(sigismember(&before, SIGINT), sigismember(&after, SIGINT));
+    assert_int_equal(sigismember(&after, SIGUSR1), 0);
+}
+
+/* Lines that a million updates write to something that is not a terminal. */
+static long shown_bytes(bool quiet)
+{
+    struct progress progress;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    progress_init(&progress, quiet);
+    progress.out = file;
+    progress.terminal = false;
+    progress_begin(&progress, "edges", "edges", 1000000);
+    for (uint64_t i = 0; i <= 1000000; i++)
+        progress_update(&progress, i);
+    progress_end(&progress);
+    long bytes = ftell(file);
+    fclose(file);
+    return bytes;
+}
+
+static void a_log_does_not_fill_up(void **state)
+{
+    (void)state;
+    assert_true(shown_bytes(false) < 1000);
+    assert_int_equal(shown_bytes(true), 0);
+}
+
+static void a_line_says_how_far_and_how_fast(void **state)
+{
+    (void)state;
+    struct progress progress;
+    char text[256] = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    progress_init(&progress, false);
+    progress.out = file;
+    progress.terminal = false;
+    progress_begin(&progress, "reading", "edges", 4000000);
+    progress.begin_ns -= UINT64_C(10000000000);
+    progress_update(&progress, 1000000);
+    rewind(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_non_null(strstr(text, "reading  25%"));
+    assert_non_null(strstr(text, "k edges/s"));
+    assert_non_null(strstr(text, "s left"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_interrupt_calls_the_hook),
+        cmocka_unit_test(the_second_interrupt_ends_the_process),
+        cmocka_unit_test(stopping_gives_the_mask_back),
+        cmocka_unit_test(a_log_does_not_fill_up),
+        cmocka_unit_test(a_line_says_how_far_and_how_fast),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
