@@ -1,4 +1,5 @@
 dist_man1_MANS += \
     man/troupe-import.1 \
     man/troupe.1
+dist_man3_MANS += man/libtroupe.3
 dist_man7_MANS += man/troupe.7
