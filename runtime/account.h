@@ -16,8 +16,6 @@
 
 #include "runtime/actor.h"
 #include "runtime/error.h"
-#include "runtime/post.h"
-#include "runtime/timer.h"
 
 #define ACCOUNT_NAME_MAX 48u
 
@@ -33,20 +31,6 @@ struct account {
     pthread_mutex_t mutex;
 };
 
-/* The waiter's memory, an actor's, from account_wait until granted. */
-struct account_wait {
-    struct account *account;
-    struct actor *actor;
-    size_t bytes;
-    void (*granted)(struct actor *self, void *arg, int status);
-    void *arg;
-    /* Below: the account's. */
-    struct account_wait *next, *before;
-    struct timer timer;
-    struct post post;
-    int state;
-};
-
 void account_init(struct account *account, const char *name, size_t bound_bytes);
 
 /* Asserts that everything was released: a byte left is a leak. */
@@ -57,13 +41,15 @@ int account_reserve(struct account *account, size_t bytes, struct error *error);
 void account_release(struct account *account, size_t bytes);
 
 /* Reserves now (returns 0, granted is not called) or waits (returns 1): then granted runs once on
- * self's loop with 0 or TR_ETIMEDOUT. TR_ETOOBIG: more than the bound, it would never fit.
- * An actor cancels its waits before it ends. */
-int account_reserve_wait(struct account *account, struct actor *self, struct account_wait *wait,
-                         size_t bytes, uint64_t deadline_ns,
-                         void (*granted)(struct actor *self, void *arg, int status), void *arg);
+ * self's loop with 0 or TR_ETIMEDOUT. TR_ETOOBIG: more than the bound, it would never fit. TR_ENOMEM.
+ * *wait (may be NULL) serves account_wait_cancel until granted runs. What is granted to an actor
+ * that ended is given back. */
+int account_reserve_wait(struct account *account, struct actor *self, size_t bytes,
+                         uint64_t deadline_ns,
+                         void (*granted)(struct actor *self, void *arg, int status), void *arg,
+                         struct account_wait **wait);
 
-/* Leaves the line; granted is not called after this, and what was granted is given back. */
+/* On self's loop: granted is not called after this. */
 void account_wait_cancel(struct account_wait *wait);
 
 size_t account_used(struct account *account);

@@ -35,6 +35,8 @@ struct env_ops {
     void (*crew_push)(struct env *env, struct job *job);
     /* Should this allocation fail? Only the simulator ever says yes. */
     bool (*fails)(struct env *env);
+    /* How late a timer fires that is started now; simulator only, NULL elsewhere. */
+    uint64_t (*timer_late_ns)(struct env *env);
     /* Tells the simulator what happened, for its trace hash. */
     void (*trace)(struct env *env, uint64_t a, uint64_t b);
     void (*destroy)(struct env *env);

@@ -11,7 +11,8 @@
 #include "runtime/actor.h"
 #include "runtime/call.h"
 
-/* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already. */
+/* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already;
+ * TR_ECANCELED: not the watched but self ends. */
 typedef void monitor_down(struct actor *self, void *arg, struct address who, int reason);
 
 /* TR_ENOMEM, TR_EFULL (see CALLS_MAX). id may be NULL. */

@@ -1,29 +1,70 @@
 noinst_LTLIBRARIES += libtr_runtime.la
 libtr_runtime_la_SOURCES = \
+    runtime/account.c \
     runtime/account.h \
+    runtime/actor.c \
     runtime/actor.h \
+    runtime/actor_impl.h \
     runtime/address.h \
+    runtime/atomic_dir.c \
+    runtime/atomic_dir.h \
+    runtime/buffer.c \
     runtime/buffer.h \
+    runtime/buffer_pool.h \
+    runtime/call.c \
     runtime/call.h \
+    runtime/calls.h \
+    runtime/cancel.h \
+    runtime/counter.h \
+    runtime/crew.c \
     runtime/crew.h \
+    runtime/crew_impl.h \
+    runtime/directory.c \
     runtime/directory.h \
+    runtime/directory_impl.h \
     runtime/dtype.c \
+    runtime/dump.c \
     runtime/dump.h \
+    runtime/dump_impl.h \
+    runtime/env.c \
     runtime/env.h \
+    runtime/env_event.c \
+    runtime/env_sim.c \
     runtime/env_sim.h \
-    runtime/error.c runtime/error.h \
-    runtime/hotmem.c runtime/hotmem.h \
+    runtime/error.c \
+    runtime/error.h \
+    runtime/files.c \
+    runtime/files.h \
+    runtime/files_posix.c \
+    runtime/files_tree.c \
+    runtime/hotmem.c \
+    runtime/hotmem.h \
+    runtime/kind.c \
     runtime/kind.h \
+    runtime/log.c \
     runtime/log.h \
+    runtime/loop.c \
+    runtime/loop.h \
+    runtime/mail.c \
+    runtime/message.c \
     runtime/message.h \
+    runtime/message_pool.c \
+    runtime/message_pool.h \
+    runtime/messages.h \
+    runtime/monitor.c \
     runtime/monitor.h \
+    runtime/node.c \
     runtime/node.h \
-    runtime/parallel.c runtime/parallel.h \
+    runtime/node_impl.h \
+    runtime/parallel.c \
+    runtime/parallel.h \
     runtime/port.h \
     runtime/post.h \
+    runtime/runtime_kinds.h \
+    runtime/slots.c \
+    runtime/slots.h \
+    runtime/supervisor.c \
     runtime/supervisor.h \
-    runtime/timer.h
-libtr_runtime_la_SOURCES += \
-    runtime/atomic_dir.c runtime/atomic_dir.h \
-    runtime/cancel.h \
-    runtime/files.c runtime/files_posix.c runtime/files_tree.c runtime/files.h
+    runtime/timer.c \
+    runtime/timer.h \
+    runtime/timers.h

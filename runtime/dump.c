@@ -1,0 +1,52 @@
+#include "runtime/dump.h"
+
+#include "runtime/actor_impl.h"
+#include "runtime/dump_impl.h"
+#include "runtime/log.h"
+#include "runtime/node_impl.h"
+
+static const char *const phases[] = { "starting", "running", "draining", "ending" };
+
+static uint32_t count_calls(const struct actor *actor)
+{
+    uint32_t count = 0;
+    for (const struct call *call = actor->calls; call != NULL; call = call->next)
+        count++;
+    return count;
+}
+
+static void dump_actor(struct loop *loop, const struct actor *actor)
+{
+    log_write(loop->node, LOG_LEVEL_INFO,
+              "dump: loop %u actor %s slot %u generation %u %s: mailbox %zu control, %zu data "
+              "(%zu of %zu bytes), %u calls open, %llu received",
+              loop->index, actor->name, address_index(actor->address), actor->address.generation,
+              phases[actor->phase], actor->control.count, actor->data.count, actor->mailbox_bytes,
+              actor->mailbox_bytes_max, count_calls(actor), (unsigned long long)actor->received);
+}
+
+void loop_dump(struct loop *loop)
+{
+    const struct slots *slots = &loop->inbox.slots;
+    loop->dumps = atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
+    log_write(loop->node, LOG_LEVEL_INFO,
+              "dump: node %u loop %u: %llu sent, %llu delivered, %llu messages and %llu bodies "
+              "taken and not back, %llu turns too long",
+              loop->node->id, loop->index, (unsigned long long)counter_get(&loop->sent),
+              (unsigned long long)counter_get(&loop->delivered),
+              (unsigned long long)(counter_get(&loop->messages.taken) -
+                                   counter_get(&loop->messages.given)),
+              (unsigned long long)(counter_get(&loop->buffers.taken) -
+                                   counter_get(&loop->buffers.given)),
+              (unsigned long long)counter_get(&loop->long_turns));
+    for (uint32_t i = 0; i < slots->actors_capacity; i++)
+        if (slots->actors[i] != NULL)
+            dump_actor(loop, slots->actors[i]);
+}
+
+void node_dump_request(struct node *node)
+{
+    atomic_fetch_add_explicit(&node->dumps, 1, memory_order_relaxed);
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_wake(&node->loops[i]);
+}

@@ -1,0 +1,75 @@
+#include "runtime/monitor.h"
+
+#include "runtime/actor_impl.h"
+#include "runtime/calls.h"
+#include "runtime/loop.h"
+#include "runtime/runtime_kinds.h"
+
+int actor_monitor(struct actor *self, struct address who, monitor_down *down, void *arg,
+                  struct call_id *id)
+{
+    if (self->phase >= ACTOR_ENDING)
+        return TR_ECLOSED;
+    struct message *request = message_create(self, RUNTIME_MONITOR);
+    if (request == NULL)
+        return TR_ENOMEM;
+    int rc = 0;
+    struct call *call = calls_open(self, &rc);
+    if (call == NULL) {
+        message_release(self, request);
+        return rc;
+    }
+    call->down = down;
+    call->arg = arg;
+    call->to = who;
+    if (id != NULL)
+        id->id = call_number(call);
+    request->frame.flags |= MESSAGE_REQUEST;
+    request->frame.call = call_number(call);
+    loop_send(self, who, request); /* an unreachable one answers TR_EPEERDOWN */
+    return 0;
+}
+
+int actor_demonitor(struct actor *self, struct call_id id)
+{
+    struct call *call = calls_find(&self->loop->calls, self, id.id);
+    if (call == NULL || call->down == NULL)
+        return TR_ENOENT;
+    /* Only to save the watched actor's memory: without it the answer comes late and is dropped. */
+    struct message *forget = message_create(self, RUNTIME_DEMONITOR);
+    if (forget != NULL) {
+        ((struct runtime_demonitor *)message_head(forget))->call = id.id;
+        loop_send(self, call->to, forget);
+    }
+    calls_drop(&self->loop->calls, call);
+    return 0;
+}
+
+void monitor_keep(struct actor *actor, struct message *request)
+{
+    request->next = actor->watchers;
+    actor->watchers = request;
+}
+
+void monitor_forget(struct actor *actor, struct address watcher, uint64_t call)
+{
+    for (struct message **at = &actor->watchers; *at != NULL; at = &(*at)->next) {
+        struct message *request = *at;
+        if (request->frame.call == call && address_equal(request->frame.from, watcher)) {
+            *at = request->next;
+            loop_free_message(actor->loop, request);
+            return;
+        }
+    }
+}
+
+void monitor_answer(struct actor *actor, int reason)
+{
+    struct message *request = actor->watchers;
+    actor->watchers = NULL;
+    while (request != NULL) {
+        struct message *next = request->next;
+        loop_turn_around(actor->loop, request, reason);
+        request = next;
+    }
+}

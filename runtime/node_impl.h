@@ -1,0 +1,43 @@
+/* A node as the runtime's own files see it. */
+#ifndef RUNTIME_NODE_IMPL_H
+#define RUNTIME_NODE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/loop.h"
+#include "runtime/node.h"
+
+struct node {
+    struct env *env;
+    uint32_t id, incarnation, num_loops;
+    bool codec;
+    struct kinds kinds;
+    struct log_sink log;
+    int (*forward)(void *arg, struct loop *loop, struct message *message);
+    void *forward_arg;
+    struct account message_account;
+    struct loop *loops; /* [num_loops] */
+    struct actor *root; /* on loop 0: parent of the directory and of the node's roots */
+    struct address directory;
+    struct post kill_post; /* brings the deadline of a stop to loop 0 */
+    struct timer kill_timer;
+    /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
+     * whoever sees 0 also sees what the last actor wrote. */
+    _Atomic uint64_t dumps;
+    atomic_uint actors_live;
+    uint64_t stop_deadline_ns;
+    pthread_mutex_t mutex; /* guards stopping and failure */
+    bool stopping, started;
+    int failure;
+};
+
+/* Counts lives, so that the node knows when it is empty. */
+void node_actor_born(struct node *node);
+void node_actor_gone(struct node *node);
+bool node_is_empty(struct node *node);
+
+/* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
+int node_root_ended(struct actor *parent, int reason);
+
+#endif

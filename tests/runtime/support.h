@@ -1,0 +1,41 @@
+/* What the runtime's tests share: kinds of their own and nodes in both envs. */
+#ifndef TESTS_RUNTIME_SUPPORT_H
+#define TESTS_RUNTIME_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtime/actor.h"
+#include "runtime/call.h"
+#include "runtime/env.h"
+#include "runtime/env_sim.h"
+#include "runtime/node.h"
+
+enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK };
+
+struct number {
+    uint64_t value;
+    uint64_t sender;
+};
+
+/* The kinds above, in a static table that tests may share. */
+const struct kinds *support_kinds(void);
+
+/* A node in the simulator. */
+struct node *support_sim_node(struct env *env, uint32_t id, uint32_t loops);
+
+/* Sends a number. */
+int support_send(struct actor *self, struct address to, uint32_t kind, uint64_t value);
+
+/* Stops a simulated node, lets it drain, and checks that all pools are back to zero. */
+void support_sim_finish(struct env *env, struct node *node);
+
+/* The same for a node on threads; returns the reason it ended with. */
+int support_finish(struct node *node);
+
+#endif
