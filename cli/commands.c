@@ -4,6 +4,7 @@ const struct command *const *command_list(void)
 {
     static const struct command *const COMMANDS[] = {
         &command_import,
+        &command_generate,
         &command_completion,
         NULL,
     };

@@ -1,6 +1,6 @@
 /*
- * What a command that made a raw graph reports: the folder is opened again and counted, so that
- * the figures are those of the files.
+ * What the commands that make raw graphs share: progress while they write, and a report of the
+ * folder, which is opened again and counted so that the figures are those of the files.
  *
  * Thread rules: the main thread.
  */
@@ -10,8 +10,21 @@
 #include <stdbool.h>
 
 #include "cli/command.h"
+#include "cli/work.h"
+#include "partition/raw_write.h"
 
-/* Prints the report; returns the exit code of the command. */
-int made_raw(const struct invocation *invocation, const char *path, bool json);
+struct making {
+    struct work work;
+    uint64_t num_edges; /* to be written, 0: not known */
+    struct raw_write_options options;
+};
+
+/* Prepares options with progress and cancellation. making must not move until making_end. */
+int making_begin(struct making *making, bool quiet, bool replace, struct error *error);
+void making_end(struct making *making);
+
+/* Ends the making and prints the error (rc < 0) or the report; returns the exit code. */
+int making_report(struct making *making, const struct invocation *invocation, int rc,
+                  const char *path, bool json, struct error *error);
 
 #endif

@@ -7,6 +7,7 @@ libtr_cli_la_SOURCES = \
     cli/commands.c \
     cli/completion.c \
     cli/fail.c cli/fail.h \
+    cli/generate.c \
     cli/help.c cli/help.h \
     cli/import.c cli/import.h cli/import_edges.c \
     cli/made.c cli/made.h \

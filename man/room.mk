@@ -1,4 +1,5 @@
 dist_man1_MANS += \
+    man/troupe-generate.1 \
     man/troupe-import.1 \
     man/troupe.1
 dist_man3_MANS += man/libtroupe.3

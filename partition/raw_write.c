@@ -32,6 +32,9 @@ struct out_table {
 struct raw_writer {
     struct files *files;
     const struct cancel *cancel;
+    void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
+    void *progress_arg;
+    uint64_t edges_done, bytes_done, bytes_total; /* for progress */
     struct atomic_dir dir;
     char *name;
     struct graph_types types;
@@ -122,6 +125,8 @@ int raw_writer_open(const char *path, const struct raw_write_options *options, c
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
     writer->files = options->files != NULL ? options->files : files_posix;
     writer->cancel = options->cancel;
+    writer->progress = options->progress;
+    writer->progress_arg = options->progress_arg;
     int rv = begin(writer, path, options->replace, name, types, num_nodes, error);
     if (rv != 0) {
         raw_writer_abort(writer);
@@ -178,6 +183,9 @@ int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count,
         done += some;
     }
     file->num_rows += count;
+    writer->edges_done += count;
+    if (writer->progress != NULL)
+        writer->progress(writer->progress_arg, "edges", writer->edges_done, 0);
     return rv;
 }
 
@@ -228,7 +236,11 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
         if (shape[i] == 0)
             full[0] = on_edges ? writer->edges[type].num_rows : writer->num_nodes[type];
     }
-    return open_out(writer, &added->file, file_name, npy_descr(dtype), ndim + 1, full, error);
+    int opened = open_out(writer, &added->file, file_name, npy_descr(dtype), ndim + 1, full, error);
+    /* Only shown to people: a product that wraps would do no harm. */
+    writer->bytes_total += added->file.npy.row_bytes *
+                           (on_edges ? writer->edges[type].num_rows : writer->num_nodes[type]);
+    return opened;
 }
 
 int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
@@ -239,6 +251,10 @@ int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, c
     if (rv == 0)
         rv = npy_append(&file->npy, rows, (size_t)(count * file->npy.row_bytes), error);
     file->num_rows += count;
+    writer->bytes_done += count * file->npy.row_bytes;
+    if (writer->progress != NULL)
+        writer->progress(writer->progress_arg, "features", writer->bytes_done,
+                         writer->bytes_total);
     return rv;
 }
 
