@@ -1,3 +1,4 @@
 noinst_LTLIBRARIES += libtr_bench.la
 libtr_bench_la_SOURCES = \
-    bench/figure.c bench/figure.h
+    bench/figure.c bench/figure.h \
+    bench/step.c bench/step.h

@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
+    model/exact.c model/exact.h \
     model/features.c model/features.h \
     model/gcn.c model/gcn.h \
     model/kernels.c model/kernels.h \
@@ -7,10 +8,17 @@ libtr_model_la_SOURCES = \
     model/layer.c model/layer.h \
     model/loss.c model/loss.h \
     model/matmul.c model/matmul.h \
+    model/metrics.c model/metrics.h \
     model/model.c model/model.h \
     model/model_config.c model/model_config.h \
+    model/model_file.c model/model_file.h \
+    model/node_map.c model/node_map.h \
     model/optimiser.c model/optimiser.h \
     model/params.c model/params.h \
     model/propagate.c model/propagate.h \
+    model/ranking.c model/ranking.h \
+    model/safetensors.c model/safetensors.h model/safetensors_dtype.h \
+    model/safetensors_read.c model/safetensors_write.c \
     model/sage.c model/sage.h \
-    model/tensor.c model/tensor.h
+    model/tensor.c model/tensor.h \
+    model/trainer.c model/trainer.h

@@ -1,0 +1,76 @@
+/*
+ * The training loop: epochs of steps over somebody's batches, an evaluation after each, early
+ * stopping, the best weights kept.
+ *
+ * It knows nothing of where batches come from (struct batch_source), how evaluation is done,
+ * what becomes of a report, or what time it is: all are hooks, so the same loop runs over
+ * actors, in the simulator and in tests.
+ *
+ * Ownership: everything is borrowed for the duration of trainer_run. Thread rules: hooks are
+ * called on the calling thread.
+ */
+#ifndef MODEL_TRAINER_H
+#define MODEL_TRAINER_H
+
+#include "model/metrics.h"
+#include "model/model.h"
+
+/* Embedded in whatever makes batches. */
+struct batch_source {
+    int (*start_epoch)(struct batch_source *self, uint32_t epoch, struct error *error);
+    /* 0 and a batch, or TR_EEND after the last of the epoch, or an error. */
+    int (*next)(struct batch_source *self, const struct mini_batch **batch, struct error *error);
+    void (*release)(struct batch_source *self, const struct mini_batch *batch);
+};
+
+struct epoch_report {
+    uint32_t epoch; /* from 0 */
+    uint64_t steps;
+    uint64_t seeds;    /* labelled */
+    double rate;       /* learning rate */
+    double train_loss; /* mean over labelled seeds of the epoch, NaN without any */
+    bool evaluated;
+    struct scores scores; /* of the evaluation; else all NaN */
+    bool best;            /* so far */
+    double seconds;       /* 0 without a clock */
+};
+
+/* Any hook may be NULL; a negative result of one ends the run with it. */
+struct trainer_hooks {
+    void *arg;
+    int (*evaluate)(void *arg, struct model *model, struct scores *scores, struct error *error);
+    int (*epoch_done)(void *arg, const struct epoch_report *report, struct error *error);
+    /* Adds up gradients over trainers, in rank order, in place. */
+    int (*reduce)(void *arg, float *gradients, size_t count, struct error *error);
+    void (*step_done)(void *arg, uint32_t epoch, uint64_t step);
+    bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
+    uint64_t (*now_ns)(void *arg);
+};
+
+struct trainer_plan {
+    uint32_t first_epoch; /* > 0 after a restart */
+    uint32_t epochs;
+    uint32_t patience;       /* evaluations without a better one before it stops; 0: never */
+    uint32_t evaluate_every; /* epochs, 0 = 1; the last epoch is always evaluated */
+};
+
+struct trainer_result {
+    uint32_t epochs_run;
+    bool stopped_early;
+    bool has_best;
+    uint32_t best_epoch;
+    struct scores best;
+    double last_train_loss;
+};
+
+/* Trains; at the end the model has the weights of the best evaluation, or the last ones where
+ * there is none. */
+int trainer_run(struct model *model, struct batch_source *source, const struct trainer_plan *plan,
+                const struct trainer_hooks *hooks, struct trainer_result *result,
+                struct error *error);
+
+/* Forward over one epoch of a source of labelled batches, without dropout. */
+int trainer_evaluate(struct model *model, struct batch_source *source, uint32_t epoch,
+                     struct scores *scores, struct error *error);
+
+#endif
