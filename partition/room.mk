@@ -1,5 +1,22 @@
 noinst_LTLIBRARIES += libtr_partition.la
 libtr_partition_la_SOURCES = \
+    partition/assign.c partition/assign.h partition/assign_random.c \
+    partition/book.c partition/book.h \
+    partition/book_json.h partition/book_json_read.c partition/book_json_write.c \
+    partition/columns.c partition/columns.h \
+    partition/edge_stream.c partition/edge_stream.h \
+    partition/job.c partition/job.h \
+    partition/part_files.c partition/part_files.h \
+    partition/partition.c partition/partition.h \
+    partition/plan.c partition/plan.h \
+    partition/scatter.c partition/scatter.h \
+    partition/store.c partition/store.h partition/store_array.c partition/store_private.h \
+    partition/write.h partition/write_deal.c partition/write_edge_rows.c \
+    partition/write_edges.c partition/write_halos.c partition/write_nodes.c \
+    partition/write_rows.c partition/write_set.c partition/write_set.h
+
+# Raw graphs: readers, writers, generators.
+libtr_partition_la_SOURCES += \
     partition/json_field.c partition/json_field.h \
     partition/npy.c partition/npy.h partition/npy_header.c partition/npy_write.c \
     partition/raw.c partition/raw.h partition/raw_open.c partition/raw_source.h \

@@ -1,5 +1,10 @@
 # Tests of partition/.
 
+check_PROGRAMS += tests/partition/test_write
+TESTS += tests/partition/test_write
+tests_partition_test_write_SOURCES = tests/partition/test_write.c tests/partition/graph_util.h
+tests_partition_test_write_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_npy
 TESTS += tests/partition/test_npy
 tests_partition_test_npy_SOURCES = tests/partition/test_npy.c tests/partition/raw_util.h

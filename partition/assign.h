@@ -1,0 +1,31 @@
+/*
+ * Which partition (and which trainer) each node goes to, by original ID.
+ *
+ * Ownership: assignment_fini frees the arrays. Thread rules: filled on one thread, then frozen.
+ */
+#ifndef PARTITION_ASSIGN_H
+#define PARTITION_ASSIGN_H
+
+#include "partition/job.h"
+
+struct assignment {
+    uint32_t num_ntypes;
+    uint32_t num_parts;
+    uint32_t num_trainers; /* of all partitions; 0: none are named */
+    uint32_t **parts;      /* [ntype][node], < num_parts */
+    uint32_t **trainers;   /* [ntype][node], parts[t][v] * trainers a part + k; NULL: none */
+};
+
+int assignment_init(struct assignment *assignment, struct partition_job *job,
+                    struct error *error);
+void assignment_fini(struct assignment *assignment);
+
+/* Each fills parts, and trainers where they are named. */
+int assign_random(struct assignment *assignment, struct partition_job *job, struct error *error);
+int assign_file(struct assignment *assignment, struct partition_job *job, struct error *error);
+int assign_metis(struct assignment *assignment, struct partition_job *job, struct error *error);
+
+/* Trainers of nodes whose partition is known, drawn by (seed, type, original ID). */
+void assign_trainers(struct assignment *assignment, uint64_t seed, const uint64_t *num_nodes);
+
+#endif

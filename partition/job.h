@@ -1,0 +1,43 @@
+/*
+ * One run of partitioning, as its steps hand it on.
+ *
+ * Ownership: partition_graph owns the job and what it points to. Thread rules: one thread;
+ * bodies of parallel loops write only what their index owns.
+ */
+#ifndef PARTITION_JOB_H
+#define PARTITION_JOB_H
+
+#include "partition/partition.h"
+
+/* Pieces between which cancellation is asked: a few milliseconds of work each. */
+#define JOB_BLOCK_EDGES ((uint64_t)1 << 19)
+#define JOB_BLOCK_BYTES ((size_t)4 << 20)
+
+struct plan;
+
+struct partition_job {
+    struct raw_graph *raw;
+    const struct partition_options *options;
+    const struct partition_hooks *hooks;
+    struct parallel *parallel;
+    struct files *files;
+    const char *folder;     /* where the directory is being written */
+    struct plan *plan;
+    uint32_t **in_degrees;  /* [ntype][original ID], over all edge types */
+    uint32_t **out_degrees;
+    struct partition_report *report;
+};
+
+/* TR_ECANCELED if somebody asked for the end; else tells how far the stage is. */
+int job_step(struct partition_job *job, const char *stage, uint64_t done, uint64_t total,
+             struct error *error);
+
+/* "FOLDER/part<i>/NAME" or with part UINT32_MAX "FOLDER/NAME"; frees name. NULL: no memory. */
+char *job_path(const struct partition_job *job, uint32_t part, char *name);
+
+/* Sets TR_ENOMEM with what the memory was for. */
+int job_no_memory(struct error *error, const char *what, uint64_t bytes);
+
+double job_seconds(void);
+
+#endif

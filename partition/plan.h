@@ -1,0 +1,37 @@
+/*
+ * The plan of IDs: what per-type global ID each node gets.
+ *
+ * Nodes are ordered by partition, then type, then original ID; so inside a partition rows stand in
+ * the order of original IDs, and one pass over original IDs writes the rows of every partition in order.
+ *
+ * Ownership: plan_fini frees its own; parts are borrowed from the assignment.
+ * Thread rules: immutable after plan_init; any thread may read.
+ */
+#ifndef PARTITION_PLAN_H
+#define PARTITION_PLAN_H
+
+#include "partition/assign.h"
+
+struct plan {
+    uint32_t num_ntypes;
+    uint32_t num_parts;
+    uint32_t *const *parts;  /* [ntype][original ID] */
+    uint64_t *num_nodes;     /* [ntype] */
+    uint64_t *node_counts;   /* [ntype * num_parts + part] */
+    uint64_t *node_begins;   /* [ntype * num_parts + part], per-type global IDs */
+    uint64_t *edge_counts;   /* [etype * num_parts + part], filled as edges are counted */
+    uint32_t **global32;     /* [ntype][original ID]; NULL for a type of 2^32 nodes or more */
+    uint64_t **global64;     /* for those */
+};
+
+int plan_init(struct plan *plan, const struct assignment *assignment, const struct raw_graph *raw,
+              struct error *error);
+void plan_fini(struct plan *plan);
+
+static inline uint64_t plan_global(const struct plan *plan, uint32_t ntype, uint64_t original)
+{
+    return plan->global32[ntype] != NULL ? plan->global32[ntype][original]
+                                         : plan->global64[ntype][original];
+}
+
+#endif

@@ -1,0 +1,102 @@
+#include "partition/write.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/npy.h"
+#include "partition/part_files.h"
+
+/* The train mask of a node type, or NULL where it has none. */
+static const struct raw_table *find_mask(const struct raw_graph *raw, uint32_t ntype,
+                                         uint32_t *index)
+{
+    for (*index = 0; *index < raw->num_tables; ++*index) {
+        const struct raw_table *table = &raw->tables[*index];
+        if (!table->on_edges && table->type == ntype && table->width == 1 &&
+            tr_dtype_size(table->dtype) == 1 && strcmp(table->name, PARTITION_TRAIN_MASK) == 0)
+            return table;
+    }
+    return NULL;
+}
+
+/* Training nodes keep their trainer, the others get -1. Counts training nodes a trainer. */
+static int read_deal(struct partition_job *job, const struct assignment *assignment,
+                     uint32_t ntype, int32_t *deal, uint64_t *counts, struct error *error)
+{
+    uint64_t count = job->raw->num_nodes[ntype];
+    uint32_t index;
+    uint8_t *mask = malloc((size_t)count + 1);
+    int rv = mask == NULL ? job_no_memory(error, "the train mask", count) : 0;
+    if (rv == 0 && find_mask(job->raw, ntype, &index) == NULL)
+        memset(mask, 0, (size_t)count);
+    else if (rv == 0)
+        rv = raw_read_rows(job->raw, index, 0, count, mask, error);
+    for (uint64_t v = 0; v < count && rv == 0; v++) {
+        deal[v] = mask[v] != 0 ? (int32_t)assignment->trainers[ntype][v] : -1;
+        if (deal[v] >= 0)
+            counts[deal[v]]++;
+    }
+    free(mask);
+    return rv;
+}
+
+/* Trainers above their share give their last nodes (by original ID) to those below, first to the next
+ * one, whose number says that it is on the same machine where there is one. */
+static int even_out(int32_t *deal, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers,
+                    struct error *error)
+{
+    uint64_t total = 0, *share = calloc(num_trainers, sizeof *share);
+    if (share == NULL)
+        return job_no_memory(error, "the deal", num_trainers * sizeof *share);
+    for (uint32_t t = 0; t < num_trainers; t++)
+        total += counts[t];
+    for (uint32_t t = 0; t < num_trainers; t++)
+        share[t] = total / num_trainers + (t < total % num_trainers);
+    for (uint64_t v = num_nodes; v-- > 0;) {
+        if (deal[v] < 0 || counts[deal[v]] <= share[deal[v]])
+            continue;
+        uint32_t to = (uint32_t)deal[v];
+        do
+            to = (to + 1) % num_trainers;
+        while (counts[to] >= share[to]);
+        counts[deal[v]]--;
+        counts[to]++;
+        deal[v] = (int32_t)to;
+    }
+    free(share);
+    return 0;
+}
+
+static int deal_type(struct partition_job *job, const struct assignment *assignment,
+                     uint32_t ntype, uint64_t *counts, struct error *error)
+{
+    uint64_t num_nodes = job->raw->num_nodes[ntype];
+    int32_t *deal = malloc((size_t)num_nodes * sizeof *deal + 1);
+    int rv = deal == NULL ? job_no_memory(error, "the deal", num_nodes * sizeof *deal)
+                          : job_step(job, "deal", ntype, assignment->num_ntypes, error);
+    if (rv == 0)
+        rv = read_deal(job, assignment, ntype, deal, counts, error);
+    if (rv == 0)
+        rv = even_out(deal, num_nodes, counts, assignment->num_trainers, error);
+    char *path = job_path(job, UINT32_MAX, part_file_deal(&job->raw->types, ntype));
+    if (rv == 0 && path == NULL)
+        rv = job_no_memory(error, "a file's name", 0);
+    if (rv == 0)
+        rv = npy_write(job->files, path, "<i4", 1, &num_nodes, deal, error);
+    free(path);
+    free(deal);
+    return rv;
+}
+
+int write_deal(struct partition_job *job, const struct assignment *assignment,
+               struct error *error)
+{
+    uint64_t *counts = calloc(assignment->num_trainers, sizeof *counts);
+    int rv = counts == NULL ? job_no_memory(error, "the deal", 0) : 0;
+    for (uint32_t t = 0; t < assignment->num_ntypes && rv == 0; t++) {
+        memset(counts, 0, assignment->num_trainers * sizeof *counts);
+        rv = deal_type(job, assignment, t, counts, error);
+    }
+    free(counts);
+    return rv;
+}
