@@ -76,6 +76,24 @@ void report_count(struct report *report, const char *key, const char *label, uin
     add(report, key, label, quantity_whole(text, count), true, json_integer((json_int_t)count));
 }
 
+void report_counts(struct report *report, const char *key, const char *label,
+                   const uint64_t *counts, uint32_t num_counts)
+{
+    char text[256];
+    json_t *array = json_array();
+    size_t at = (size_t)snprintf(text, sizeof text, "[");
+    for (uint32_t i = 0; i < num_counts; i++) {
+        report->failed |= json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0;
+        /* A list too long for a line of text is cut there, not in JSON. */
+        if (at < sizeof text - 1)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu64, i == 0 ? "" : ",",
+                                   counts[i]);
+    }
+    if (at < sizeof text - 1)
+        snprintf(text + at, sizeof text - at, "]");
+    add(report, key, label, text, false, array);
+}
+
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes)
 {
     char text[QUANTITY_TEXT_MAX];
@@ -154,7 +172,7 @@ static void print_cells(const struct report_field *fields, const int *widths, ui
 {
     for (uint32_t c = 0; c < columns; c++) {
         const char *text = labels ? fields[c].label : fields[c].text;
-        int cell = fields[c].number ? widths[c] : -widths[c];
+        int cell = fields[c].number ? widths[c] : c + 1 < columns ? -widths[c] : 0;
         printf("%s%*s", c == 0 ? "" : "  ", cell, text);
     }
     putchar('\n');
@@ -206,10 +224,14 @@ static void print_human(const struct report *report)
         uint32_t left = report->num_fields - i;
         if (fields->row == 0) {
             uint32_t length = row_length(fields, left);
+            if (i > 0)
+                putchar('\n');
             print_lines(fields, length);
             i += length;
         } else {
             uint32_t length = table_length(fields, left);
+            if (i > 0)
+                putchar('\n');
             print_table(fields, length);
             i += length;
         }

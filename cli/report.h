@@ -43,6 +43,9 @@ void report_count(struct report *report, const char *key, const char *label, uin
 void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes);
 void report_seconds(struct report *report, const char *key, const char *label, double seconds);
 void report_real(struct report *report, const char *key, const char *label, double number);
+/* "[2,100]", an array in JSON. */
+void report_counts(struct report *report, const char *key, const char *label,
+                   const uint64_t *counts, uint32_t num_counts);
 /* A share of 1, shown in per cent. */
 void report_share(struct report *report, const char *key, const char *label, double share);
 

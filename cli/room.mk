@@ -10,6 +10,7 @@ libtr_cli_la_SOURCES = \
     cli/generate.c \
     cli/help.c cli/help.h \
     cli/import.c cli/import.h cli/import_edges.c \
+    cli/inspect.c \
     cli/made.c cli/made.h \
     cli/nearest.c cli/nearest.h \
     cli/option_value.c cli/option_value.h \

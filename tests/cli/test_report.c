@@ -22,6 +22,8 @@ static void fill(struct report *report)
         report_share(report, "halo", "halo", 0.25);
     }
     report_rows_end(report);
+    report_counts(report, "shape", "shape", (const uint64_t[]){2, 100}, 2);
+    report_counts(report, "none", "none", NULL, 0);
     report_flag(report, "equal", "equal", true);
     report_real(report, "nothing", "nothing", 0.0 / 0.0);
 }
@@ -64,6 +66,8 @@ static void json_is_one_object_on_one_line(void **state)
     assert_int_equal(json_integer_value(json_object_get(row, "part")), 1);
     assert_true(json_real_value(json_object_get(row, "halo")) == 0.25);
     assert_true(json_is_true(json_object_get(object, "equal")));
+    assert_int_equal(json_integer_value(json_array_get(json_object_get(object, "shape"), 1)), 100);
+    assert_int_equal(json_array_size(json_object_get(object, "none")), 0);
     assert_true(json_is_null(json_object_get(object, "nothing")));
     json_decref(object);
 }
@@ -76,6 +80,7 @@ static void people_get_aligned_lines_and_tables(void **state)
     assert_non_null(strstr(text, "edges  342,600\n"));
     assert_non_null(strstr(text, "part     halo\n   0  25.00 %\n   1  25.00 %\n"));
     assert_non_null(strstr(text, "equal    yes\n"));
+    assert_non_null(strstr(text, "shape    [2,100]\nnone     []\n"));
 }
 
 static void a_full_output_is_an_error(void **state)

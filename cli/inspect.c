@@ -1,0 +1,204 @@
+/*
+ * `troupe inspect`: what a raw graph or a partition directory holds.
+ *
+ * Files are mapped, not read, so that a look at a big graph is quick.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/fail.h"
+#include "cli/report.h"
+#include "partition/raw.h"
+#include "partition/store.h"
+
+struct inspect_values {
+    bool json;
+};
+
+static const struct option_spec OPTIONS[] = {OPTION_ROW_JSON(struct inspect_values),
+                                             OPTION_ROW_END};
+
+static void report_table(struct report *report, const char *type, const char *name,
+                         enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape)
+{
+    report_row(report, "features");
+    report_text(report, "type", "feature of", type);
+    report_text(report, "name", "name", name);
+    report_text(report, "dtype", "dtype", tr_dtype_name(dtype));
+    report_counts(report, "shape", "row", shape, ndim);
+}
+
+static void report_types(struct report *report, const struct graph_types *types,
+                         const uint64_t *num_nodes, const uint64_t *num_edges)
+{
+    for (uint32_t t = 0; t < types->num_ntypes; t++) {
+        report_row(report, "node_types");
+        report_text(report, "type", "node type", types->ntypes[t]);
+        report_count(report, "nodes", "nodes", num_nodes[t]);
+    }
+    for (uint32_t t = 0; t < types->num_etypes; t++) {
+        char name[512];
+        graph_types_canonical(types, t, name, sizeof name);
+        report_row(report, "edge_types");
+        report_text(report, "type", "edge type", name);
+        report_count(report, "edges", "edges", num_edges[t]);
+    }
+    report_rows_end(report);
+}
+
+static void report_raw(struct report *report, const struct raw_graph *raw)
+{
+    report_text(report, "kind", "kind", "raw graph");
+    report_text(report, "graph", "graph", raw->name);
+    report_types(report, &raw->types, raw->num_nodes, raw->num_edges);
+    for (uint32_t i = 0; i < raw->num_tables; i++) {
+        const struct raw_table *table = &raw->tables[i];
+        char type[512];
+        if (table->on_edges)
+            graph_types_canonical(&raw->types, table->type, type, sizeof type);
+        else
+            snprintf(type, sizeof type, "%s", raw->types.ntypes[table->type]);
+        report_table(report, type, table->name, table->dtype, table->ndim, table->shape);
+    }
+    report_rows_end(report);
+}
+
+static void report_features(struct report *report, const char *type, uint32_t count,
+                            const struct feature_table *features)
+{
+    for (uint32_t i = 0; i < count; i++)
+        report_table(report, type, features[i].name, features[i].dtype, features[i].ndim,
+                     features[i].shape);
+}
+
+/* Every partition has the same tables: the first shows them. */
+static int report_part_tables(struct report *report, struct store *store, struct error *error)
+{
+    struct partition_load load = {.mode = PARTITION_MAP, .features = 1};
+    const struct graph_types *types = &store_book(store)->types;
+    struct graph_part *part;
+    int rc = store_load(store, 0, &load, &part, error);
+    if (rc < 0)
+        return rc;
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        report_features(report, types->ntypes[t], part->nodes[t].num_features,
+                        part->nodes[t].features);
+    for (uint32_t t = 0; t < types->num_etypes; t++) {
+        char name[512];
+        graph_types_canonical(types, t, name, sizeof name);
+        report_features(report, name, part->edges[t].num_features, part->edges[t].features);
+    }
+    report_rows_end(report);
+    store_unload(store, part);
+    return 0;
+}
+
+static uint64_t sum_extents(struct extent *const *extents, uint32_t num_types, uint32_t part)
+{
+    uint64_t sum = 0;
+    for (uint32_t t = 0; t < num_types; t++)
+        sum += extents[t][part].end - extents[t][part].begin;
+    return sum;
+}
+
+static void report_parts(struct report *report, const struct store *store)
+{
+    const struct partition_load all = {
+        .mode = PARTITION_MAP, .features = 1, .edge_rank = 1, .original_edge_ids = 1};
+    const struct book *book = store_book(store);
+    for (uint32_t part = 0; part < book->num_parts; part++) {
+        report_row(report, "partitions");
+        report_count(report, "part", "partition", part);
+        report_count(report, "nodes", "nodes",
+                     sum_extents(book->node_extents, book->types.num_ntypes, part));
+        report_count(report, "edges", "edges",
+                     sum_extents(book->edge_extents, book->types.num_etypes, part));
+        report_bytes(report, "bytes", "size", store_part_bytes(store, part, &all));
+    }
+    report_rows_end(report);
+}
+
+static int report_store(struct report *report, struct store *store, struct error *error)
+{
+    const struct book *book = store_book(store);
+    report_text(report, "kind", "kind", "partitioned graph");
+    report_text(report, "graph", "graph", book->graph_name);
+    report_count(report, "parts", "partitions", book->num_parts);
+    report_text(report, "method", "method", book->part_method);
+    report_count(report, "halo_hops", "halo hops", book->halo_hops);
+    report_types(report, &book->types, book->num_nodes, book->num_edges);
+    int rc = report_part_tables(report, store, error);
+    report_parts(report, store);
+    return rc;
+}
+
+/* A partition directory is named by its book, DIR/NAME.json; anything else is a raw graph. */
+static bool names_book(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(name);
+    struct stat facts;
+    return length > 5 && strcmp(name + length - 5, ".json") == 0 &&
+           strcmp(name, "metadata.json") != 0 &&
+           !(stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
+}
+
+static int inspect_book(struct report *report, const char *path, struct error *error)
+{
+    struct store *store;
+    int rc = store_open(path, &store, error);
+    if (rc < 0)
+        return rc;
+    rc = report_store(report, store, error);
+    store_close(store);
+    return rc;
+}
+
+static int inspect_raw(struct report *report, const char *path, struct error *error)
+{
+    struct raw_graph *raw;
+    int rc = raw_open(path, NULL, &raw, error);
+    if (rc < 0)
+        return rc;
+    report_raw(report, raw);
+    raw_close(raw);
+    return 0;
+}
+
+static int run(const struct invocation *invocation, const void *opaque)
+{
+    const struct inspect_values *values = opaque;
+    const char *path = invocation->operands[0];
+    struct error error = {0};
+    struct report report;
+    report_init(&report, values->json);
+    int rc = names_book(path) ? inspect_book(&report, path, &error)
+                              : inspect_raw(&report, path, &error);
+    if (rc < 0) {
+        report_fini(&report);
+        return fail(invocation, &error);
+    }
+    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+}
+
+static const char *const EXAMPLES[] = {
+    "troupe inspect raw",
+    "troupe inspect parts/graph.json --json",
+    NULL,
+};
+
+const struct command command_inspect = {
+    .name = "inspect",
+    .summary = "Show what a raw graph or a partitioned graph holds",
+    .operands = "RAW|DIR/NAME.json",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = OPTIONS,
+    .values_size = sizeof(struct inspect_values),
+    .examples = EXAMPLES,
+    .run = run,
+};
