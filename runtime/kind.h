@@ -48,6 +48,8 @@ struct kind {
     int (*encode)(const void *head, void *out, size_t capacity);
     int (*verify)(const void *bytes, size_t count);
     int (*decode)(const void *bytes, size_t count, void *head);
+    /* May be NULL. Proves a decoded head's counts by the body (NULL: none): 0 or TR_EFORMAT. */
+    int (*check)(const void *head, const void *body, uint64_t body_bytes);
 };
 
 /* Room for the encoding of any head. */

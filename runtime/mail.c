@@ -57,7 +57,10 @@ static int recode(const struct kind *kind, struct message *message)
     if (rc < 0)
         return rc;
     memset(message->head, 0, kind->head_bytes);
-    return kind->decode(bytes, (size_t)count, message->head);
+    rc = kind->decode(bytes, (size_t)count, message->head);
+    if (rc < 0 || kind->check == NULL)
+        return rc;
+    return kind->check(message->head, message_body(message), message->frame.body_bytes);
 }
 
 int loop_check(struct loop *loop, struct message *message)

@@ -180,6 +180,8 @@ static int restart_all(struct actor *parent, int reason)
 static int decide(struct actor *parent, struct child *child, int reason)
 {
     enum actor_restart policy = child->options.restart;
+    if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
+        return TR_ENOMEM;
     if (parent->supervision->restarting_all)
         return restart_all(parent, reason);
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
