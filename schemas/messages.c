@@ -1,6 +1,7 @@
 #include "schemas/messages.h"
 
 #include "runtime/kind.h"
+#include "schemas/body.h"
 #include "schemas/codec.h"
 
 /* Rows of a request: a frontier of 16 million nodes is beyond any batch. */
@@ -29,6 +30,10 @@
     static int decode_##type(const void *bytes, size_t count, void *head) \
     {                                                                    \
         return codec_decode(kind, bytes, count, head);                   \
+    }                                                                    \
+    static int check_##type(const void *head, const void *body, uint64_t body_bytes) \
+    {                                                                    \
+        return messages_verify(kind, head, body, body_bytes);            \
     }
 MESSAGES(X)
 #undef X
@@ -45,6 +50,7 @@ static const struct kind all[] = {
         .encode = encode_##type,               \
         .verify = verify_##type,               \
         .decode = decode_##type,               \
+        .check = check_##type,                 \
     },
     MESSAGES(X)
 #undef X

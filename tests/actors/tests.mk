@@ -1,1 +1,5 @@
-# Tests of actors/.
+check_PROGRAMS += tests/actors/test_server
+TESTS += tests/actors/test_server
+tests_actors_test_server_SOURCES = tests/actors/test_server.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
+tests_actors_test_server_LDADD = $(actors_libs) $(test_libs)

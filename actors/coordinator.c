@@ -1,0 +1,71 @@
+#include "actors/coordinator.h"
+
+#include <stdlib.h>
+
+#include "actors/coordinator_state.h"
+#include "actors/failed.h"
+#include "runtime/directory.h"
+#include "schemas/body.h"
+
+typedef int serve(struct actor *self, struct message *request, struct error *error);
+
+static serve *find(uint32_t kind)
+{
+    switch (kind) {
+    case MSG_JOIN:
+        return coordinator_join_member;
+    case MSG_MEMBERS_REQUEST:
+        return coordinator_list_members;
+    case MSG_BARRIER:
+        return coordinator_barrier;
+    case MSG_EPOCH_DONE:
+        return coordinator_epoch_done;
+    case MSG_JOB_DONE:
+        return coordinator_job_done;
+    default:
+        return NULL;
+    }
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct error error = { 0 };
+    serve *found = find(message->frame.kind);
+    if (found == NULL)
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+    else if (found(self, message, &error) != 0)
+        failed_reply(self, message, &error);
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct coordinator *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, state);
+    state->options = arg;
+    state->trainers_done = calloc(state->options->trainers + UINT64_C(1), 1);
+    if (state->trainers_done == NULL)
+        return TR_ENOMEM;
+    return directory_register(self, COORDINATOR_NAME, NULL, NULL);
+}
+
+static void fini(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    if (state == NULL)
+        return;
+    coordinator_free_barriers(self, state);
+    coordinator_free_epochs(state);
+    coordinator_free_members(state);
+    free(state->trainers_done);
+    free(state);
+}
+
+const struct actor_ops coordinator_ops = {
+    .name = "coordinator",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

@@ -1,0 +1,38 @@
+/*
+ * The coordinator: who is there, barriers, the ends of epochs, the end of the job.
+ *
+ * A pure state machine. Members join under a role and a rank; each is monitored, and its one DOWN
+ * removes it. A barrier instance is (name, sequence): it ends in one way for all, either when all
+ * `count` ranks came or at the earliest deadline among those that came, and a repeated request
+ * gets the first answer. The job ends when all trainers said so, or the first said that it
+ * failed; then every member is asked to stop and the coordinator ends after the last.
+ *
+ * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
+ */
+#ifndef ACTORS_COORDINATOR_H
+#define ACTORS_COORDINATOR_H
+
+#include <stdint.h>
+
+#include "runtime/actor.h"
+
+#define COORDINATOR_NAME "coordinator" /* in the directory */
+
+/* Actors that joined; above any cluster in use, and a list that grows beyond it is a leak. */
+#define COORDINATOR_MEMBERS_MAX 65536u
+/* Barrier names in use: programs name a handful. */
+#define COORDINATOR_BARRIERS_MAX 1024u
+/* Finished instances of a name whose outcome is kept for repeats: a client has one open. */
+#define COORDINATOR_OUTCOMES_MAX 16u
+/* Loaders times ranks whose epoch is kept. */
+#define COORDINATOR_EPOCHS_MAX 65536u
+
+struct coordinator_options {
+    uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
+    uint32_t era;
+};
+
+/* arg: struct coordinator_options. */
+extern const struct actor_ops coordinator_ops;
+
+#endif

@@ -1,0 +1,167 @@
+/* Who is there: joining, listing, leaving by dying, and being told to stop. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/coordinator_state.h"
+#include "runtime/monitor.h"
+
+struct coordinator_member {
+    struct coordinator_member *next;
+    struct address address;
+    uint32_t role;
+    uint32_t rank;
+};
+
+/* The link where that member stands or would stand. */
+static struct coordinator_member **find(struct coordinator *state, uint32_t role, uint32_t rank)
+{
+    struct coordinator_member **at = &state->members;
+    while (*at != NULL &&
+           ((*at)->role < role || ((*at)->role == role && (*at)->rank < rank)))
+        at = &(*at)->next;
+    return at;
+}
+
+static bool stands_at(const struct coordinator_member *member, uint32_t role, uint32_t rank)
+{
+    return member != NULL && member->role == role && member->rank == rank;
+}
+
+/* The one DOWN of a member. */
+static void down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct coordinator *state = actor_state(self);
+    struct coordinator_member *member = arg;
+    (void)who, (void)reason;
+    struct coordinator_member **at = find(state, member->role, member->rank);
+    assert(*at == member);
+    *at = member->next;
+    free(member);
+    state->num_members--;
+    if (state->stopping && state->num_members == 0)
+        actor_exit(self, 0);
+}
+
+static int check_join(const struct coordinator *state, const struct msg_join *head,
+                      const struct coordinator_member *at, struct address from,
+                      struct error *error)
+{
+    if (head->role > MSG_ROLE_TRAINER)
+        return error_set(error, TR_EINVAL, "there is no role %" PRIu32, head->role);
+    if (state->stopping)
+        return error_set(error, TR_ECLOSED, "the job is ending; nobody can join");
+    if (stands_at(at, head->role, head->rank)) {
+        if (!address_equal(at->address, from))
+            return error_set(error, TR_EEXIST, "rank %" PRIu32 " of role %" PRIu32 " is taken; "
+                             "give each process its own rank", head->rank, head->role);
+        return 0;
+    }
+    if (state->num_members >= COORDINATOR_MEMBERS_MAX)
+        return error_set(error, TR_EFULL, "the job has %" PRIu32 " members already",
+                         state->num_members);
+    return 0;
+}
+
+static int add(struct actor *self, struct coordinator *state, const struct msg_join *head,
+               struct coordinator_member **at, struct address from, struct error *error)
+{
+    struct coordinator_member *member = malloc(sizeof *member);
+    if (member == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a member");
+    *member = (struct coordinator_member){ *at, from, head->role, head->rank };
+    int rv = actor_monitor(self, from, down, member, NULL);
+    if (rv != 0) {
+        free(member);
+        return error_set(error, rv, "the coordinator cannot watch a member");
+    }
+    *at = member;
+    state->num_members++;
+    return 0;
+}
+
+int coordinator_join_member(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_join *head = message_head(request);
+    struct address from = request->frame.from;
+    struct coordinator_member **at = find(state, head->role, head->rank);
+    int rv = check_join(state, head, *at, from, error);
+    if (rv != 0)
+        return rv;
+    struct message *reply = message_create(self, MSG_JOINED);
+    if (reply == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
+    if (!stands_at(*at, head->role, head->rank))
+        rv = add(self, state, head, at, from, error);
+    if (rv != 0) {
+        message_release(self, reply);
+        return rv;
+    }
+    *(struct msg_joined *)message_head(reply) =
+        (struct msg_joined){ .rank = head->rank, .era = state->options->era };
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+static uint32_t count_role(const struct coordinator *state, uint32_t role)
+{
+    uint32_t count = 0;
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
+        count += m->role == role;
+    return count;
+}
+
+int coordinator_list_members(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_members_request *head = message_head(request);
+    uint32_t count = count_role(state, head->role), filled = 0;
+    struct message *reply = message_create(self, MSG_MEMBERS_REPLY);
+    struct address *list = NULL;
+    if (reply != NULL)
+        list = message_body_alloc(self, reply, count * sizeof *list);
+    if (list == NULL) {
+        message_release(self, reply);
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
+    }
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
+        if (m->role == head->role)
+            list[filled++] = m->address;
+    ((struct msg_members_reply *)message_head(reply))->count = count;
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+void coordinator_stop_members(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    state->stopping = true;
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
+        actor_stop(self, m->address);
+    if (state->num_members == 0)
+        actor_exit(self, 0);
+}
+
+void coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,
+                      size_t head_bytes)
+{
+    struct coordinator *state = actor_state(self);
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next) {
+        struct message *message = m->role == role ? message_create(self, kind) : NULL;
+        if (message == NULL)
+            continue;
+        memcpy(message_head(message), head, head_bytes);
+        actor_send(self, m->address, message);
+    }
+}
+
+void coordinator_free_members(struct coordinator *state)
+{
+    while (state->members != NULL) {
+        struct coordinator_member *member = state->members;
+        state->members = member->next;
+        free(member);
+    }
+}

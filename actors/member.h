@@ -1,0 +1,30 @@
+/*
+ * Being a member of the job: finds the coordinator, joins, and joins again when it was restarted.
+ *
+ * Ownership: the memory is the caller's (embedded in an actor's state), for the actor's life.
+ * Thread rules: an actor's.
+ */
+#ifndef ACTORS_MEMBER_H
+#define ACTORS_MEMBER_H
+
+#include <stdint.h>
+
+#include "runtime/actor.h"
+#include "schemas/messages.h"
+
+/* How long a member waits for a coordinator before it ends: time to restart one. */
+#define MEMBER_JOIN_NS UINT64_C(30000000000)
+
+struct member {
+    uint32_t role; /* MSG_ROLE_* */
+    uint32_t rank;
+    struct address coordinator; /* none: not joined */
+    uint32_t era;
+    /* May be NULL: the first time and after each restart of the coordinator. */
+    void (*joined)(struct actor *self, struct member *member);
+};
+
+/* Set role, rank and joined, zero the rest. An actor that cannot join ends with the reason. */
+int member_join(struct actor *self, struct member *member);
+
+#endif

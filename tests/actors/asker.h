@@ -1,0 +1,50 @@
+/*
+ * A node in the simulator with one actor that asks, so that a test reads as calls: it sends one
+ * request, runs until the answer is there, and keeps the bytes.
+ */
+#ifndef TESTS_ACTORS_ASKER_H
+#define TESTS_ACTORS_ASKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/actor.h"
+#include "runtime/env.h"
+#include "runtime/env_sim.h"
+#include "runtime/node.h"
+
+struct asker {
+    struct env *env;
+    struct node *node;
+    struct kinds kinds;
+    struct address to;
+    /* The request. */
+    uint32_t kind;
+    const void *head;
+    size_t head_bytes;
+    const void *body;
+    size_t body_bytes;
+    uint64_t timeout_ns; /* 0: a minute */
+    /* The answer. */
+    bool answered;
+    int status;
+    uint32_t reply_kind;
+    _Alignas(16) unsigned char reply_head[256];
+    unsigned char *reply; /* 64-byte aligned, exactly reply_bytes long */
+    size_t reply_bytes;
+};
+
+void asker_open(struct asker *asker, uint64_t seed, bool codec);
+
+/* Spawns the actor that is asked. */
+void asker_spawn(struct asker *asker, const struct actor_ops *ops, const void *arg);
+
+/* Returns the status of the call; the answer stays until the next one. */
+int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_bytes,
+              const void *body, size_t body_bytes);
+
+/* Stops all and checks that nothing leaked. */
+void asker_close(struct asker *asker);
+
+#endif

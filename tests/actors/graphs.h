@@ -1,0 +1,26 @@
+/* Random partitions in memory, two node types and three edge types, for tests of actors. */
+#ifndef TESTS_ACTORS_GRAPHS_H
+#define TESTS_ACTORS_GRAPHS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "graph/part.h"
+#include "partition/book.h"
+
+#define GRAPH_NTYPES 2
+#define GRAPH_ETYPES 3
+#define GRAPH_TABLES 2 /* of each node type: "feat", 5 floats a row; "mask", one byte */
+#define GRAPH_PARTS 2
+
+struct test_graph {
+    struct book book;
+    struct graph_part parts[GRAPH_PARTS];
+};
+
+/* rows: nodes of each type of each partition; edge type 2 has a column table (wide columns). */
+void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows,
+                     uint32_t degree_max);
+void test_graph_fini(struct test_graph *graph);
+
+#endif
