@@ -120,17 +120,18 @@ BODY void drop_body(float *to, const float *from, size_t n, const struct dropout
     }
 }
 
+/* NaN passes, so that a loss shows it. */
 BODY void activate_body(float *row, const float *bias, size_t n, const struct dropout *dropout,
                         size_t row_number)
 {
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
         vec16 sum = *(vec16 *)(row + i) + *(const vec16 *)(bias + i);
-        *(int16v *)(row + i) = *(int16v *)&sum & (sum > 0.0f);
+        *(int16v *)(row + i) = *(int16v *)&sum & ~(sum <= 0.0f);
     }
     for (; i < n; i++) {
         float sum = row[i] + bias[i];
-        row[i] = sum > 0.0f ? sum : 0.0f;
+        row[i] = sum <= 0.0f ? 0.0f : sum;
     }
     if (dropout->threshold > 0)
         drop_body(row, row, n, dropout, row_number);

@@ -1,9 +1,40 @@
 # Tests of model/.
 made_batch = tests/model/made_batch.c tests/model/made_batch.h
+made_graph = tests/model/made_graph.c tests/model/made_graph.h
 # Not $(model_libs): the room computes on batches in memory and needs no actors.
 model_test_libs = libtr_model.la $(graph_libs) $(JANSSON_LIBS) $(BLAS_LIBS) $(test_libs)
+
+check_PROGRAMS += tests/model/test_exact
+TESTS += tests/model/test_exact
+tests_model_test_exact_SOURCES = tests/model/test_exact.c $(made_batch) $(made_graph)
+tests_model_test_exact_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_metrics
+TESTS += tests/model/test_metrics
+tests_model_test_metrics_SOURCES = tests/model/test_metrics.c
+tests_model_test_metrics_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_optimiser
+TESTS += tests/model/test_optimiser
+tests_model_test_optimiser_SOURCES = tests/model/test_optimiser.c
+tests_model_test_optimiser_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_pieces
+TESTS += tests/model/test_pieces
+tests_model_test_pieces_SOURCES = tests/model/test_pieces.c
+tests_model_test_pieces_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_safetensors
+TESTS += tests/model/test_safetensors
+tests_model_test_safetensors_SOURCES = tests/model/test_safetensors.c
+tests_model_test_safetensors_LDADD = $(model_test_libs)
 
 check_PROGRAMS += tests/model/test_step
 TESTS += tests/model/test_step
 tests_model_test_step_SOURCES = tests/model/test_step.c $(made_batch)
 tests_model_test_step_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/test_trainer
+TESTS += tests/model/test_trainer
+tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(made_graph)
+tests_model_test_trainer_LDADD = $(model_test_libs)

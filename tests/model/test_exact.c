@@ -1,0 +1,246 @@
+/*
+ * Exact inference gives the same bits for every partitioning, thread count and storage type,
+ * and the same numbers as one batch with all neighbours; sampled GCN estimates it without bias.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/key.h"
+#include "model/exact.h"
+#include "tests/model/made_batch.h"
+#include "tests/model/made_graph.h"
+
+#define NODES 1500
+#define WIDTH 6
+#define CLASSES 3
+
+static struct model *make_model(enum model_kind kind, uint32_t layers, bool normalise,
+                                struct parallel *parallel)
+{
+    struct model_config config = model_config_default();
+    config.kind = kind;
+    config.layers = layers;
+    config.inputs = WIDTH;
+    config.hidden = 19;
+    config.classes = CLASSES;
+    config.normalise = normalise;
+    config.seed = 4;
+    struct model *model;
+    assert_int_equal(model_create(&model, &config, parallel, NULL), 0);
+    size_t count;
+    model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++)
+        model_weights(model)[i] += 0.02f * (float)(i % 5) - 0.04f;
+    return model;
+}
+
+static struct made_graph *make_graph(void)
+{
+    return made_graph_create(NODES, 6, CLASSES, WIDTH, 0.6, 0.5, 21);
+}
+
+static struct made_parts *cut(const struct made_graph *graph, uint32_t count, uint64_t seed,
+                              enum tr_dtype dtype)
+{
+    uint32_t owners[NODES];
+    for (uint32_t v = 0; v < NODES; v++)
+        owners[v] = (uint32_t)(key_mix(seed + v) % count);
+    return made_parts_create(graph, owners, count, dtype);
+}
+
+static struct exact_graph view(const struct made_parts *parts)
+{
+    return (struct exact_graph){ (const struct graph_part *const *)parts->parts, parts->count,
+                                 "feat" };
+}
+
+static void infer(enum model_kind kind, bool normalise, struct parallel *parallel,
+                  const struct made_parts *parts, struct tensor *logits)
+{
+    struct model *model = make_model(kind, 3, normalise, parallel);
+    struct exact_graph graph = view(parts);
+    struct error error;
+    assert_int_equal(exact_infer(model, &graph, logits, &error), 0);
+    assert_int_equal(logits->rows, NODES);
+    assert_int_equal(logits->cols, CLASSES);
+    model_destroy(model);
+}
+
+static void test_placement_changes_nothing(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        for (int normalise = 0; normalise < 2; normalise++) {
+            struct made_parts *whole = cut(graph, 1, 0, TR_F32);
+            struct tensor expected = { 0 }, logits = { 0 };
+            infer((enum model_kind)kind, normalise, parallel_serial, whole, &expected);
+            made_parts_destroy(whole);
+            for (uint32_t count = 2; count <= 8; count += 3) {
+                struct made_parts *parts = cut(graph, count, count,
+                                               count == 5 ? TR_F64 : TR_F32);
+                struct parallel *threads = threads_create(count % 4 + 1);
+                infer((enum model_kind)kind, normalise, threads, parts, &logits);
+                assert_memory_equal(logits.data, expected.data,
+                                    NODES * CLASSES * sizeof(float));
+                threads_destroy(threads);
+                made_parts_destroy(parts);
+            }
+            tensor_fini(&logits);
+            tensor_fini(&expected);
+        }
+    }
+    made_graph_destroy(graph);
+}
+
+static void test_equals_a_batch_of_all_neighbours(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 3, 5, TR_F32);
+    uint32_t seeds[NODES];
+    for (uint32_t v = 0; v < NODES; v++)
+        seeds[v] = (v * 7 + 3) % NODES;
+    struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 2, 0, 1);
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        struct model *model = make_model((enum model_kind)kind, 2, true, parallel_serial);
+        struct exact_graph all = view(parts);
+        struct tensor exact = { 0 };
+        const float *logits;
+        assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+        assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
+        for (uint32_t i = 0; i < NODES * CLASSES; i++) {
+            double a = (double)logits[i];
+            double b = (double)tensor_row(&exact, seeds[i / CLASSES])[i % CLASSES];
+            assert_true(fabs(a - b) < 1e-5 * (1 + fabs(a)));
+        }
+        tensor_fini(&exact);
+        model_destroy(model);
+    }
+    made_batch_destroy(batch);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+/* One linear layer: the mean over many drawn batches must come close to the exact outputs, by
+ * the standard error that the batches themselves show. */
+static void test_sampled_gcn_is_unbiased(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4000, SEEDS = 60 };
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 2, 5, TR_F32);
+    struct model *model = make_model(MODEL_GCN, 1, false, parallel_serial);
+    struct exact_graph all = view(parts);
+    struct tensor exact = { 0 };
+    assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+    uint32_t seeds[SEEDS];
+    for (uint32_t i = 0; i < SEEDS; i++)
+        seeds[i] = i;
+    double sums[SEEDS * CLASSES] = { 0 }, squares[SEEDS * CLASSES] = { 0 };
+    for (uint32_t d = 0; d < DRAWS; d++) {
+        struct mini_batch *batch = made_graph_batch(graph, seeds, SEEDS, 1, 2, key_mix(d + 9));
+        const float *logits;
+        assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
+        for (int i = 0; i < SEEDS * CLASSES; i++) {
+            double deviation = (double)logits[i] - (double)exact.data[i];
+            sums[i] += deviation;
+            squares[i] += deviation * deviation;
+        }
+        made_batch_destroy(batch);
+    }
+    double spread = 0;
+    for (int i = 0; i < SEEDS * CLASSES; i++) {
+        double mean = sums[i] / DRAWS, error = sqrt(squares[i]) / DRAWS;
+        spread += error;
+        assert_true(fabs(mean) < 4.5 * error + 1e-6); /* p < 1e-5 a figure, 180 figures */
+    }
+    assert_true(spread > 1e-3); /* Something was sampled. */
+    tensor_fini(&exact);
+    model_destroy(model);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+static void test_bad_graphs_are_refused(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 3, 5, TR_F32);
+    struct model *model = make_model(MODEL_SAGE, 1, false, parallel_serial);
+    struct exact_graph all = view(parts);
+    struct tensor logits = { 0 };
+    struct error error;
+    struct scores scores;
+    all.num_parts = 2;
+    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EFORMAT);
+    const struct graph_part *twice[] = { parts->parts[0], parts->parts[1], parts->parts[1] };
+    struct exact_graph doubled = { twice, 3, "feat" };
+    assert_int_equal(exact_infer(model, &doubled, &logits, &error), TR_EFORMAT);
+    all.num_parts = 3;
+    all.features = "none";
+    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_ENOENT);
+    assert_non_null(strstr(error.text, "'none'"));
+    all.features = "label";
+    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EMISMATCH);
+    all.features = "feat";
+    assert_int_equal(exact_infer(model, &all, &logits, &error), 0);
+    const uint64_t beyond[] = { NODES };
+    assert_int_equal(exact_scores(model, &all, &logits, "label", beyond, 1, &scores, &error),
+                     TR_ERANGE);
+    assert_int_equal(exact_scores(model, &all, &logits, "other", beyond, 0, &scores, &error), 0);
+    assert_int_equal(scores.labelled, 0);
+    parts->types.num_etypes = 2;
+    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EUNSUPPORTED);
+    parts->types.num_etypes = 1;
+    tensor_fini(&logits);
+    model_destroy(model);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+/* Scores of chosen nodes against counting by hand. */
+static void test_scores_count_right_answers(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 3, 5, TR_F32);
+    struct model *model = make_model(MODEL_SAGE, 1, false, parallel_serial);
+    struct exact_graph all = view(parts);
+    struct tensor logits = { 0 };
+    struct scores scores;
+    uint64_t ids[100];
+    uint32_t right = 0;
+    assert_int_equal(exact_infer(model, &all, &logits, NULL), 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        ids[i] = i * 13;
+        const float *z = tensor_row(&logits, ids[i]);
+        uint32_t best = z[1] > z[0];
+        best = z[2] > z[best] ? 2 : best;
+        right += best == ids[i] % CLASSES;
+    }
+    assert_int_equal(exact_scores(model, &all, &logits, "label", ids, 100, &scores, NULL), 0);
+    assert_int_equal(scores.labelled, 100);
+    assert_true(fabs(scores.accuracy - right / 100.0) < 1e-12);
+    tensor_fini(&logits);
+    model_destroy(model);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_graphs_are_refused),
+        cmocka_unit_test(test_placement_changes_nothing),
+        cmocka_unit_test(test_equals_a_batch_of_all_neighbours),
+        cmocka_unit_test(test_sampled_gcn_is_unbiased),
+        cmocka_unit_test(test_scores_count_right_answers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
