@@ -10,7 +10,9 @@
 
 #include "partition/assign.h"
 #include "partition/book_json.h"
+#include "partition/classes.h"
 #include "partition/plan.h"
+#include "partition/train_mask.h"
 #include "partition/write.h"
 #include "runtime/atomic_dir.h"
 #include "runtime/hotmem.h"
@@ -52,8 +54,10 @@ static int assign(struct assignment *assignment, struct partition_job *job, stru
     switch (job->options->method) {
     case PARTITION_RANDOM:
         return assign_random(assignment, job, error);
-    default:
-        break;
+    case PARTITION_METIS:
+        return assign_metis(assignment, job, error);
+    case PARTITION_FILE:
+        return assign_file(assignment, job, error);
     }
     return error_set(error, TR_EINVAL, "there is no partition method %d",
                      (int)job->options->method);
@@ -231,6 +235,26 @@ static void fill_report(struct partition_job *job)
         report->peak_bytes = (uint64_t)usage.ru_maxrss * 1024;
 }
 
+/* How even the partitions are in what was asked to be balanced, and in what trains. */
+static int report_classes(struct partition_job *job, const struct assignment *assignment,
+                          struct error *error)
+{
+    const struct partition_options *options = job->options;
+    struct classes classes;
+    int rv = classes_init(&classes, job, options->balance_tables, options->num_balance_tables,
+                          error);
+    if (rv == 0) {
+        job->report->num_classes = classes.num_classes;
+        rv = classes_balance(&classes, job, assignment->parts, job->report->class_balance);
+        if (rv != 0)
+            job_no_memory(error, "counts of classes", 0);
+    }
+    classes_fini(&classes);
+    return rv != 0 ? rv
+                   : train_mask_balance(job, assignment->parts, &job->report->train_balance,
+                                        error);
+}
+
 /* Everything between an assignment and a directory that is whole but for its rename. */
 static int write_directory(struct partition_job *job, const struct assignment *assignment,
                            const char *name, struct error *error)
@@ -286,6 +310,8 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
         return rv;
     job.folder = folder.path;
     rv = assign(&assignment, &job, error);
+    if (rv == 0)
+        rv = report_classes(&job, &assignment, error);
     if (rv == 0)
         rv = write_directory(&job, &assignment, options->name == NULL ? raw->name : options->name,
                              error);

@@ -1,16 +1,21 @@
 noinst_LTLIBRARIES += libtr_partition.la
 libtr_partition_la_SOURCES = \
-    partition/assign.c partition/assign.h partition/assign_random.c \
+    partition/assign.c partition/assign.h partition/assign_file.c \
+    partition/assign_metis.c partition/assign_random.c \
     partition/book.c partition/book.h \
     partition/book_json.h partition/book_json_read.c partition/book_json_write.c \
+    partition/classes.c partition/classes.h \
     partition/columns.c partition/columns.h \
     partition/edge_stream.c partition/edge_stream.h \
     partition/job.c partition/job.h \
+    partition/metis_child.c partition/metis_child.h \
     partition/part_files.c partition/part_files.h \
     partition/partition.c partition/partition.h \
     partition/plan.c partition/plan.h \
     partition/scatter.c partition/scatter.h \
     partition/store.c partition/store.h partition/store_array.c partition/store_private.h \
+    partition/symmetric.c partition/symmetric.h \
+    partition/train_mask.c partition/train_mask.h \
     partition/write.h partition/write_deal.c partition/write_edge_rows.c \
     partition/write_edges.c partition/write_halos.c partition/write_nodes.c \
     partition/write_rows.c partition/write_set.c partition/write_set.h

@@ -5,39 +5,24 @@
 
 #include "partition/npy.h"
 #include "partition/part_files.h"
-
-/* The train mask of a node type, or NULL where it has none. */
-static const struct raw_table *find_mask(const struct raw_graph *raw, uint32_t ntype,
-                                         uint32_t *index)
-{
-    for (*index = 0; *index < raw->num_tables; ++*index) {
-        const struct raw_table *table = &raw->tables[*index];
-        if (!table->on_edges && table->type == ntype && table->width == 1 &&
-            tr_dtype_size(table->dtype) == 1 && strcmp(table->name, PARTITION_TRAIN_MASK) == 0)
-            return table;
-    }
-    return NULL;
-}
+#include "partition/train_mask.h"
 
 /* Training nodes keep their trainer, the others get -1. Counts training nodes a trainer. */
 static int read_deal(struct partition_job *job, const struct assignment *assignment,
                      uint32_t ntype, int32_t *deal, uint64_t *counts, struct error *error)
 {
     uint64_t count = job->raw->num_nodes[ntype];
-    uint32_t index;
-    uint8_t *mask = malloc((size_t)count + 1);
-    int rv = mask == NULL ? job_no_memory(error, "the train mask", count) : 0;
-    if (rv == 0 && find_mask(job->raw, ntype, &index) == NULL)
-        memset(mask, 0, (size_t)count);
-    else if (rv == 0)
-        rv = raw_read_rows(job->raw, index, 0, count, mask, error);
-    for (uint64_t v = 0; v < count && rv == 0; v++) {
+    uint8_t *mask;
+    int rv = train_mask_read(job, ntype, &mask, error);
+    if (rv != 0)
+        return rv;
+    for (uint64_t v = 0; v < count; v++) {
         deal[v] = mask[v] != 0 ? (int32_t)assignment->trainers[ntype][v] : -1;
         if (deal[v] >= 0)
             counts[deal[v]]++;
     }
     free(mask);
-    return rv;
+    return 0;
 }
 
 /* Trainers above their share give their last nodes (by original ID) to those below, first to the next

@@ -1,5 +1,10 @@
 # Tests of partition/.
 
+check_PROGRAMS += tests/partition/test_metis
+TESTS += tests/partition/test_metis
+tests_partition_test_metis_SOURCES = tests/partition/test_metis.c
+tests_partition_test_metis_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_write
 TESTS += tests/partition/test_write
 tests_partition_test_write_SOURCES = tests/partition/test_write.c tests/partition/graph_util.h
