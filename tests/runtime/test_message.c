@@ -1,6 +1,7 @@
 /* Messages: order per (sender, receiver, lane), control before data, and pools back to zero; on
  * threads and under many orders of the simulator. */
 #include "tests/runtime/support.h"
+#include "tests/seeds.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -137,8 +138,11 @@ static uint64_t run_simulated(uint64_t seed)
 static void order_holds_in_any_simulated_order(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10; seed++)
+    struct seeds seeds = seeds_wanted(10);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        seeds_note(seed);
         run_simulated(seed);
+    }
 }
 
 static void a_seed_gives_one_run(void **state)
