@@ -8,59 +8,66 @@
 /* Four signed lanes: SSE2 and NEON have them, and SSE2 compares signed words only. Positions
  * are stored with their top bit flipped, which keeps their order. */
 typedef int32_t quad __attribute__((vector_size(16)));
-typedef int64_t pair __attribute__((vector_size(16)));
 
 #define FLIP UINT32_C(0x80000000)
 #define QUADS_MAX (SUBSET_SMALL_MAX / 4)
 
-static inline int holds(const quad *set, uint32_t quads, int32_t value)
+union lanes {
+    quad quads[QUADS_MAX];
+    int32_t values[SUBSET_SMALL_MAX];
+    uint32_t words[SUBSET_SMALL_MAX];
+};
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* The rank of a lane is the number of smaller ones. 0 if two of the k lanes are equal. */
+ALWAYS_INLINE int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads,
+                             uint32_t k)
 {
-    quad wanted = value - (quad){ 0 };
-    quad hit = { 0 };
-    for (uint32_t q = 0; q < quads; q++)
-        hit |= set[q] == wanted;
-    pair both = (pair)hit;
-    return (both[0] | both[1]) != 0;
+    quad equal = { 0 };
+    for (uint32_t q = 0; q < quads; q++) {
+        quad lane = drawn->quads[q], smaller = { 0 };
+        for (uint32_t i = 0; i < k; i++) {
+            quad value = drawn->values[i] - (quad){ 0 };
+            smaller -= lane > value;
+            equal -= lane == value;
+        }
+        rank->quads[q] = smaller;
+    }
+    /* Each lane equals itself; those not drawn hold a value that no position has. */
+    return (uint32_t)(equal[0] + equal[1] + equal[2] + equal[3]) == k;
 }
 
-/* Writes the k lanes in ascending order: the rank of a lane is the number of smaller ones. */
-static inline void sort_lanes(uint32_t *positions, const quad *set, uint32_t quads, uint32_t k)
+/* Floyd's rule, one draw after the other: what was taken before gives way to the last position. */
+static void resolve_lanes(union lanes *drawn, uint32_t k, uint32_t degree)
 {
-    union {
-        quad quads[QUADS_MAX];
-        uint32_t lanes[SUBSET_SMALL_MAX];
-    } rank;
-    const int32_t *values = (const int32_t *)set;
-    for (uint32_t q = 0; q < quads; q++)
-        rank.quads[q] = (quad){ 0 };
-    for (uint32_t i = 0; i < k; i++) {
-        quad value = values[i] - (quad){ 0 };
-        for (uint32_t q = 0; q < quads; q++)
-            rank.quads[q] -= set[q] > value;
+    for (uint32_t i = 1; i < k; i++) {
+        uint32_t taken = 0;
+        for (uint32_t j = 0; j < i; j++)
+            taken |= drawn->values[j] == drawn->values[i];
+        drawn->words[i] = taken ? (degree - k + i) ^ FLIP : drawn->words[i];
+    }
+}
+
+/*
+ * The draws do not depend on each other, only the rule for repeats does, so all are made at once
+ * and the rule is applied when there is a repeat: a chain of draws would wait for each compare.
+ */
+ALWAYS_INLINE void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key,
+                              uint32_t quads)
+{
+    union lanes drawn, rank;
+    uint64_t draw = 0;
+    for (uint32_t i = 0; i < k; i++)
+        drawn.words[i] = (uint32_t)key_below(node_key, &draw, degree - k + i + UINT64_C(1)) ^ FLIP;
+    for (uint32_t i = k; i < 4 * quads; i++)
+        drawn.values[i] = INT32_MAX;
+    if (!rank_lanes(&rank, &drawn, quads, k)) {
+        resolve_lanes(&drawn, k, degree);
+        rank_lanes(&rank, &drawn, quads, k);
     }
     for (uint32_t i = 0; i < k; i++)
-        positions[rank.lanes[i]] = (uint32_t)values[i] ^ FLIP;
-}
-
-static inline __attribute__((always_inline)) void draw_lanes(uint32_t *positions, uint32_t k,
-                                                             uint32_t degree, uint64_t node_key,
-                                                             uint32_t quads)
-{
-    union {
-        quad quads[QUADS_MAX];
-        int32_t lanes[SUBSET_SMALL_MAX];
-    } set;
-    /* A lane not yet drawn holds the greatest value, which no position has. */
-    for (uint32_t q = 0; q < quads; q++)
-        set.quads[q] = INT32_MAX - (quad){ 0 };
-    uint64_t draw = 0;
-    for (uint32_t i = 0; i < k; i++) {
-        uint32_t last = degree - k + i;
-        int32_t drawn = (int32_t)((uint32_t)key_below(node_key, &draw, (uint64_t)last + 1) ^ FLIP);
-        int taken = holds(set.quads, quads, drawn);
-        set.lanes[i] = taken ? (int32_t)(last ^ FLIP) : drawn;
-    }
-    sort_lanes(positions, set.quads, quads, k);
+        positions[rank.words[i]] = drawn.words[i] ^ FLIP;
 }
 
 static uint32_t set_slots(uint32_t k)
@@ -134,7 +141,9 @@ static void draw_set(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t 
 void subset_draw(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key,
                  uint32_t *scratch)
 {
-    if (k <= 8)
+    if (k <= 4)
+        draw_lanes(positions, k, degree, node_key, 1);
+    else if (k <= 8)
         draw_lanes(positions, k, degree, node_key, 2);
     else if (k <= 16)
         draw_lanes(positions, k, degree, node_key, 4);
