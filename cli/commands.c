@@ -5,6 +5,7 @@ const struct command *const *command_list(void)
     static const struct command *const COMMANDS[] = {
         &command_import,
         &command_generate,
+        &command_partition,
         &command_inspect,
         &command_completion,
         NULL,

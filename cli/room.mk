@@ -15,6 +15,7 @@ libtr_cli_la_SOURCES = \
     cli/nearest.c cli/nearest.h \
     cli/option_value.c cli/option_value.h \
     cli/options.c cli/options.h \
+    cli/partition.c \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \

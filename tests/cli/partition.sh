@@ -1,0 +1,113 @@
+# Partitioning from the command line: every method and count; and whatever goes wrong ends with a
+# sentence, exit code 1 and nothing half-written.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+generate() { "$TROUPE" generate "$@" --quiet >"$work/out" 2>"$work/err" </dev/null; }
+generate sbm --nodes 60 --edges 300 --features 4 --classes 3 --out "$work/raw" || exit 99
+mkdir "$work/made"
+
+for method in metis random; do
+    for parts in 1 2 5; do
+        out=$work/$method-$parts
+        troupe partition "$work/raw" --parts $parts --method $method --name toy --out "$out" --json --quiet
+        expect "$method makes $parts, with a report of one JSON line" says '^{.*"nodes":60,"edges":300,.*}$'
+        troupe inspect "$out/toy.json"
+        expect "$method with $parts can be looked at" says "^partitions  *$parts\$"
+    done
+done
+troupe partition "$work/raw" --parts 2 --out "$work/metis-2" --quiet
+expect "a directory that is there is not overwritten" fails_with "$work/metis-2"
+troupe partition "$work/raw" --parts 3 --out "$work/metis-2" --name toy --replace --quiet
+troupe inspect "$work/metis-2/toy.json"
+expect "unless that is asked for" says '^partitions  *3$'
+troupe partition "$work/raw" --parts 2 --balance-ntypes train_mask --balance-edges --out "$work/even" \
+    --json --quiet
+expect "classes are balanced and reported" says '"train_balance":.*"classes":\[{'
+
+i=0
+while [ $i -lt 60 ]; do
+    echo $((i % 3))
+    i=$((i + 1))
+done >"$work/assignment.txt"
+troupe partition "$work/raw" --parts 3 --method "$work/assignment.txt" --out "$work/given" --name toy --quiet
+troupe inspect "$work/given/toy.json"
+expect "an assignment is read from a file" says '^  *2  *20  '
+
+refused() {
+    what=$1
+    sentence=$2
+    shift 2
+    troupe partition "$@" --out "$work/made/parts" --quiet
+    expect "$what is refused" fails_with "$sentence"
+}
+refused "a graph that is not there" "$work/nowhere" "$work/nowhere" --parts 2
+refused "a feature that is not there" "no_such" "$work/raw" --parts 2 --balance-ntypes no_such
+refused "an assignment that is not there" "nowhere.txt" "$work/raw" --parts 2 --method "$work/nowhere.txt"
+printf '0\n1\n1\n' >"$work/short.txt"
+refused "an assignment of too few nodes" "short.txt" "$work/raw" --parts 2 --method "$work/short.txt"
+refused "an assignment beyond the count" "assignment.txt.*2" "$work/raw" --parts 2 \
+    --method "$work/assignment.txt"
+cp -r "$work/raw" "$work/broken"
+echo '[1, 2' >"$work/broken/metadata.json"
+refused "broken JSON" "broken/metadata.json" "$work/broken" --parts 2
+find "$work/raw" -name '*.npy' >"$work/arrays"
+while read -r array; do
+    name=${array#"$work/raw/"}
+    rm -rf "$work/short"
+    cp -r "$work/raw" "$work/short"
+    dd if="$array" of="$work/short/$name" bs=1 count=$(($(wc -c <"$array") - 3)) 2>/dev/null
+    refused "a truncated $name" "$(basename "$name")" "$work/short" --parts 2
+done <"$work/arrays"
+expect "what was refused left nothing" empty_folder "$work/made"
+
+# Files may grow to 4 KiB (dash) or 8 KiB (bash); partitions of this graph are larger.
+generate sbm --nodes 4k --edges 20k --features 16 --classes 4 --out "$work/larger" || exit 99
+# shellcheck disable=SC2016 # expanded by the inner shell
+run sh -c 'trap "" XFSZ; ulimit -f 8; "$TROUPE" partition "$1" --parts 2 --method random --out "$2" --quiet' - \
+    "$work/larger" "$work/made/parts"
+expect "a file that may not grow is an error that names it" fails_with "$work/made/.*npy"
+expect "and leaves nothing behind" empty_folder "$work/made"
+
+if mkdir "$work/tiny" && mount -t tmpfs -o size=64k none "$work/tiny" 2>/dev/null; then
+    troupe partition "$work/larger" --parts 2 --method random --out "$work/tiny/parts" --quiet
+    expect "a full disk is an error that says so" fails_with "$work/tiny/.*No space left"
+    expect "and leaves nothing behind" empty_folder "$work/tiny"
+    umount "$work/tiny"
+else
+    skip "a full disk" "this user may not mount a small one"
+fi
+
+chmod 755 "$work"
+mkdir -m 555 "$work/locked"
+as_nobody=
+[ "$(id -u)" != 0 ] || as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+# shellcheck disable=SC2086 # words are meant to be split
+if $as_nobody "$TROUPE" --version >/dev/null 2>&1; then
+    run $as_nobody "$TROUPE" partition "$work/raw" --parts 2 --out "$work/locked/parts" --quiet
+    expect "a folder that may not be written is named" fails_with "$work/locked.*ermission denied"
+else
+    skip "a folder that may not be written" "no user here could be refused"
+fi
+
+# Interrupted at any moment, a partitioning leaves the whole directory or nothing.
+generate skew --nodes 100k --edges 1M --features 16 --classes 4 --out "$work/big" || exit 99
+for delay in 0.01 0.05 0.2 0.5; do
+    rm -rf "$work/made/parts"
+    "$TROUPE" partition "$work/big" --parts 4 --name big --out "$work/made/parts" --quiet \
+        >"$work/out" 2>"$work/err" </dev/null &
+    child=$!
+    sleep $delay
+    kill -TERM $child 2>/dev/null
+    wait $child
+    code=$?
+    if [ $code = 0 ]; then
+        expect "an end after $delay s came too late: the directory is whole" \
+            "$TROUPE" inspect "$work/made/parts/big.json"
+    elif [ $code = 143 ]; then
+        expect "an end after $delay s came before the start" empty_folder "$work/made"
+    else
+        expect "an end after $delay s is said" fails_with 'troupe partition: .*\(cancel\|interrupt\)'
+        expect "and leaves nothing behind" empty_folder "$work/made"
+    fi
+done
+finish
