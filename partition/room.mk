@@ -30,3 +30,6 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/generate.c partition/generate.h \
     partition/generate_draw.c partition/generate_draw.h
+libtr_partition_la_SOURCES += \
+    partition/debian.c partition/debian.h partition/debian_archive.h \
+    partition/debian_names.c partition/debian_parse.c partition/debian_write.c
