@@ -12,7 +12,7 @@
  *  - Edge 2i + 1 is the reverse of edge 2i. Edge feature "kind" (int8): 0 to 4 in the order
  *    above, 5 to 9 for their reverses.
  *  - "feat" (256 float32): words of the description (runs of ASCII letters and digits, lower-cased)
- *    counted with a sign at a hash of each, the row scaled to length 1 (Weinberger et al.:
+ *    counted, with a sign, at a hash of each (Weinberger et al.:
  *    "Feature Hashing for Large Scale Multitask Learning", ICML 2009).
  *  - "label" (int64): the number of the section in alphabetical order, its area ("contrib/")
  *    cut off; -1 without one. "train_mask", "val_mask", "test_mask" (uint8): 50, 25, 25 % by a

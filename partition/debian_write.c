@@ -1,6 +1,5 @@
 /* An archive in memory becomes a raw graph: dependencies resolved, words hashed, nodes split. */
 #define _GNU_SOURCE /* qsort_r, stpcpy */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,7 +75,6 @@ static void hash_words(const char *text, float *row)
 {
     char word[WORD_BYTES_MAX];
     size_t length = 0;
-    float squares = 0;
     memset(row, 0, DEBIAN_FEATURES * sizeof *row);
     for (;; text++) {
         char c = word_character(*text);
@@ -90,10 +88,6 @@ static void hash_words(const char *text, float *row)
         if (*text == '\0')
             break;
     }
-    for (int i = 0; i < DEBIAN_FEATURES; i++)
-        squares += row[i] * row[i];
-    for (int i = 0; squares > 0 && i < DEBIAN_FEATURES; i++)
-        row[i] /= sqrtf(squares);
 }
 
 static int write_features(const struct archive *archive, struct raw_writer *writer,

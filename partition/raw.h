@@ -27,6 +27,8 @@
 #include "runtime/files.h"
 
 #define RAW_NDIM_MAX 4
+/* An ID above this in a text file is a mistake: its node tables would fill no disk that exists. */
+#define RAW_NODES_MAX ((uint64_t)1 << 40)
 
 /* A feature of a node type or an edge type. */
 struct raw_table {

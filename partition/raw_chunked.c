@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/csv.h"
 #include "partition/json_field.h"
 #include "partition/raw_series.h"
 #include "partition/raw_source.h"
@@ -130,17 +131,43 @@ static int read_counts(const struct json_field *root, const char *total_key,
     return 0;
 }
 
-static int read_format(const struct json_field *entry, struct json_field *data,
+/* What a files' entry says of them. */
+struct listed {
+    struct json_field data; /* names of files */
+    bool csv;
+    char delimiter;
+};
+
+static int read_delimiter(const struct json_field *format, char *delimiter, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get_optional(format, "delimiter", JSON_STRING, &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    const char *text = json_string_value(field.value);
+    if (strlen(text) != 1 || (text[0] >= '0' && text[0] <= '9') || strchr("\n\r.-+", text[0]))
+        return json_fail(&field, error, TR_EFORMAT,
+                         "'%.8s' can't delimit numbers; use one of ' ', '\\t', ',', ';', '|'", text);
+    /* Blanks delimit always. */
+    *delimiter = text[0] == ' ' || text[0] == '\t' ? '\0' : text[0];
+    return 0;
+}
+
+static int read_format(const struct json_field *entry, struct listed *listed,
                        struct error *error)
 {
     struct json_field format, name;
+    *listed = (struct listed){.csv = false};
     int rv = json_get(entry, "format", JSON_OBJECT, &format, error);
     if (rv == 0)
         rv = json_get(&format, "name", JSON_STRING, &name, error);
     if (rv == 0)
-        rv = json_get(entry, "data", JSON_ARRAY, data, error);
+        rv = json_get(entry, "data", JSON_ARRAY, &listed->data, error);
     if (rv != 0)
         return rv;
+    listed->csv = strcmp(json_string_value(name.value), "csv") == 0;
+    if (listed->csv)
+        return read_delimiter(&format, &listed->delimiter, error);
     if (strcmp(json_string_value(name.value), "numpy") != 0)
         return json_fail(&name, error, TR_EUNSUPPORTED,
                          "'%s' is not read; convert the files to .npy with numpy.save and say "
@@ -149,21 +176,50 @@ static int read_format(const struct json_field *entry, struct json_field *data,
     return 0;
 }
 
-/* Adds each file of a data list by add. */
-static int read_pieces(struct chunked *source, const struct json_field *data,
-                       struct series *series,
-                       int (*add)(struct series *, const char *, struct error *),
-                       struct error *error)
+static int add_csv_edges(struct chunked *source, const struct listed *listed, const char *path,
+                         struct series *series, struct error *error)
 {
-    for (size_t i = 0; i < json_array_size(data->value); i++) {
+    struct pairs pairs = {0};
+    struct raw_options options = {.files = source->options->files,
+                                  .cancel = source->options->cancel,
+                                  .delimiter = listed->delimiter};
+    int rv = raw_parse_edgelist(path, &options, &pairs, error);
+    if (rv == 0)
+        return series_add_parsed_pairs(series, path, &pairs, error);
+    pairs_fini(&pairs);
+    return rv;
+}
+
+static int add_csv_rows(struct chunked *source, const struct listed *listed, const char *path,
+                        struct series *series, struct error *error)
+{
+    struct npy_header header;
+    void *rows;
+    int rv = csv_parse(path, source->options->files, source->options->cancel, listed->delimiter,
+                       &header, &rows, error);
+    return rv != 0 ? rv : series_add_parsed_rows(series, path, &header, rows, error);
+}
+
+static int add_piece(struct chunked *source, const struct listed *listed, const char *path,
+                     bool pairs, struct series *series, struct error *error)
+{
+    if (listed->csv)
+        return (pairs ? add_csv_edges : add_csv_rows)(source, listed, path, series, error);
+    return (pairs ? series_add_pairs : series_add_rows)(series, path, error);
+}
+
+static int read_pieces(struct chunked *source, const struct listed *listed, bool pairs,
+                       struct series *series, struct error *error)
+{
+    for (size_t i = 0; i < json_array_size(listed->data.value); i++) {
         struct json_field item;
-        int rv = json_at(data, i, JSON_STRING, &item, error);
+        int rv = json_at(&listed->data, i, JSON_STRING, &item, error);
         if (rv != 0)
             return rv;
         char *path = files_join(source->folder, json_string_value(item.value));
         if (path == NULL)
             return error_set(error, TR_ENOMEM, "%s: no memory to read it", item.path);
-        rv = add(series, path, error);
+        rv = add_piece(source, listed, path, pairs, series, error);
         free(path);
         if (rv != 0) {
             error_prefix(error, "%s", item.path);
@@ -177,7 +233,8 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
                            struct error *error)
 {
     struct raw_graph *graph = source->graph;
-    struct json_field edges, entry, data;
+    struct json_field edges, entry;
+    struct listed listed;
     int rv = json_get(root, "edges", JSON_OBJECT, &edges, error);
     if (rv != 0)
         return rv;
@@ -190,11 +247,11 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
         series_init(&source->edges[i], source->options->files);
         rv = json_get(&edges, name, JSON_OBJECT, &entry, error);
         if (rv == 0)
-            rv = read_format(&entry, &data, error);
+            rv = read_format(&entry, &listed, error);
         if (rv == 0)
-            rv = read_pieces(source, &data, &source->edges[i], series_add_pairs, error);
+            rv = read_pieces(source, &listed, true, &source->edges[i], error);
         if (rv == 0 && source->edges[i].num_rows != graph->num_edges[i])
-            rv = json_fail(&data, error, TR_EMISMATCH,
+            rv = json_fail(&listed.data, error, TR_EMISMATCH,
                            "the files hold %" PRIu64 " edges, the counts say %" PRIu64
                            "; correct num_edges_per_chunk or the files",
                            source->edges[i].num_rows, graph->num_edges[i]);
@@ -223,18 +280,18 @@ static int add_table(struct chunked *source, const struct json_field *entry, con
                      bool on_edges, uint32_t type, struct error *error)
 {
     struct raw_graph *graph = source->graph;
-    struct json_field data;
+    struct listed listed;
     struct series series;
     enum tr_dtype dtype = TR_F32;
     series_init(&series, source->options->files);
-    int rv = read_format(entry, &data, error);
+    int rv = read_format(entry, &listed, error);
     if (rv == 0)
-        rv = read_pieces(source, &data, &series, series_add_rows, error);
+        rv = read_pieces(source, &listed, false, &series, error);
     if (rv == 0 && series.num_pieces == 0)
-        rv = json_fail(&data, error, TR_EFORMAT, "lists no files; list one at least");
+        rv = json_fail(&listed.data, error, TR_EFORMAT, "lists no files; list one at least");
     uint64_t rows = on_edges ? graph->num_edges[type] : graph->num_nodes[type];
     if (rv == 0 && series.num_rows != rows)
-        rv = json_fail(&data, error, TR_EMISMATCH,
+        rv = json_fail(&listed.data, error, TR_EMISMATCH,
                        "the files hold %" PRIu64 " rows, the type has %" PRIu64 " %s",
                        series.num_rows, rows, on_edges ? "edges" : "nodes");
     if (rv == 0)

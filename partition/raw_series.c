@@ -14,12 +14,19 @@ void series_init(struct series *series, struct files *files)
     series->files = files;
 }
 
+static void fini_piece(struct series_piece *piece)
+{
+    pairs_fini(&piece->pairs);
+    free(piece->rows);
+    free(piece->path);
+}
+
 void series_fini(struct series *series)
 {
     if (series->is_open)
         npy_close(&series->npy);
     for (uint32_t i = 0; i < series->num_pieces; i++)
-        free(series->pieces[i].path);
+        fini_piece(&series->pieces[i]);
     free(series->pieces);
     memset(series, 0, sizeof *series);
 }
@@ -32,7 +39,8 @@ static int append(struct series *series, const char *path, uint64_t count, bool 
     if (grown == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
     series->pieces = grown;
-    struct series_piece piece = {strdup(path), series->num_rows, count, columns};
+    struct series_piece piece = {
+        .path = strdup(path), .begin = series->num_rows, .count = count, .columns = columns};
     if (piece.path == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
     if (__builtin_add_overflow(series->num_rows, count, &series->num_rows)) {
@@ -54,21 +62,59 @@ static bool same_rows(const struct npy_header *a, const struct npy_header *b)
     return true;
 }
 
+static int check_rows(struct series *series, const char *path, const struct npy_header *header,
+                      struct error *error)
+{
+    if (header->ndim == 0)
+        return error_set(error, TR_EFORMAT, "%s: shape () is a single number; one row a node or "
+                                            "edge is needed", path);
+    if (series->num_pieces == 0)
+        series->header = *header;
+    else if (!same_rows(&series->header, header))
+        return error_set(error, TR_EMISMATCH,
+                         "%s: its type or the shape of its rows is not that of %s; make them equal",
+                         path, series->pieces[0].path);
+    return 0;
+}
+
+int series_add_parsed_pairs(struct series *series, const char *path, struct pairs *pairs,
+                            struct error *error)
+{
+    int rv = append(series, path, pairs->count, false, error);
+    if (rv != 0) {
+        pairs_fini(pairs);
+        return rv;
+    }
+    struct series_piece *piece = &series->pieces[series->num_pieces - 1];
+    piece->parsed = true;
+    piece->pairs = *pairs;
+    memset(pairs, 0, sizeof *pairs);
+    return 0;
+}
+
+int series_add_parsed_rows(struct series *series, const char *path,
+                           const struct npy_header *header, void *rows, struct error *error)
+{
+    int rv = check_rows(series, path, header, error);
+    if (rv == 0)
+        rv = append(series, path, header->shape[0], false, error);
+    if (rv != 0) {
+        free(rows);
+        return rv;
+    }
+    struct series_piece *piece = &series->pieces[series->num_pieces - 1];
+    piece->parsed = true;
+    piece->rows = rows;
+    return 0;
+}
+
 int series_add_rows(struct series *series, const char *path, struct error *error)
 {
     struct npy npy;
     int rv = npy_open(&npy, series->files, path, error);
     if (rv != 0)
         return rv;
-    if (npy.header.ndim == 0)
-        rv = error_set(error, TR_EFORMAT, "%s: shape () is a single number; one row a node or "
-                                          "edge is needed", path);
-    else if (series->num_pieces == 0)
-        series->header = npy.header;
-    else if (!same_rows(&series->header, &npy.header))
-        rv = error_set(error, TR_EMISMATCH,
-                       "%s: its type or the shape of its rows is not that of %s; make them equal",
-                       path, series->pieces[0].path);
+    rv = check_rows(series, path, &npy.header, error);
     if (rv == 0)
         rv = append(series, path, npy.num_rows, false, error);
     npy_close(&npy);
@@ -156,17 +202,30 @@ static struct span next_span(const struct series *series, uint64_t begin, uint64
     return span;
 }
 
+/* The product was checked when the file was. */
+static uint64_t bytes_of_row(const struct npy_header *header)
+{
+    uint64_t bytes = header->item_bytes;
+    for (uint32_t i = 1; i < header->ndim; i++)
+        bytes *= header->shape[i];
+    return bytes;
+}
+
 int series_read_rows(struct series *series, uint64_t begin, uint64_t count, void *rows,
                      struct error *error)
 {
     while (count > 0) {
         struct span span = next_span(series, begin, count);
-        int rv = open_piece(series, span.piece, error);
-        if (rv == 0)
+        const struct series_piece *piece = &series->pieces[span.piece];
+        uint64_t row_bytes = bytes_of_row(&series->header);
+        int rv = piece->parsed ? 0 : open_piece(series, span.piece, error);
+        if (rv == 0 && !piece->parsed)
             rv = npy_read_rows(&series->npy, span.begin, span.count, rows, error);
         if (rv != 0)
             return rv;
-        rows = (char *)rows + span.count * series->npy.row_bytes;
+        if (piece->parsed && row_bytes > 0)
+            memcpy(rows, (char *)piece->rows + span.begin * row_bytes, span.count * row_bytes);
+        rows = (char *)rows + span.count * row_bytes;
         begin += span.count;
         count -= span.count;
     }
@@ -203,8 +262,11 @@ int series_read_pairs(struct series *series, uint64_t begin, uint64_t count, uin
 {
     while (count > 0) {
         struct span span = next_span(series, begin, count);
-        int rv = open_piece(series, span.piece, error);
-        if (rv == 0)
+        const struct series_piece *piece = &series->pieces[span.piece];
+        int rv = 0;
+        if (piece->parsed)
+            pairs_read(&piece->pairs, span.begin, span.count, src, dst);
+        else if ((rv = open_piece(series, span.piece, error)) == 0)
             rv = read_span(series, &span, src, dst, error);
         if (rv != 0)
             return rv;

@@ -1,8 +1,9 @@
 /*
- * The .npy files ("pieces") whose rows, one after the other, make a table or an edge list.
+ * The files ("pieces") whose rows, one after the other, make a table or an edge list.
  *
- * Every piece is opened and checked when it is added; then only the one that is read is held
- * open, since a graph may have more pieces than a process may open files.
+ * Every .npy piece is opened and checked when it is added; then only the one that is read is held
+ * open, since a graph may have more pieces than a process may open files. Text pieces are parsed
+ * when they are added and stay in memory.
  *
  * Ownership: series_fini frees all. One thread at a time.
  */
@@ -10,12 +11,16 @@
 #define PARTITION_RAW_SERIES_H
 
 #include "partition/npy.h"
+#include "partition/raw_memory.h"
 
 struct series_piece {
     char *path;
     uint64_t begin; /* row in the series */
     uint64_t count;
     bool columns;   /* pairs only: the file is [2, count], not [count, 2] */
+    bool parsed;    /* the file was text; these hold what it said: */
+    struct pairs pairs;
+    void *rows;
 };
 
 struct series {
@@ -36,6 +41,13 @@ void series_fini(struct series *series);
 int series_add_rows(struct series *series, const char *path, struct error *error);
 /* Adds a file of (source, destination) pairs, [N, 2] or [2, N] ([2, 2] is [N, 2]), of integers. */
 int series_add_pairs(struct series *series, const char *path, struct error *error);
+
+/* Adds parsed text; takes the pairs (the rows, malloc'ed) even when it fails. header: type and
+ * shape of the rows, as a .npy file would say it. */
+int series_add_parsed_pairs(struct series *series, const char *path, struct pairs *pairs,
+                            struct error *error);
+int series_add_parsed_rows(struct series *series, const char *path,
+                           const struct npy_header *header, void *rows, struct error *error);
 
 int series_read_rows(struct series *series, uint64_t begin, uint64_t count, void *rows,
                      struct error *error);

@@ -33,3 +33,8 @@ libtr_partition_la_SOURCES += \
 libtr_partition_la_SOURCES += \
     partition/debian.c partition/debian.h partition/debian_archive.h \
     partition/debian_names.c partition/debian_parse.c partition/debian_write.c
+libtr_partition_la_SOURCES += \
+    partition/csv.c partition/csv.h \
+    partition/text.c partition/text.h \
+    partition/raw_memory.c partition/raw_memory.h \
+    partition/raw_edgelist.c partition/raw_metis.c partition/raw_mtx.c partition/raw_npy.c

@@ -105,11 +105,11 @@ static int walk_child(void *arg, const char *name)
     const struct walk *parent = arg;
     struct walk walk = *parent;
     char *path = files_join(parent->path, name);
-    if (path == NULL)
-        return error_set(walk.error, TR_ENOMEM, "%s: no memory to walk it", parent->path);
     walk.path = path;
     walk.depth++;
-    int rv = walk_path(&walk);
+    int rv = path == NULL
+                 ? error_set(walk.error, TR_ENOMEM, "%s: no memory to walk it", parent->path)
+                 : walk_path(&walk);
     free(path);
     /* Results of the system are negative too: keep ours apart, as positive numbers. */
     return -rv;

@@ -24,3 +24,21 @@ check_PROGRAMS += tests/partition/test_generate
 TESTS += tests/partition/test_generate
 tests_partition_test_generate_SOURCES = tests/partition/test_generate.c
 tests_partition_test_generate_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_raw_formats
+TESTS += tests/partition/test_raw_formats
+tests_partition_test_raw_formats_SOURCES = tests/partition/test_raw_formats.c
+tests_partition_test_raw_formats_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_debian
+TESTS += tests/partition/test_debian
+tests_partition_test_debian_SOURCES = tests/partition/test_debian.c
+tests_partition_test_debian_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_raw_write
+TESTS += tests/partition/test_raw_write
+tests_partition_test_raw_write_SOURCES = tests/partition/test_raw_write.c
+tests_partition_test_raw_write_LDADD = $(partition_libs) $(test_libs)
+# Static, so that every allocation of the library passes the wrappers.
+tests_partition_test_raw_write_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
+    -Wl,--wrap=realloc -Wl,--wrap=strdup

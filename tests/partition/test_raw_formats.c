@@ -1,0 +1,377 @@
+/* Readers: one graph in every format gives the same edges, and what is wrong is told. */
+#include "tests/partition/raw_util.h"
+
+#include <zlib.h>
+
+#include "partition/npy.h"
+#include "partition/raw.h"
+
+#define EDGES 6
+
+/* Each edge with its reverse, in the order of an adjacency list, so that METIS can say it too. */
+static const uint64_t srcs[EDGES] = {0, 0, 1, 2, 2, 3};
+static const uint64_t dsts[EDGES] = {1, 2, 0, 0, 3, 2};
+
+static void assert_graph(const char *path, const struct raw_options *options)
+{
+    struct error error = {0};
+    struct raw_graph *graph = NULL;
+    uint64_t src[EDGES], dst[EDGES];
+    if (raw_open(path, options, &graph, &error) != 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(graph->num_edges[0], EDGES);
+    assert_int_equal(graph->num_nodes[0], 4);
+    assert_int_equal(raw_read_edges(graph, 0, 0, EDGES, src, dst, &error), 0);
+    assert_memory_equal(src, srcs, sizeof src);
+    assert_memory_equal(dst, dsts, sizeof dst);
+    assert_int_equal(raw_read_edges(graph, 0, 4, 2, src, dst, &error), 0);
+    assert_int_equal(src[1], 3);
+    raw_close(graph);
+}
+
+static void put_gzip(struct scratch *scratch, const char *name, const char *text)
+{
+    gzFile file = gzopen(at(scratch, name), "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static void every_format_gives_the_same_edges(void **state)
+{
+    struct scratch *scratch = *state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"a.txt", "0 1\n0 2\n1 0\n2 0\n2 3\n3 2\n"},
+        {"b.tsv", "# a comment\n\n0\t1\r\n0\t2\r\n1\t0\r\n%x\n2\t0\r\n2\t3\r\n3\t2"},
+        {"c.csv", "src,dst,weight\n0,1,0.5\n0 , 2, 1\n1,0,\n2,0,x\n2,3,7\n3,2,9\n"},
+        {"d", "0;1\n0;2\n1;0\n2;0\n2;3\n3;2\n"},
+        {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n4 4 6\n1 2\n1 3\n2 1\n3 1\n3 4\n4 3\n"},
+        {"f.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 2 .5\n1 3 1e3\n2 1 1\n3 1 1\n3 4 1\n4 3 -1\n\n"},
+        {"g.graph", "% c\n4 3\n2 3\n1\n% c\n1 4\n3\n"},
+        {"h.graph", "4 3 111 2\n9 1 1 2 5 3 5\n9 1 1 1 5\n9 1 1 1 5 4 5\n9 1 1 3 5\n"},
+        {"i.graph", "4 3 001\n2 5 3 5\n1 5\n1 5 4 5\n3 5"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char name[32];
+        put_text(scratch, files[i].name, files[i].text);
+        assert_graph(at(scratch, files[i].name), NULL);
+        snprintf(name, sizeof name, "%s.gz", files[i].name);
+        put_gzip(scratch, name, files[i].text);
+        assert_graph(at(scratch, name), NULL);
+    }
+    int32_t pairs[EDGES][2];
+    uint8_t columns[2][EDGES];
+    for (int i = 0; i < EDGES; i++) {
+        pairs[i][0] = (int32_t)srcs[i], pairs[i][1] = (int32_t)dsts[i];
+        columns[0][i] = (uint8_t)srcs[i], columns[1][i] = (uint8_t)dsts[i];
+    }
+    uint64_t rows[] = {EDGES, 2}, flat[] = {2, EDGES};
+    assert_int_equal(npy_write(files_posix, at(scratch, "j.npy"), "<i4", 2, rows, pairs, NULL), 0);
+    assert_graph(at(scratch, "j.npy"), NULL);
+    assert_int_equal(npy_write(files_posix, at(scratch, "k.npy"), "|u1", 2, flat, columns, NULL), 0);
+    assert_graph(at(scratch, "k.npy"), NULL);
+}
+
+static void options_of_edge_lists(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error;
+    struct raw_graph *graph;
+    uint64_t src[5], dst[5];
+    put_text(scratch, "a", "0 1\n1 1\n1 2\n");
+    struct raw_options options = {.undirected = true, .num_nodes = 10};
+    assert_int_equal(raw_open(at(scratch, "a"), &options, &graph, &error), 0);
+    assert_int_equal(graph->num_nodes[0], 10);
+    assert_int_equal(graph->num_edges[0], 5);
+    assert_int_equal(raw_read_edges(graph, 0, 0, 5, src, dst, &error), 0);
+    const uint64_t src_want[] = {0, 1, 1, 1, 2}, dst_want[] = {1, 0, 1, 2, 1};
+    assert_memory_equal(src, src_want, sizeof src);
+    assert_memory_equal(dst, dst_want, sizeof dst);
+    raw_close(graph);
+    put_text(scratch, "b", "0|1\n0 | 2|x y\n1|0\n2|0\n2|3\n3|2\n");
+    options = (struct raw_options){.delimiter = '|'};
+    assert_int_equal(raw_open(at(scratch, "b"), &options, &graph, &error), TR_EFORMAT);
+    put_text(scratch, "b", "0|1\n0 | 2\n1|0\n2|0\n2|3\n3|2\n");
+    assert_graph(at(scratch, "b"), &options);
+}
+
+static void ids_above_32_bits_are_kept(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error;
+    struct raw_graph *graph;
+    uint64_t src[2], dst[2];
+    put_text(scratch, "a", "1 2\n5000000000 4294967295\n");
+    assert_int_equal(raw_open(at(scratch, "a"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->num_nodes[0], 5000000001);
+    assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), 0);
+    assert_int_equal(src[0], 1);
+    assert_int_equal(src[1], 5000000000);
+    assert_int_equal(dst[1], 4294967295);
+    raw_close(graph);
+}
+
+static void empty_files_are_empty_graphs(void **state)
+{
+    struct scratch *scratch = *state;
+    static const struct {
+        const char *name, *text;
+        uint64_t nodes;
+    } files[] = {{"a", "", 0}, {"b", "# nothing\n", 0}, {"c.graph", "0 0\n", 0}, {"d.graph", "2 0\n\n\n", 2},
+                 {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", 3}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct raw_graph *graph;
+        struct error error;
+        put_text(scratch, files[i].name, files[i].text);
+        assert_int_equal(raw_open(at(scratch, files[i].name), NULL, &graph, &error), 0);
+        assert_int_equal(graph->num_nodes[0], files[i].nodes);
+        assert_int_equal(graph->num_edges[0], 0);
+        raw_close(graph);
+    }
+}
+
+static void weights_are_kept(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error;
+    float weights[3];
+    int64_t pair[2];
+    put_text(scratch, "a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 0.5\n3 3 2\n");
+    assert_int_equal(raw_open(at(scratch, "a.mtx"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 0, 3, weights, &error), 0);
+    assert_true(weights[0] == 0.5f && weights[1] == -0.5f && weights[2] == 2);
+    raw_close(graph);
+    put_text(scratch, "b.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 nan\n3 3 2\n");
+    assert_int_equal(raw_open(at(scratch, "b.mtx"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_rows(graph, 0, 0, 2, weights, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "edge 0, column 0: value nan");
+    raw_close(graph);
+    put_text(scratch, "c.graph", "2 1 11 2\n7 8 2 5\n9 10 1 5\n");
+    assert_int_equal(raw_open(at(scratch, "c.graph"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "weight"), 1, 1, pair, &error), 0);
+    assert_int_equal(pair[0], 9);
+    assert_int_equal(pair[1], 10);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 1, 1, pair, &error), 0);
+    assert_int_equal(pair[0], 5);
+    raw_close(graph);
+}
+
+#define MTX "%%MatrixMarket matrix coordinate pattern general\n"
+
+static void wrong_text_is_told_by_its_line(void **state)
+{
+    struct scratch *scratch = *state;
+    static const struct {
+        const char *name, *text;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"a.txt", "0 1\n-1 2\n", TR_ERANGE, "a.txt: line 2: the source ID '-1' is negative"},
+        {"a.txt", "0 1\n1 x\n", TR_EFORMAT, "line 2: the destination ID is needed, 'x'"},
+        {"a.txt", "0 1\n1\n", TR_EFORMAT, "line 2: the destination ID is missing"},
+        {"a.txt", "0 1\n1", TR_EFORMAT, "line 2: the destination ID is missing"},
+        {"a.txt", "0 1\n\n1.5 2\n", TR_EFORMAT, "line 3"},
+        {"a.txt", "0 1\n99999999999999999999999 2\n", TR_ERANGE, "line 2: the source ID begins with"},
+        {"a.txt", "0 1\n1 2 3\n", TR_EFORMAT, "line 2: has 3 columns, the first edge has 2"},
+        {"a.txt", "0,,1\n", TR_EFORMAT, "line 1"},
+        {"a.txt", "0 1\nfrom to\n", TR_EFORMAT, "line 2"},
+        {"a.txt", "\xff\xfe\x00\x01", TR_EFORMAT, "line 1"},
+        {"a.mtx", "", TR_EFORMAT, "line 1"},
+        {"a.mtx", "%%MatrixMarket matrix array real general\n", TR_EUNSUPPORTED, "coordinate"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", TR_EUNSUPPORTED, "complex"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", TR_EUNSUPPORTED, "hermitian"},
+        {"a.mtx", MTX "3 4 1\n1 1\n", TR_EUNSUPPORTED, "line 2: a matrix of 3 x 4"},
+        {"a.mtx", MTX "3 3 2\n1 1\n   \n", TR_EFORMAT, "1 of 2 entries"},
+        {"a.mtx", MTX "3 3 1\n1 1\n2 2\n", TR_EFORMAT, "more than the 1 entries"},
+        {"a.mtx", MTX "3 3 1\n4 1\n", TR_ERANGE, "line 3: the row"},
+        {"a.mtx", MTX "3 3 1\n0 1\n", TR_ERANGE, "numbers from 1"},
+        {"a.mtx", MTX "3 3 1\n1 1 7\n", TR_EFORMAT, "line 3: has more than is needed"},
+        {"a.mtx", MTX "3 3 900000000000\n1 1\n", TR_EFORMAT, "truncated"},
+        {"a.mtx", MTX "3 3\n", TR_EFORMAT, "entries is missing"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 abc\n", TR_EFORMAT, "'abc'"},
+        {"a.graph", "", TR_EFORMAT, "number of nodes is missing"},
+        {"a.graph", "3 1\n2\n", TR_EFORMAT, "1 of 3 nodes"},
+        {"a.graph", "2 1\n2\n", TR_EFORMAT, "1 neighbours are listed"},
+        {"a.graph", "2 1\n2\n2 1\n", TR_EFORMAT, "more neighbours"},
+        {"a.graph", "2 1\n2\n\n", TR_EFORMAT, "neighbours are listed"},
+        {"a.graph", "2 1\n2\n1\n1\n", TR_EFORMAT, "more lines"},
+        {"a.graph", "2 1\n0\n1\n", TR_ERANGE, "numbers from 1"},
+        {"a.graph", "2 1\n3\n1\n", TR_ERANGE, "line 2: a neighbour"},
+        {"a.graph", "2 1 002\n", TR_EFORMAT, "format"},
+        {"a.graph", "2 1 0 3\n", TR_EFORMAT, "no weights"},
+        {"a.graph", "2 1 1\n2\n1 1\n", TR_EFORMAT, "edge weight is missing"},
+        {"a.graph", "900000000000 1\n", TR_EFORMAT, "truncated"},
+        {"a.parquet", "PAR1", TR_EUNSUPPORTED, "numpy.save"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct error error = {0};
+        struct raw_graph *graph = NULL;
+        put_text(scratch, cases[i].name, cases[i].text);
+        int rv = raw_open(at(scratch, cases[i].name), NULL, &graph, &error);
+        if (rv != cases[i].code)
+            fail_msg("case %zu '%s': %d %s", i, cases[i].text, rv, error.text);
+        assert_null(graph);
+        assert_says(&error, cases[i].code, cases[i].says);
+    }
+}
+
+static void damaged_gzip_is_told(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error;
+    struct raw_graph *graph;
+    char *data;
+    size_t size;
+    char text[4000];
+    for (int i = 0; i < 500; i++)
+        sprintf(text + 8 * i, "%3d %3d\n", i, i * i % 499);
+    put_gzip(scratch, "a.gz", text);
+    assert_int_equal(files_read_all(files_posix, at(scratch, "a.gz"), 1 << 20, &data, &size, &error), 0);
+    put(scratch, "b.gz", data, size - 20);
+    assert_int_equal(raw_open(at(scratch, "b.gz"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "truncated");
+    data[size - 6] ^= 1; /* the checksum */
+    put(scratch, "b.gz", data, size);
+    assert_int_equal(raw_open(at(scratch, "b.gz"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "damaged");
+    free(data);
+}
+
+/* Numbers and lines that a block of the reader cuts in two are read like others. */
+static void blocks_may_cut_anywhere(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error;
+    const int count = 300000;
+    FILE *file = fopen(at(scratch, "a"), "w");
+    for (int i = 0; i < count; i++)
+        fprintf(file, "%d %d\n", i, count - i);
+    fclose(file);
+    assert_int_equal(raw_open(at(scratch, "a"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->num_edges[0], count);
+    uint64_t *src = malloc(2 * (size_t)count * sizeof *src), *dst = src + count;
+    assert_int_equal(raw_read_edges(graph, 0, 0, (uint64_t)count, src, dst, &error), 0);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(src[i], i);
+        assert_int_equal(dst[i], count - i);
+    }
+    free(src);
+    raw_close(graph);
+}
+
+static bool yes(void *arg)
+{
+    (void)arg;
+    return true;
+}
+
+static void an_interrupt_ends_parsing(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error;
+    struct cancel cancel = {yes, NULL};
+    struct raw_options options = {.cancel = &cancel};
+    put_text(scratch, "a", "0 1\n");
+    assert_int_equal(raw_open(at(scratch, "a"), &options, &graph, &error), TR_ECANCELED);
+}
+
+static void make_folder(struct scratch *scratch)
+{
+    int64_t pairs[] = {0, 1, 1, 2};
+    uint64_t edges[] = {2, 2}, rows[] = {3, 2}, nodes[] = {3}, packed[] = {10, 1};
+    float feat[6] = {1, 2, 3, 4, 5, 6};
+    int64_t label[] = {0, -1, 1};
+    uint8_t bits[10] = {0xa0, 0x40};
+    assert_int_equal(files_make_folder(files_posix, at(scratch, "f"), NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/feat.npy"), "<f4", 2, rows, feat, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/label.npy"), "<i8", 1, nodes, label, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/val_masks_all10.npy"), "|u1", 2, packed, bits, NULL), 0);
+}
+
+static void a_folder_of_arrays(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error = {0};
+    uint8_t mask[3];
+    make_folder(scratch);
+    assert_int_equal(raw_open(at(scratch, "f"), NULL, &graph, &error), 0);
+    assert_string_equal(graph->name, "f");
+    assert_int_equal(graph->num_nodes[0], 3);
+    assert_int_equal(graph->num_tables, 12);
+    int table = raw_find_table(graph, false, 0, "val_mask_0");
+    assert_int_equal(raw_read_rows(graph, (uint32_t)table, 0, 3, mask, &error), 0);
+    assert_true(mask[0] == 1 && mask[1] == 0 && mask[2] == 1);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)table + 1, 1, 1, mask, &error), 0);
+    assert_int_equal(mask[0], 1);
+    raw_close(graph);
+    put_text(scratch, "f/meta.json", "{\"num_nodes\": 4}");
+    assert_int_equal(raw_open(at(scratch, "f"), NULL, &graph, &error), TR_EMISMATCH);
+    assert_says(&error, TR_EMISMATCH, "feat.npy: shape: 3 rows for 4 nodes");
+    put_text(scratch, "f/meta.json", "{\"num_nodes\": \"4\"}");
+    assert_int_equal(raw_open(at(scratch, "f"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "meta.json: num_nodes");
+}
+
+#define HEAD "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"]," \
+    "\"num_nodes_per_chunk\": [[3]], \"num_edges_per_chunk\": [[1, 1]], \"edges\": {\"n:e:n\": {\"format\": " \
+    "{\"name\": \"csv\", \"delimiter\": \" \"}, \"data\": [\"a.csv\", \"b.csv\"]}}"
+
+static void chunked_format_with_csv(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct error error = {0};
+    uint64_t src[2], dst[2];
+    float rows[6];
+    assert_int_equal(files_make_folder(files_posix, at(scratch, "c"), NULL), 0);
+    put_text(scratch, "c/a.csv", "0 1\n");
+    put_text(scratch, "c/b.csv", "1 2\n");
+    put_text(scratch, "c/x.csv", "0.5|1\n2|3\n4|5\n");
+    put_text(scratch, "c/metadata.json", HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
+             "\"delimiter\": \"|\"}, \"data\": [\"x.csv\"]}}}}");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), 0);
+    assert_true(src[0] == 0 && dst[0] == 1 && src[1] == 1 && dst[1] == 2);
+    assert_int_equal(graph->tables[0].dtype, TR_F32);
+    assert_int_equal(graph->tables[0].width, 2);
+    assert_int_equal(raw_read_rows(graph, 0, 0, 3, rows, &error), 0);
+    assert_true(rows[0] == 0.5f && rows[5] == 5);
+    raw_close(graph);
+    put_text(scratch, "c/x.csv", "0.5|1\n2\n4|5\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "x.csv: line 2: has 1 columns");
+    put_text(scratch, "c/x.csv", "0.5|1\n2|y\n4|5\n");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "node_data.n.x.data[0]");
+    put_text(scratch, "c/b.csv", "1 9\n");
+    put_text(scratch, "c/metadata.json", HEAD "}");
+    assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), 0);
+    assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), TR_ERANGE);
+    assert_says(&error, TR_ERANGE, "b.csv: edge 0: destination 9");
+    raw_close(graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_format_gives_the_same_edges, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(options_of_edge_lists, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(ids_above_32_bits_are_kept, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(empty_files_are_empty_graphs, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(weights_are_kept, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(wrong_text_is_told_by_its_line, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(damaged_gzip_is_told, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(blocks_may_cut_anywhere, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(an_interrupt_ends_parsing, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
