@@ -97,7 +97,7 @@ static struct partition_options options_of(const struct partition_values *values
 
 static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t total)
 {
-    progress_step(arg, stage, "", done, total);
+    progress_step(arg, stage, strstr(stage, "edges") != NULL ? "edges" : "", done, total);
 }
 
 static int split(const struct invocation *invocation, const struct partition_values *values,

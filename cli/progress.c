@@ -50,7 +50,7 @@ static void draw_bar(const struct progress *progress, double share)
     fprintf(progress->out, " [%s]", bar);
 }
 
-static void show(struct progress *progress, uint64_t now)
+static void show(struct progress *progress, uint64_t now, bool ended)
 {
     double seconds = (double)(now - progress->begin_ns) * 1e-9;
     double rate = seconds > 0 ? (double)progress->done / seconds : 0;
@@ -65,7 +65,7 @@ static void show(struct progress *progress, uint64_t now)
     }
     if (progress->unit[0] != '\0')
         fprintf(progress->out, " %s %s/s", quantity_count(text, rate), progress->unit);
-    if (progress->done >= progress->total)
+    if (ended || progress->done >= progress->total)
         fprintf(progress->out, ", %s", quantity_seconds(text, seconds));
     else if (rate > 0)
         fprintf(progress->out, ", %s left",
@@ -84,13 +84,13 @@ void progress_update(struct progress *progress, uint64_t done)
     uint64_t now = now_ns();
     uint64_t last = progress->shown_ns != 0 ? progress->shown_ns : progress->begin_ns;
     if (now - last >= (progress->terminal ? REDRAW_NS : LINE_NS))
-        show(progress, now);
+        show(progress, now, false);
 }
 
 void progress_end(struct progress *progress)
 {
     if (progress->running && !progress->quiet && progress->shown_ns != 0) {
-        show(progress, now_ns());
+        show(progress, now_ns(), true);
         if (progress->terminal)
             fputc('\n', progress->out);
     }
@@ -100,7 +100,11 @@ void progress_end(struct progress *progress)
 void progress_step(struct progress *progress, const char *label, const char *unit, uint64_t done,
                    uint64_t total)
 {
-    if (!progress->running || strncmp(progress->label, label, sizeof progress->label - 1) != 0)
+    bool other = strncmp(progress->label, label, sizeof progress->label - 1) != 0;
+    /* Who begins the next piece has finished this one. */
+    if (progress->running && other && progress->total > 0)
+        progress->done = progress->total;
+    if (!progress->running || other)
         progress_begin(progress, label, unit, total);
     progress->total = total;
     progress_update(progress, done);

@@ -137,6 +137,29 @@ static void a_line_says_how_far_and_how_fast(void **state)
     assert_non_null(strstr(text, "s left"));
 }
 
+static void the_last_line_of_a_piece_says_how_long_it_took(void **state)
+{
+    (void)state;
+    struct progress progress;
+    char text[512] = {0};
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    progress_init(&progress, false);
+    progress.out = file;
+    progress.terminal = false;
+    progress_step(&progress, "first", "edges", 0, 100);
+    progress.begin_ns -= UINT64_C(10000000000);
+    progress_step(&progress, "first", "edges", 50, 100);
+    progress_step(&progress, "second", "edges", 0, 100);
+    progress_end(&progress);
+    rewind(file);
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    assert_true(length > 0);
+    assert_non_null(strstr(text, "first 100% 10.0 edges/s, 10.0 s\n"));
+    assert_null(strstr(text, "second"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +168,7 @@ int main(void)
         cmocka_unit_test(stopping_gives_the_mask_back),
         cmocka_unit_test(a_log_does_not_fill_up),
         cmocka_unit_test(a_line_says_how_far_and_how_fast),
+        cmocka_unit_test(the_last_line_of_a_piece_says_how_long_it_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
