@@ -69,7 +69,9 @@ int arena_alloc(struct batch_arena *arena, size_t count, size_t size, void *bloc
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return TR_ENOMEM;
     bytes = max_size((bytes + ALIGN - 1) & ~(ALIGN - 1), ALIGN);
-    if (arena->num_chunks == 0 || bytes > arena->chunks[arena->num_chunks - 1].bytes - arena->used) {
+    size_t room =
+        arena->num_chunks == 0 ? 0 : arena->chunks[arena->num_chunks - 1].bytes - arena->used;
+    if (bytes > room) {
         int rv = add_chunk(arena, bytes);
         if (rv != 0)
             return rv;

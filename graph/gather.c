@@ -42,13 +42,20 @@ ALWAYS_INLINE void prefetch_row(const char *row, size_t row_bytes, int write)
         __builtin_prefetch(row + bytes - 1);
 }
 
+static size_t rows_ahead(size_t row_bytes)
+{
+    size_t ahead = row_bytes == 0 ? 0 : AHEAD_BYTES / row_bytes;
+    if (ahead < AHEAD_ROWS_MIN)
+        return AHEAD_ROWS_MIN;
+    return ahead > AHEAD_ROWS_MAX ? AHEAD_ROWS_MAX : ahead;
+}
+
 ALWAYS_INLINE void copy_rows(char *to, struct places to_places, const char *from,
                              struct places from_places, size_t row_bytes, size_t n)
 {
     int scattered = to_places.narrow != NULL;
     int gathered = from_places.narrow != NULL || from_places.wide != NULL;
-    size_t ahead = row_bytes == 0 ? 0 : AHEAD_BYTES / row_bytes;
-    ahead = ahead > AHEAD_ROWS_MAX ? AHEAD_ROWS_MAX : ahead < AHEAD_ROWS_MIN ? AHEAD_ROWS_MIN : ahead;
+    size_t ahead = rows_ahead(row_bytes);
     for (size_t i = 0; i < ahead && i < n; i++) {
         if (gathered)
             prefetch_row(from + place_of(from_places, i) * row_bytes, row_bytes, 0);

@@ -83,8 +83,8 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* A function that only prefetches looks free of effects to gcc, which then drops the calls; inlined,
- * the prefetches stay. */
+/* A function that only prefetches looks free of effects to gcc, which then drops the calls;
+ * inlined, the prefetches stay. */
 #define PREFETCHER static inline __attribute__((always_inline)) void
 
 PREFETCHER prefetch_bounds(const struct sample_request *request, uint32_t first, uint32_t count)
