@@ -16,25 +16,42 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
         actor_exit(self, rv);
 }
 
+static void look_for_coordinator(struct actor *self, void *arg);
+
+static void watch(struct actor *self, struct member *member, const struct message *reply)
+{
+    member->coordinator = reply->frame.from;
+    member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
+    int rv = actor_monitor(self, member->coordinator, down, member, NULL);
+    if (rv != 0)
+        actor_exit(self, rv);
+    else if (member->joined != NULL)
+        member->joined(self, member);
+}
+
+/* What passes: a coordinator that died meanwhile, a past life that is not known to be over, a
+ * moment without memory. */
+static bool may_pass(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_EEXIST || status == TR_ENOMEM ||
+           status == TR_EFULL;
+}
+
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct member *member = arg;
+    uint64_t now_ns = actor_now_ns(self);
     if (status == 0)
         status = failed_read(reply, NULL);
     if (status == 0 && reply->frame.kind != MSG_JOINED)
         status = TR_EFORMAT;
-    if (status == 0) {
-        member->coordinator = reply->frame.from;
-        member->era = ((const struct msg_joined *)message_head(reply))->era;
-        status = actor_monitor(self, member->coordinator, down, member, NULL);
-    }
-    message_release(self, reply);
-    if (status == 0 && member->joined != NULL)
-        member->joined(self, member);
-    if (status == TR_EPEERDOWN) /* it died meanwhile; its successor will have the name */
-        status = member_join(self, member);
-    if (status != 0 && status != TR_ECANCELED)
+    if (status == 0)
+        watch(self, member, reply);
+    else if (may_pass(status) && now_ns < member->until_ns)
+        timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
+    else if (status != TR_ECANCELED)
         actor_exit(self, status);
+    message_release(self, reply);
 }
 
 static void found(struct actor *self, void *arg, int status, struct address address)
@@ -48,15 +65,22 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     if (status == 0) {
         *(struct msg_join *)message_head(request) =
             (struct msg_join){ .role = member->role, .rank = member->rank };
-        status = actor_call(self, address, request, actor_now_ns(self) + MEMBER_JOIN_NS, joined,
-                            member, NULL);
+        status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
     }
     if (status != 0)
         actor_exit(self, status);
 }
 
+static void look_for_coordinator(struct actor *self, void *arg)
+{
+    struct member *member = arg;
+    int rv = directory_wait(self, COORDINATOR_NAME, member->until_ns, found, member);
+    if (rv != 0)
+        actor_exit(self, rv);
+}
+
 int member_join(struct actor *self, struct member *member)
 {
-    return directory_wait(self, COORDINATOR_NAME, actor_now_ns(self) + MEMBER_JOIN_NS, found,
-                          member);
+    member->until_ns = actor_now_ns(self) + MEMBER_JOIN_NS;
+    return directory_wait(self, COORDINATOR_NAME, member->until_ns, found, member);
 }

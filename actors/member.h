@@ -10,10 +10,13 @@
 #include <stdint.h>
 
 #include "runtime/actor.h"
+#include "runtime/timer.h"
 #include "schemas/messages.h"
 
 /* How long a member waits for a coordinator before it ends: time to restart one. */
 #define MEMBER_JOIN_NS UINT64_C(30000000000)
+/* A restarted member may come before the end of its past life is known: it asks again. */
+#define MEMBER_RETRY_NS UINT64_C(50000000)
 
 struct member {
     uint32_t role; /* MSG_ROLE_* */
@@ -22,6 +25,9 @@ struct member {
     uint32_t era;
     /* May be NULL: the first time and after each restart of the coordinator. */
     void (*joined)(struct actor *self, struct member *member);
+    /* Below: member.c's. */
+    uint64_t until_ns; /* then it gives up */
+    struct timer timer;
 };
 
 /* Set role, rank and joined, zero the rest. An actor that cannot join ends with the reason. */

@@ -3,3 +3,9 @@ TESTS += tests/actors/test_server
 tests_actors_test_server_SOURCES = tests/actors/test_server.c tests/actors/graphs.c \
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_server_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_coordinator
+TESTS += tests/actors/test_coordinator
+tests_actors_test_coordinator_SOURCES = tests/actors/test_coordinator.c tests/actors/asker.c \
+    tests/actors/asker.h tests/schemas/random.h
+tests_actors_test_coordinator_LDADD = $(actors_libs) $(test_libs)

@@ -1,0 +1,368 @@
+/*
+ * The coordinator under random order, deaths, restarts and deadlines: who is there is who lives,
+ * a barrier ends in one way for all and not before all came, and the end of the job ends everybody.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/coordinator.h"
+#include "actors/member.h"
+#include "runtime/call.h"
+#include "runtime/timer.h"
+#include "schemas/messages.h"
+#include "tests/actors/asker.h"
+#include "tests/schemas/random.h"
+
+#define SEEDS 200
+#define RANKS_MAX 6
+#define ROUNDS 8
+#define BARRIER 77
+#define MS UINT64_C(1000000)
+
+enum fate { ALL_LIVE, ONE_DIES, ONE_IS_RESTARTED, SHORT_DEADLINES, COORDINATOR_IS_RESTARTED, FATES };
+
+struct world;
+
+struct rank {
+    struct world *world;
+    uint32_t rank;
+    uint32_t round; /* the sequence it comes to next */
+    struct address address;
+    struct member member;
+    struct timer timer;
+    bool finished;
+    int results[ROUNDS];
+};
+
+struct world {
+    struct asker asker;
+    struct coordinator_options options;
+    enum fate fate;
+    uint64_t state;
+    uint32_t num_ranks;
+    struct rank ranks[RANKS_MAX];
+    uint32_t came[ROUNDS]; /* bit of each rank that sent its request */
+    uint32_t doomed;       /* rank */
+    uint32_t joins, ends;
+    struct timer timer;
+};
+
+static void come(struct actor *self, void *arg);
+
+static void wait_a_little(struct actor *self, struct rank *rank)
+{
+    uint64_t ns = random_below(&rank->world->state, 20 * MS);
+    timer_start(self, &rank->timer, actor_now_ns(self) + ns, come, rank);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct rank *rank = arg;
+    struct world *world = rank->world;
+    if (status == TR_ECANCELED && rank->world->fate != ALL_LIVE)
+        return; /* it is being killed */
+    if (status == 0) {
+        const struct msg_barrier_done *head = message_head(reply);
+        assert_int_equal(reply->frame.kind, MSG_BARRIER_DONE);
+        assert_int_equal(head->sequence, rank->round);
+        assert_int_equal(world->came[rank->round], (1u << world->num_ranks) - 1);
+    }
+    message_release(self, reply);
+    if (status == TR_EPEERDOWN && world->fate == COORDINATOR_IS_RESTARTED) {
+        wait_a_little(self, rank); /* and come again */
+        return;
+    }
+    rank->results[rank->round++] = status;
+    rank->finished = rank->round == ROUNDS;
+    if (!rank->finished)
+        wait_a_little(self, rank);
+}
+
+static void come(struct actor *self, void *arg)
+{
+    struct rank *rank = arg;
+    struct world *world = rank->world;
+    uint64_t timeout_ns = world->fate == SHORT_DEADLINES ? 12 * MS
+                          : world->fate == ONE_DIES      ? 200 * MS
+                                                         : 600 * ENV_SECOND_NS;
+    struct message *request = message_create(self, MSG_BARRIER);
+    *(struct msg_barrier *)message_head(request) = (struct msg_barrier){
+        .name = BARRIER, .sequence = rank->round, .rank = rank->rank, .count = world->num_ranks };
+    world->came[rank->round] |= 1u << rank->rank;
+    struct address to = rank->member.coordinator;
+    assert_int_equal(actor_call(self, to, request, actor_now_ns(self) + timeout_ns, answered, rank,
+                                NULL), 0);
+}
+
+static void joined(struct actor *self, struct member *member)
+{
+    struct rank *rank = actor_state(self);
+    rank->world->joins++;
+    (void)member;
+    if (!rank->finished && !timer_is_started(&rank->timer))
+        wait_a_little(self, rank);
+}
+
+static int start_rank(struct actor *self, const void *arg)
+{
+    struct rank *rank = (struct rank *)(uintptr_t)arg;
+    actor_set_state(self, rank);
+    rank->address = actor_address(self);
+    memset(&rank->timer, 0, sizeof rank->timer);
+    rank->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = rank->rank,
+                                    .joined = joined };
+    return member_join(self, &rank->member);
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void end_rank(struct actor *self)
+{
+    ((struct rank *)actor_state(self))->world->ends++;
+}
+
+static const struct actor_ops rank_ops = { .name = "rank", .start = start_rank, .receive = drop,
+                                           .fini = end_rank };
+
+static void strike(struct actor *self, void *arg)
+{
+    struct world *world = arg;
+    if (world->fate == COORDINATOR_IS_RESTARTED)
+        actor_kill(self, world->ranks[0].member.coordinator, TR_ECHILD);
+    else
+        actor_kill(self, world->ranks[world->doomed].address, TR_ECHILD);
+}
+
+/* The parent of all ranks, so that the failure of one concerns nobody else. */
+static int start_stage(struct actor *self, const void *arg)
+{
+    struct world *world = (struct world *)(uintptr_t)arg;
+    int rv = 0;
+    for (uint32_t i = 0; i < world->num_ranks && rv == 0; i++) {
+        struct actor_options options = {
+            .ops = &rank_ops,
+            .arg = &world->ranks[i],
+            .loop = (uint32_t)random_below(&world->state, 2),
+            .restart = world->fate == ONE_IS_RESTARTED ? ACTOR_RESTART_ON_FAILURE
+                                                       : ACTOR_RESTART_NEVER,
+        };
+        rv = actor_spawn(self, &options, &world->ranks[i].address);
+    }
+    if (world->fate == ONE_DIES || world->fate == ONE_IS_RESTARTED ||
+        world->fate == COORDINATOR_IS_RESTARTED)
+        timer_start(self, &world->timer, actor_now_ns(self) + random_below(&world->state, 100 * MS),
+                    strike, world);
+    return rv;
+}
+
+static const struct actor_ops stage_ops = { .name = "stage", .start = start_stage,
+                                            .receive = drop };
+
+static bool all_finished(void *arg)
+{
+    const struct world *world = arg;
+    for (uint32_t i = 0; i < world->num_ranks; i++)
+        if (!world->ranks[i].finished && !(world->fate == ONE_DIES && i == world->doomed))
+            return false;
+    return !timer_is_started(&world->timer);
+}
+
+static void open_world(struct world *world, uint64_t seed, enum fate fate)
+{
+    *world = (struct world){ .fate = fate, .state = seed };
+    world->num_ranks = 2 + (uint32_t)random_below(&world->state, RANKS_MAX - 1);
+    world->doomed = (uint32_t)random_below(&world->state, world->num_ranks);
+    world->options = (struct coordinator_options){ .trainers = world->num_ranks };
+    for (uint32_t i = 0; i < world->num_ranks; i++)
+        world->ranks[i] = (struct rank){ .world = world, .rank = i };
+    asker_open(&world->asker, seed, seed % 2 != 0);
+    struct actor_options coordinator = { .ops = &coordinator_ops, .arg = &world->options,
+                                         .restart = ACTOR_RESTART_ON_FAILURE };
+    struct actor_options stage = { .ops = &stage_ops, .arg = world };
+    struct address ignored;
+    assert_int_equal(node_spawn(world->asker.node, &coordinator, &world->asker.to), 0);
+    assert_int_equal(node_spawn(world->asker.node, &stage, &ignored), 0);
+}
+
+static void settle(struct world *world)
+{
+    env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
+}
+
+static uint32_t count_members(struct world *world)
+{
+    struct msg_members_request head = { .role = MSG_ROLE_TRAINER };
+    assert_int_equal(asker_ask(&world->asker, MSG_MEMBERS_REQUEST, &head, sizeof head, NULL, 0), 0);
+    assert_int_equal(world->asker.reply_kind, MSG_MEMBERS_REPLY);
+    const struct msg_members_reply *reply = (const void *)world->asker.reply_head;
+    const struct address *list = (const void *)world->asker.reply;
+    for (uint32_t i = 0, rank = 0; i < reply->count; i++, rank++) {
+        while (!address_equal(list[i], world->ranks[rank].address))
+            assert_true(++rank < world->num_ranks);
+    }
+    return reply->count;
+}
+
+/* What a late repeat of a rank is told. */
+static int repeat(struct world *world, uint32_t rank, uint32_t round)
+{
+    struct msg_barrier head = { .name = BARRIER, .sequence = round, .rank = rank,
+                                .count = world->num_ranks };
+    return asker_ask(&world->asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
+}
+
+static void check_rounds(struct world *world)
+{
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        int outcome = repeat(world, 0, round);
+        for (uint32_t i = 1; i < world->num_ranks; i++)
+            assert_int_equal(repeat(world, i, round), outcome);
+        assert_true(outcome == 0 || outcome == TR_ETIMEDOUT);
+        for (uint32_t i = 0; i < world->num_ranks; i++) {
+            bool dead = world->fate == ONE_DIES && i == world->doomed;
+            int result = world->ranks[i].results[round];
+            if (dead)
+                continue;
+            if (result == 0)
+                assert_int_equal(outcome, 0);
+            else
+                assert_int_equal(result, TR_ETIMEDOUT);
+            if (world->fate == ALL_LIVE || world->fate == ONE_IS_RESTARTED)
+                assert_int_equal(result, 0);
+        }
+        if (world->came[round] != (1u << world->num_ranks) - 1)
+            assert_int_equal(outcome, TR_ETIMEDOUT);
+    }
+}
+
+static void barriers_hold_whatever_happens(void **unused)
+{
+    (void)unused;
+    uint32_t timed_out = 0, joined_again = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world world;
+        open_world(&world, seed, seed % (FATES - 1));
+        assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 60 * ENV_SECOND_NS), 0);
+        settle(&world);
+        assert_int_equal(count_members(&world), world.num_ranks - (world.fate == ONE_DIES));
+        check_rounds(&world);
+        joined_again += world.joins > world.num_ranks;
+        for (uint32_t i = 0; i < world.num_ranks; i++)
+            for (uint32_t round = 0; round < ROUNDS; round++)
+                timed_out += world.ranks[i].results[round] != 0;
+        asker_close(&world.asker);
+    }
+    assert_true(timed_out > SEEDS / 4); /* deadlines were put to the test */
+    assert_true(joined_again > SEEDS / 8);
+}
+
+static void members_find_a_restarted_coordinator(void **unused)
+{
+    (void)unused;
+    uint32_t joined_again = 0;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct world world;
+        open_world(&world, seed, COORDINATOR_IS_RESTARTED);
+        assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 600 * ENV_SECOND_NS),
+                         0);
+        settle(&world);
+        world.asker.to = world.ranks[0].member.coordinator;
+        assert_int_equal(count_members(&world), world.num_ranks);
+        joined_again += world.joins > world.num_ranks;
+        asker_close(&world.asker);
+    }
+    assert_true(joined_again > 20);
+}
+
+static void the_end_of_the_job_ends_everybody_once(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct world world;
+        struct msg_job_done done = { .rank = 0 };
+        open_world(&world, seed, ALL_LIVE);
+        assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 60 * ENV_SECOND_NS), 0);
+        if (seed % 2 == 0) {
+            for (uint32_t i = 0; i + 1 < world.num_ranks * 2; i++) {
+                assert_int_equal(world.ends, 0);
+                done.rank = i / 2; /* each says it twice, but the last */
+                asker_ask(&world.asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0);
+            }
+        } else {
+            done.code = TR_EIO;
+            asker_ask(&world.asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0);
+        }
+        assert_int_equal(world.asker.status, 0);
+        assert_int_equal(world.asker.reply_kind, MSG_JOB_DONE);
+        settle(&world);
+        assert_int_equal(world.ends, world.num_ranks);
+        assert_int_equal(asker_ask(&world.asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0),
+                         TR_EPEERDOWN);
+        asker_close(&world.asker);
+    }
+}
+
+static void assert_refused(struct asker *asker, int code)
+{
+    assert_int_equal(asker->status, 0);
+    assert_int_equal(asker->reply_kind, MSG_FAILED);
+    assert_int_equal(((const struct msg_failed *)(const void *)asker->reply_head)->code, code);
+}
+
+static void what_cannot_be_is_refused(void **unused)
+{
+    (void)unused;
+    struct world world;
+    open_world(&world, 3, ALL_LIVE);
+    assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 60 * ENV_SECOND_NS), 0);
+    struct asker *asker = &world.asker;
+    struct msg_join join = { .role = MSG_ROLE_TRAINER, .rank = 0 };
+    asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
+    assert_refused(asker, TR_EEXIST);
+    join.role = MSG_ROLE_TRAINER + 1;
+    asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
+    assert_refused(asker, TR_EINVAL);
+    struct msg_barrier barrier = { .name = 1, .rank = 2, .count = 2 };
+    asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0);
+    assert_refused(asker, TR_ERANGE);
+    barrier.count = UINT32_MAX;
+    asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0);
+    assert_refused(asker, TR_ERANGE);
+    barrier.count = 3;
+    asker->timeout_ns = MS; /* alone it can only time out, and stays so */
+    assert_int_equal(asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0),
+                     TR_ETIMEDOUT);
+    asker->timeout_ns = 0;
+    assert_int_equal(asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0),
+                     TR_ETIMEDOUT);
+    struct msg_job_done done = { .rank = 1000 };
+    asker_ask(asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0);
+    assert_refused(asker, TR_ERANGE);
+    struct msg_epoch_done epoch = { .loader = 1, .epoch = 4, .rank = 0 };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(asker_ask(asker, MSG_EPOCH_DONE, &epoch, sizeof epoch, NULL, 0), 0);
+        assert_int_equal(asker->reply_kind, MSG_EPOCH_DONE);
+        assert_memory_equal(asker->reply_head, &epoch, sizeof epoch);
+    }
+    asker_close(asker);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(the_end_of_the_job_ends_everybody_once),
+        cmocka_unit_test(members_find_a_restarted_coordinator),
+        cmocka_unit_test(barriers_hold_whatever_happens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
