@@ -66,10 +66,13 @@ static void install(struct loop *loop, struct post *post)
     loop_queue(loop, actor);
 }
 
-void actor_install(struct actor *actor)
+void actor_install(struct actor *actor, struct loop *from)
 {
     actor->post.run = install;
-    loop_post(actor->loop, &actor->post);
+    if (actor->loop == from)
+        install(from, &actor->post);
+    else
+        loop_post(actor->loop, &actor->post);
 }
 
 static void begin_stop(struct actor *actor)

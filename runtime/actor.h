@@ -66,7 +66,8 @@ struct actor_options {
 int actor_spawn(struct actor *self, const struct actor_options *options, struct address *address);
 
 /* Spawns a root actor: one without a parent; its failure stops the node, with that reason.
- * Before node_start or after, from any thread. Roots end in the reverse order of their spawning. */
+ * Before node_start or after, from any thread that is not a loop (an actor spawns children). Roots
+ * end in the reverse order of their spawning. */
 int node_spawn(struct node *node, const struct actor_options *options, struct address *address);
 
 /* Sends; consumes the message whatever the result. 0 says that it is on its way, not that it

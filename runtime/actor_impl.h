@@ -73,8 +73,9 @@ struct actor {
 int actor_create(struct loop *loop, const struct actor_options *options, struct actor *parent,
                  struct actor **actor);
 
-/* Posts it to its loop, which installs and starts it; any thread. */
-void actor_install(struct actor *actor);
+/* Lets it live: at once when `from`, the loop we are on, is its own, since messages on the same
+ * loop would overtake a post; else (NULL: no loop) by a post, before anybody knows its address. */
+void actor_install(struct actor *actor, struct loop *from);
 
 /* Gives up one reference; any thread. */
 void actor_unref(struct actor *actor);

@@ -97,7 +97,7 @@ static int create_root(struct node *node)
     node->loops[0].simulated = false; /* the node itself comes up without injected failures */
     int rc = actor_create(&node->loops[0], &options, NULL, &node->root);
     if (rc == 0) {
-        actor_install(node->root);
+        actor_install(node->root, NULL);
         rc = node_spawn(node, &directory_options, &node->directory);
     }
     node->loops[0].simulated = simulated;
@@ -193,7 +193,7 @@ int node_spawn(struct node *node, const struct actor_options *options, struct ad
         struct actor *actor = child->actor;
         *address = actor->address;
         loop_post(&node->loops[0], &adoption->post);
-        actor_install(actor);
+        actor_install(actor, NULL);
     }
     pthread_mutex_unlock(&node->mutex);
     if (rc == 0)

@@ -15,6 +15,7 @@ libtr_runtime_la_SOURCES = \
     runtime/call.h \
     runtime/calls.h \
     runtime/cancel.h \
+    runtime/crew_parallel.c \
     runtime/counter.h \
     runtime/crew.c \
     runtime/crew.h \
@@ -58,6 +59,7 @@ libtr_runtime_la_SOURCES = \
     runtime/node_impl.h \
     runtime/parallel.c \
     runtime/parallel.h \
+    runtime/port.c \
     runtime/port.h \
     runtime/post.h \
     runtime/runtime_kinds.h \

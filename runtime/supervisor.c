@@ -95,7 +95,7 @@ int actor_spawn(struct actor *self, const struct actor_options *options, struct 
     }
     supervisor_adopt(self, child);
     *address = child->actor->address;
-    actor_install(child->actor);
+    actor_install(child->actor, self->loop);
     return 0;
 }
 
@@ -152,7 +152,7 @@ static int restart(struct actor *parent, struct child *child, int reason)
     } while (reason < 0);
     child->stopping = child->killed = false;
     counter_add(&parent->loop->restarts, 1);
-    actor_install(child->actor);
+    actor_install(child->actor, parent->loop);
     return 0;
 }
 
@@ -172,7 +172,7 @@ static int restart_all(struct actor *parent, int reason)
             return rc;
         child->stopping = child->killed = false;
         counter_add(&parent->loop->restarts, 1);
-        actor_install(child->actor);
+        actor_install(child->actor, parent->loop);
     }
     return 0;
 }
