@@ -1,7 +1,29 @@
 # Tests of runtime/.
-runtime_support = tests/runtime/support.c tests/runtime/support.h
+runtime_support = tests/runtime/support.c tests/runtime/support.h tests/seeds.h
+
 check_PROGRAMS += tests/runtime/test_message
 TESTS += tests/runtime/test_message
-tests_runtime_test_message_SOURCES = tests/runtime/test_message.c tests/seeds.h $(runtime_support)
+tests_runtime_test_message_SOURCES = tests/runtime/test_message.c $(runtime_support)
 tests_runtime_test_message_LDADD = $(runtime_libs) $(test_libs)
 SEED_TESTS += tests/runtime/test_message
+
+check_PROGRAMS += tests/runtime/test_faults
+TESTS += tests/runtime/test_faults
+tests_runtime_test_faults_SOURCES = tests/runtime/test_faults.c $(runtime_support)
+tests_runtime_test_faults_LDADD = $(runtime_libs) $(test_libs)
+SEED_TESTS += tests/runtime/test_faults
+
+check_PROGRAMS += tests/runtime/test_life
+TESTS += tests/runtime/test_life
+tests_runtime_test_life_SOURCES = tests/runtime/test_life.c $(runtime_support)
+tests_runtime_test_life_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_port
+TESTS += tests/runtime/test_port
+tests_runtime_test_port_SOURCES = tests/runtime/test_port.c $(runtime_support)
+tests_runtime_test_port_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_crew
+TESTS += tests/runtime/test_crew
+tests_runtime_test_crew_SOURCES = tests/runtime/test_crew.c $(runtime_support)
+tests_runtime_test_crew_LDADD = $(runtime_libs) $(test_libs)

@@ -1,0 +1,315 @@
+/* Lives: stale addresses, restarts with bounded intensity, drain, children before parents, stop. */
+#include "tests/runtime/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/actor_impl.h"
+#include "runtime/monitor.h"
+#include "runtime/supervisor.h"
+#include "runtime/timer.h"
+
+/* A tree of actors that writes down what happens to it. */
+struct plan {
+    const char *name;
+    const struct plan *children;
+    uint32_t num_children;
+    uint32_t loop;
+    enum actor_restart restart;
+    struct supervisor_options supervision; /* period 0: the default */
+    uint32_t failing_starts;               /* each start beyond the first this many works */
+    uint64_t drain_ns;                     /* what its stop takes; UINT64_MAX: for ever */
+    struct story *story;
+};
+
+struct story {
+    char text[4096];
+    uint32_t starts;
+    struct address last;
+    int down_reason;
+    uint32_t downs;
+};
+
+static void tell(struct story *story, const char *what, const char *name)
+{
+    size_t at = strlen(story->text);
+    snprintf(story->text + at, sizeof story->text - at, "%s%s ", what, name);
+}
+
+static const struct actor_ops plan_ops;
+
+static const struct plan *plan_of(struct actor *self)
+{
+    return self->arg;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    const struct plan *plan = arg;
+    tell(plan->story, "+", plan->name);
+    plan->story->last = actor_address(self);
+    if (plan->supervision.period_ns != 0)
+        assert_int_equal(actor_supervise(self, &plan->supervision), 0);
+    for (uint32_t i = 0; i < plan->num_children; i++) {
+        const struct plan *child = &plan->children[i];
+        struct actor_options options = { .ops = &plan_ops, .arg = child, .loop = child->loop,
+                                         .restart = child->restart };
+        struct address address;
+        assert_int_equal(actor_spawn(self, &options, &address), 0);
+    }
+    return ++plan->story->starts <= plan->failing_starts ? TR_EIO : 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    bool fail = message->frame.kind == KIND_URGENT;
+    message_release(self, message);
+    return fail ? TR_EIO : 0;
+}
+
+static void drained(struct actor *self, void *arg)
+{
+    (void)arg;
+    actor_exit(self, 0);
+}
+
+static void stop(struct actor *self)
+{
+    const struct plan *plan = plan_of(self);
+    tell(plan->story, "~", plan->name);
+    if (plan->drain_ns == UINT64_MAX)
+        return;
+    struct timer *timer = calloc(1, sizeof *timer);
+    actor_set_state(self, timer);
+    timer_start(self, timer, actor_now_ns(self) + plan->drain_ns, drained, NULL);
+}
+
+static void fini(struct actor *self)
+{
+    const struct plan *plan = plan_of(self);
+    tell(plan->story, "-", plan->name);
+    free(actor_state(self));
+}
+
+static const struct actor_ops plan_ops = { "plan", start, receive, stop, fini };
+
+static struct env *make_env(uint64_t seed)
+{
+    struct env *env = NULL;
+    assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+    return env;
+}
+
+static void run_for(struct env *env, uint64_t ns)
+{
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + ns);
+}
+
+static struct address spawn(struct node *node, const struct plan *plan)
+{
+    struct actor_options options = { .ops = &plan_ops, .arg = plan, .loop = plan->loop,
+                                     .restart = plan->restart };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    return address;
+}
+
+static void children_end_before_parents_in_reverse_order(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct env *env = make_env(seed);
+        struct node *node = support_sim_node(env, 1, 3);
+        struct story story = { .text = "" };
+        struct plan leaves[] = {
+            { .name = "a1", .loop = 1, .story = &story, .drain_ns = 1000000 },
+            { .name = "a2", .loop = 2, .story = &story, .drain_ns = 10 },
+        };
+        struct plan a = { .name = "a", .children = leaves, .num_children = 2, .story = &story };
+        struct plan b = { .name = "b", .loop = 2, .story = &story, .drain_ns = 5000 };
+        spawn(node, &a);
+        assert_int_equal(node_start(node), 0);
+        run_for(env, ENV_SECOND_NS);
+        spawn(node, &b);
+        run_for(env, ENV_SECOND_NS);
+        story.text[0] = '\0';
+        support_sim_finish(env, node);
+        assert_string_equal(story.text, "~b -b ~a2 -a2 ~a1 -a1 ~a -a ");
+        env_destroy(env);
+    }
+}
+
+static void a_stop_that_takes_too_long_is_cut_at_its_deadline(void **state)
+{
+    (void)state;
+    struct env *env = make_env(1);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan leaf = { .name = "c", .loop = 1, .story = &story, .drain_ns = UINT64_MAX };
+    struct plan root = { .name = "p", .children = &leaf, .num_children = 1, .story = &story,
+                         .drain_ns = UINT64_MAX };
+    spawn(node, &root);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    uint64_t from_ns = env_sim_now_ns(env);
+    support_sim_finish(env, node);
+    assert_string_equal(story.text, "+p +c ~c -c -p ");
+    assert_true(env_sim_now_ns(env) - from_ns < 70 * ENV_SECOND_NS);
+    env_destroy(env);
+}
+
+struct probe {
+    struct address target;
+    struct story *story;
+};
+
+static void probed(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct story *story = arg;
+    (void)self;
+    (void)who;
+    story->downs++;
+    story->down_reason = reason;
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    message_release(self, reply);
+    ((struct story *)arg)->down_reason = status;
+}
+
+static int probe_start(struct actor *self, const void *arg)
+{
+    const struct probe *probe = arg;
+    struct message *ask = message_create(self, KIND_ASK);
+    actor_monitor(self, probe->target, probed, probe->story, NULL);
+    actor_call(self, probe->target, ask, actor_now_ns(self) + ENV_SECOND_NS, answered,
+               probe->story, NULL);
+    return support_send(self, probe->target, KIND_URGENT, 0);
+}
+
+static const struct actor_ops probe_ops = { "probe", probe_start, receive, NULL, NULL };
+
+/* A message for a past life fails neither the slot's next owner nor the sender. */
+static void a_stale_address_is_answered_not_misdelivered(void **state)
+{
+    (void)state;
+    struct env *env = make_env(3);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan plan = { .name = "x", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE,
+                         .failing_starts = 1, .story = &story };
+    struct address first = spawn(node, &plan);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    assert_string_equal(story.text, "+x -x +x ");
+    assert_int_equal(story.last.slot, first.slot);
+    assert_int_not_equal(story.last.generation, first.generation);
+    struct probe probe = { first, &story };
+    struct actor_options options = { .ops = &probe_ops, .arg = &probe };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    run_for(env, 2 * ENV_SECOND_NS);
+    assert_int_equal(story.downs, 1);
+    assert_int_equal(story.down_reason, TR_EPEERDOWN);
+    assert_string_equal(story.text, "+x -x +x ");
+    struct node_counters counters;
+    node_counters(node, &counters);
+    assert_int_equal(counters.stale, 3);
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+static void restarts_are_bounded_and_then_the_parent_fails(void **state)
+{
+    (void)state;
+    struct env *env = make_env(4);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan child = { .name = "c", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE,
+                          .failing_starts = 1000, .story = &story };
+    struct plan parent = { .name = "p", .children = &child, .num_children = 1,
+                           .supervision = { .max_restarts = 3, .period_ns = ENV_SECOND_NS },
+                           .story = &story };
+    story.starts = 0;
+    /* The parent's own start counts in `starts` too, and must not fail. */
+    struct story own = { .text = "" };
+    parent.story = &own;
+    spawn(node, &parent);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, 20 * ENV_SECOND_NS);
+    assert_int_equal(story.starts, 1 + 3);
+    assert_string_equal(own.text, "+p -p ");
+    assert_int_equal(node_failure(node), TR_EIO);
+    assert_true(node_is_stopped(node));
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+static void one_for_all_restarts_the_siblings(void **state)
+{
+    (void)state;
+    struct env *env = make_env(5);
+    struct node *node = support_sim_node(env, 1, 3);
+    struct story own = { .text = "" };
+    struct story calm = { .text = "" };
+    struct story wild = { .text = "" };
+    struct plan children[] = {
+        { .name = "a", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE, .story = &calm },
+        { .name = "b", .loop = 2, .restart = ACTOR_RESTART_ON_FAILURE, .failing_starts = 2,
+          .story = &wild },
+    };
+    struct plan parent = { .name = "p", .children = children, .num_children = 2, .story = &own,
+                           .supervision = { .strategy = SUPERVISOR_ONE_FOR_ALL,
+                                            .max_restarts = 5, .period_ns = ENV_SECOND_NS } };
+    spawn(node, &parent);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, 20 * ENV_SECOND_NS);
+    assert_string_equal(wild.text, "+b -b +b -b +b ");
+    assert_string_equal(calm.text, "+a -a +a -a +a ");
+    assert_string_equal(own.text, "+p ");
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+static void a_node_that_never_started_can_be_destroyed(void **state)
+{
+    (void)state;
+    struct env *env = make_env(6);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan plan = { .name = "x", .loop = 1, .story = &story };
+    spawn(node, &plan);
+    node_destroy(node);
+    env_destroy(env);
+}
+
+static void a_stopping_node_refuses_roots(void **state)
+{
+    (void)state;
+    struct env *env = make_env(7);
+    struct node *node = support_sim_node(env, 1, 1);
+    assert_int_equal(node_start(node), 0);
+    node_stop(node, env_sim_now_ns(env) + ENV_SECOND_NS);
+    struct actor_options options = { .ops = &plan_ops };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), TR_ECLOSED);
+    options.loop = 1;
+    assert_int_equal(node_spawn(node, &options, &address), TR_ERANGE);
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stopping_node_refuses_roots),
+        cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
+        cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
+        cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),
+        cmocka_unit_test(one_for_all_restarts_the_siblings),
+        cmocka_unit_test(a_stop_that_takes_too_long_is_cut_at_its_deadline),
+        cmocka_unit_test(children_end_before_parents_in_reverse_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* Ports: threads that are no loops call actors with deadlines, and are woken by a close. */
+#include "tests/runtime/support.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/directory.h"
+#include "runtime/port.h"
+
+#define MS UINT64_C(1000000)
+
+/* Echoes, but keeps what has an odd value, so that its caller waits. */
+struct keeper {
+    struct message *kept[64];
+    uint32_t count;
+};
+
+static int start(struct actor *self, const void *arg)
+{
+    (void)arg;
+    struct keeper *keeper = calloc(1, sizeof *keeper);
+    actor_set_state(self, keeper);
+    return keeper != NULL ? directory_register(self, "echo", NULL, NULL) : TR_ENOMEM;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct keeper *keeper = actor_state(self);
+    uint64_t value = ((struct number *)message_head(message))->value;
+    if (value % 2 == 1 && keeper->count < 64) {
+        keeper->kept[keeper->count++] = message;
+        return 0;
+    }
+    struct message *reply = message_create(self, KIND_ANSWER);
+    if (reply == NULL)
+        return TR_ENOMEM;
+    ((struct number *)message_head(reply))->value = value;
+    unsigned char *body = message_body_alloc(self, reply, 1000);
+    if (body != NULL)
+        memset(body, (int)(value & 0xff), 1000);
+    return actor_reply(self, message, reply);
+}
+
+static void fini(struct actor *self)
+{
+    struct keeper *keeper = actor_state(self);
+    for (uint32_t i = 0; keeper != NULL && i < keeper->count; i++)
+        message_release(self, keeper->kept[i]);
+    free(keeper);
+}
+
+static const struct actor_ops echo_ops = { "echo", start, receive, NULL, fini };
+
+struct house {
+    struct env *env;
+    struct node *node;
+    struct address echo;
+};
+
+static int set_up(void **state)
+{
+    struct house *house = calloc(1, sizeof *house);
+    struct node_options options = { .id = 1, .loops = 2, .kinds = support_kinds() };
+    struct actor_options echo = { .ops = &echo_ops, .loop = 1 };
+    assert_non_null(house);
+    assert_int_equal(env_event_create(1, &house->env, NULL), 0);
+    assert_int_equal(node_create(house->env, &options, &house->node, NULL), 0);
+    assert_int_equal(node_spawn(house->node, &echo, &house->echo), 0);
+    assert_int_equal(node_start(house->node), 0);
+    *state = house;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct house *house = *state;
+    if (house->node != NULL)
+        support_finish(house->node);
+    env_destroy(house->env);
+    free(house);
+    return 0;
+}
+
+static int ask(struct port *port, struct address to, uint64_t value, uint64_t wait_ns,
+               struct message **reply)
+{
+    struct message *request = port_message(port, KIND_ASK);
+    assert_non_null(request);
+    ((struct number *)message_head(request))->value = value;
+    return port_call(port, to, request, port_now_ns(port) + wait_ns, reply);
+}
+
+static void a_silent_callee_times_out_and_its_late_answer_is_released(void **state)
+{
+    struct house *house = *state;
+    struct port *port = NULL;
+    struct message *reply = NULL;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(ask(port, house->echo, 1, 2 * MS, &reply), TR_ETIMEDOUT);
+    assert_null(reply);
+    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    port_release(port, reply);
+    port_destroy(port);
+}
+
+static void a_dead_address_is_peer_down(void **state)
+{
+    struct house *house = *state;
+    struct port *port = NULL;
+    struct message *reply = NULL;
+    struct address stale = house->echo;
+    stale.generation++;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    assert_int_equal(ask(port, stale, 2, 5000 * MS, &reply), TR_EPEERDOWN);
+    assert_int_equal(ask(port, ADDRESS_NONE, 2, 5000 * MS, &reply), TR_EPEERDOWN);
+    port_destroy(port);
+}
+
+struct closer {
+    struct port *port;
+    uint64_t after_ns;
+};
+
+static void *close_later(void *arg)
+{
+    struct closer *closer = arg;
+    nanosleep(&(struct timespec){ 0, (long)closer->after_ns }, NULL);
+    port_close(closer->port);
+    port_close(closer->port);
+    return NULL;
+}
+
+static void a_close_from_another_thread_wakes_the_waiter(void **state)
+{
+    struct house *house = *state;
+    for (uint64_t i = 0; i < 20; i++) {
+        struct port *port = NULL;
+        struct message *reply = NULL;
+        pthread_t thread;
+        assert_int_equal(port_open(house->node, (uint32_t)(i % 2), &port), 0);
+        struct closer closer = { port, i * 50000 };
+        pthread_create(&thread, NULL, close_later, &closer);
+        assert_int_equal(ask(port, house->echo, 1, 60000 * MS, &reply), TR_ECLOSED);
+        pthread_join(thread, NULL);
+        assert_int_equal(ask(port, house->echo, 2, 60000 * MS, &reply), TR_ECLOSED);
+        struct message *plain = port_message(port, KIND_NUMBER);
+        assert_int_equal(port_send(port, house->echo, plain), TR_ECLOSED);
+        port_destroy(port);
+    }
+}
+
+static void a_stopping_node_wakes_the_waiter(void **state)
+{
+    struct house *house = *state;
+    struct port *port = NULL;
+    struct message *reply = NULL;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    node_stop(house->node, env_now_ns(house->env) + 5000 * MS);
+    int rc = ask(port, house->echo, 1, 60000 * MS, &reply);
+    assert_true(rc == TR_ECLOSED || rc == TR_EPEERDOWN);
+    assert_int_equal(node_join(house->node), 0);
+    assert_int_equal(ask(port, house->echo, 2, 60000 * MS, &reply), TR_ECLOSED);
+    port_destroy(port);
+    node_destroy(house->node);
+    house->node = NULL;
+}
+
+static void answers_and_bodies_come_whole(void **state)
+{
+    struct house *house = *state;
+    struct port *port = NULL;
+    struct address found;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    assert_int_equal(port_find(port, "echo", port_now_ns(port) + 5000 * MS, &found), 0);
+    assert_true(address_equal(found, house->echo));
+    assert_int_equal(port_find(port, "nobody", port_now_ns(port) + 2 * MS, &found), TR_ETIMEDOUT);
+    assert_int_equal(port_find(port, "", port_now_ns(port) + 2 * MS, &found), TR_EINVAL);
+    for (uint64_t i = 0; i < 500; i++) {
+        struct message *reply = NULL;
+        assert_int_equal(ask(port, found, 2 * i, 5000 * MS, &reply), 0);
+        assert_int_equal(((struct number *)message_head(reply))->value, 2 * i);
+        assert_int_equal(reply->frame.body_bytes, 1000);
+        assert_int_equal(((unsigned char *)message_body(reply))[999], (2 * i) & 0xff);
+        port_release(port, reply);
+    }
+    port_destroy(port);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_dead_address_is_peer_down),
+        TEST(a_silent_callee_times_out_and_its_late_answer_is_released),
+        TEST(a_close_from_another_thread_wakes_the_waiter),
+        TEST(a_stopping_node_wakes_the_waiter),
+        TEST(answers_and_bodies_come_whole),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
