@@ -3,6 +3,7 @@
  * orders: every call completes exactly once, every monitor gets one DOWN, and nothing is left.
  */
 #include "tests/runtime/support.h"
+#include "tests/seeds.h"
 
 #include <stdlib.h>
 
@@ -11,7 +12,7 @@
 #include "runtime/supervisor.h"
 #include "runtime/timer.h"
 
-#define SEEDS 300
+#define SEEDS 200
 #define WORKERS 4
 #define CALLERS 3
 #define CALLS 60
@@ -314,16 +315,21 @@ static void everything_completes_once(void **state)
 {
     (void)state;
     struct record sum = { 0 };
-    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+    struct seeds seeds = seeds_wanted(SEEDS);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        seeds_note(seed);
         run_seed(seed, &sum);
+    }
+    if (seeds.end - seeds.begin < SEEDS)
+        return;
     /* The faults were real: every way to complete was taken often. */
-    assert_true(sum.by_status[0] > 1000);
-    assert_true(sum.by_status[-TR_ETIMEDOUT] > 1000);
-    assert_true(sum.by_status[-TR_EPEERDOWN] > 1000);
-    assert_true(sum.by_status[-TR_ECANCELED] > 1000);
+    assert_true(sum.by_status[0] > 500);
+    assert_true(sum.by_status[-TR_ETIMEDOUT] > 500);
+    assert_true(sum.by_status[-TR_EPEERDOWN] > 500);
+    assert_true(sum.by_status[-TR_ECANCELED] > 500);
     assert_true(sum.by_status[-TR_ERANGE] > 100);
     assert_true(sum.by_status[-TR_ENOMEM] > 10);
-    assert_true(sum.monitors > 1000);
+    assert_true(sum.monitors > 500);
 }
 
 static void faults_repeat_with_their_seed(void **state)
