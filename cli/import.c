@@ -33,7 +33,33 @@ static const char *const EDGES_EXAMPLES[] = {
     NULL,
 };
 
+static const struct option_spec DEBIAN_OPTIONS[] = {
+    {.name = "out", .kind = OPTION_TEXT, .offset = offsetof(struct import_debian_values, out),
+     .metavar = "RAW", .required = true, .help = "the folder to make"},
+    {.name = "from", .kind = OPTION_TEXT, .offset = offsetof(struct import_debian_values, from),
+     .metavar = "FILE",
+     .help = "read FILE, with what `apt-cache dumpavail` printed, instead of running it"},
+    {.name = "replace", .kind = OPTION_FLAG,
+     .offset = offsetof(struct import_debian_values, replace),
+     .help = "replace RAW where it is there"},
+    OPTION_ROW_JSON(struct import_debian_values),
+    OPTION_ROW_QUIET(struct import_debian_values),
+    OPTION_ROW_END,
+};
+
+static const char *const DEBIAN_EXAMPLES[] = {
+    "troupe import debian --out raw",
+    NULL,
+};
+
 static const struct command KINDS[] = {
+    {.name = "debian",
+     .summary = "The packages of this machine's Debian archive and their dependencies",
+     .operands = "",
+     .options = DEBIAN_OPTIONS,
+     .values_size = sizeof(struct import_debian_values),
+     .examples = DEBIAN_EXAMPLES,
+     .run = import_debian_run},
     {.name = "edges",
      .summary = "An edge list (CSV, TSV, text, .gz, .npy), Matrix Market or METIS file",
      .operands = "FILE",

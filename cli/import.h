@@ -23,6 +23,15 @@ struct import_edges_values {
     bool quiet;
 };
 
+struct import_debian_values {
+    const char *out;
+    const char *from;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
 int import_edges_run(const struct invocation *invocation, const void *values);
+int import_debian_run(const struct invocation *invocation, const void *values);
 
 #endif

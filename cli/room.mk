@@ -9,7 +9,7 @@ libtr_cli_la_SOURCES = \
     cli/fail.c cli/fail.h \
     cli/generate.c \
     cli/help.c cli/help.h \
-    cli/import.c cli/import.h cli/import_edges.c \
+    cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
     cli/inspect.c \
     cli/made.c cli/made.h \
     cli/nearest.c cli/nearest.h \
