@@ -21,10 +21,10 @@ struct exact_layer {
     const struct feature_table **tables; /* [num_parts]; the input layer reads them */
     const struct layer_params *params;
     const float *weights;
-    const float *in; /* [num_nodes][params->in], NULL in the input layer */
+    const float *in; /* [num_nodes][params->in], or NULL: the rows of the tables */
     float *out;      /* [num_nodes][params->out] */
     bool last;
-    struct tensor *scratch; /* [workers]: a block of aggregates, of own rows, and one row */
+    struct tensor *scratch; /* [workers]: a block of aggregates and one of own rows */
 };
 
 /* Where a feature row lies as it is. */
@@ -35,19 +35,11 @@ static const char *stored_row(const struct exact_layer *layer, uint32_t original
     return (const char *)table->rows + (size_t)place.row * table->row_bytes;
 }
 
-static const float *input_row(const struct exact_layer *layer, uint32_t original, float *spare)
+static const float *input_row(const struct exact_layer *layer, uint32_t original)
 {
     if (layer->in != NULL)
         return layer->in + (size_t)original * layer->params->in;
-    enum tr_dtype dtype = layer->tables[layer->map->places[original].part]->dtype;
-    const char *row = stored_row(layer, original);
-    bool normalise = model_configuration(layer->model)->normalise;
-    if (dtype == TR_F32 && !normalise)
-        return (const float *)(const void *)row;
-    features_convert(dtype, row, layer->params->in, spare);
-    if (normalise)
-        features_normalise(spare, layer->params->in);
-    return spare;
+    return (const float *)(const void *)stored_row(layer, original);
 }
 
 static void prefetch_row(const struct exact_layer *layer, uint32_t original)
@@ -69,24 +61,24 @@ static float source_scale(const struct exact_layer *layer, uint32_t original)
 }
 
 static void add_sources(const struct exact_layer *layer, uint32_t original, const struct csc *csc,
-                        uint32_t csc_row, float *aggregate, float *spare)
+                        uint32_t csc_row, float *aggregate)
 {
     bool skip_self = model_configuration(layer->model)->kind == MODEL_GCN;
     const struct kernels *kernels = model_kernels(layer->model);
     uint64_t end = csc->index[csc_row + 1];
     for (uint64_t e = csc->index[csc_row]; e < end; e++) {
-        if (e + AHEAD < csc->num_edges && layer->params->in > 0)
+        if (e + AHEAD < csc->num_edges)
             prefetch_row(layer, node_map_source(layer->map, csc, csc->indices[e + AHEAD]));
         uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
         if (skip_self && source == original)
             continue;
-        kernels->axpy(aggregate, input_row(layer, source, spare), source_scale(layer, source),
+        kernels->axpy(aggregate, input_row(layer, source), source_scale(layer, source),
                       layer->params->in);
     }
 }
 
 static void aggregate_row(const struct exact_layer *layer, uint32_t original, const float *own,
-                          float *aggregate, float *spare)
+                          float *aggregate)
 {
     size_t width = layer->params->in;
     struct node_place place = layer->map->places[original];
@@ -94,7 +86,7 @@ static void aggregate_row(const struct exact_layer *layer, uint32_t original, co
     const struct csc *csc = &part->edges[0].csc;
     const struct kernels *kernels = model_kernels(layer->model);
     memset(aggregate, 0, width * sizeof *aggregate);
-    add_sources(layer, original, csc, place.row, aggregate, spare);
+    add_sources(layer, original, csc, place.row, aggregate);
     if (model_configuration(layer->model)->kind == MODEL_SAGE) {
         kernels->scale(aggregate, sage_scale(csc->index[place.row + 1] - csc->index[place.row]),
                        width);
@@ -114,12 +106,12 @@ static void infer_block(void *arg, size_t block, size_t worker)
     size_t begin = block * MATMUL_ROWS, rest = layer->map->num_nodes - begin;
     size_t count = rest < MATMUL_ROWS ? rest : MATMUL_ROWS;
     float *aggregates = layer->scratch[worker].data;
-    float *owns = aggregates + MATMUL_ROWS * p->in, *spare = owns + MATMUL_ROWS * p->in;
-    for (size_t i = 0; i < count; i++) {
+    float *owns = aggregates + MATMUL_ROWS * p->in;
+    for (size_t i = 0; p->in > 0 && i < count; i++) {
         uint32_t original = (uint32_t)(begin + i);
         float *own = owns + i * p->in;
-        memcpy(own, input_row(layer, original, spare), p->in * sizeof *own);
-        aggregate_row(layer, original, own, aggregates + i * p->in, spare);
+        memcpy(own, input_row(layer, original), p->in * sizeof *own);
+        aggregate_row(layer, original, own, aggregates + i * p->in);
     }
     float *out = layer->out + begin * p->out;
     matmul_forward(count, p->in, p->out, aggregates, layer->weights + p->neigh, 0, out);
@@ -160,15 +152,58 @@ static int reserve_layer(struct exact_layer *layer, struct tensor *out)
     const struct layer_params *p = layer->params;
     int rc = tensor_resize(out, layer->map->num_nodes, p->out);
     for (size_t w = 0; rc == 0 && w < model_parallel(layer->model)->workers; w++)
-        rc = tensor_resize(&layer->scratch[w], 2 * MATMUL_ROWS + 1, p->in);
+        rc = tensor_resize(&layer->scratch[w], 2 * MATMUL_ROWS, p->in);
     return rc;
+}
+
+static bool tables_serve_as_they_are(const struct exact_layer *layer)
+{
+    bool all_floats = true;
+    for (uint32_t p = 0; p < layer->graph->num_parts; p++)
+        all_floats = all_floats && layer->tables[p]->dtype == TR_F32;
+    return all_floats && !model_configuration(layer->model)->normalise;
+}
+
+struct convert_job {
+    const struct exact_layer *layer;
+    struct tensor *to;
+};
+
+static void convert_block(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct convert_job *job = arg;
+    const struct exact_layer *layer = job->layer;
+    size_t begin = block * MATMUL_ROWS, width = job->to->cols;
+    for (size_t row = begin; row < begin + MATMUL_ROWS && row < job->to->rows; row++) {
+        const struct feature_table *table = layer->tables[layer->map->places[row].part];
+        features_convert(table->dtype, stored_row(layer, (uint32_t)row), width,
+                         tensor_row(job->to, row));
+        if (model_configuration(layer->model)->normalise)
+            features_normalise(tensor_row(job->to, row), width);
+    }
+}
+
+/* A row is read once for each out-edge: it is converted before, not at each reading. */
+static int convert_features(struct exact_layer *layer, struct tensor *to)
+{
+    uint32_t width = model_configuration(layer->model)->inputs;
+    if (width == 0 || tables_serve_as_they_are(layer))
+        return 0;
+    int rc = tensor_resize(to, layer->map->num_nodes, width);
+    if (rc != 0)
+        return rc;
+    struct convert_job job = { layer, to };
+    parallel_for(model_parallel(layer->model), matmul_blocks(to->rows), convert_block, &job);
+    return 0;
 }
 
 static int infer_layers(struct exact_layer *layer, struct tensor *logits, struct error *error)
 {
     const struct params *params = model_params(layer->model);
+    /* Layer l reads one and writes the other; the converted features, if any, come first. */
     struct tensor hidden[2] = { 0 };
-    int rc = 0;
+    int rc = convert_features(layer, &hidden[1]);
     for (uint32_t l = 0; rc == 0 && l < params->num_layers; l++) {
         layer->last = l + 1 == params->num_layers;
         layer->params = &params->layers[l];
@@ -176,7 +211,7 @@ static int infer_layers(struct exact_layer *layer, struct tensor *logits, struct
         rc = reserve_layer(layer, out);
         if (rc != 0)
             break;
-        layer->in = l == 0 ? NULL : hidden[(l + 1) % 2].data;
+        layer->in = hidden[(l + 1) % 2].data;
         layer->out = out->data;
         parallel_for(model_parallel(layer->model), matmul_blocks(layer->map->num_nodes),
                      infer_block, layer);

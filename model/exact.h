@@ -4,7 +4,8 @@
  * What it computes depends on the graph alone, not on its partitioning: rows are computed in
  * blocks of original IDs, and the in-edges of a node stand in the order of their original edge
  * IDs wherever the node lives. It holds two matrices of nodes x hidden floats; features are
- * read where they lie.
+ * read where they lie, or, if they are to be converted or normalised, from a copy in the
+ * second of these matrices.
  *
  * Ownership: the partitions are borrowed and must cover the graph, original IDs 0 .. N-1.
  * Thread rules: called by one thread; uses the model's struct parallel.

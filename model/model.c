@@ -189,8 +189,8 @@ static int prepare_input(struct model *model, const struct mini_batch *batch,
 {
     const struct batch_nodes *nodes = batch->nodes;
     const struct batch_rows *features = &nodes->features;
-    if (features->dtype == TR_F32 && !model->config.normalise && dropout->threshold == 0 &&
-        features->row_bytes == model->config.inputs * sizeof(float)) {
+    if (features->rows != NULL && features->dtype == TR_F32 && !model->config.normalise &&
+        dropout->threshold == 0 && features->row_bytes == model->config.inputs * sizeof(float)) {
         *rows = features->rows;
         return 0;
     }

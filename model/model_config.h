@@ -29,7 +29,7 @@ struct model_config {
     uint32_t hidden;
     uint32_t classes;   /* outputs a node */
     float dropout;       /* of hidden layers, in [0, 1) */
-    float input_dropout; /* of the features, in [0, 1) */
+    float input_dropout; /* of the features, in [0, 1); the Planetoid recipes drop 0.5 of them */
     bool normalise;      /* divide each feature row by the sum of its magnitudes */
     uint64_t seed;
 

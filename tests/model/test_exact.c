@@ -233,12 +233,55 @@ static void test_scores_count_right_answers(void **state)
     made_graph_destroy(graph);
 }
 
+/* Without features the biases and the shape of the graph are all there is. */
+static void test_features_of_no_width(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 2, 5, TR_F32);
+    uint32_t seeds[NODES];
+    for (uint32_t v = 0; v < NODES; v++)
+        seeds[v] = v;
+    struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 2, 0, 1);
+    struct batch_nodes nodes = *batch->nodes;
+    nodes.features = (struct batch_rows){ .num_rows = NODES };
+    struct mini_batch bare = *batch;
+    bare.nodes = &nodes;
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        struct model_config config = model_config_default();
+        config.kind = (enum model_kind)kind;
+        config.classes = CLASSES;
+        struct model *model;
+        struct exact_graph all = view(parts);
+        struct tensor exact = { 0 };
+        struct loss_sum loss;
+        const float *logits;
+        size_t count;
+        assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+        assert_int_equal(model_step(model, &bare, &loss, NULL), 0);
+        model_gradients(model, &count);
+        for (size_t i = 0; i < count; i++)
+            model_weights(model)[i] += 0.01f * (float)(i % 3);
+        assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+        assert_int_equal(model_forward(model, &bare, &logits, NULL), 0);
+        for (uint32_t i = 0; i < NODES * CLASSES; i++)
+            assert_true(fabsf(logits[i] - exact.data[i]) < 1e-4f);
+        assert_true(exact.data[0] != 0);
+        tensor_fini(&exact);
+        model_destroy(model);
+    }
+    made_batch_destroy(batch);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_graphs_are_refused),
         cmocka_unit_test(test_placement_changes_nothing),
         cmocka_unit_test(test_equals_a_batch_of_all_neighbours),
+        cmocka_unit_test(test_features_of_no_width),
         cmocka_unit_test(test_sampled_gcn_is_unbiased),
         cmocka_unit_test(test_scores_count_right_answers),
     };
