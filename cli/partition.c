@@ -3,6 +3,7 @@
  */
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/fail.h"
@@ -10,7 +11,7 @@
 #include "cli/report.h"
 #include "partition/book.h"
 #include "partition/partition.h"
-#include "runtime/parallel.h"
+#include "runtime/crew.h"
 
 struct partition_values {
     uint64_t parts;
@@ -26,6 +27,7 @@ struct partition_values {
     bool drop_edge_ids;
     bool undirected;
     uint64_t num_nodes;
+    uint64_t threads;
     bool replace;
     bool json;
     bool quiet;
@@ -61,6 +63,8 @@ static const struct option_spec OPTIONS[] = {
      .help = "of an edge list: each line also stands for the reverse edge"},
     {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
      .help = "of an edge list: nodes; otherwise the largest ID and 1"},
+    {.name = "threads", .kind = OPTION_COUNT, .offset = AT(threads), .metavar = "N", .min = 1,
+     .max = 1024, .help = "threads to use; otherwise one a core"},
     {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),
      .help = "replace DIR where it is there"},
     OPTION_ROW_JSON(struct partition_values),
@@ -95,6 +99,14 @@ static struct partition_options options_of(const struct partition_values *values
     };
 }
 
+static size_t threads_of(const struct partition_values *values)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (values->threads > 0)
+        return (size_t)values->threads;
+    return cores > 0 ? (size_t)cores : 1;
+}
+
 static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t total)
 {
     progress_step(arg, stage, strstr(stage, "edges") != NULL ? "edges" : "", done, total);
@@ -113,7 +125,15 @@ static int split(const struct invocation *invocation, const struct partition_val
     int rc = raw_open(invocation->operands[0], &read, &raw, error);
     if (rc < 0)
         return rc;
-    rc = partition_graph(raw, &options, values->out, parallel_serial, &hooks, result, error);
+    struct parallel *parallel = crew_parallel_create(threads_of(values) - 1);
+    if (parallel == NULL) {
+        rc = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer with --threads",
+                       threads_of(values));
+        goto close_raw;
+    }
+    rc = partition_graph(raw, &options, values->out, parallel, &hooks, result, error);
+    crew_parallel_destroy(parallel);
+close_raw:
     raw_close(raw);
     return rc;
 }

@@ -1,0 +1,54 @@
+# Edge files become raw graphs and partitions; lines that cannot be read are refused by number.
+. "${srcdir:-.}/tests/cli/tap.sh"
+edges=${srcdir:-.}/tests/cli/data/edges.csv
+mkdir "$work/made"
+
+troupe import edges "$edges" --out "$work/raw" --quiet
+expect "an edge list is imported" exited 0
+expect "its report counts nodes" says '^nodes  *12$'
+expect "and edges, a self-loop and a parallel edge among them" says '^edges  *20$'
+expect "the folder is in the chunked format" [ -f "$work/raw/metadata.json" ]
+troupe import edges "$edges" --out "$work/raw" --quiet
+expect "a folder that is there is not overwritten" fails_with "$work/raw"
+troupe import edges "$edges" --out "$work/raw" --quiet --replace
+expect "unless that is asked for" exited 0
+troupe import edges "$edges" --out "$work/both" --undirected --num-nodes 20 --json --quiet
+expect "--undirected adds reverses (not of self-loops), --num-nodes adds nodes" \
+    says '"nodes":20,"edges":39'
+tr , ';' <"$edges" >"$work/edges.txt"
+troupe import edges "$work/edges.txt" --delimiter semicolon --out "$work/semicolon" --quiet
+run diff -r "$work/raw/edges" "$work/semicolon/edges"
+expect "another delimiter gives the same edges" exited 0
+gzip -c "$edges" >"$work/edges.csv.gz"
+troupe import edges "$work/edges.csv.gz" --out "$work/gz" --quiet
+run diff -r "$work/raw/edges" "$work/gz/edges"
+expect "and so does gzip" exited 0
+troupe partition "$edges" --parts 2 --out "$work/direct" --name toy --quiet
+troupe inspect "$work/direct/toy.json" --json
+expect "an edge list is partitioned as it is" says '"parts":2,.*"edges":20'
+
+refused() {
+    # shellcheck disable=SC2059 # the format is the content
+    printf "$2" >"$work/bad.csv"
+    troupe import edges "$work/bad.csv" --out "$work/made/raw" --quiet
+    expect "$1 is refused by file and line" fails_with "bad.csv.*line 2"
+    expect "$1 leaves nothing behind" empty_folder "$work/made"
+}
+refused "a word" '0,1\n1,x\n'
+refused "a line of one number" '0,1\n1\n'
+refused "a negative ID" '0,1\n-1,2\n'
+refused "an ID beyond 64 bits" '0,1\n1,99999999999999999999999\n'
+refused "a fraction" '0,1\n1,2.5\n'
+refused "a line of more columns" '0,1\n1,2,3\n'
+
+troupe import edges "$edges" --out "$work/made/raw" --num-nodes 5 --quiet
+expect "an ID beyond --num-nodes is refused by file and value" fails_with 'edges.csv.*5'
+troupe import edges "$work/nowhere.csv" --out "$work/made/raw" --quiet
+expect "a file that is not there is named" fails_with "nowhere.csv"
+head -c 40 "$work/edges.csv.gz" >"$work/cut.csv.gz"
+troupe import edges "$work/cut.csv.gz" --out "$work/made/raw" --quiet
+expect "a truncated gzip is named" fails_with "cut.csv.gz"
+troupe import edges "$edges" --out "$work/edges.txt/raw" --quiet
+expect "a folder that cannot be made is named" fails_with "$work/edges.txt"
+expect "what was refused left nothing" empty_folder "$work/made"
+finish
