@@ -21,7 +21,8 @@ int debian_import(FILE *input, const char *input_name, const char *path,
 {
     struct archive archive = {0};
     struct debian_facts ignored;
-    int rv = archive_parse(&archive, input, input_name, write != NULL ? write->cancel : NULL, error);
+    const struct cancel *cancel = write != NULL ? write->cancel : NULL;
+    int rv = archive_parse(&archive, input, input_name, cancel, error);
     if (rv == 0)
         rv = archive_write(&archive, path, write, facts != NULL ? facts : &ignored, error);
     archive_fini(&archive);

@@ -131,7 +131,8 @@ static void fill_features(const struct fill *fill, uint64_t begin, uint64_t coun
         uint64_t key = key_node(fill->draws->feature_base, begin + i);
         const float *centroid = NULL;
         if (fill->centroids != NULL)
-            centroid = fill->centroids + (size_t)label_of(fill->kind, fill->draws, begin + i) * width;
+            centroid = fill->centroids +
+                       (size_t)label_of(fill->kind, fill->draws, begin + i) * width;
         for (uint32_t f = 0; f < width; f++)
             row[f] = noise(key, f) + (centroid != NULL ? centroid[f] : 0);
     }
@@ -189,7 +190,8 @@ static int write_tables(struct raw_writer *writer, const struct kind *kind,
             return error_set(error, TR_ENOMEM, "no memory for %u centroids", options->num_classes);
     }
     if (options->num_features > 0)
-        rv = write_table(writer, &fill, "feat", TR_F32, options->num_features, fill_features, error);
+        rv = write_table(writer, &fill, "feat", TR_F32, options->num_features, fill_features,
+                         error);
     if (rv == 0 && options->num_classes > 0)
         rv = write_table(writer, &fill, "label", TR_I64, 1, fill_labels, error);
     for (; rv == 0 && options->num_classes > 0 && fill.part < 3; fill.part++)

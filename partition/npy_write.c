@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Big enough that a system call costs nothing beside it. */
-#define BUFFER_BYTES ((size_t)1 << 20)
+/* Big enough that a system call costs little beside it, small enough for hundreds of types. */
+#define BUFFER_BYTES ((size_t)256 << 10)
 /* Room for the shape of NPY_NDIM_MAX extents of 20 digits; a multiple of NPY_ALIGN. */
 #define HEADER_BYTES 256
 

@@ -325,7 +325,8 @@ static int read_tables(struct chunked *source, const struct json_field *root, bo
                                error);
     if (rv != 0 || all.value == NULL)
         return rv;
-    for (void *i = json_object_iter(all.value); i != NULL; i = json_object_iter_next(all.value, i)) {
+    for (void *i = json_object_iter(all.value); i != NULL;
+         i = json_object_iter_next(all.value, i)) {
         const char *name = json_object_iter_key(i);
         rv = json_iterate(&all, i, JSON_OBJECT, &of_type, error);
         if (rv != 0)

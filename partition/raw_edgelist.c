@@ -1,10 +1,10 @@
 /*
  * Edge lists as text: "source destination" a line, plain or gzip.
  *
- *  - IDs are whole numbers from 0; between them blanks or tabs, and one ',' or ';' (or the delimiter
- *    that was asked for).
- *  - Lines that are empty or begin with '#' or '%' are skipped, and so is a header: a first line that
- *    begins with a letter, '_' or '"'.
+ *  - IDs are whole numbers from 0; between them blanks or tabs, and one ',' or ';' (or the
+ *    delimiter that was asked for).
+ *  - Lines that are empty or begin with '#' or '%' are skipped, and so is a header: a first line
+ *    that begins with a letter, '_' or '"'.
  *  - Columns after the second are not read, but every line must have as many as the first.
  *  - undirected: each line also stands for its reverse, right after it, unless both ends are one.
  */
@@ -65,8 +65,8 @@ static int parse_line(struct text *text, const struct raw_options *options, stru
     int rv = text_number(text, bound, "the source ID", &src);
     if (rv != 0)
         return rv;
-    if (skip_delimiter(text, options->delimiter) == GAP_NONE && text->rv == 0 && text_peek(text) != '\n' &&
-        text_peek(text) != TEXT_END)
+    if (skip_delimiter(text, options->delimiter) == GAP_NONE && text->rv == 0 &&
+        text_peek(text) != '\n' && text_peek(text) != TEXT_END)
         return text_fail(text, TR_EFORMAT, "'%c' stands between IDs, the delimiter is '%c'",
                          text_peek(text), options->delimiter);
     rv = text_number(text, bound, "the destination ID", &dst);

@@ -120,7 +120,8 @@ char *raw_name_of(const char *path)
     size_t end = begin;
     while (end < length && path[end] != '.')
         end++;
-    return end == begin ? strdup("graph") : strndup(path + begin, end - begin < 200 ? end - begin : 200);
+    length = end - begin < 200 ? end - begin : 200;
+    return length == 0 ? strdup("graph") : strndup(path + begin, length);
 }
 
 static struct raw_graph *new_graph(const char *path, struct pairs *pairs)

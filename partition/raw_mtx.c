@@ -1,7 +1,7 @@
 /*
  * Matrix Market coordinate files (https://math.nist.gov/MatrixMarket/formats.html): entry (i, j) is
- * an edge from node i - 1 to node j - 1; of a symmetric matrix each entry off the diagonal is followed
- * by its reverse. Values become edge feature "weight" (float32).
+ * an edge from node i - 1 to node j - 1; of a symmetric matrix each entry off the diagonal is
+ * followed by its reverse. Values become edge feature "weight" (float32).
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -19,6 +19,7 @@ struct out_file {
     char *file_name; /* below the folder */
     struct npy_writer npy;
     uint64_t num_rows;
+    bool finished; /* and closed */
 };
 
 struct out_table {
@@ -243,18 +244,38 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
     return opened;
 }
 
+static int finish_file(struct out_file *file, struct error *error)
+{
+    if (file->finished)
+        return 0;
+    int rv = npy_finish(&file->npy, error);
+    if (rv != 0)
+        return rv;
+    npy_writer_close(&file->npy);
+    file->finished = true;
+    return 0;
+}
+
 int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
                     struct error *error)
 {
     struct out_file *file = &writer->tables[table].file;
     int rv = check_cancel(writer, error);
-    if (rv == 0)
+    if (rv == 0 && file->finished && count > 0)
+        rv = error_set(error, TR_EMISMATCH, "feature '%s': more rows than the type has nodes",
+                       writer->tables[table].name);
+    if (rv == 0 && !file->finished)
         rv = npy_append(&file->npy, rows, (size_t)(count * file->npy.row_bytes), error);
     file->num_rows += count;
     writer->bytes_done += count * file->npy.row_bytes;
     if (writer->progress != NULL)
         writer->progress(writer->progress_arg, "features", writer->bytes_done,
                          writer->bytes_total);
+    /* A node table that is whole gives back its buffer and descriptor at once. */
+    const struct out_table *of = &writer->tables[table];
+    if (rv == 0 && !of->on_edges && !file->finished &&
+        file->num_rows == writer->num_nodes[of->type])
+        rv = finish_file(file, error);
     return rv;
 }
 
@@ -277,7 +298,7 @@ static int finish_files(struct raw_writer *writer, struct error *error)
 {
     int rv = 0;
     for (uint32_t i = 0; rv == 0 && i < writer->types.num_etypes; i++)
-        rv = npy_finish(&writer->edges[i].npy, error);
+        rv = finish_file(&writer->edges[i], error);
     for (uint32_t i = 0; rv == 0 && i < writer->num_tables; i++) {
         struct out_table *table = &writer->tables[i];
         uint64_t rows = table->on_edges ? writer->edges[table->type].num_rows
@@ -288,10 +309,10 @@ static int finish_files(struct raw_writer *writer, struct error *error)
                            table->name, table->file.num_rows, rows,
                            table->on_edges ? "edges" : "nodes");
         /* The row count of an edge table without elements is known only now. */
-        if (rv == 0 && table->file.npy.row_bytes == 0)
+        if (rv == 0 && !table->file.finished && table->file.npy.row_bytes == 0)
             table->file.npy.shape[0] = rows;
         if (rv == 0)
-            rv = npy_finish(&table->file.npy, error);
+            rv = finish_file(&table->file, error);
     }
     return rv;
 }

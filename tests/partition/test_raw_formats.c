@@ -225,9 +225,9 @@ static void damaged_gzip_is_told(void **state)
     struct raw_graph *graph;
     char *data;
     size_t size;
-    char text[4000];
+    char text[500 * 8 + 1];
     for (int i = 0; i < 500; i++)
-        sprintf(text + 8 * i, "%3d %3d\n", i, i * i % 499);
+        snprintf(text + 8 * i, 9, "%3d %3d\n", i, i * i % 499);
     put_gzip(scratch, "a.gz", text);
     assert_int_equal(files_read_all(files_posix, at(scratch, "a.gz"), 1 << 20, &data, &size, &error), 0);
     put(scratch, "b.gz", data, size - 20);
