@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,20 @@ void model_destroy(struct model *model)
     free(model);
 }
 
+/* What every maker of batches keeps: prefixes of one node list, layer upon layer. */
+static void assert_shape(const struct mini_batch *batch)
+{
+    uint32_t sources = batch->nodes->num_nodes;
+    for (uint32_t l = 0; l < batch->num_layers; l++) {
+        const struct block *block = &batch->blocks[l];
+        assert(block->num_src[0] == sources && block->num_dst[0] <= sources);
+        assert(block->edges->num_dst == block->num_dst[0]);
+        assert(block->edges->index[block->num_dst[0]] == block->edges->num_edges);
+        sources = block->num_dst[0];
+    }
+    assert(sources == batch->nodes->num_seeds);
+}
+
 static int check_batch(const struct model *model, const struct mini_batch *batch,
                        struct error *error)
 {
@@ -155,6 +170,7 @@ static int check_batch(const struct model *model, const struct mini_batch *batch
         (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
         return error_set(error, TR_EMISMATCH,
                          "batch: gcn normalises by degrees; ask for them with the batch");
+    assert_shape(batch);
     return 0;
 }
 
@@ -293,7 +309,10 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
         return rc;
     const struct model_config *config = &model->config;
     const struct layer *last = &model->layers[config->layers - 1];
-    size_t seeds = batch->blocks[batch->num_layers - 1].num_dst[0];
+    uint32_t seeds = batch->nodes->num_seeds;
+    if (batch->step_seeds < seeds)
+        return error_set(error, TR_EMISMATCH, "batch: %u seeds in a step of %u over all trainers",
+                         seeds, batch->step_seeds);
     rc = labels_check(&batch->nodes->labels, seeds, config, error);
     if (rc != 0)
         return rc;

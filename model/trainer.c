@@ -155,7 +155,7 @@ static int score_batch(struct model *model, const struct mini_batch *batch,
         return rc;
     const struct model_config *config = model_configuration(model);
     const struct batch_rows *labels = &batch->nodes->labels;
-    size_t seeds = batch->blocks[batch->num_layers - 1].num_dst[0];
+    size_t seeds = batch->nodes->num_seeds;
     rc = labels_check(labels, seeds, config, error);
     if (rc != 0)
         return rc;

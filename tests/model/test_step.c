@@ -226,6 +226,9 @@ static void test_misfits_are_refused(void **state)
     nodes.in_degrees = NULL;
     assert_int_equal(model_forward(model, &changed, &logits, &error), TR_EMISMATCH);
     nodes.in_degrees = batch->nodes[0].in_degrees;
+    changed.step_seeds--;
+    assert_int_equal(model_step(model, &changed, &loss, &error), TR_EMISMATCH);
+    changed.step_seeds++;
     float *labels = nodes.labels.rows;
     labels[2] = 3;
     assert_int_equal(model_step(model, &changed, &loss, &error), TR_ERANGE);
