@@ -3,11 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Rows in flight: enough misses to keep the memory busy. */
-#define PREFETCH_ROWS 16u
-#define LINE_BYTES 64u
-/* Of a wide row the first lines are fetched, the hardware follows by itself. */
-#define PREFETCH_BYTES_MAX 512u
+#include "graph/gather.h"
 
 static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t table,
                         struct local_table *out, struct error *error)
@@ -58,35 +54,18 @@ int local_table_number(const struct graph_part *part, uint32_t ntype, const char
 int local_rows_check(const struct graph_part *part, const struct local_table *table,
                      const uint32_t *rows, uint64_t num_rows, struct error *error)
 {
-    uint32_t greatest = 0;
-    for (uint64_t i = 0; i < num_rows; i++)
-        greatest = rows[i] > greatest ? rows[i] : greatest;
-    if (num_rows > 0 && greatest >= table->num_rows)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": row %" PRIu32
-                         " of a table asked for, it has %" PRIu64 " rows", part->part_id,
-                         greatest, table->num_rows);
-    return 0;
-}
-
-static void prefetch_row(const struct local_table *table, uint32_t row)
-{
-    const char *at = (const char *)table->rows + row * table->row_bytes;
-    size_t bytes = table->row_bytes < PREFETCH_BYTES_MAX ? table->row_bytes : PREFETCH_BYTES_MAX;
-    for (size_t i = 0; i < bytes; i += LINE_BYTES)
-        __builtin_prefetch(at + i);
+    int rv = gather_check(rows, num_rows, table->num_rows);
+    if (rv == 0)
+        return 0;
+    uint64_t bad = 0;
+    while (bad + 1 < num_rows && rows[bad] < table->num_rows)
+        bad++;
+    return error_set(error, rv, "partition %" PRIu32 ": row %" PRIu32 " of a table asked for, it "
+                     "has %" PRIu64 " rows", part->part_id, rows[bad], table->num_rows);
 }
 
 void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,
                      void *out)
 {
-    const char *from = table->rows;
-    char *to = out;
-    size_t bytes = table->row_bytes;
-    if (bytes == 0)
-        return;
-    for (uint64_t i = 0; i < num_rows; i++) {
-        if (i + PREFETCH_ROWS < num_rows)
-            prefetch_row(table, rows[i + PREFETCH_ROWS]);
-        memcpy(to + i * bytes, from + rows[i] * bytes, bytes);
-    }
+    gather_rows(out, table->rows, table->row_bytes, rows, num_rows);
 }

@@ -39,8 +39,15 @@ static int start(struct actor *self, const void *arg)
         memcpy(message_body_alloc(self, request, asker->body_bytes), asker->body,
                asker->body_bytes);
     uint64_t timeout_ns = asker->timeout_ns != 0 ? asker->timeout_ns : 60 * ENV_SECOND_NS;
-    return actor_call(self, asker->to, request, actor_now_ns(self) + timeout_ns, answered, asker,
-                      NULL);
+    env_sim_set_alloc_fail(asker->env, asker->alloc_fail_ppm);
+    int rv = actor_call(self, asker->to, request, actor_now_ns(self) + timeout_ns, answered, asker,
+                        NULL);
+    if (rv != 0) {
+        asker->status = rv;
+        asker->answered = true;
+        actor_exit(self, 0);
+    }
+    return 0;
 }
 
 static int receive(struct actor *self, struct message *message)
@@ -90,6 +97,7 @@ int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_
     assert_int_equal(node_spawn(asker->node, &options, &self), 0);
     int rv = env_sim_run(asker->env, is_answered, asker,
                          env_sim_now_ns(asker->env) + 600 * ENV_SECOND_NS);
+    env_sim_set_alloc_fail(asker->env, 0);
     assert_int_equal(rv, 0);
     return asker->status;
 }

@@ -500,6 +500,34 @@ static void an_expired_request_is_dropped_in_the_middle(void **unused)
     close_fixture(&f);
 }
 
+/* Whatever allocation fails, the call ends in one of the ways it may, and nothing stays behind. */
+static void without_memory_requests_are_refused(void **unused)
+{
+    (void)unused;
+    struct request *request = malloc(sizeof *request);
+    uint64_t state = 21;
+    uint32_t refused = 0, answered = 0;
+    assert_non_null(request);
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct fixture f;
+        open_fixture(&f, seed, 50, seed % 2 != 0);
+        draw_request(request, &state);
+        f.asker.alloc_fail_ppm = 200000;
+        int rv = asker_ask(&f.asker, MSG_SAMPLE_REQUEST, &request->head, sizeof request->head,
+                           request->body, request->body_bytes);
+        bool failed = rv == 0 && f.asker.reply_kind == MSG_FAILED;
+        if (failed)
+            assert_failed(&f, TR_ENOMEM, "memory");
+        else
+            assert_true(rv == 0 || rv == TR_ENOMEM);
+        refused += failed || rv != 0;
+        answered += rv == 0 && !failed;
+        close_fixture(&f);
+    }
+    assert_true(refused > 10 && answered > 10);
+    free(request);
+}
+
 static void a_retired_version_lives_until_its_reader_is_done(void **unused)
 {
     (void)unused;
@@ -534,6 +562,7 @@ int main(void)
         cmocka_unit_test(bad_sample_requests_name_what_is_wrong),
         cmocka_unit_test(bad_rows_requests_name_what_is_wrong),
         cmocka_unit_test(an_expired_request_is_dropped_in_the_middle),
+        cmocka_unit_test(without_memory_requests_are_refused),
         cmocka_unit_test(a_retired_version_lives_until_its_reader_is_done),
         cmocka_unit_test(samples_equal_the_reference_in_one_piece_or_many),
         cmocka_unit_test(rows_are_those_of_the_tables),
