@@ -4,42 +4,41 @@
 #include "partition/debian.h"
 #include "partition/raw.h"
 
-static const char archive[] =
-    "Package: editor\n"
-    "Version: 2\n"
-    "Depends: libc6 (>= 2.3), libc6 (<< 3), libx:any | libnone,\n"
-    " mta [amd64] <!nocheck>\n"
-    "Pre-Depends: libc6\n"
-    "Recommends: nothing-has-this\n"
-    "Enhances: mailer\n"
-    "Section: contrib/editors\n"
-    "Description: An Editor of text; an EDITOR\n"
-    "\n\n"
-    "Package: libc6\n"
-    "Section: libs\n"
-    "Description: library\n"
-    "Tag: a::b,\n"
-    " c::d\n"
-    "\n"
-    "Package: libx\n"
-    "section: libs\n"
-    "Suggests: libc6\n"
-    "\n"
-    "Package: mailer\n"
-    "Provides: mta (= 1), virtual\n"
-    "Section: mail\n"
-    "\n"
-    "Package: postman\n"
-    "Provides: mta\n"
-    "Recommends: virtual | postman\n"
-    "\n"
-    "Package: editor\n"
-    "Version: 1\n"
-    "Depends: postman\n"
-    "Section: games\n";
+static const char archive[] = "Package: editor\n"
+                              "Version: 2\n"
+                              "Depends: libc6 (>= 2.3), libc6 (<< 3), libx:any | libnone,\n"
+                              " mta [amd64] <!nocheck>\n"
+                              "Pre-Depends: libc6\n"
+                              "Recommends: nothing-has-this\n"
+                              "Enhances: mailer\n"
+                              "Section: contrib/editors\n"
+                              "Description: An Editor of text; an EDITOR\n"
+                              "\n\n"
+                              "Package: libc6\n"
+                              "Section: libs\n"
+                              "Description: library\n"
+                              "Tag: a::b,\n"
+                              " c::d\n"
+                              "\n"
+                              "Package: libx\n"
+                              "section: libs\n"
+                              "Suggests: libc6\n"
+                              "\n"
+                              "Package: mailer\n"
+                              "Provides: mta (= 1), virtual\n"
+                              "Section: mail\n"
+                              "\n"
+                              "Package: postman\n"
+                              "Provides: mta\n"
+                              "Recommends: virtual | postman\n"
+                              "\n"
+                              "Package: editor\n"
+                              "Version: 1\n"
+                              "Depends: postman\n"
+                              "Section: games\n";
 
-static int import(struct scratch *scratch, const char *text, size_t size, struct debian_facts *facts,
-                  struct error *error)
+static int import(struct scratch *scratch, const char *text, size_t size,
+                  struct debian_facts *facts, struct error *error)
 {
     FILE *input = fmemopen((void *)(uintptr_t)text, size, "r");
     assert_non_null(input);
@@ -69,7 +68,9 @@ static void rules_of_dependencies(void **state)
     uint64_t src[18], dst[18];
     int8_t kind[18];
     assert_int_equal(raw_read_edges(graph, 0, 0, 18, src, dst, &error), 0);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "kind"), 0, 18, kind, &error), 0);
+    assert_int_equal(
+        raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "kind"), 0, 18, kind, &error),
+        0);
     for (int i = 0; i < 9; i++) {
         assert_int_equal(src[2 * i], from[i]);
         assert_int_equal(dst[2 * i], to[i]);
@@ -92,10 +93,14 @@ static void labels_features_and_names(void **state)
     static const char *const names[] = {"train_mask", "val_mask", "test_mask"};
     assert_int_equal(import(scratch, archive, sizeof archive - 1, NULL, &error), 0);
     assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0, 5, labels, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0, 5,
+                                   labels, &error),
+                     0);
     static const int64_t want[] = {0, 1, 1, 2, -1}; /* editors, libs, mail, none */
     assert_memory_equal(labels, want, sizeof want);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0, 5, rows, &error), 0);
+    assert_int_equal(
+        raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0, 5, rows, &error),
+        0);
     /* an 2, editor 2, of 1, text 1: absolute counts add up to 6 if no two words collide. */
     float sums[5] = {0};
     for (int i = 0; i < 5; i++)
@@ -103,16 +108,20 @@ static void labels_features_and_names(void **state)
             sums[i] += rows[i][f] < 0 ? -rows[i][f] : rows[i][f];
     assert_true(sums[0] == 6 && sums[1] == 1 && sums[2] == 0);
     for (int m = 0; m < 3; m++)
-        assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, names[m]), 0, 5, masks[m], &error), 0);
+        assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, names[m]),
+                                       0, 5, masks[m], &error),
+                         0);
     for (int i = 0; i < 5; i++)
         assert_int_equal(masks[0][i] + masks[1][i] + masks[2][i], 1);
     raw_close(graph);
     char *text;
     size_t size;
-    assert_int_equal(files_read_all(files_posix, at(scratch, "d/names.txt"), 1000, &text, &size, &error), 0);
+    assert_int_equal(
+        files_read_all(files_posix, at(scratch, "d/names.txt"), 1000, &text, &size, &error), 0);
     assert_string_equal(text, "editor\nlibc6\nlibx\nmailer\npostman\n");
     free(text);
-    assert_int_equal(files_read_all(files_posix, at(scratch, "d/sections.txt"), 1000, &text, &size, &error), 0);
+    assert_int_equal(
+        files_read_all(files_posix, at(scratch, "d/sections.txt"), 1000, &text, &size, &error), 0);
     assert_string_equal(text, "editors\nlibs\nmail\n");
     free(text);
 }
@@ -123,12 +132,16 @@ static void split_depends_on_the_name_alone(void **state)
     struct scratch *scratch = *state;
     struct error error = {0};
     uint8_t masks[2] = {9, 9};
-    static const char *const archives[] = {"Package: gcc\n", "Package: gcc\nDepends: a\n\nPackage: a\n"};
+    static const char *const archives[] = {"Package: gcc\n",
+                                           "Package: gcc\nDepends: a\n\nPackage: a\n"};
     for (int i = 0; i < 2; i++) {
         struct raw_graph *graph;
         assert_int_equal(import(scratch, archives[i], strlen(archives[i]), NULL, &error), 0);
         assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
-        assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "train_mask"), 0, 1, &masks[i], &error), 0);
+        assert_int_equal(raw_read_rows(graph,
+                                       (uint32_t)raw_find_table(graph, false, 0, "train_mask"), 0,
+                                       1, &masks[i], &error),
+                         0);
         raw_close(graph);
         files_remove_tree(files_posix, at(scratch, "d"), NULL);
     }
@@ -164,8 +177,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rules_of_dependencies, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(labels_features_and_names, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(split_depends_on_the_name_alone, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(wrong_archives_are_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(split_depends_on_the_name_alone, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(wrong_archives_are_refused, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

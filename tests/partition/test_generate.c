@@ -7,8 +7,12 @@
 #include "partition/generate_draw.h"
 #include "partition/raw.h"
 
-static const struct generate_options small = {
-    .num_nodes = 1003, .num_edges = 40000, .num_features = 6, .num_classes = 5, .seed = 7, .inside = -1};
+static const struct generate_options small = {.num_nodes = 1003,
+                                              .num_edges = 40000,
+                                              .num_features = 6,
+                                              .num_classes = 5,
+                                              .seed = 7,
+                                              .inside = -1};
 
 typedef int (*generator)(const char *, const struct generate_options *,
                          const struct raw_write_options *, struct error *);
@@ -20,7 +24,8 @@ static uint64_t hash_file(struct scratch *scratch, const char *name)
     char *data;
     size_t size;
     uint64_t hash = 0;
-    assert_int_equal(files_read_all(files_posix, at(scratch, name), 1 << 24, &data, &size, NULL), 0);
+    assert_int_equal(files_read_all(files_posix, at(scratch, name), 1 << 24, &data, &size, NULL),
+                     0);
     for (size_t i = 0; i < size; i++)
         hash = key_mix(hash + (uint8_t)data[i] + KEY_STEP);
     free(data);
@@ -70,8 +75,10 @@ static void all_are_valid_graphs(void **state)
         uint8_t masks[3][1003];
         static const char *const names[] = {"train_mask", "val_mask", "test_mask"};
         for (int m = 0; m < 3; m++)
-            assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, names[m]),
-                                           0, 1003, masks[m], &error), 0);
+            assert_int_equal(raw_read_rows(graph,
+                                           (uint32_t)raw_find_table(graph, false, 0, names[m]), 0,
+                                           1003, masks[m], &error),
+                             0);
         for (int i = 0; i < 1003; i++) {
             assert_int_equal(masks[0][i] + masks[1][i] + masks[2][i], 1);
             parts += masks[0][i];
@@ -175,8 +182,12 @@ static void features_tell_the_class(void **state)
     static int64_t labels[1003];
     double means[5][6] = {{0}}, spread = 0;
     int counts[5] = {0};
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0, 1003, rows, &error), 0);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0, 1003, labels, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0,
+                                   1003, rows, &error),
+                     0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0,
+                                   1003, labels, &error),
+                     0);
     for (int i = 0; i < 1003; i++, counts[labels[i - 1]]++)
         for (int f = 0; f < 6; f++)
             means[labels[i]][f] += rows[i][f];

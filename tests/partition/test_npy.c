@@ -10,7 +10,8 @@ static void written_is_read(void **state)
     uint64_t shape[] = {3, 2};
     struct error error;
     struct npy npy;
-    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<f4", 2, shape, rows, &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<f4", 2, shape, rows, &error),
+                     0);
     assert_int_equal(npy_open(&npy, files_posix, at(scratch, "a.npy"), &error), 0);
     enum tr_dtype dtype;
     assert_int_equal(npy_dtype(&npy, false, &dtype, &error), 0);
@@ -39,7 +40,8 @@ static void every_dtype_goes_round(void **state)
         struct error error;
         snprintf(name, sizeof name, "%d.npy", i);
         assert_int_equal(npy_write(files_posix, at(scratch, name), npy_descr((enum tr_dtype)i), 1,
-                                   shape, data, &error), 0);
+                                   shape, data, &error),
+                         0);
         assert_int_equal(npy_open(&npy, files_posix, at(scratch, name), &error), 0);
         assert_int_equal(npy_dtype(&npy, i == TR_BF16, &dtype, &error), 0);
         assert_int_equal(dtype, i);
@@ -55,7 +57,8 @@ static void unknown_number_of_rows_is_patched(void **state)
     struct error error;
     uint64_t shape[] = {NPY_ROWS_UNKNOWN, 2};
     int16_t pair[2] = {7, 8};
-    assert_int_equal(npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i2", 2, shape, &error), 0);
+    assert_int_equal(
+        npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i2", 2, shape, &error), 0);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(npy_append(&writer, pair, sizeof pair, &error), 0);
     assert_int_equal(npy_finish(&writer, &error), 0);
@@ -73,7 +76,8 @@ static void fewer_rows_than_said_is_an_error(void **state)
     struct error error;
     uint64_t shape[] = {3};
     int64_t row = 0;
-    assert_int_equal(npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i8", 1, shape, &error), 0);
+    assert_int_equal(
+        npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i8", 1, shape, &error), 0);
     assert_int_equal(npy_append(&writer, &row, sizeof row, &error), 0);
     assert_int_equal(npy_finish(&writer, &error), TR_EMISMATCH);
     npy_writer_close(&writer);
@@ -93,7 +97,8 @@ static void ids_of_any_width_are_widened(void **state)
         uint64_t shape[] = {100}, ids[98];
         struct npy npy;
         struct error error;
-        assert_int_equal(npy_write(files_posix, at(scratch, name), descrs[d], 1, shape, raw, &error), 0);
+        assert_int_equal(
+            npy_write(files_posix, at(scratch, name), descrs[d], 1, shape, raw, &error), 0);
         assert_int_equal(npy_open(&npy, files_posix, at(scratch, name), &error), 0);
         assert_int_equal(npy_read_ids(&npy, 2, 98, ids, &error), 0);
         for (uint64_t i = 0; i < 98; i++)
@@ -137,12 +142,23 @@ static void all_versions_are_read(void **state)
 {
     struct error error;
     for (int version = 1; version <= 3; version++)
-        assert_int_equal(open_header(*state, version,
-            "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }   \n", 8, &error), 0);
+        assert_int_equal(
+            open_header(*state, version,
+                        "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }   \n", 8,
+                        &error),
+            0);
     /* Fortran order means nothing of one dimension; a scalar has none. */
-    assert_int_equal(open_header(*state, 1, "{\"descr\":\"<f8\",\"fortran_order\":True,\"shape\":(1,)}", 8, &error), 0);
-    assert_int_equal(open_header(*state, 1, "{'descr': '<i8', 'fortran_order': False, 'shape': ()}", 8, &error), 0);
-    assert_int_equal(open_header(*state, 1, "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 7)}", 0, &error), 0);
+    assert_int_equal(open_header(*state, 1,
+                                 "{\"descr\":\"<f8\",\"fortran_order\":True,\"shape\":(1,)}", 8,
+                                 &error),
+                     0);
+    assert_int_equal(
+        open_header(*state, 1, "{'descr': '<i8', 'fortran_order': False, 'shape': ()}", 8, &error),
+        0);
+    assert_int_equal(open_header(*state, 1,
+                                 "{'descr': '<i8', 'fortran_order': False, 'shape': (0, 7)}", 0,
+                                 &error),
+                     0);
 }
 
 static void damaged_headers_are_refused(void **state)
@@ -155,22 +171,33 @@ static void damaged_headers_are_refused(void **state)
     } cases[] = {
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 7, TR_EFORMAT, "truncated"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 9, TR_EFORMAT, "shape"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615,2)}", 8, TR_EFORMAT, "product"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", 8, TR_EFORMAT, "2^64"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 0, TR_EFORMAT, "shape"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0,4611686018427387904,4611686018427387904)}", 0, TR_EFORMAT, "shape"},
-        {"{'descr': '<f4', 'fortran_order': True, 'shape': (1,2)}", 8, TR_EUNSUPPORTED, "fortran_order"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EUNSUPPORTED, "little-endian"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615,2)}", 8,
+         TR_EFORMAT, "product"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", 8,
+         TR_EFORMAT, "2^64"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 0, TR_EFORMAT,
+         "shape"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': "
+         "(0,4611686018427387904,4611686018427387904)}",
+         0, TR_EFORMAT, "shape"},
+        {"{'descr': '<f4', 'fortran_order': True, 'shape': (1,2)}", 8, TR_EUNSUPPORTED,
+         "fortran_order"},
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EUNSUPPORTED,
+         "little-endian"},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr"},
-        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "structured"},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED,
+         "structured"},
         {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", 8, TR_EFORMAT, "True or False"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", 8, TR_EFORMAT, "extent"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1)}", 4, TR_EUNSUPPORTED, "dimensions"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1)}", 4, TR_EUNSUPPORTED,
+         "dimensions"},
         {"{'descr': '<f4', 'fortran_order': False}", 8, TR_EFORMAT, "lacks 'shape'"},
         {"{'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT, "lacks 'descr'"},
-        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT, "repeated"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8, TR_EFORMAT, "unknown"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT,
+         "repeated"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8, TR_EFORMAT,
+         "unknown"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,", 8, TR_EFORMAT, "expected"},
         {"{'descr': '<f4", 0, TR_EFORMAT, "quote"},
         {"", 0, TR_EFORMAT, "expected"},
@@ -178,7 +205,8 @@ static void damaged_headers_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = {0};
-        assert_int_equal(open_header(*state, 1, cases[i].header, cases[i].bytes, &error), cases[i].code);
+        assert_int_equal(open_header(*state, 1, cases[i].header, cases[i].bytes, &error),
+                         cases[i].code);
         assert_says(&error, cases[i].code, cases[i].says);
         assert_says(&error, cases[i].code, "h.npy");
     }
@@ -211,8 +239,10 @@ static void every_truncation_is_refused(void **state)
     int64_t data[4] = {1, 2, 3, 4};
     char *all;
     size_t size;
-    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 1, shape, data, &error), 0);
-    assert_int_equal(files_read_all(files_posix, at(scratch, "a.npy"), 1 << 20, &all, &size, &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 1, shape, data, &error),
+                     0);
+    assert_int_equal(
+        files_read_all(files_posix, at(scratch, "a.npy"), 1 << 20, &all, &size, &error), 0);
     for (size_t cut = 0; cut < size; cut++) {
         struct npy_header header;
         uint8_t *part = malloc(cut + 1); /* exact, so that the sanitizer sees a read past it */
@@ -229,14 +259,19 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_is_read, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(every_dtype_goes_round, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(unknown_number_of_rows_is_patched, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(fewer_rows_than_said_is_an_error, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(ids_of_any_width_are_widened, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(unknown_number_of_rows_is_patched, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(fewer_rows_than_said_is_an_error, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(ids_of_any_width_are_widened, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(negative_ids_are_refused, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(all_versions_are_read, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(damaged_headers_are_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(damaged_headers_are_refused, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(not_a_npy_file_is_refused, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(every_truncation_is_refused, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(every_truncation_is_refused, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,21 +122,27 @@ static int open_metadata(struct scratch *scratch, const char *metadata, struct r
                          struct error *error)
 {
     struct error ignored;
-    int64_t first[] = {0, 1, 1, 2, 2, 0};      /* [3, 2] */
-    uint16_t second[] = {2, 2, 2, 0, 1, 2};    /* [2, 3] */
+    int64_t first[] = {0, 1, 1, 2, 2, 0};   /* [3, 2] */
+    uint16_t second[] = {2, 2, 2, 0, 1, 2}; /* [2, 3] */
     uint64_t first_shape[] = {3, 2}, second_shape[] = {2, 3}, rows_shape[] = {3};
     files_remove_tree(files_posix, at(scratch, "c"), NULL);
     assert_int_equal(files_make_folder(files_posix, at(scratch, "c"), &ignored), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "c/a.npy"), "<i8", 2, first_shape, first, &ignored), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "c/b.npy"), "<u2", 2, second_shape, second, &ignored), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "c/r.npy"), "<u2", 1, rows_shape, second, &ignored), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "c/a.npy"), "<i8", 2, first_shape, first, &ignored), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "c/b.npy"), "<u2", 2, second_shape, second, &ignored),
+        0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "c/r.npy"), "<u2", 1, rows_shape, second, &ignored), 0);
     put_text(scratch, "c/metadata.json", metadata);
     return raw_open(at(scratch, "c"), NULL, graph, error);
 }
 
 #define HEAD "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"
 #define COUNTS "\"num_nodes_per_chunk\": [[1, 2]], \"num_edges_per_chunk\": [[3, 3]],"
-#define EDGE_FILES "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", \"b.npy\"]}}"
+#define EDGE_FILES                                                                                 \
+    "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", "            \
+    "\"b.npy\"]}}"
 
 static void pieces_of_any_shape_are_joined(void **state)
 {
@@ -156,8 +162,12 @@ static void ids_out_of_range_are_told(void **state)
     struct error error;
     struct raw_graph *graph;
     uint64_t src[6], dst[6];
-    assert_int_equal(open_metadata(*state, HEAD "\"num_nodes_per_chunk\": [[2]], \"num_edges_per_chunk\": [[6]],"
-                                   EDGE_FILES "}", &graph, &error), 0);
+    assert_int_equal(
+        open_metadata(
+            *state,
+            HEAD "\"num_nodes_per_chunk\": [[2]], \"num_edges_per_chunk\": [[6]]," EDGE_FILES "}",
+            &graph, &error),
+        0);
     assert_int_equal(raw_read_edges(graph, 0, 0, 6, src, dst, &error), TR_ERANGE);
     assert_says(&error, TR_ERANGE, "a.npy: edge 2: source 2");
     raw_close(graph);
@@ -167,7 +177,10 @@ static void bfloat16_needs_its_note(void **state)
 {
     struct error error;
     struct raw_graph *graph;
-#define ROWS(note) HEAD COUNTS EDGE_FILES ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, " note "\"data\": [\"r.npy\"]}}}}"
+#define ROWS(note)                                                                                 \
+    HEAD COUNTS EDGE_FILES                                                                         \
+        ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, " note               \
+        "\"data\": [\"r.npy\"]}}}}"
     assert_int_equal(open_metadata(*state, ROWS("\"dtype\": \"bfloat16\", "), &graph, &error), 0);
     assert_int_equal(graph->tables[0].dtype, TR_BF16);
     raw_close(graph);
@@ -191,24 +204,39 @@ static void wrong_metadata_is_told_by_its_field(void **state)
         {"{\"graph_name\": \"g\", \"node_type\": {}}", TR_EFORMAT, "node_type: an array is needed"},
         {"{\"graph_name\": \"g\", \"node_type\": [1]}", TR_EFORMAT, "node_type[0]: a string"},
         {"{\"graph_name\": \"g\", \"node_type\": [\"n\", \"n\"]}", TR_EEXIST, "node_type[1]"},
-        {"{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e\"]}", TR_EINVAL, "edge_type[0]"},
+        {"{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e\"]}", TR_EINVAL,
+         "edge_type[0]"},
         {HEAD "\"x\": 1}", TR_EFORMAT, "num_nodes_per_chunk: is missing"},
         {HEAD "\"num_nodes_per_chunk\": [[1], [2]]}", TR_EFORMAT, "2 entries for 1 types"},
         {HEAD "\"num_nodes_per_chunk\": [3]}", TR_EFORMAT, "num_nodes_per_chunk[0]: an array"},
         {HEAD "\"num_nodes_per_chunk\": [[-3]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]"},
         {HEAD "\"num_nodes_per_chunk\": [[1.5]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]"},
-        {HEAD "\"num_nodes_per_type\": [4], " COUNTS EDGE_FILES "}", TR_EMISMATCH, "num_nodes_per_type[0]: 4"},
+        {HEAD "\"num_nodes_per_type\": [4], " COUNTS EDGE_FILES "}", TR_EMISMATCH,
+         "num_nodes_per_type[0]: 4"},
         {HEAD COUNTS "\"edges\": []}", TR_EFORMAT, "edges: an object"},
         {HEAD COUNTS "\"edges\": {}}", TR_EFORMAT, "edges[\"n:e:n\"]: is missing"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"parquet\"}, \"data\": []}}}", TR_EUNSUPPORTED, "numpy.save"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", 7]}}}", TR_EFORMAT,
-         "metadata.json: edges[\"n:e:n\"].data[1]: a string"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", \"none.npy\"]}}}", TR_ENOENT, "data[1]"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\"]}}}", TR_EMISMATCH, "hold 3 edges"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}", TR_EFORMAT, "[N, 2]"},
-        {HEAD COUNTS EDGE_FILES ", \"node_data\": {\"m\": {}}}", TR_EFORMAT, "node_data.m: no such node type"},
-        {HEAD COUNTS EDGE_FILES ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, \"data\": []}}}}", TR_EFORMAT, "lists no files"},
-        {HEAD COUNTS EDGE_FILES ", \"edge_data\": {\"n:e:n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}}", TR_EMISMATCH, "3 rows"},
+        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"parquet\"}, \"data\": []}}}",
+         TR_EUNSUPPORTED, "numpy.save"},
+        {HEAD COUNTS
+         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", 7]}}}",
+         TR_EFORMAT, "metadata.json: edges[\"n:e:n\"].data[1]: a string"},
+        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": "
+                     "[\"a.npy\", \"none.npy\"]}}}",
+         TR_ENOENT, "data[1]"},
+        {HEAD COUNTS
+         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\"]}}}",
+         TR_EMISMATCH, "hold 3 edges"},
+        {HEAD COUNTS
+         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}",
+         TR_EFORMAT, "[N, 2]"},
+        {HEAD COUNTS EDGE_FILES ", \"node_data\": {\"m\": {}}}", TR_EFORMAT,
+         "node_data.m: no such node type"},
+        {HEAD COUNTS EDGE_FILES
+         ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, \"data\": []}}}}",
+         TR_EFORMAT, "lists no files"},
+        {HEAD COUNTS EDGE_FILES ", \"edge_data\": {\"n:e:n\": {\"x\": {\"format\": {\"name\": "
+                                "\"numpy\"}, \"data\": [\"r.npy\"]}}}}",
+         TR_EMISMATCH, "3 rows"},
         {HEAD HEAD "}", TR_EFORMAT, "metadata.json: line 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -225,12 +253,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(written_is_read, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_taken_path_is_kept, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(an_interrupt_leaves_nothing, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(a_value_that_is_not_finite_is_told, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(pieces_of_any_shape_are_joined, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(an_interrupt_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_value_that_is_not_finite_is_told, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(pieces_of_any_shape_are_joined, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_out_of_range_are_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(bfloat16_needs_its_note, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(wrong_metadata_is_told_by_its_field, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(wrong_metadata_is_told_by_its_field, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,8 +47,10 @@ static void every_format_gives_the_same_edges(void **state)
         {"b.tsv", "# a comment\n\n0\t1\r\n0\t2\r\n1\t0\r\n%x\n2\t0\r\n2\t3\r\n3\t2"},
         {"c.csv", "src,dst,weight\n0,1,0.5\n0 , 2, 1\n1,0,\n2,0,x\n2,3,7\n3,2,9\n"},
         {"d", "0;1\n0;2\n1;0\n2;0\n2;3\n3;2\n"},
-        {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n4 4 6\n1 2\n1 3\n2 1\n3 1\n3 4\n4 3\n"},
-        {"f.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 2 .5\n1 3 1e3\n2 1 1\n3 1 1\n3 4 1\n4 3 -1\n\n"},
+        {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n4 4 6\n1 2\n1 3\n2 1\n3 "
+                  "1\n3 4\n4 3\n"},
+        {"f.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 2 .5\n1 3 1e3\n2 1 1\n3 "
+                  "1 1\n3 4 1\n4 3 -1\n\n"},
         {"g.graph", "% c\n4 3\n2 3\n1\n% c\n1 4\n3\n"},
         {"h.graph", "4 3 111 2\n9 1 1 2 5 3 5\n9 1 1 1 5\n9 1 1 1 5 4 5\n9 1 1 3 5\n"},
         {"i.graph", "4 3 001\n2 5 3 5\n1 5\n1 5 4 5\n3 5"},
@@ -70,7 +72,8 @@ static void every_format_gives_the_same_edges(void **state)
     uint64_t rows[] = {EDGES, 2}, flat[] = {2, EDGES};
     assert_int_equal(npy_write(files_posix, at(scratch, "j.npy"), "<i4", 2, rows, pairs, NULL), 0);
     assert_graph(at(scratch, "j.npy"), NULL);
-    assert_int_equal(npy_write(files_posix, at(scratch, "k.npy"), "|u1", 2, flat, columns, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "k.npy"), "|u1", 2, flat, columns, NULL),
+                     0);
     assert_graph(at(scratch, "k.npy"), NULL);
 }
 
@@ -119,7 +122,10 @@ static void empty_files_are_empty_graphs(void **state)
     static const struct {
         const char *name, *text;
         uint64_t nodes;
-    } files[] = {{"a", "", 0}, {"b", "# nothing\n", 0}, {"c.graph", "0 0\n", 0}, {"d.graph", "2 0\n\n\n", 2},
+    } files[] = {{"a", "", 0},
+                 {"b", "# nothing\n", 0},
+                 {"c.graph", "0 0\n", 0},
+                 {"d.graph", "2 0\n\n\n", 2},
                  {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", 3}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct raw_graph *graph;
@@ -139,22 +145,30 @@ static void weights_are_kept(void **state)
     struct error error;
     float weights[3];
     int64_t pair[2];
-    put_text(scratch, "a.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 0.5\n3 3 2\n");
+    put_text(scratch, "a.mtx",
+             "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 0.5\n3 3 2\n");
     assert_int_equal(raw_open(at(scratch, "a.mtx"), NULL, &graph, &error), 0);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 0, 3, weights, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 0, 3,
+                                   weights, &error),
+                     0);
     assert_true(weights[0] == 0.5f && weights[1] == -0.5f && weights[2] == 2);
     raw_close(graph);
-    put_text(scratch, "b.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 nan\n3 3 2\n");
+    put_text(scratch, "b.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 2\n2 1 nan\n3 3 2\n");
     assert_int_equal(raw_open(at(scratch, "b.mtx"), NULL, &graph, &error), 0);
     assert_int_equal(raw_read_rows(graph, 0, 0, 2, weights, &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "edge 0, column 0: value nan");
     raw_close(graph);
     put_text(scratch, "c.graph", "2 1 11 2\n7 8 2 5\n9 10 1 5\n");
     assert_int_equal(raw_open(at(scratch, "c.graph"), NULL, &graph, &error), 0);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "weight"), 1, 1, pair, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "weight"), 1, 1,
+                                   pair, &error),
+                     0);
     assert_int_equal(pair[0], 9);
     assert_int_equal(pair[1], 10);
-    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 1, 1, pair, &error), 0);
+    assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, true, 0, "weight"), 1, 1,
+                                   pair, &error),
+                     0);
     assert_int_equal(pair[0], 5);
     raw_close(graph);
 }
@@ -174,7 +188,8 @@ static void wrong_text_is_told_by_its_line(void **state)
         {"a.txt", "0 1\n1\n", TR_EFORMAT, "line 2: the destination ID is missing"},
         {"a.txt", "0 1\n1", TR_EFORMAT, "line 2: the destination ID is missing"},
         {"a.txt", "0 1\n\n1.5 2\n", TR_EFORMAT, "line 3"},
-        {"a.txt", "0 1\n99999999999999999999999 2\n", TR_ERANGE, "line 2: the source ID begins with"},
+        {"a.txt", "0 1\n99999999999999999999999 2\n", TR_ERANGE,
+         "line 2: the source ID begins with"},
         {"a.txt", "0 1\n1 2 3\n", TR_EFORMAT, "line 2: has 3 columns, the first edge has 2"},
         {"a.txt", "0,,1\n", TR_EFORMAT, "line 1"},
         {"a.txt", "0 1\nfrom to\n", TR_EFORMAT, "line 2"},
@@ -182,7 +197,8 @@ static void wrong_text_is_told_by_its_line(void **state)
         {"a.mtx", "", TR_EFORMAT, "line 1"},
         {"a.mtx", "%%MatrixMarket matrix array real general\n", TR_EUNSUPPORTED, "coordinate"},
         {"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", TR_EUNSUPPORTED, "complex"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", TR_EUNSUPPORTED, "hermitian"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", TR_EUNSUPPORTED,
+         "hermitian"},
         {"a.mtx", MTX "3 4 1\n1 1\n", TR_EUNSUPPORTED, "line 2: a matrix of 3 x 4"},
         {"a.mtx", MTX "3 3 2\n1 1\n   \n", TR_EFORMAT, "1 of 2 entries"},
         {"a.mtx", MTX "3 3 1\n1 1\n2 2\n", TR_EFORMAT, "more than the 1 entries"},
@@ -191,7 +207,8 @@ static void wrong_text_is_told_by_its_line(void **state)
         {"a.mtx", MTX "3 3 1\n1 1 7\n", TR_EFORMAT, "line 3: has more than is needed"},
         {"a.mtx", MTX "3 3 900000000000\n1 1\n", TR_EFORMAT, "truncated"},
         {"a.mtx", MTX "3 3\n", TR_EFORMAT, "entries is missing"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 abc\n", TR_EFORMAT, "'abc'"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 abc\n", TR_EFORMAT,
+         "'abc'"},
         {"a.graph", "", TR_EFORMAT, "number of nodes is missing"},
         {"a.graph", "3 1\n2\n", TR_EFORMAT, "1 of 3 nodes"},
         {"a.graph", "2 1\n2\n", TR_EFORMAT, "1 neighbours are listed"},
@@ -229,7 +246,8 @@ static void damaged_gzip_is_told(void **state)
     for (int i = 0; i < 500; i++)
         snprintf(text + 8 * i, 9, "%3d %3d\n", i, i * i % 499);
     put_gzip(scratch, "a.gz", text);
-    assert_int_equal(files_read_all(files_posix, at(scratch, "a.gz"), 1 << 20, &data, &size, &error), 0);
+    assert_int_equal(
+        files_read_all(files_posix, at(scratch, "a.gz"), 1 << 20, &data, &size, &error), 0);
     put(scratch, "b.gz", data, size - 20);
     assert_int_equal(raw_open(at(scratch, "b.gz"), NULL, &graph, &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "truncated");
@@ -280,6 +298,45 @@ static void an_interrupt_ends_parsing(void **state)
     assert_int_equal(raw_open(at(scratch, "a"), &options, &graph, &error), TR_ECANCELED);
 }
 
+/* Any byte may be wrong: the reader answers, and a graph that it gives can be read. */
+static void any_byte_may_be_wrong(void **state)
+{
+    struct scratch *scratch = *state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"a.txt", "0 1\n2 0\n"},
+        {"a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 1 .5\n"},
+        {"a.graph", "3 2 111 1\n1 1 2 1 3 1\n1 1 1 1\n1 1 1 1\n"},
+    };
+    static const char bytes[] = "09-. \n,%#z\xff";
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t length = strlen(files[i].text);
+        int read = 0;
+        for (size_t at_byte = 0; at_byte < length; at_byte++) {
+            for (size_t b = 0; b < sizeof bytes; b++) {
+                char text[128];
+                struct error error = {0};
+                struct raw_graph *graph;
+                uint64_t src[16], dst[16];
+                memcpy(text, files[i].text, length);
+                text[at_byte] = bytes[b];
+                put(scratch, files[i].name, text, length);
+                if (raw_open(at(scratch, files[i].name), NULL, &graph, &error) != 0) {
+                    assert_true(error.code < 0 && strstr(error.text, files[i].name) != NULL);
+                    continue;
+                }
+                read++;
+                assert_true(graph->num_edges[0] <= 16);
+                assert_int_equal(
+                    raw_read_edges(graph, 0, 0, graph->num_edges[0], src, dst, &error), 0);
+                raw_close(graph);
+            }
+        }
+        assert_true(read > 0);
+    }
+}
+
 static void make_folder(struct scratch *scratch)
 {
     int64_t pairs[] = {0, 1, 1, 2};
@@ -288,10 +345,15 @@ static void make_folder(struct scratch *scratch)
     int64_t label[] = {0, -1, 1};
     uint8_t bits[10] = {0xa0, 0x40};
     assert_int_equal(files_make_folder(files_posix, at(scratch, "f"), NULL), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "f/feat.npy"), "<f4", 2, rows, feat, NULL), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "f/label.npy"), "<i8", 1, nodes, label, NULL), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "f/val_masks_all10.npy"), "|u1", 2, packed, bits, NULL), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "f/feat.npy"), "<f4", 2, rows, feat, NULL),
+                     0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/label.npy"), "<i8", 1, nodes, label, NULL), 0);
+    assert_int_equal(
+        npy_write(files_posix, at(scratch, "f/val_masks_all10.npy"), "|u1", 2, packed, bits, NULL),
+        0);
 }
 
 static void a_folder_of_arrays(void **state)
@@ -319,8 +381,10 @@ static void a_folder_of_arrays(void **state)
     assert_says(&error, TR_EFORMAT, "meta.json: num_nodes");
 }
 
-#define HEAD "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"]," \
-    "\"num_nodes_per_chunk\": [[3]], \"num_edges_per_chunk\": [[1, 1]], \"edges\": {\"n:e:n\": {\"format\": " \
+#define HEAD                                                                                       \
+    "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"                  \
+    "\"num_nodes_per_chunk\": [[3]], \"num_edges_per_chunk\": [[1, 1]], \"edges\": {\"n:e:n\": "   \
+    "{\"format\": "                                                                                \
     "{\"name\": \"csv\", \"delimiter\": \" \"}, \"data\": [\"a.csv\", \"b.csv\"]}}"
 
 static void chunked_format_with_csv(void **state)
@@ -334,8 +398,9 @@ static void chunked_format_with_csv(void **state)
     put_text(scratch, "c/a.csv", "0 1\n");
     put_text(scratch, "c/b.csv", "1 2\n");
     put_text(scratch, "c/x.csv", "0.5|1\n2|3\n4|5\n");
-    put_text(scratch, "c/metadata.json", HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
-             "\"delimiter\": \"|\"}, \"data\": [\"x.csv\"]}}}}");
+    put_text(scratch, "c/metadata.json",
+             HEAD ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"csv\", "
+                  "\"delimiter\": \"|\"}, \"data\": [\"x.csv\"]}}}}");
     assert_int_equal(raw_open(at(scratch, "c"), NULL, &graph, &error), 0);
     assert_int_equal(raw_read_edges(graph, 0, 0, 2, src, dst, &error), 0);
     assert_true(src[0] == 0 && dst[0] == 1 && src[1] == 1 && dst[1] == 2);
@@ -361,15 +426,20 @@ static void chunked_format_with_csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_format_gives_the_same_edges, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(every_format_gives_the_same_edges, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(options_of_edge_lists, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(ids_above_32_bits_are_kept, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(empty_files_are_empty_graphs, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(ids_above_32_bits_are_kept, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(empty_files_are_empty_graphs, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(weights_are_kept, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(wrong_text_is_told_by_its_line, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(wrong_text_is_told_by_its_line, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(damaged_gzip_is_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(blocks_may_cut_anywhere, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_parsing, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
     };

@@ -18,7 +18,8 @@ struct failing {
     int calls;
 };
 
-static ssize_t failing_pwrite(struct files *self, int fd, const void *data, size_t size, uint64_t offset)
+static ssize_t failing_pwrite(struct files *self, int fd, const void *data, size_t size,
+                              uint64_t offset)
 {
     struct failing *failing = (struct failing *)self;
     if (failing->tear && ++failing->calls % 3 == 0)
@@ -63,8 +64,12 @@ static struct failing failing_files(void)
     return failing;
 }
 
-static const struct generate_options sizes = {
-    .num_nodes = 40, .num_edges = 100, .num_features = 3, .num_classes = 2, .seed = 1, .inside = -1};
+static const struct generate_options sizes = {.num_nodes = 40,
+                                              .num_edges = 100,
+                                              .num_features = 3,
+                                              .num_classes = 2,
+                                              .seed = 1,
+                                              .inside = -1};
 
 static void a_full_disk_leaves_nothing(void **state)
 {
@@ -182,10 +187,13 @@ static void tables_of_wrong_length_are_refused(void **state)
     int64_t label = 0;
     uint64_t src = 0, dst = 3;
     assert_int_equal(graph_types_init_homogeneous(&types), 0);
-    assert_int_equal(raw_writer_open(at(scratch, "g"), NULL, "g", &types, &num_nodes, &writer, &error), 0);
+    assert_int_equal(
+        raw_writer_open(at(scratch, "g"), NULL, "g", &types, &num_nodes, &writer, &error), 0);
     assert_int_equal(raw_writer_edges(writer, 0, 1, &src, &dst, &error), TR_ERANGE);
-    assert_int_equal(raw_writer_add_table(writer, "a/b", false, 0, TR_I64, 0, NULL, &table, &error), TR_EINVAL);
-    assert_int_equal(raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, &error), 0);
+    assert_int_equal(raw_writer_add_table(writer, "a/b", false, 0, TR_I64, 0, NULL, &table, &error),
+                     TR_EINVAL);
+    assert_int_equal(
+        raw_writer_add_table(writer, "label", false, 0, TR_I64, 0, NULL, &table, &error), 0);
     assert_int_equal(raw_writer_rows(writer, table, 1, &label, &error), 0);
     assert_int_equal(raw_writer_commit(writer, &error), TR_EMISMATCH);
     assert_says(&error, TR_EMISMATCH, "feature 'label': 1 rows were written for 3 nodes");
@@ -204,9 +212,12 @@ static void empty_graphs_and_rows_without_elements(void **state)
     uint32_t table, on_edges;
     uint64_t ends[2] = {0, 1};
     assert_int_equal(graph_types_init_homogeneous(&types), 0);
-    assert_int_equal(raw_writer_open(at(scratch, "g"), NULL, "g", &types, &num_nodes, &writer, &error), 0);
-    assert_int_equal(raw_writer_add_table(writer, "x", false, 0, TR_F32, 1, &width, &table, &error), 0);
-    assert_int_equal(raw_writer_add_table(writer, "y", true, 0, TR_F32, 1, &width, &on_edges, &error), 0);
+    assert_int_equal(
+        raw_writer_open(at(scratch, "g"), NULL, "g", &types, &num_nodes, &writer, &error), 0);
+    assert_int_equal(raw_writer_add_table(writer, "x", false, 0, TR_F32, 1, &width, &table, &error),
+                     0);
+    assert_int_equal(
+        raw_writer_add_table(writer, "y", true, 0, TR_F32, 1, &width, &on_edges, &error), 0);
     assert_int_equal(raw_writer_edges(writer, 0, 2, ends, ends, &error), 0);
     assert_int_equal(raw_writer_rows(writer, table, 3, NULL, &error), 0);
     assert_int_equal(raw_writer_rows(writer, on_edges, 2, NULL, &error), 0);
@@ -231,13 +242,15 @@ static void one_file_is_replaced_whole(void **state)
     size_t size;
     assert_int_equal(files_write_atomic(files_posix, at(scratch, "f"), "old", 3, &error), 0);
     failing.bytes_left = 2;
-    assert_int_equal(files_write_atomic(&failing.files, at(scratch, "f"), "newer", 5, &error), TR_ENOSPC);
+    assert_int_equal(files_write_atomic(&failing.files, at(scratch, "f"), "newer", 5, &error),
+                     TR_ENOSPC);
     assert_int_equal(files_read_all(files_posix, at(scratch, "f"), 10, &data, &size, &error), 0);
     assert_string_equal(data, "old");
     free(data);
     assert_int_equal(count_names(scratch), 1);
     assert_int_equal(files_write_atomic(files_posix, at(scratch, "f"), "newer", 5, &error), 0);
-    assert_int_equal(files_read_all(files_posix, at(scratch, "f"), 4, &data, &size, &error), TR_ETOOBIG);
+    assert_int_equal(files_read_all(files_posix, at(scratch, "f"), 4, &data, &size, &error),
+                     TR_ETOOBIG);
     assert_int_equal(count_names(scratch), 1);
 }
 
@@ -294,7 +307,8 @@ static void memory_may_end_anywhere(void **state)
     static const char *const inputs[] = {"g", "a.txt", "a.mtx", "a.graph"};
     assert_int_equal(generate_sbm(at(scratch, "g"), &sizes, NULL, NULL), 0);
     put_text(scratch, "a.txt", "0 1\n1 2\n");
-    put_text(scratch, "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 1\n2 3 1\n");
+    put_text(scratch, "a.mtx",
+             "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n1 2 1\n2 3 1\n");
     put_text(scratch, "a.graph", "3 2 11\n1 2 1\n1 1 1 3 1\n1 2 1\n");
     for (int i = 0; i < 4; i++) {
         char path[256];
@@ -338,17 +352,26 @@ static void memory_may_end_while_writing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(what_does_not_sync_is_not_shown, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(a_failed_rename_keeps_the_old, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(short_and_interrupted_calls_change_nothing, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_does_not_sync_is_not_shown, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_failed_rename_keeps_the_old, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(short_and_interrupted_calls_change_nothing, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(a_copy_is_equal, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(tables_of_wrong_length_are_refused, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(empty_graphs_and_rows_without_elements, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(one_file_is_replaced_whole, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(a_parent_that_is_a_file_is_told, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(tables_of_wrong_length_are_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(empty_graphs_and_rows_without_elements, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(one_file_is_replaced_whole, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_parent_that_is_a_file_is_told, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(memory_may_end_anywhere, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(memory_may_end_while_writing, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(memory_may_end_while_writing, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
