@@ -16,6 +16,9 @@ libtr_partition_la_SOURCES = \
     partition/store.c partition/store.h partition/store_array.c partition/store_private.h \
     partition/symmetric.c partition/symmetric.h \
     partition/train_mask.c partition/train_mask.h \
+    partition/inspect.c partition/inspect.h \
+    partition/verify.c partition/verify.h partition/verify_private.h \
+    partition/verify_edges.c partition/verify_halos.c partition/verify_rows.c \
     partition/write.h partition/write_deal.c partition/write_edge_rows.c \
     partition/write_edges.c partition/write_halos.c partition/write_nodes.c \
     partition/write_rows.c partition/write_set.c partition/write_set.h

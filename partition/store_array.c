@@ -126,6 +126,19 @@ static int copy_array(struct store_block *block, struct parallel *parallel, cons
     return rv;
 }
 
+/* The mapping outlives the descriptor: a graph of many partitions has more files than a process may
+ * have open. */
+static int map_array(struct store_block *block, const void **data, struct error *error)
+{
+    struct file *file = &block->npy.file;
+    int rv = npy_map(&block->npy, data, error);
+    if (rv == 0) {
+        file->files->close(file->files, file->fd);
+        file->fd = -1;
+    }
+    return rv;
+}
+
 int store_load_array(struct store *store, struct loaded_part *loaded, char *path,
                      const struct array_form *form, const struct partition_load *load,
                      const void **data, struct error *error)
@@ -143,6 +156,6 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
     if (rv != 0)
         return rv;
     loaded->num_blocks++;
-    return load->mode == PARTITION_MAP ? npy_map(&block->npy, data, error)
+    return load->mode == PARTITION_MAP ? map_array(block, data, error)
                                        : copy_array(block, load->parallel, data, error);
 }

@@ -1,4 +1,6 @@
 /* What is partitioned and loaded is the graph that went in, whatever its shape. */
+#include <errno.h>
+
 #include "tests/partition/graph_util.h"
 
 static void round_trip(struct scratch *scratch, bool hetero, uint64_t nodes, uint64_t edges,
@@ -58,12 +60,155 @@ static void columns_may_be_local(void **state)
     round_trip(*state, true, 120, 400, options);
 }
 
+struct countdown {
+    int left;
+};
+
+static bool asked(void *arg)
+{
+    struct countdown *countdown = arg;
+    return countdown->left-- <= 0;
+}
+
+/* Cancelled at the 1st, 2nd ... question until it finishes: never anything but the whole. */
+static void cancelling_leaves_nothing(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    char out[128];
+    int rv = TR_ECANCELED, questions = 0;
+    snprintf(out, sizeof out, "%s/out", scratch->folder);
+    sample_init(&sample, true, 60, 200, 3);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 3,
+                                         .halo_hops = 1, .trainers = 2 };
+    for (; rv != 0 && questions < 1000; questions++) {
+        struct countdown countdown = { .left = questions };
+        struct cancel cancel = { .asked = asked, .arg = &countdown };
+        struct partition_hooks hooks = { .cancel = &cancel };
+        struct error error = { 0 };
+        rv = partition_graph(raw, &options, out, NULL, &hooks, NULL, &error);
+        if (rv == 0)
+            break;
+        assert_says(&error, TR_ECANCELED, "cancelled");
+        assert_int_equal(count_names(scratch), 1); /* raw */
+    }
+    assert_true(questions > 10);
+    assert_int_equal(rv, 0);
+    assert_int_equal(count_names(scratch), 2);
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
+/* The system's files, but for the n-th write, sync or rename, which fails. */
+struct failing_files {
+    struct files files;
+    int left;
+    int code;
+};
+
+static bool fails_now(struct files *self)
+{
+    struct failing_files *failing = (struct failing_files *)self;
+    return failing->left-- == 0;
+}
+
+static ssize_t failing_pwrite(struct files *self, int fd, const void *data, size_t size,
+                              uint64_t offset)
+{
+    if (fails_now(self))
+        return ((struct failing_files *)self)->code;
+    return files_posix->pwrite(files_posix, fd, data, size, offset);
+}
+
+static int failing_fsync(struct files *self, int fd)
+{
+    return fails_now(self) ? ((struct failing_files *)self)->code
+                           : files_posix->fsync(files_posix, fd);
+}
+
+static int failing_mkdir(struct files *self, const char *path, int mode)
+{
+    return fails_now(self) ? ((struct failing_files *)self)->code
+                           : files_posix->mkdir(files_posix, path, mode);
+}
+
+/* Whatever write, folder or sync meets the full disk, nothing is left and the reason is told. */
+static void a_full_disk_leaves_nothing(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    char out[128];
+    int rv = TR_ENOSPC, failures = 0;
+    snprintf(out, sizeof out, "%s/out", scratch->folder);
+    sample_init(&sample, false, 30, 90, 3);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    for (; rv != 0 && failures < 2000; failures++) {
+        struct failing_files failing = { .files = *files_posix, .left = failures,
+                                         .code = -ENOSPC };
+        failing.files.pwrite = failing_pwrite;
+        failing.files.fsync = failing_fsync;
+        failing.files.mkdir = failing_mkdir;
+        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
+                                             .halo_hops = 1, .trainers = 1,
+                                             .files = &failing.files };
+        struct error error = { 0 };
+        rv = partition_graph(raw, &options, out, NULL, NULL, NULL, &error);
+        if (rv == 0)
+            break;
+        assert_says(&error, TR_ENOSPC, "No space left");
+        if (files_exists(files_posix, out)) {
+            /* Renamed already; only the sync of the folder above failed. */
+            char json[160];
+            snprintf(json, sizeof json, "%s/sample.json", out);
+            check_directory(&sample, json, PARTITION_COPY);
+            assert_int_equal(files_remove_tree(files_posix, out, NULL), 0);
+        }
+        assert_int_equal(count_names(scratch), 1);
+    }
+    assert_true(failures > 20);
+    assert_int_equal(rv, 0);
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
+static void impossible_options_are_refused(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    struct error error;
+    char out[128];
+    snprintf(out, sizeof out, "%s/out", scratch->folder);
+    sample_init(&sample, false, 30, 90, 3);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    const struct partition_options bad[] = {
+        { .num_parts = 0 },
+        { .num_parts = BOOK_PARTS_MAX + 1 },
+        { .num_parts = 2, .halo_hops = PARTITION_HALO_HOPS_MAX + 1 },
+        { .num_parts = 2, .trainers = INT32_MAX },
+        { .num_parts = 2, .method = (enum partition_method)9 },
+        { .num_parts = 2, .method = PARTITION_FILE },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(partition_graph(raw, &bad[i], out, NULL, NULL, NULL, &error), TR_EINVAL);
+        assert_int_equal(count_names(scratch), 1);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(random_partitions_hold_the_graph, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(small_and_empty_graphs_go_through, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(cancelling_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(impossible_options_are_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(columns_may_be_local, scratch_setup, scratch_teardown),
     };

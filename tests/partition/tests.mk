@@ -1,5 +1,20 @@
 # Tests of partition/.
 
+check_PROGRAMS += tests/partition/test_verify
+TESTS += tests/partition/test_verify
+tests_partition_test_verify_SOURCES = tests/partition/test_verify.c
+tests_partition_test_verify_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_store
+TESTS += tests/partition/test_store
+tests_partition_test_store_SOURCES = tests/partition/test_store.c
+tests_partition_test_store_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_assign
+TESTS += tests/partition/test_assign
+tests_partition_test_assign_SOURCES = tests/partition/test_assign.c
+tests_partition_test_assign_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_metis
 TESTS += tests/partition/test_metis
 tests_partition_test_metis_SOURCES = tests/partition/test_metis.c

@@ -1,0 +1,197 @@
+/* Verification passes what partitioning wrote, and finds a changed byte in every file of it. */
+#include <unistd.h>
+
+#include "tests/partition/graph_util.h"
+
+#include "partition/inspect.h"
+#include "partition/verify.h"
+
+struct made {
+    struct sample sample;
+    struct raw_graph *raw;
+    char out[128];
+    char json[160];
+};
+
+static void make(struct made *made, struct scratch *scratch, bool hetero,
+                 struct partition_options options)
+{
+    static int round;
+    char raw_path[160];
+    struct error error = { 0 };
+    snprintf(raw_path, sizeof raw_path, "%s/raw%d", scratch->folder, round);
+    snprintf(made->out, sizeof made->out, "%s/out%d", scratch->folder, round++);
+    snprintf(made->json, sizeof made->json, "%s/sample.json", made->out);
+    sample_init(&made->sample, hetero, 90, 300, 4);
+    made->raw = sample_raw(&made->sample, raw_path);
+    if (partition_graph(made->raw, &options, made->out, NULL, NULL, NULL, &error) != 0)
+        fail_msg("%s", error.text);
+}
+
+static void unmake(struct made *made)
+{
+    raw_close(made->raw);
+    sample_fini(&made->sample);
+}
+
+static void what_was_written_passes(void **state)
+{
+    for (uint32_t parts = 1; parts < 6; parts += 2) {
+        struct made made;
+        struct error error = { 0 };
+        struct verify_report report;
+        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = parts,
+                                             .halo_hops = 3, .trainers = parts - 1,
+                                             .drop_edge_ids = parts == 3,
+                                             .columns_max = parts == 5 ? 20 : 0 };
+        make(&made, *state, parts != 3, options);
+        if (verify_directory(made.json, made.raw, NULL, &report, &error) != 0)
+            fail_msg("%s", error.text);
+        assert_int_equal(report.num_nodes, 90);
+        assert_true(report.num_edges >= 300);
+        unmake(&made);
+    }
+}
+
+/* Flips one bit at an offset from the end, or from the start if negative; gives what was there back. */
+static bool flip(const char *path, long from_end)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    long size = ftell(file);
+    bool possible = size - from_end >= 256; /* behind the head of a .npy */
+    if (possible) {
+        assert_int_equal(fseek(file, size - from_end, SEEK_SET), 0);
+        int byte = fgetc(file);
+        assert_int_equal(fseek(file, size - from_end, SEEK_SET), 0);
+        fputc(byte ^ 1, file);
+    }
+    assert_int_equal(fclose(file), 0);
+    return possible;
+}
+
+struct flipping {
+    struct made *made;
+    const char *folder;
+    int files, found;
+};
+
+static int flip_and_verify(void *arg, const char *name)
+{
+    struct flipping *flipping = arg;
+    static const long places[] = { 1, 8, 24 };
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", flipping->folder, name);
+    /* Which trainer of its partition a node has is the partitioner's choice, as its partition is. */
+    if (strstr(name, ".npy") == NULL || strstr(name, "trainer_id") != NULL)
+        return 0;
+    for (size_t i = 0; i < 3; i++) {
+        struct error error = { 0 };
+        if (!flip(path, places[i]))
+            continue;
+        flipping->files++;
+        int rv = verify_directory(flipping->made->json, flipping->made->raw, NULL, NULL, &error);
+        if (rv == 0)
+            fail_msg("%s: byte %ld from the end was changed, nobody noticed", path, places[i]);
+        assert_true(rv == TR_EMISMATCH || rv == TR_EFORMAT);
+        assert_non_null(strstr(error.text, ".npy"));
+        flip(path, places[i]);
+    }
+    return 0;
+}
+
+static void a_changed_byte_is_found_in_every_file(void **state)
+{
+    struct made made;
+    struct error error = { 0 };
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
+                                         .halo_hops = 2, .trainers = 2, .columns_max = 40 };
+    make(&made, *state, true, options);
+    struct flipping flipping = { .made = &made };
+    char folder[160];
+    for (int i = 0; i < 3; i++) {
+        snprintf(folder, sizeof folder, i == 2 ? "%s" : "%s/part%d", made.out, i);
+        flipping.folder = folder;
+        assert_int_equal(files_posix->list(files_posix, folder, flip_and_verify, &flipping), 0);
+    }
+    assert_true(flipping.files > 100);
+    if (verify_directory(made.json, made.raw, NULL, NULL, &error) != 0)
+        fail_msg("%s", error.text);
+    unmake(&made);
+}
+
+static void another_graph_is_told_apart(void **state)
+{
+    struct made made, other;
+    struct error error;
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2 };
+    make(&made, *state, false, options);
+    make(&other, *state, true, options);
+    assert_int_equal(verify_directory(made.json, other.raw, NULL, NULL, &error), TR_EMISMATCH);
+    assert_says(&error, TR_EMISMATCH, "another graph");
+    unmake(&made);
+    unmake(&other);
+}
+
+static void cut_off_and_missing_files_are_told(void **state)
+{
+    struct made made;
+    struct error error;
+    struct store *store;
+    struct graph_part *part;
+    struct partition_load load = { 0 };
+    char path[300];
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2 };
+    make(&made, *state, false, options);
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    snprintf(path, sizeof path, "%s/part0/edge~_N:_E:_N~indices.npy", made.out);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), 300), 0);
+    fclose(file);
+    assert_int_equal(store_load(store, 0, &load, &part, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "indices.npy");
+    assert_int_equal(store_load(store, 1, &load, &part, &error), 0);
+    store_unload(store, part);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(store_load(store, 0, &load, &part, &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "indices.npy");
+    assert_int_equal(store_load(store, 2, &load, &part, &error), TR_ERANGE);
+    store_close(store);
+    unmake(&made);
+}
+
+static void facts_add_up(void **state)
+{
+    struct made made;
+    struct error error;
+    struct store *store;
+    struct inspection inspection;
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3,
+                                         .halo_hops = 1 };
+    make(&made, *state, true, options);
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    assert_int_equal(inspect_init(&inspection, store, &error), 0);
+    assert_int_equal(inspection.num_nodes, 90);
+    assert_true(inspection.node_balance >= 1 && inspection.edge_balance >= 1);
+    for (uint32_t p = 0; p < 3; p++)
+        assert_true(inspection.parts[p].file_bytes > inspection.parts[p].topology_bytes +
+                                                         inspection.parts[p].feature_bytes);
+    inspect_fini(&inspection);
+    store_close(store);
+    unmake(&made);
+}
+
+int main(void)
+{
+#define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
+    const struct CMUnitTest tests[] = {
+        SCRATCH(what_was_written_passes),
+        SCRATCH(a_changed_byte_is_found_in_every_file),
+        SCRATCH(another_graph_is_told_apart),
+        SCRATCH(cut_off_and_missing_files_are_told),
+        SCRATCH(facts_add_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
