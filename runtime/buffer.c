@@ -58,15 +58,30 @@ static void drop(struct buffer_pool *pool, struct buffer *buffer)
     destroy(buffer);
 }
 
-void buffer_pool_fini(struct buffer_pool *pool)
+static void drop_idle(struct buffer_pool *pool)
 {
-    assert(counter_get(&pool->taken) == counter_get(&pool->given));
     for (uint32_t c = 0; c < BUFFER_CLASSES; c++)
         while (pool->free[c] != NULL) {
             struct buffer *buffer = pool->free[c];
             pool->free[c] = buffer->next;
             drop(pool, buffer);
         }
+    pool->idle_bytes = 0;
+}
+
+void buffer_pool_fini(struct buffer_pool *pool)
+{
+    assert(counter_get(&pool->taken) == counter_get(&pool->given));
+    drop_idle(pool);
+}
+
+/* Idle buffers of other sizes must not keep one from being made. */
+static int charge(struct buffer_pool *pool, size_t bytes)
+{
+    if (account_reserve(pool->account, bytes, NULL) == 0)
+        return 0;
+    drop_idle(pool);
+    return account_reserve(pool->account, bytes, NULL);
 }
 
 struct buffer *buffer_pool_take(struct buffer_pool *pool, size_t bytes)
@@ -80,7 +95,7 @@ struct buffer *buffer_pool_take(struct buffer_pool *pool, size_t bytes)
         atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
     } else {
         if (bytes > BUFFER_BYTES_MAX ||
-            account_reserve(pool->account, class_bytes(size_class, bytes), NULL) < 0)
+            charge(pool, class_bytes(size_class, bytes)) < 0)
             return NULL;
         buffer = make(bytes);
         if (buffer == NULL) {

@@ -5,6 +5,7 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/dump_impl.h"
+#include "runtime/log.h"
 #include "runtime/node_impl.h"
 
 /* Actors that have a turn before the inbox and the timers are looked at again. */
@@ -157,12 +158,24 @@ static void fire_timers(struct loop *loop)
     }
 }
 
+/* The 1st, 2nd, 4th, 8th ... are logged: a person sees the trend, the log stays small. */
+static void note_long_turn(struct loop *loop, const char *name, uint64_t ns)
+{
+    counter_add(&loop->long_turns, 1);
+    uint64_t count = counter_get(&loop->long_turns);
+    if ((count & (count - 1)) == 0)
+        log_write(loop->node, LOG_LEVEL_WARN,
+                  "loop %u: a turn of %s took %llu ms (too long for the %llu. time)", loop->index,
+                  name, (unsigned long long)(ns / 1000000), (unsigned long long)count);
+}
+
 static void run_actors(struct loop *loop)
 {
     uint32_t turns = loop->simulated ? 1 + loop_choose(loop, 4) : LOOP_ACTORS_A_TURN;
     uint64_t before_ns = loop->env->ops->coarse_ns(loop->env);
     for (uint32_t i = 0; i < turns && loop->run_first != NULL; i++) {
         struct actor *actor = dequeue(loop);
+        const char *name = actor->ops->name; /* the actor may be gone after its turn */
         uint32_t messages =
             loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
         if (actor_turn(actor, messages))
@@ -171,7 +184,7 @@ static void run_actors(struct loop *loop)
             loop->now_ns = env_now_ns(loop->env);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
         if (after_ns - before_ns > ACTOR_TURN_NS)
-            counter_add(&loop->long_turns, 1);
+            note_long_turn(loop, name, after_ns - before_ns);
         before_ns = after_ns;
     }
 }

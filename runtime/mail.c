@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/actor_impl.h"
+#include "runtime/log.h"
 #include "runtime/loop.h"
 #include "runtime/node_impl.h"
 #include "runtime/runtime_kinds.h"
@@ -133,13 +134,24 @@ static size_t mailbox_cost(const struct message *message)
     return sizeof *message + message->frame.head_bytes + message->frame.body_bytes;
 }
 
+static void note_dropped(struct loop *loop, const struct actor *actor)
+{
+    counter_add(&loop->dropped_full, 1);
+    uint64_t count = counter_get(&loop->dropped_full);
+    if ((count & (count - 1)) == 0)
+        log_write(loop->node, LOG_LEVEL_WARN,
+                  "actor %s: mailbox is full (%zu of %zu bytes); %llu messages dropped on loop %u",
+                  actor->name, actor->mailbox_bytes, actor->mailbox_bytes_max,
+                  (unsigned long long)count, loop->index);
+}
+
 static void put_data(struct loop *loop, struct actor *actor, struct message *message)
 {
     size_t cost = mailbox_cost(message);
     /* One message always fits, else a bound below its size would be a deadlock. */
     if (actor->mailbox_bytes > 0 && actor->mailbox_bytes + cost > actor->mailbox_bytes_max) {
         if ((message->frame.flags & MESSAGE_REQUEST) == 0)
-            counter_add(&loop->dropped_full, 1);
+            note_dropped(loop, actor);
         loop_turn_around(loop, message, TR_EFULL);
         return;
     }

@@ -149,13 +149,24 @@ err_after_account:
                      num_loops, tr_strerror(rc));
 }
 
+/* Plays the loops from `first` on until every actor ended. */
+static void run_out(struct node *node, uint32_t first)
+{
+    node_stop(node, 0);
+    while (!node_is_empty(node))
+        for (uint32_t i = first; i < node->num_loops; i++)
+            loop_turn(&node->loops[i]);
+}
+
 int node_start(struct node *node)
 {
     node->started = true;
     for (uint32_t i = 0; i < node->num_loops; i++) {
         int rc = node->env->ops->loop_start(node->env, node->loops[i].driver);
-        if (rc < 0)
+        if (rc < 0) {
+            run_out(node, i);
             return rc;
+        }
     }
     return 0;
 }
@@ -232,11 +243,14 @@ void node_stop(struct node *node, uint64_t deadline_ns)
     pthread_mutex_unlock(&node->mutex);
 }
 
-/* Nobody runs any more: what is still on its way goes home. Twice, since draining one loop's
- * inbox can fill the outbox to another. */
+/* Nobody runs any more: what is still on its way goes home. A request in an inbox is turned around
+ * into a reply, which is then freed and goes home: each takes one more hop, and loops that
+ * come earlier in the round see it in the next. */
+#define DRAIN_ROUNDS 4
+
 static void drain(struct node *node)
 {
-    for (int round = 0; round < 2; round++)
+    for (int round = 0; round < DRAIN_ROUNDS; round++)
         for (uint32_t i = 0; i < node->num_loops; i++)
             loop_drain(&node->loops[i]);
 }
@@ -273,13 +287,8 @@ void node_destroy(struct node *node)
 {
     if (node == NULL)
         return;
-    if (!node->started) {
-        /* The owner's thread plays all loops for a node that never ran. */
-        node_stop(node, 0);
-        while (!node_is_empty(node))
-            for (uint32_t i = 0; i < node->num_loops; i++)
-                loop_turn(&node->loops[i]);
-    }
+    if (!node->started)
+        run_out(node, 0);
     assert(node_is_empty(node));
     if (node->loops[0].driver != NULL)
         node_join(node);

@@ -51,7 +51,8 @@ struct node_counters {
 int node_create(struct env *env, const struct node_options *options, struct node **node,
                 struct error *error);
 
-/* Starts the loops. Roots spawned before start with them. */
+/* Starts the loops. Roots spawned before start with them. TR_ENOMEM: no thread could be made; the
+ * node has ended then and waits for node_destroy. */
 int node_start(struct node *node);
 
 /* Asks for an orderly stop: new roots are refused, roots end last spawned first, children before

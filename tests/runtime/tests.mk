@@ -27,3 +27,13 @@ check_PROGRAMS += tests/runtime/test_crew
 TESTS += tests/runtime/test_crew
 tests_runtime_test_crew_SOURCES = tests/runtime/test_crew.c $(runtime_support)
 tests_runtime_test_crew_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_directory
+TESTS += tests/runtime/test_directory
+tests_runtime_test_directory_SOURCES = tests/runtime/test_directory.c $(runtime_support)
+tests_runtime_test_directory_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_account
+TESTS += tests/runtime/test_account
+tests_runtime_test_account_SOURCES = tests/runtime/test_account.c $(runtime_support)
+tests_runtime_test_account_LDADD = $(runtime_libs) $(test_libs)

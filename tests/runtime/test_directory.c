@@ -1,0 +1,181 @@
+/* The directory: errors, names that wait for their actor, names that end with it. */
+#include "tests/runtime/support.h"
+
+#include <stdlib.h>
+
+#include "runtime/directory.h"
+#include "runtime/timer.h"
+
+struct script {
+    const char *name;     /* to register as */
+    uint64_t at_ns;       /* after its start */
+    uint64_t live_ns;     /* then it ends */
+    int status;
+    uint32_t answers;
+    struct address found;
+    struct timer timer;
+    struct timer end;
+    void (*act)(struct actor *self, struct script *script);
+};
+
+static void registered(struct actor *self, void *arg, int status)
+{
+    struct script *script = arg;
+    (void)self;
+    script->status = status;
+    script->answers++;
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct script *script = arg;
+    registered(self, arg, status);
+    script->found = address;
+}
+
+static void act_register(struct actor *self, struct script *script)
+{
+    assert_int_equal(directory_register(self, script->name, registered, script), 0);
+}
+
+static void act_lookup(struct actor *self, struct script *script)
+{
+    assert_int_equal(directory_lookup(self, script->name, found, script), 0);
+}
+
+static void act_wait(struct actor *self, struct script *script)
+{
+    assert_int_equal(directory_wait(self, script->name, actor_now_ns(self) + ENV_SECOND_NS, found,
+                                    script),
+                     0);
+}
+
+static void act_bad_names(struct actor *self, struct script *script)
+{
+    char name[DIRECTORY_NAME_MAX + 1];
+    memset(name, 'x', DIRECTORY_NAME_MAX);
+    name[DIRECTORY_NAME_MAX] = '\0';
+    assert_int_equal(directory_register(self, "", registered, script), TR_EINVAL);
+    assert_int_equal(directory_register(self, name, registered, script), TR_EINVAL);
+    name[DIRECTORY_NAME_MAX - 1] = '\0';
+    assert_int_equal(directory_register(self, name, registered, script), 0);
+}
+
+static void begin(struct actor *self, void *arg)
+{
+    struct script *script = arg;
+    script->act(self, script);
+}
+
+static void end(struct actor *self, void *arg)
+{
+    (void)arg;
+    actor_exit(self, 0);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct script *script = (void *)(uintptr_t)arg;
+    timer_start(self, &script->timer, actor_now_ns(self) + script->at_ns, begin, script);
+    if (script->live_ns != 0)
+        timer_start(self, &script->end, actor_now_ns(self) + script->live_ns, end, NULL);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops ops = { "scripted", start, receive, NULL, NULL };
+
+#define MS UINT64_C(1000000)
+
+/* Plays the scripts, each by an actor on its own loop, and gives their addresses. */
+static void play(uint64_t seed, struct script *scripts, uint32_t count, struct address *addresses)
+{
+    struct env *env = NULL;
+    assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+    struct node *node = support_sim_node(env, 1, 3);
+    for (uint32_t i = 0; i < count; i++) {
+        struct actor_options options = { .ops = &ops, .arg = &scripts[i], .loop = i % 3 };
+        assert_int_equal(node_spawn(node, &options, &addresses[i]), 0);
+    }
+    assert_int_equal(node_start(node), 0);
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + 5 * ENV_SECOND_NS);
+    support_sim_finish(env, node);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(scripts[i].answers, 1);
+    env_destroy(env);
+}
+
+static void bad_names_are_refused(void **state)
+{
+    (void)state;
+    struct script scripts[] = { { .act = act_bad_names } };
+    struct address addresses[1];
+    play(1, scripts, 1, addresses);
+    assert_int_equal(scripts[0].status, 0);
+}
+
+static void nobody_is_not_found_and_waiting_times_out(void **state)
+{
+    (void)state;
+    struct script scripts[] = { { .name = "a", .act = act_lookup },
+                                { .name = "a", .act = act_wait } };
+    struct address addresses[2];
+    play(2, scripts, 2, addresses);
+    assert_int_equal(scripts[0].status, TR_ENOENT);
+    assert_int_equal(scripts[1].status, TR_ETIMEDOUT);
+}
+
+static void a_name_belongs_to_one_living_actor(void **state)
+{
+    (void)state;
+    struct script scripts[] = {
+        { .name = "a", .at_ns = 1 * MS, .live_ns = 50 * MS, .act = act_register },
+        { .name = "a", .at_ns = 20 * MS, .act = act_register },
+        { .name = "a", .at_ns = 80 * MS, .act = act_lookup },
+        { .name = "a", .at_ns = 100 * MS, .act = act_register },
+    };
+    struct address addresses[4];
+    play(3, scripts, 4, addresses);
+    assert_int_equal(scripts[0].status, 0);
+    assert_int_equal(scripts[1].status, TR_EEXIST);
+    assert_int_equal(scripts[2].status, TR_ENOENT);
+    assert_int_equal(scripts[3].status, 0);
+}
+
+static void who_waits_gets_the_address_when_it_comes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct script scripts[] = {
+            { .name = "a", .act = act_wait },
+            { .name = "a", .at_ns = 100 * MS, .act = act_wait },
+            { .name = "a", .at_ns = 300 * MS, .act = act_register },
+            { .name = "a", .at_ns = 600 * MS, .act = act_wait },
+            { .name = "b", .at_ns = 10 * MS, .act = act_wait },
+        };
+        struct address addresses[5];
+        play(seed, scripts, 5, addresses);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(scripts[i].status, 0);
+        assert_true(address_equal(scripts[0].found, addresses[2]));
+        assert_true(address_equal(scripts[1].found, addresses[2]));
+        assert_true(address_equal(scripts[3].found, addresses[2]));
+        assert_int_equal(scripts[4].status, TR_ETIMEDOUT);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(nobody_is_not_found_and_waiting_times_out),
+        cmocka_unit_test(a_name_belongs_to_one_living_actor),
+        cmocka_unit_test(who_waits_gets_the_address_when_it_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
