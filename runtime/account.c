@@ -18,11 +18,12 @@ struct account_wait {
     struct post post; /* first: a post is its wait */
     struct account *account;
     struct loop *loop;
-    struct address actor;
+    struct actor *actor; /* valid until it is cancelled, which the actor's end does */
     size_t bytes;
     void (*granted)(struct actor *self, void *arg, int status);
     void *arg;
-    struct account_wait *next, *before;
+    struct account_wait *next, *before; /* in line */
+    struct account_wait *actor_next, *actor_before;
     struct timer timer;
     enum wait_state state; /* guarded by the account's mutex */
     bool canceled;
@@ -103,16 +104,36 @@ void account_release(struct account *account, size_t bytes)
     pthread_mutex_unlock(&account->mutex);
 }
 
+static void unlink_from_actor(struct actor *actor, struct account_wait *wait)
+{
+    if (wait->actor_before != NULL)
+        wait->actor_before->actor_next = wait->actor_next;
+    else
+        actor->waits = wait->actor_next;
+    if (wait->actor_next != NULL)
+        wait->actor_next->actor_before = wait->actor_before;
+}
+
+static void link_to_actor(struct actor *actor, struct account_wait *wait)
+{
+    wait->actor_next = actor->waits;
+    if (actor->waits != NULL)
+        actor->waits->actor_before = wait;
+    actor->waits = wait;
+}
+
 static void granted(struct loop *loop, struct post *post)
 {
     struct account_wait *wait = (struct account_wait *)(void *)post;
-    struct actor *actor = loop_actor(loop, wait->actor);
-    if (wait->canceled || actor == NULL || actor->phase == ACTOR_ENDING) {
+    (void)loop;
+    if (wait->canceled) {
         account_release(wait->account, wait->bytes);
         free(wait);
         return;
     }
+    struct actor *actor = wait->actor;
     timer_stop(&wait->timer);
+    unlink_from_actor(actor, wait);
     void (*tell)(struct actor *, void *, int) = wait->granted;
     void *arg = wait->arg;
     free(wait);
@@ -139,6 +160,7 @@ static void expired(struct actor *self, void *arg)
     struct account_wait *wait = arg;
     if (!try_leave(wait))
         return;
+    unlink_from_actor(self, wait);
     void (*tell)(struct actor *, void *, int) = wait->granted;
     void *tell_arg = wait->arg;
     free(wait);
@@ -148,10 +170,17 @@ static void expired(struct actor *self, void *arg)
 void account_wait_cancel(struct account_wait *wait)
 {
     timer_stop(&wait->timer);
+    unlink_from_actor(wait->actor, wait);
     if (try_leave(wait))
         free(wait);
     else
         wait->canceled = true;
+}
+
+void account_cancel_all(struct actor *actor)
+{
+    while (actor->waits != NULL)
+        account_wait_cancel(actor->waits);
 }
 
 /* Under the mutex. */
@@ -172,17 +201,18 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
 {
     if (bytes > account->bound_bytes)
         return TR_ETOOBIG;
+    if (self->phase == ACTOR_ENDING)
+        return TR_ECLOSED;
     struct account_wait *wait = calloc(1, sizeof *wait);
     if (wait == NULL)
         return TR_ENOMEM;
     wait->post.run = granted;
     wait->account = account;
     wait->loop = self->loop;
-    wait->actor = self->address;
+    wait->actor = self;
     wait->bytes = bytes;
     wait->granted = done;
     wait->arg = arg;
-    timer_start(self, &wait->timer, deadline_ns, expired, wait);
     pthread_mutex_lock(&account->mutex);
     bool now = account->first == NULL && has_room(account, bytes);
     if (now)
@@ -191,10 +221,11 @@ int account_reserve_wait(struct account *account, struct actor *self, size_t byt
         join_line(account, wait);
     pthread_mutex_unlock(&account->mutex);
     if (now) {
-        timer_stop(&wait->timer);
         free(wait);
         return 0;
     }
+    link_to_actor(self, wait);
+    timer_start(self, &wait->timer, deadline_ns, expired, wait);
     if (out != NULL)
         *out = wait;
     return 1;

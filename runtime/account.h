@@ -42,8 +42,8 @@ void account_release(struct account *account, size_t bytes);
 
 /* Reserves now (returns 0, granted is not called) or waits (returns 1): then granted runs once on
  * self's loop with 0 or TR_ETIMEDOUT. TR_ETOOBIG: more than the bound, it would never fit. TR_ENOMEM.
- * *wait (may be NULL) serves account_wait_cancel until granted runs. What is granted to an actor
- * that ended is given back. */
+ * *wait (may be NULL) serves account_wait_cancel until granted runs. TR_ECLOSED: self
+ * ends. An actor's end cancels its waits. */
 int account_reserve_wait(struct account *account, struct actor *self, size_t bytes,
                          uint64_t deadline_ns,
                          void (*granted)(struct actor *self, void *arg, int status), void *arg,

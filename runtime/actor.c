@@ -199,6 +199,7 @@ bool actor_settle(struct actor *actor)
     actor->phase = ACTOR_ENDING;
     while (actor->calls != NULL)
         call_complete(actor->calls, TR_ECANCELED, NULL);
+    account_cancel_all(actor);
     while (actor->timers != NULL)
         timer_stop(actor->timers);
     crew_cancel_all(actor);

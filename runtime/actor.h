@@ -7,9 +7,11 @@
  * at the bound a request is answered TR_EFULL, a plain message is dropped, counted and logged.
  * Order is kept per (sender, receiver, lane).
  *
- * A life: start -> receive ... -> stop -> fini. When an actor ends, in this order: its children
- * end (last spawned first), its jobs and calls complete with TR_ECANCELED, its timers stop, fini
- * runs, requests left in its mailbox are answered TR_EPEERDOWN, and its monitors get their DOWN.
+ * A life: start -> receive ... -> stop -> fini. An orderly stop ends the children first, the last
+ * spawned first, while the actor still serves them; then asks the actor itself. When an actor ends,
+ * in this order: its calls and monitors complete with TR_ECANCELED, its timers stop, its jobs are
+ * cancelled; its children end; when children and jobs are gone, fini runs, requests left in its
+ * mailbox are answered TR_EPEERDOWN, and its monitors get their DOWN.
  *
  * Ownership: ops and arg are the spawner's and outlive the actor and its restarts.
  * Thread rules: everything that takes `self` runs on self's loop, inside one of its callbacks.

@@ -16,6 +16,7 @@
 #include "runtime/supervisor.h"
 #include "runtime/timer.h"
 
+struct account_wait;
 struct call;
 struct job;
 
@@ -54,6 +55,7 @@ struct actor {
     struct timer *timers;
     struct call *calls;
     struct job *jobs;
+    struct account_wait *waits; /* for room in accounts */
     struct message *watchers; /* monitor requests, answered at the end */
     struct child *oldest, *youngest;
     struct supervision *supervision; /* made with the first child */
@@ -106,6 +108,9 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended);
 /* Has the youngest child stop (or all killed, youngest first); false: no child lives. */
 bool supervisor_stop_children(struct actor *parent, bool kill);
 void supervisor_fini(struct actor *parent);
+
+/* account.c: leaves all lines it stands in. */
+void account_cancel_all(struct actor *actor);
 
 /* crew.c: asks all its jobs to end. */
 void crew_cancel_all(struct actor *actor);

@@ -124,7 +124,7 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-/* May end with a wait open, or with bytes held: those it gives back, the wait is the account's. */
+/* May end with a wait open, which its end cancelled, or with bytes held, which it gives back. */
 static void fini(struct actor *self)
 {
     struct waiter *waiter = actor_state(self);

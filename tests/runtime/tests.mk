@@ -37,3 +37,18 @@ check_PROGRAMS += tests/runtime/test_account
 TESTS += tests/runtime/test_account
 tests_runtime_test_account_SOURCES = tests/runtime/test_account.c $(runtime_support)
 tests_runtime_test_account_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_timer
+TESTS += tests/runtime/test_timer
+tests_runtime_test_timer_SOURCES = tests/runtime/test_timer.c $(runtime_support)
+tests_runtime_test_timer_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_mail
+TESTS += tests/runtime/test_mail
+tests_runtime_test_mail_SOURCES = tests/runtime/test_mail.c $(runtime_support)
+tests_runtime_test_mail_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_threads
+TESTS += tests/runtime/test_threads
+tests_runtime_test_threads_SOURCES = tests/runtime/test_threads.c $(runtime_support)
+tests_runtime_test_threads_LDADD = $(runtime_libs) $(test_libs)

@@ -1,0 +1,202 @@
+/* The fault world on real threads: calls, monitors, kills and restarts race; all completes once. */
+#include "tests/runtime/support.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/directory.h"
+#include "runtime/dump.h"
+#include "runtime/monitor.h"
+#include "runtime/supervisor.h"
+#include "runtime/timer.h"
+
+#define LOOPS 3
+#define CALLERS 3
+#define CALLS 400
+
+struct town {
+    atomic_uint opened, completed, replies, monitors, downs, finished;
+    atomic_uint lines;
+};
+
+struct caller {
+    struct town *town;
+    struct address worker;
+    uint32_t made;
+    struct timer timer;
+};
+
+static int worker_start(struct actor *self, const void *arg)
+{
+    char name[DIRECTORY_NAME_MAX];
+    (void)arg;
+    snprintf(name, sizeof name, "%s", actor_name(self));
+    return directory_register(self, name, NULL, NULL);
+}
+
+static int worker_receive(struct actor *self, struct message *message)
+{
+    if (actor_random(self) % 50 == 0) {
+        message_release(self, message);
+        return TR_EIO;
+    }
+    struct message *reply = message_create(self, KIND_ANSWER);
+    if (reply == NULL)
+        return TR_ENOMEM;
+    struct buffer *body = message_body_detach(message);
+    if (body != NULL)
+        message_body_attach(reply, body, 64);
+    return actor_reply(self, message, reply);
+}
+
+static const struct actor_ops worker_ops = { "worker", worker_start, worker_receive, NULL, NULL };
+
+static void find_worker(struct actor *self, void *arg);
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct caller *caller = arg;
+    atomic_fetch_add(&caller->town->completed, 1);
+    atomic_fetch_add(&caller->town->replies, status == 0);
+    message_release(self, reply);
+}
+
+static void went_down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct caller *caller = arg;
+    (void)who;
+    (void)self;
+    (void)reason;
+    atomic_fetch_add(&caller->town->downs, 1);
+}
+
+static void call_some(struct actor *self, struct caller *caller)
+{
+    for (int i = 0; i < 20; i++) {
+        struct message *request = message_create(self, KIND_ASK);
+        if (request == NULL)
+            return;
+        message_body_alloc(self, request, 64 + actor_random(self) % 5000);
+        uint64_t deadline_ns = actor_now_ns(self) + actor_random(self) % 2000000;
+        if (actor_call(self, caller->worker, request, deadline_ns, answered, caller, NULL) == 0)
+            atomic_fetch_add(&caller->town->opened, 1);
+    }
+    if (actor_monitor(self, caller->worker, went_down, caller, NULL) == 0)
+        atomic_fetch_add(&caller->town->monitors, 1);
+    caller->made += 20;
+    if (actor_random(self) % 8 == 0)
+        actor_kill(self, caller->worker, TR_EIO);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct caller *caller = arg;
+    if (status == TR_ECANCELED)
+        return;
+    caller->worker = address;
+    if (status == 0)
+        call_some(self, caller);
+    if (caller->made < CALLS)
+        timer_start(self, &caller->timer, actor_now_ns(self) + 200000, find_worker, caller);
+    else
+        atomic_fetch_add(&caller->town->finished, 1);
+}
+
+static void find_worker(struct actor *self, void *arg)
+{
+    struct caller *caller = arg;
+    char name[32];
+    snprintf(name, sizeof name, "worker-%u", (unsigned)(actor_random(self) % LOOPS));
+    directory_wait(self, name, actor_now_ns(self) + 100000000, found, caller);
+}
+
+static int caller_start(struct actor *self, const void *arg)
+{
+    struct caller *caller = calloc(1, sizeof *caller);
+    if (caller == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, caller);
+    caller->town = (void *)(uintptr_t)arg;
+    find_worker(self, caller);
+    return 0;
+}
+
+static int discard(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void caller_fini(struct actor *self)
+{
+    free(actor_state(self));
+}
+
+static const struct actor_ops caller_ops = { "caller", caller_start, discard, NULL, caller_fini };
+
+static int mayor_start(struct actor *self, const void *arg)
+{
+    struct supervisor_options often = { .max_restarts = SUPERVISOR_RESTARTS_MAX, .period_ns = 1 };
+    assert_int_equal(actor_supervise(self, &often), 0);
+    for (uint32_t i = 0; i < LOOPS; i++) {
+        char name[32];
+        struct address address;
+        snprintf(name, sizeof name, "worker-%u", i);
+        struct actor_options options = { .ops = &worker_ops, .arg = arg, .name = name, .loop = i,
+                                         .restart = ACTOR_RESTART_ALWAYS };
+        assert_int_equal(actor_spawn(self, &options, &address), 0);
+    }
+    return 0;
+}
+
+static const struct actor_ops mayor_ops = { "mayor", mayor_start, discard, NULL, NULL };
+
+static void count_line(void *arg, enum log_level level, const char *line)
+{
+    (void)level;
+    (void)line;
+    atomic_fetch_add(&((struct town *)arg)->lines, 1);
+}
+
+static void all_completes_once_on_threads(void **state)
+{
+    (void)state;
+    struct town town = { 0 };
+    struct env *env = NULL;
+    struct node *node = NULL;
+    struct address address;
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    struct node_options options = { .loops = LOOPS, .kinds = support_kinds(),
+                                    .log = { count_line, &town, LOG_LEVEL_INFO } };
+    assert_int_equal(node_create(env, &options, &node, NULL), 0);
+    struct actor_options mayor = { .ops = &mayor_ops, .arg = &town };
+    assert_int_equal(node_spawn(node, &mayor, &address), 0);
+    for (uint32_t i = 0; i < CALLERS; i++) {
+        struct actor_options caller = { .ops = &caller_ops, .arg = &town, .loop = i % LOOPS };
+        assert_int_equal(node_spawn(node, &caller, &address), 0);
+    }
+    assert_int_equal(node_start(node), 0);
+    for (int i = 0; i < 20000 && atomic_load(&town.finished) < CALLERS; i++) {
+        nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+        if (i % 10 == 0)
+            node_dump_request(node);
+    }
+    assert_int_equal(atomic_load(&town.finished), CALLERS);
+    assert_int_equal(support_finish(node), 0);
+    assert_true(atomic_load(&town.opened) >= CALLERS * CALLS / 2);
+    assert_true(atomic_load(&town.replies) > 0);
+    assert_int_equal(atomic_load(&town.opened), atomic_load(&town.completed));
+    assert_int_equal(atomic_load(&town.monitors), atomic_load(&town.downs));
+    assert_true(atomic_load(&town.lines) > 0);
+    env_destroy(env);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_completes_once_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
