@@ -6,6 +6,7 @@ const struct command *const *command_list(void)
         &command_import,
         &command_generate,
         &command_partition,
+        &command_verify,
         &command_inspect,
         &command_completion,
         NULL,

@@ -20,6 +20,7 @@ libtr_cli_la_SOURCES = \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \
     cli/signals.c cli/signals.h \
+    cli/verify.c \
     cli/work.c cli/work.h
 troupe_SOURCES = cli/main.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx

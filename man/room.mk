@@ -3,6 +3,7 @@ dist_man1_MANS += \
     man/troupe-import.1 \
     man/troupe-inspect.1 \
     man/troupe-partition.1 \
+    man/troupe-verify.1 \
     man/troupe.1
 dist_man3_MANS += man/libtroupe.3
 dist_man7_MANS += man/troupe.7
