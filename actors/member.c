@@ -6,17 +6,16 @@
 #include "runtime/directory.h"
 #include "runtime/monitor.h"
 
+static void look_for_coordinator(struct actor *self, void *arg);
+
 static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct member *member = arg;
     (void)who, (void)reason;
     member->coordinator = ADDRESS_NONE;
-    int rv = member_join(self, member);
-    if (rv != 0)
-        actor_exit(self, rv);
+    member->until_ns = actor_now_ns(self) + MEMBER_JOIN_NS;
+    look_for_coordinator(self, member);
 }
-
-static void look_for_coordinator(struct actor *self, void *arg);
 
 static void watch(struct actor *self, struct member *member, const struct message *reply)
 {
@@ -37,28 +36,32 @@ static bool may_pass(int status)
            status == TR_EFULL;
 }
 
+static void try_again_or_exit(struct actor *self, struct member *member, int status)
+{
+    uint64_t now_ns = actor_now_ns(self);
+    if (may_pass(status) && now_ns < member->until_ns)
+        timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
+    else if (status != TR_ECANCELED) /* self is ending */
+        actor_exit(self, status);
+}
+
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct member *member = arg;
-    uint64_t now_ns = actor_now_ns(self);
     if (status == 0)
         status = failed_read(reply, NULL);
     if (status == 0 && reply->frame.kind != MSG_JOINED)
         status = TR_EFORMAT;
     if (status == 0)
         watch(self, member, reply);
-    else if (may_pass(status) && now_ns < member->until_ns)
-        timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
-    else if (status != TR_ECANCELED)
-        actor_exit(self, status);
+    else
+        try_again_or_exit(self, member, status);
     message_release(self, reply);
 }
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
     struct member *member = arg;
-    if (status == TR_ECANCELED)
-        return;
     struct message *request = status == 0 ? message_create(self, MSG_JOIN) : NULL;
     if (status == 0 && request == NULL)
         status = TR_ENOMEM;
@@ -68,7 +71,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
     }
     if (status != 0)
-        actor_exit(self, status);
+        try_again_or_exit(self, member, status);
 }
 
 static void look_for_coordinator(struct actor *self, void *arg)
@@ -76,7 +79,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
     struct member *member = arg;
     int rv = directory_wait(self, COORDINATOR_NAME, member->until_ns, found, member);
     if (rv != 0)
-        actor_exit(self, rv);
+        try_again_or_exit(self, member, rv);
 }
 
 int member_join(struct actor *self, struct member *member)

@@ -9,3 +9,9 @@ TESTS += tests/actors/test_coordinator
 tests_actors_test_coordinator_SOURCES = tests/actors/test_coordinator.c tests/actors/asker.c \
     tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_coordinator_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_placement
+TESTS += tests/actors/test_placement
+tests_actors_test_placement_SOURCES = tests/actors/test_placement.c \
+    tests/partition/graph_util.h tests/partition/raw_util.h
+tests_actors_test_placement_LDADD = $(actors_libs) $(test_libs)
