@@ -178,7 +178,7 @@ bool actor_advance(struct actor *actor)
     if (actor->phase == ACTOR_DRAINING) {
         if (!actor->stop_called) {
             actor->stop_called = true;
-            if (actor->ops->stop != NULL)
+            if (actor->ops->stop != NULL && actor->started)
                 actor->ops->stop(actor);
             else
                 actor_exit(actor, 0);
@@ -245,6 +245,7 @@ static void receive(struct actor *actor, struct message *message)
 static void start(struct actor *actor)
 {
     actor->phase = ACTOR_RUNNING;
+    actor->started = true;
     int rc = actor->ops->start != NULL ? actor->ops->start(actor, actor->arg) : 0;
     if (rc < 0)
         actor_exit(actor, rc);
@@ -300,6 +301,8 @@ static int send_kind(struct actor *self, struct address who, uint32_t kind, int 
 
 int actor_stop(struct actor *self, struct address who)
 {
+    if (supervisor_dismiss(self, who))
+        return 0;
     return send_kind(self, who, RUNTIME_STOP, 0);
 }
 

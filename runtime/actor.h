@@ -42,9 +42,10 @@ struct actor_ops {
     /* Owns the message: replies, keeps, forwards or releases it. A failure ends the actor. */
     int (*receive)(struct actor *self, struct message *message);
     /* Orderly stop was asked: finish what is open, then call actor_exit(self, 0), now or later.
-     * NULL: the actor exits at once. Not called when the actor fails. */
+     * NULL: the actor exits at once. Not called when the actor fails or was never started. */
     void (*stop)(struct actor *self);
-    /* Frees the state and releases the messages that the actor keeps. May be NULL. */
+    /* Frees the state and releases the messages that the actor keeps. Runs for every actor, also
+     * one whose start failed or never ran: then the state is NULL or what start left. May be NULL. */
     void (*fini)(struct actor *self);
 };
 
@@ -83,7 +84,8 @@ int actor_forward(struct actor *self, struct address to, struct message *request
  * reason counts. */
 void actor_exit(struct actor *self, int reason);
 
-/* Asks another actor for an orderly stop. */
+/* Asks another actor for an orderly stop. A child of self is not started again, and the request
+ * needs no memory. Else TR_ENOMEM, or TR_EPEERDOWN for an unreachable node. */
 int actor_stop(struct actor *self, struct address who);
 
 /* Ends another actor at once with this reason (TR_E*), as if it had failed. */

@@ -34,6 +34,7 @@ struct child {
     char name[ACTOR_NAME_MAX];
     struct actor *actor; /* NULL: down, waits for its siblings */
     bool stopping, killed; /* what it was told */
+    bool dismissed;        /* by the parent's own wish: it does not start again */
 };
 
 struct supervision {
@@ -66,7 +67,7 @@ struct actor {
     atomic_uint references;
     int reason;
     enum actor_phase phase;
-    bool queued, exiting, killed, stop_called, finished;
+    bool queued, started, exiting, killed, stop_called, finished;
     uint64_t received;
     char name[ACTOR_NAME_MAX];
 };
@@ -104,6 +105,9 @@ struct child *child_create(const struct actor_options *options);
 
 /* A child's end, on its parent's loop. */
 void supervisor_child_ended(struct actor *parent, struct actor *ended);
+
+/* Asks this child for an orderly stop, for good; false: not (or no longer) a child of the parent. */
+bool supervisor_dismiss(struct actor *parent, struct address who);
 
 /* Has the youngest child stop (or all killed, youngest first); false: no child lives. */
 bool supervisor_stop_children(struct actor *parent, bool kill);

@@ -25,6 +25,19 @@ static void dump_actor(struct loop *loop, const struct actor *actor)
               actor->mailbox_bytes_max, count_calls(actor), (unsigned long long)actor->received);
 }
 
+static void dump_account(struct node *node, struct account *account)
+{
+    pthread_mutex_lock(&account->mutex);
+    size_t used_bytes = account->used_bytes;
+    size_t peak_bytes = account->peak_bytes;
+    uint64_t refusals = account->refusals;
+    pthread_mutex_unlock(&account->mutex);
+    log_write(node, LOG_LEVEL_INFO,
+              "dump: account %s: %zu of %zu bytes, %zu at its peak, %llu times refused",
+              account->name, used_bytes, account->bound_bytes, peak_bytes,
+              (unsigned long long)refusals);
+}
+
 void loop_dump(struct loop *loop)
 {
     const struct slots *slots = &loop->inbox.slots;
@@ -39,6 +52,8 @@ void loop_dump(struct loop *loop)
               (unsigned long long)(counter_get(&loop->buffers.taken) -
                                    counter_get(&loop->buffers.given)),
               (unsigned long long)counter_get(&loop->long_turns));
+    if (loop->index == 0)
+        dump_account(loop->node, &loop->node->message_account);
     for (uint32_t i = 0; i < slots->actors_capacity; i++)
         if (slots->actors[i] != NULL)
             dump_actor(loop, slots->actors[i]);

@@ -111,6 +111,17 @@ static void tell(struct child *child, bool kill)
     child->killed = child->killed || kill;
 }
 
+bool supervisor_dismiss(struct actor *parent, struct address who)
+{
+    for (struct child *child = parent->oldest; child != NULL; child = child->younger)
+        if (child->actor != NULL && address_equal(child->actor->address, who)) {
+            child->dismissed = true;
+            tell(child, false);
+            return true;
+        }
+    return false;
+}
+
 bool supervisor_stop_children(struct actor *parent, bool kill)
 {
     for (struct child *child = parent->youngest; child != NULL; child = child->older)
@@ -182,6 +193,10 @@ static int decide(struct actor *parent, struct child *child, int reason)
     enum actor_restart policy = child->options.restart;
     if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
         return TR_ENOMEM;
+    if (child->dismissed) {
+        forget(parent, child);
+        return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
+    }
     if (parent->supervision->restarting_all)
         return restart_all(parent, reason);
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {

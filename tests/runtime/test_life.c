@@ -272,6 +272,54 @@ static void one_for_all_restarts_the_siblings(void **state)
     env_destroy(env);
 }
 
+/* A parent that stops its child at the first message; others are stopped by whoever knows them. */
+static int dismiss_start(struct actor *self, const void *arg)
+{
+    struct plan *plan = (void *)(uintptr_t)arg;
+    struct actor_options options = { .ops = &plan_ops, .arg = plan, .loop = plan->loop,
+                                     .restart = plan->restart };
+    struct address *child = malloc(sizeof *child);
+    assert_non_null(child);
+    actor_set_state(self, child);
+    int rc = actor_spawn(self, &options, child);
+    return rc < 0 ? rc : support_send(self, actor_address(self), KIND_URGENT, 0);
+}
+
+static int dismiss_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return actor_stop(self, *(struct address *)actor_state(self));
+}
+
+static void dismiss_fini(struct actor *self)
+{
+    free(actor_state(self));
+}
+
+static const struct actor_ops dismiss_ops = { "dismiss", dismiss_start, dismiss_receive, NULL,
+                                              dismiss_fini };
+
+static void a_dismissed_child_stays_away(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct env *env = make_env(seed);
+        struct node *node = support_sim_node(env, 1, 2);
+        struct story story = { .text = "" };
+        struct plan plan = { .name = "c", .loop = (uint32_t)seed % 2,
+                             .restart = ACTOR_RESTART_ALWAYS, .drain_ns = 1000, .story = &story };
+        struct actor_options options = { .ops = &dismiss_ops, .arg = &plan };
+        struct address address;
+        assert_int_equal(node_spawn(node, &options, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        run_for(env, ENV_SECOND_NS);
+        /* Who was dismissed before its start has no stop either. */
+        assert_true(strcmp(story.text, "+c ~c -c ") == 0 || strcmp(story.text, "-c ") == 0);
+        support_sim_finish(env, node);
+        env_destroy(env);
+    }
+}
+
 static void a_node_that_never_started_can_be_destroyed(void **state)
 {
     (void)state;
@@ -307,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
         cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
         cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),
+        cmocka_unit_test(a_dismissed_child_stays_away),
         cmocka_unit_test(one_for_all_restarts_the_siblings),
         cmocka_unit_test(a_stop_that_takes_too_long_is_cut_at_its_deadline),
         cmocka_unit_test(children_end_before_parents_in_reverse_order),

@@ -200,6 +200,7 @@ static void a_full_mailbox_refuses_and_tells(void **state)
         assert_true(office->sum < 1000000);
         assert_true(says(office, "actor slow: mailbox is full"));
         assert_true(says(office, "dump: loop 0 actor flood"));
+        assert_true(says(office, "dump: account messages"));
         free(office);
     }
 }
