@@ -48,7 +48,7 @@ struct bench_options {
     double scale;    /* of the big graph: 1 is 2,449,029 nodes and 123,718,280 edges */
     uint32_t rounds;
     uint64_t seed;
-    const char *folder; /* for temporary files */
+    const char *folder; /* where graphs on disk stay; NULL: they are temporary */
 };
 
 /* Called for each figure as it is done. */

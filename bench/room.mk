@@ -1,7 +1,16 @@
 noinst_LTLIBRARIES += libtr_bench.la
 libtr_bench_la_SOURCES = \
     bench/bare.c bench/bare.h \
+    bench/bench_fanin.c \
+    bench/bench_gather.c \
+    bench/bench_kernels.c \
+    bench/bench_roundtrip.c \
+    bench/bench_step.c \
+    bench/benches.h \
     bench/biggraph.c bench/biggraph.h \
+    bench/clock.h \
     bench/figure.c bench/figure.h \
+    bench/list.c \
     bench/messages.c bench/messages.h \
-    bench/step.c bench/step.h
+    bench/step.c bench/step.h \
+    bench/walk.c bench/walk.h

@@ -40,6 +40,7 @@ extern const struct command command_generate;
 extern const struct command command_partition;
 extern const struct command command_verify;
 extern const struct command command_inspect;
+extern const struct command command_bench;
 extern const struct command command_completion;
 
 /* The commands of `troupe`, in the order of a first session; name NULL ends. */

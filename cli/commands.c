@@ -8,6 +8,7 @@ const struct command *const *command_list(void)
         &command_partition,
         &command_verify,
         &command_inspect,
+        &command_bench,
         &command_completion,
         NULL,
     };

@@ -3,6 +3,7 @@ dist_completion_DATA += cli/completions/troupe
 # Everything but main() is a library, so that tests can link it.
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
+    cli/bench.c \
     cli/command.h \
     cli/commands.c \
     cli/completion.c \

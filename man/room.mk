@@ -1,4 +1,5 @@
 dist_man1_MANS += \
+    man/troupe-bench.1 \
     man/troupe-generate.1 \
     man/troupe-import.1 \
     man/troupe-inspect.1 \

@@ -1,0 +1,148 @@
+/*
+ * Kernels: sampling and relabelling as a sampler calls them, without its actors. What `sampling`
+ * loses beside this is the price of messages; what this loses beside the bare loop is the price
+ * of exact draws, of any number of types and of checks.
+ */
+#include "bench/benches.h"
+
+#include <string.h>
+
+#include "bench/clock.h"
+#include "bench/walk.h"
+#include "graph/key.h"
+#include "graph/relabel.h"
+#include "graph/sample.h"
+#include "runtime/hotmem.h"
+
+struct kernels {
+    struct walk walk;
+    uint64_t batches; /* of one measurement */
+    uint64_t next;
+    struct sample_space space;
+    struct relabel nodes;
+    uint32_t *rows;
+    uint32_t *counts;
+    uint32_t *columns;
+    uint32_t *sources;
+    size_t words; /* of each of the four */
+};
+
+static const uint32_t fanouts[BARE_LAYERS] = WALK_FANOUTS;
+
+/* Rows are the low halves of the node list: one partition owns all. */
+static uint32_t list_rows(struct kernels *kernels)
+{
+    for (uint32_t i = 0; i < kernels->nodes.num_ids; i++)
+        kernels->rows[i] = (uint32_t)kernels->nodes.ids[i];
+    return kernels->nodes.num_ids;
+}
+
+static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint64_t *edges)
+{
+    const struct biggraph *graph = kernels->walk.graph;
+    struct draw_key key = { .seed = kernels->walk.seed, .batch = batch, .hop = hop,
+                            .purpose = KEY_NEIGHBOURS };
+    struct sample_request request = {
+        .csc = &graph->edge.csc, .original_ids = graph->node.original_ids,
+        .rows = kernels->rows, .num_rows = list_rows(kernels), .fanout = fanouts[hop],
+        .key_base = key_base(&key),
+    };
+    struct sample_result result = { .counts = kernels->counts, .columns = kernels->columns };
+    int rv = sample_uniform(&kernels->space, &request, &result);
+    if (rv == 0)
+        rv = relabel_add_u32(&kernels->nodes, result.columns, result.num_edges,
+                             kernels->sources + *edges);
+    *edges += result.num_edges;
+    return rv;
+}
+
+static int draw_batch(struct kernels *kernels, uint64_t batch, uint64_t *edges)
+{
+    walk_deal(&kernels->walk, batch);
+    *edges = 0;
+    int rv = relabel_reset(&kernels->nodes, 0);
+    if (rv == 0)
+        rv = relabel_add_u32(&kernels->nodes, kernels->walk.seeds, WALK_SEEDS, kernels->counts);
+    for (uint32_t hop = 0; hop < BARE_LAYERS && rv == 0; hop++)
+        rv = draw_hop(kernels, batch, hop, edges);
+    return rv;
+}
+
+static int measure_ours(void *arg, double *value, struct error *error)
+{
+    struct kernels *kernels = arg;
+    uint64_t total = 0, edges = 0;
+    double start = clock_thread();
+    for (uint64_t i = 0; i < kernels->batches; i++) {
+        int rv = draw_batch(kernels, kernels->next + i, &edges);
+        if (rv != 0)
+            return error_set(error, rv, "kernels: out of memory");
+        total += edges;
+    }
+    *value = (double)total / (clock_thread() - start);
+    kernels->next += kernels->batches;
+    return 0;
+}
+
+static int measure_bare(void *arg, double *value, struct error *error)
+{
+    (void)error;
+    struct kernels *kernels = arg;
+    double start = clock_thread();
+    uint64_t edges = walk_bare(&kernels->walk, kernels->next, kernels->batches, 0);
+    *value = (double)edges / (clock_thread() - start);
+    return 0;
+}
+
+static void fini(struct kernels *kernels)
+{
+    sample_space_fini(&kernels->space);
+    relabel_fini(&kernels->nodes);
+    hotmem_free(kernels->rows, kernels->words * sizeof *kernels->rows);
+    hotmem_free(kernels->counts, kernels->words * sizeof *kernels->counts);
+    hotmem_free(kernels->columns, kernels->words * sizeof *kernels->columns);
+    hotmem_free(kernels->sources, kernels->words * sizeof *kernels->sources);
+    walk_fini(&kernels->walk);
+}
+
+static int init(struct kernels *kernels, const struct biggraph *graph,
+                const struct bench_options *options, struct error *error)
+{
+    *kernels = (struct kernels){ .batches = WALK_BATCHES };
+    int rv = walk_init(&kernels->walk, graph, options->seed, error);
+    if (rv != 0)
+        return rv;
+    kernels->words = kernels->walk.bare.edges_max;
+    kernels->rows = hotmem_alloc(kernels->words * sizeof *kernels->rows);
+    kernels->counts = hotmem_alloc(kernels->words * sizeof *kernels->counts);
+    kernels->columns = hotmem_alloc(kernels->words * sizeof *kernels->columns);
+    kernels->sources = hotmem_alloc(kernels->words * sizeof *kernels->sources);
+    if (kernels->rows == NULL || kernels->counts == NULL || kernels->columns == NULL ||
+        kernels->sources == NULL) {
+        fini(kernels);
+        return error_set(error, TR_ENOMEM, "kernels: out of memory");
+    }
+    return 0;
+}
+
+int kernels_bench(const struct bench_options *options, bench_emit *emit, void *arg,
+                  struct error *error)
+{
+    struct biggraph graph;
+    struct kernels kernels;
+    int rv = biggraph_init(&graph, options->scale);
+    if (rv != 0)
+        return error_set(error, rv, "kernels: no graph of scale %g", options->scale);
+    rv = init(&kernels, &graph, options, error);
+    if (rv != 0)
+        goto out;
+    struct figure figure = { .name = "kernels", .unit = "edges/s/core", .reference = "bare loop",
+                             .goal = 0.85 };
+    rv = figure_pair(&figure, options->rounds, measure_ours, measure_bare, &kernels, error);
+    if (rv == 0)
+        emit(arg, &figure);
+    fini(&kernels);
+out:
+    biggraph_fini(&graph);
+    return rv;
+}

@@ -1,0 +1,16 @@
+/*
+ * The benchmarks, one file each; list.c names them.
+ *
+ * Thread rules: one at a time, on the main thread; each frees what it made.
+ */
+#ifndef BENCH_BENCHES_H
+#define BENCH_BENCHES_H
+
+#include "bench/figure.h"
+
+typedef int bench_run(const struct bench_options *options, bench_emit *emit, void *arg,
+                      struct error *error);
+
+bench_run gather_bench, kernels_bench, fanin_bench, roundtrip_bench, step_bench;
+
+#endif
