@@ -40,4 +40,10 @@ int job_no_memory(struct error *error, const char *what, uint64_t bytes);
 
 double job_seconds(void);
 
+/* Node types above this have global IDs that don't fit a column. */
+static inline uint64_t job_columns_max(const struct partition_options *options)
+{
+    return options->columns_max == 0 ? UINT64_C(1) << 32 : options->columns_max;
+}
+
 #endif

@@ -262,7 +262,7 @@ static int write_directory(struct partition_job *job, const struct assignment *a
     struct plan plan;
     bool *column_tables = calloc(job->raw->types.num_etypes + 1, sizeof *column_tables);
     int rv = column_tables == NULL ? job_no_memory(error, "the types", 0)
-                                   : plan_init(&plan, assignment, job->raw, error);
+                                   : plan_init(&plan, assignment, job, error);
     if (rv != 0) {
         free(column_tables);
         return rv;

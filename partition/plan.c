@@ -9,7 +9,7 @@ static size_t map_bytes(const struct plan *plan, uint32_t type)
 {
     if (plan->num_nodes == NULL)
         return 0;
-    size_t item = plan->num_nodes[type] > UINT32_MAX ? 8 : 4;
+    size_t item = plan->num_nodes[type] > plan->columns_max ? 8 : 4;
     return (size_t)plan->num_nodes[type] * item;
 }
 
@@ -32,7 +32,7 @@ static int fill_type(struct plan *plan, uint32_t type, struct error *error)
         return job_no_memory(error, "the map of node IDs", map_bytes(plan, type));
     }
     memcpy(next, begins, plan->num_parts * sizeof *next);
-    if (count <= UINT32_MAX) {
+    if (count <= plan->columns_max) {
         plan->global32[type] = map;
         for (uint64_t v = 0; v < count; v++)
             plan->global32[type][v] = (uint32_t)next[parts[v]]++;
@@ -45,14 +45,16 @@ static int fill_type(struct plan *plan, uint32_t type, struct error *error)
     return 0;
 }
 
-int plan_init(struct plan *plan, const struct assignment *assignment, const struct raw_graph *raw,
-              struct error *error)
+int plan_init(struct plan *plan, const struct assignment *assignment,
+              const struct partition_job *job, struct error *error)
 {
+    const struct raw_graph *raw = job->raw;
     size_t ntypes = raw->types.num_ntypes, etypes = raw->types.num_etypes;
     size_t num_parts = assignment->num_parts;
     *plan = (struct plan){ .num_ntypes = raw->types.num_ntypes,
                            .num_parts = assignment->num_parts,
-                           .parts = assignment->parts };
+                           .parts = assignment->parts,
+                           .columns_max = job_columns_max(job->options) };
     plan->num_nodes = calloc(ntypes + 1, sizeof *plan->num_nodes);
     plan->node_counts = calloc(ntypes * num_parts + 1, sizeof *plan->node_counts);
     plan->node_begins = calloc(ntypes * num_parts + 1, sizeof *plan->node_begins);

@@ -68,7 +68,7 @@ int scatter_count(struct scatter *scatter, struct partition_job *job, uint32_t e
                                  .num_dst = job->raw->num_nodes[type->dst],
                                  .tasks = count_tasks(job->parallel->workers) };
     scatter->wide = scatter->num_edges > UINT32_MAX ||
-                    job->raw->num_nodes[type->src] > UINT32_MAX;
+                    job->raw->num_nodes[type->src] > job_columns_max(job->options);
     scatter->in_degrees = hotmem_alloc(scatter->num_dst * sizeof *scatter->in_degrees);
     if (scatter->in_degrees == NULL)
         return job_no_memory(error, "degrees", scatter->num_dst * sizeof *scatter->in_degrees);

@@ -221,9 +221,8 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table,
                 struct error *error)
 {
     struct scatter scatter;
-    uint64_t limit = job->options->columns_max;
     uint64_t sources = job->raw->num_nodes[job->raw->types.etypes[etype].src];
-    *column_table = sources > (limit == 0 ? UINT64_C(1) << 32 : limit);
+    *column_table = sources > job_columns_max(job->options);
     int rv = scatter_count(&scatter, job, etype, error);
     if (rv == 0)
         rv = write_index(&scatter, error);
