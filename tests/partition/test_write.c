@@ -1,5 +1,7 @@
 /* What is partitioned and loaded is the graph that went in, whatever its shape. */
 #include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "tests/partition/graph_util.h"
 
@@ -58,6 +60,107 @@ static void columns_may_be_local(void **state)
                                          .halo_hops = 3, .columns_max = 50 };
     round_trip(*state, false, 150, 700, options);
     round_trip(*state, true, 120, 400, options);
+}
+
+/* Three threads that take indexes as they come. */
+struct threads {
+    struct parallel parallel;
+    size_t count;
+    atomic_size_t next;
+    void (*body)(void *arg, size_t index, size_t worker);
+    void *arg;
+};
+
+struct thread {
+    struct threads *threads;
+    size_t worker;
+};
+
+static void *take_indexes(void *arg)
+{
+    struct thread *thread = arg;
+    struct threads *threads = thread->threads;
+    for (size_t i; (i = atomic_fetch_add(&threads->next, 1)) < threads->count;)
+        threads->body(threads->arg, i, thread->worker);
+    return NULL;
+}
+
+static void run_threads(struct parallel *self, size_t count,
+                        void (*body)(void *arg, size_t index, size_t worker), void *arg)
+{
+    struct threads *threads = (struct threads *)self;
+    pthread_t ids[3];
+    struct thread each[3];
+    threads->count = count;
+    threads->body = body;
+    threads->arg = arg;
+    atomic_store(&threads->next, 0);
+    for (size_t i = 0; i < 3; i++) {
+        each[i] = (struct thread){ threads, i };
+        assert_int_equal(pthread_create(&ids[i], NULL, take_indexes, &each[i]), 0);
+    }
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pthread_join(ids[i], NULL), 0);
+}
+
+struct comparing {
+    const char *left, *right;
+    int files;
+};
+
+static int compare_file(void *arg, const char *name)
+{
+    struct comparing *comparing = arg;
+    char left[300], right[300], *a, *b;
+    size_t a_size, b_size;
+    struct error error;
+    snprintf(left, sizeof left, "%s/%s", comparing->left, name);
+    snprintf(right, sizeof right, "%s/%s", comparing->right, name);
+    if (files_is_folder(files_posix, left))
+        return 0;
+    assert_int_equal(files_read_all(files_posix, left, SIZE_MAX / 2, &a, &a_size, &error), 0);
+    assert_int_equal(files_read_all(files_posix, right, SIZE_MAX / 2, &b, &b_size, &error), 0);
+    assert_int_equal(a_size, b_size);
+    assert_memory_equal(a, b, a_size);
+    free(a);
+    free(b);
+    comparing->files++;
+    return 0;
+}
+
+/* More than a block of edges, so that reading and placing overlap. */
+static void threads_change_no_byte(void **state)
+{
+    struct scratch *scratch = *state;
+    static const enum partition_method methods[] = { PARTITION_RANDOM, PARTITION_METIS };
+    struct threads threads = { .parallel = { .run = run_threads, .workers = 3 } };
+    struct sample sample;
+    struct error error = { 0 };
+    sample_init(&sample, false, 3000, 1200000, 11);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    for (int m = 0; m < 2; m++) {
+        char left[128], right[128], left_part[140], right_part[140];
+        struct partition_options options = { .method = methods[m], .num_parts = 3,
+                                             .halo_hops = 2 };
+        snprintf(left, sizeof left, "%s/left%d", scratch->folder, m);
+        snprintf(right, sizeof right, "%s/right%d", scratch->folder, m);
+        if (partition_graph(raw, &options, left, NULL, NULL, NULL, &error) != 0 ||
+            partition_graph(raw, &options, right, &threads.parallel, NULL, NULL, &error) != 0)
+            fail_msg("%s", error.text);
+        struct comparing comparing = { .left = left, .right = right };
+        assert_int_equal(files_posix->list(files_posix, left, compare_file, &comparing), 0);
+        for (int p = 0; p < 3; p++) {
+            snprintf(left_part, sizeof left_part, "%s/part%d", left, p);
+            snprintf(right_part, sizeof right_part, "%s/part%d", right, p);
+            comparing.left = left_part;
+            comparing.right = right_part;
+            assert_int_equal(files_posix->list(files_posix, left_part, compare_file, &comparing),
+                             0);
+        }
+        assert_true(comparing.files > 30);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
 }
 
 struct countdown {
@@ -204,6 +307,7 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(small_and_empty_graphs_go_through, scratch_setup,
                                         scratch_teardown),
+        cmocka_unit_test_setup_teardown(threads_change_no_byte, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(cancelling_leaves_nothing, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
