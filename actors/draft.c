@@ -1,0 +1,187 @@
+#include "actors/draft.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* From here on IDs of a type need 8 bytes. */
+#define WIDE_NODES (UINT64_C(1) << 32)
+
+int draft_init(struct draft *draft, const struct draft_options *options)
+{
+    const struct book *book = options->book;
+    *draft = (struct draft){ .options = *options, .num_parts = book->num_parts,
+                             .num_ntypes = book->types.num_ntypes,
+                             .num_etypes = book->types.num_etypes };
+    draft->types = calloc(draft->num_ntypes + 1, sizeof *draft->types);
+    draft->answers = calloc((size_t)draft->num_etypes * draft->num_parts + 1,
+                            sizeof *draft->answers);
+    draft->snapshots = calloc(draft->num_parts + 1, sizeof *draft->snapshots);
+    draft->bases = calloc(draft->num_parts + 1, sizeof *draft->bases);
+    if (draft->bases == NULL || draft->types == NULL || draft->answers == NULL || draft->snapshots == NULL)
+        return TR_ENOMEM;
+    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
+        draft->types[t].wide = book->num_nodes[t] >= WIDE_NODES;
+        draft->types[t].lists = calloc(draft->num_parts, sizeof *draft->types[t].lists);
+        if (draft->types[t].lists == NULL)
+            return TR_ENOMEM;
+    }
+    return 0;
+}
+
+static void fini_type(struct draft_type *type, uint32_t num_parts)
+{
+    relabel_fini(&type->nodes);
+    vec_fini(&type->owners);
+    for (uint32_t p = 0; type->lists != NULL && p < num_parts; p++) {
+        vec_fini(&type->lists[p].rows);
+        vec_fini(&type->lists[p].positions);
+    }
+    free(type->lists);
+}
+
+void draft_fini(struct draft *draft)
+{
+    sampled_batch_release(draft_end(draft));
+    for (uint32_t t = 0; draft->types != NULL && t < draft->num_ntypes; t++)
+        fini_type(&draft->types[t], draft->num_parts);
+    size_t cells = (size_t)draft->num_etypes * draft->num_parts;
+    for (size_t i = 0; draft->answers != NULL && i < cells; i++) {
+        vec_fini(&draft->answers[i].counts);
+        vec_fini(&draft->answers[i].columns);
+        vec_fini(&draft->answers[i].edge_ids);
+    }
+    free(draft->types);
+    free(draft->answers);
+    free(draft->snapshots);
+    free(draft->bases);
+    *draft = (struct draft){ .num_parts = 0 };
+}
+
+void draft_space_fini(struct draft_space *space)
+{
+    sample_space_fini(&space->kernel);
+    vec_fini(&space->counts);
+    vec_fini(&space->columns);
+    vec_fini(&space->edge_ids);
+    vec_fini(&space->wide);
+    vec_fini(&space->streams);
+}
+
+static int add_seeds(struct draft_type *type, const uint64_t *ids, const uint32_t *order,
+                     uint32_t num_seeds)
+{
+    uint32_t position;
+    int rv = 0;
+    for (uint32_t i = 0; i < num_seeds && rv == 0; i++) {
+        uint64_t id = ids[order != NULL ? order[i] : i];
+        uint32_t narrow = (uint32_t)id;
+        rv = type->wide ? relabel_add_u64(&type->nodes, &id, 1, &position)
+                        : relabel_add_u32(&type->nodes, &narrow, 1, &position);
+    }
+    return rv;
+}
+
+int draft_begin(struct draft *draft, const struct msg_loader_open *loader,
+                const struct msg_draw *draw, struct sampled_batch *out, const uint64_t *ids,
+                const uint32_t *order, uint32_t num_seeds, struct error *error)
+{
+    draft->loader = loader;
+    draft->draw = *draw;
+    draft->out = out;
+    draft->hop = 0;
+    out->loader = loader->loader;
+    out->batch.seed = draw->seed;
+    out->batch.epoch = draw->epoch;
+    out->batch.rank = draw->rank;
+    out->batch.index = draw->batch;
+    for (uint32_t p = 0; p < draft->num_parts; p++)
+        if (draft->options.snapshots != NULL)
+            draft->snapshots[p] = snapshot_acquire(draft->options.snapshots, p, SNAPSHOT_NEWEST);
+    int rv = 0;
+    for (uint32_t t = 0; t < draft->num_ntypes && rv == 0; t++) {
+        struct draft_type *type = &draft->types[t];
+        type->placed = 0;
+        for (uint32_t p = 0; p < draft->num_parts; p++)
+            type->lists[p].count = 0;
+        rv = relabel_reset(&type->nodes, 0);
+    }
+    if (rv == 0)
+        rv = add_seeds(&draft->types[loader->ntype], ids, order, num_seeds);
+    if (rv != 0)
+        return error_set(error, rv, "batch %" PRIu64 ": no room for its %" PRIu32 " seeds",
+                         draw->batch, num_seeds);
+    out->nodes[loader->ntype].num_seeds = draft->types[loader->ntype].nodes.num_ids;
+    return 0;
+}
+
+struct sampled_batch *draft_end(struct draft *draft)
+{
+    struct sampled_batch *out = draft->out;
+    for (uint32_t p = 0; draft->snapshots != NULL && p < draft->num_parts; p++) {
+        snapshot_release(draft->snapshots[p]);
+        draft->snapshots[p] = NULL;
+    }
+    draft->out = NULL;
+    return out;
+}
+
+static int list_add(struct draft_list *list, uint32_t row, uint32_t position, bool local)
+{
+    size_t size = sizeof(uint32_t), keep = list->count * size;
+    int rv = vec_reserve(&list->rows, list->count + (size_t)1, size, keep);
+    if (rv == 0 && !local)
+        rv = vec_reserve(&list->positions, list->count + (size_t)1, size, keep);
+    if (rv != 0)
+        return rv;
+    ((uint32_t *)list->rows.data)[list->count] = row;
+    if (!local)
+        ((uint32_t *)list->positions.data)[list->count] = position;
+    list->count++;
+    return 0;
+}
+
+static int place_one(struct draft *draft, struct draft_type *type, uint32_t ntype,
+                     uint32_t position, uint16_t *owners)
+{
+    uint64_t id = type->nodes.ids[position];
+    int owner = draft->num_parts == 1 ? 0 : book_node_owner(draft->options.book, ntype, id);
+    if (owner < 0)
+        return owner;
+    const struct extent *extent = &draft->options.book->node_extents[ntype][owner];
+    if (id < extent->begin || id >= extent->end)
+        return TR_ERANGE;
+    owners[position] = (uint16_t)owner;
+    return list_add(&type->lists[owner], (uint32_t)(id - extent->begin), position,
+                    draft_is_local(draft, (uint32_t)owner));
+}
+
+static int place(struct draft *draft, uint32_t ntype, uint32_t end)
+{
+    struct draft_type *type = &draft->types[ntype];
+    int rv = vec_reserve(&type->owners, end, sizeof(uint16_t), type->placed * sizeof(uint16_t));
+    uint16_t *owners = type->owners.data;
+    while (rv == 0 && type->placed < end) {
+        rv = place_one(draft, type, ntype, type->placed, owners);
+        type->placed += rv == 0;
+    }
+    return rv;
+}
+
+int draft_place(struct draft *draft, struct error *error)
+{
+    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
+        struct draft_type *type = &draft->types[t];
+        uint32_t left = type->nodes.num_ids - type->placed;
+        if (left == 0)
+            continue;
+        left = left < DRAFT_SLICE_NODES ? left : DRAFT_SLICE_NODES;
+        int rv = place(draft, t, type->placed + left);
+        if (rv != 0)
+            return error_set(error, rv, "node %" PRIu64 " of type %s has no place in the book",
+                             type->nodes.ids[type->placed],
+                             draft->options.book->types.ntypes[t]);
+        return 1;
+    }
+    return 0;
+}

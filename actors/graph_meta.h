@@ -1,0 +1,49 @@
+/*
+ * What feature tables a graph has, by name: the numbers that messages use for them.
+ *
+ * Partitions of one graph have the same tables; a name is the same number in every partition,
+ * but types may number their tables differently. So loaders name a feature by its place in
+ * the list of all names, in the order of node types and their tables.
+ *
+ * Ownership: a meta owns its strings. Immutable after it was filled; any thread may read it.
+ */
+#ifndef ACTORS_GRAPH_META_H
+#define ACTORS_GRAPH_META_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/types.h>
+
+#include "graph/part.h"
+#include "runtime/error.h"
+
+struct feature_meta {
+    char *name;
+    enum tr_dtype dtype;
+    uint64_t width;
+    size_t row_bytes;
+    uint32_t name_number; /* among all names of the graph */
+};
+
+struct node_meta {
+    uint32_t num_features;
+    struct feature_meta *features;
+};
+
+struct graph_meta {
+    uint32_t num_ntypes;
+    uint32_t num_names;
+    struct node_meta *nodes; /* [num_ntypes] */
+};
+
+int graph_meta_init(struct graph_meta *meta, const struct graph_part *part);
+void graph_meta_fini(struct graph_meta *meta);
+
+/* The number of the name, or -1. */
+int graph_meta_name(const struct graph_meta *meta, const char *name);
+
+/* The table of a type that has that name number, or -1. */
+int graph_meta_table(const struct graph_meta *meta, uint32_t ntype, uint32_t name_number);
+
+#endif
