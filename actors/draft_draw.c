@@ -12,7 +12,6 @@
 /* What one partition brings to a slice. */
 struct stream {
     uint32_t num_rows; /* destination nodes of the slice that it owns */
-    uint32_t used_rows; /* before this slice, of its list */
     const uint32_t *counts;
     const unsigned char *columns;
     const uint64_t *edge_ids;
@@ -35,8 +34,7 @@ static struct edge_space *space_of(const struct draft *draft)
 
 int draft_open_hop(struct draft *draft, struct error *error)
 {
-    const struct block *block = &draft->out->blocks[draft_layer(draft)];
-    uint32_t *num_dst = draft->out->num_dst + (block->num_dst - draft->out->num_dst);
+    uint32_t *num_dst = draft->out->num_dst + (size_t)draft_layer(draft) * draft->num_ntypes;
     for (uint32_t t = 0; t < draft->num_ntypes; t++)
         num_dst[t] = draft->types[t].nodes.num_ids;
     for (draft->etype = 0; draft->etype < draft->num_etypes; draft->etype++) {
@@ -48,6 +46,12 @@ int draft_open_hop(struct draft *draft, struct error *error)
                              PRIu32 " nodes", draft->draw.batch, edges->num_dst);
         ((uint32_t *)index->data)[0] = 0;
         edges->index = index->data;
+    }
+    size_t cells = (size_t)draft->num_etypes * draft->num_parts;
+    for (size_t i = 0; i < cells; i++) {
+        struct draft_answer *answer = &draft->answers[i];
+        answer->num_rows = answer->used_rows = 0;
+        answer->num_edges = answer->used_edges = 0;
     }
     draft->draw.hop = draft->hop;
     draft->etype = draft->at = 0;
@@ -87,15 +91,16 @@ static uint64_t bound(const struct sample_request *request)
     return sample_bound(request);
 }
 
-static int prepare(const struct draft *draft, uint32_t part, const struct stream *stream,
+static int prepare(const struct draft *draft, uint32_t part, uint32_t num_rows,
                    struct sample_request *request, struct error *error)
 {
+    uint32_t used = draft_answer(draft, draft->etype, part)->used_rows;
     const struct draft_list *list = &draft->types[etype_of(draft)->dst].lists[part];
     return local_sample_prepare(snapshot_part(draft->snapshots[part]), &draft->draw, draft->etype,
                                 draft_fanout(draft),
                                 (draft->loader->flags & MSG_LOADER_REPLACE) != 0,
-                                (const uint32_t *)list->rows.data + stream->used_rows,
-                                stream->num_rows, request, error);
+                                (const uint32_t *)list->rows.data + used, num_rows, request,
+                                error);
 }
 
 static int grow_space(struct draft *draft, struct draft_space *space, uint64_t rows,
@@ -119,7 +124,7 @@ static int draw_local(struct draft *draft, struct draft_space *space, struct str
         if (!draft_is_local(draft, p) || s->num_rows == 0)
             continue;
         struct sample_request request;
-        int rv = prepare(draft, p, s, &request, error);
+        int rv = prepare(draft, p, s->num_rows, &request, error);
         if (rv == 0)
             rv = grow_space(draft, space, rows + s->num_rows, edges + bound(&request),
                             column_bytes, rows, edges);
@@ -163,13 +168,10 @@ static uint64_t aim_streams(struct draft *draft, const struct draft_space *space
         for (uint32_t i = 0; i < s->num_rows; i++)
             sum += s->counts[i];
         total += sum;
-        if (local) {
-            rows += s->num_rows;
-            edges += sum;
-        } else {
-            answer->used_rows += s->num_rows;
-            answer->used_edges += sum;
-        }
+        answer->used_rows += s->num_rows;
+        answer->used_edges += sum;
+        rows += local ? s->num_rows : 0;
+        edges += local ? sum : 0;
     }
     return total;
 }
@@ -255,8 +257,6 @@ static int draw_merged(struct draft *draft, struct draft_space *space, uint32_t 
     struct stream *streams = space->streams.data;
     bool wide = draft->types[etype_of(draft)->src].wide;
     size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
-    if (draft->at == 0)
-        memset(streams, 0, draft->num_parts * sizeof *streams);
     count_owners(draft, streams, end);
     rv = draw_local(draft, space, streams, column_bytes, error);
     if (rv != 0)
@@ -272,13 +272,13 @@ static int draw_merged(struct draft *draft, struct draft_space *space, uint32_t 
 static int draw_straight(struct draft *draft, struct draft_space *space, uint32_t end,
                          uint64_t *more, struct error *error)
 {
-    struct stream stream = { .num_rows = end - draft->at, .used_rows = draft->at };
+    uint32_t num_rows = end - draft->at;
     struct sample_request request;
-    int rv = prepare(draft, 0, &stream, &request, error);
+    int rv = prepare(draft, 0, num_rows, &request, error);
     if (rv == 0)
         rv = grow_edges(draft, bound(&request), error);
     if (rv == 0)
-        rv = vec_reserve(&space->counts, stream.num_rows, sizeof(uint32_t), 0);
+        rv = vec_reserve(&space->counts, num_rows, sizeof(uint32_t), 0);
     if (rv != 0)
         return rv;
     struct block_edges *edges = edges_of(draft);
@@ -291,8 +291,9 @@ static int draw_straight(struct draft *draft, struct draft_space *space, uint32_
     if (rv != 0)
         return rv;
     uint32_t *index = to->index.data;
-    for (uint32_t i = 0; i < stream.num_rows; i++)
+    for (uint32_t i = 0; i < num_rows; i++)
         index[draft->at + i + 1] = index[draft->at + i] + result.counts[i];
+    draft_answer(draft, draft->etype, 0)->used_rows = end;
     *more = result.num_edges;
     return relabel_add_u32(&draft->types[etype_of(draft)->src].nodes, sources, result.num_edges,
                            sources);

@@ -1,0 +1,52 @@
+/*
+ * The sampler: makes mini-batches for a trainer-proxy.
+ *
+ * MSG_LOADER_OPEN tells what batches a loader is to have, MSG_BATCH_REQUEST asks for one. A batch
+ * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one
+ * request a (hop, partition), partitions that are in this process's memory are read directly.
+ * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
+ * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the reply
+ * says so; what can't be made is answered with MSG_FAILED.
+ *
+ * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
+ * slices of a few milliseconds, with the mailbox looked at in between.
+ *
+ * Ownership: the options and what they name outlive the actor and its restarts.
+ * Thread rules: an actor's.
+ */
+#ifndef ACTORS_SAMPLER_H
+#define ACTORS_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actors/batch_bank.h"
+#include "actors/graph_meta.h"
+#include "actors/snapshot.h"
+#include "runtime/actor.h"
+
+/* Batches that a sampler works on at once: enough to hide a round trip behind other work. */
+#define SAMPLER_DRAFTS_MAX 4u
+
+/* Loaders open at a sampler, and batch requests that wait: far more than trainers use. */
+#define SAMPLER_LOADERS_MAX 1024u
+#define SAMPLER_QUEUE_MAX 1024u
+
+struct sampler_options {
+    const struct book *book;
+    const struct graph_meta *meta;
+    struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
+    struct batch_bank *bank;
+    uint32_t number;         /* among the samplers of its job */
+    uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
+    uint64_t call_ns;        /* after this a request goes out again; 0: 10 s */
+    uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
+};
+
+/* arg: struct sampler_options. */
+extern const struct actor_ops sampler_ops;
+
+/* The name in the directory of a sampler: "sampler/2". */
+void sampler_name(uint32_t number, char *name, size_t name_size);
+
+#endif

@@ -1,0 +1,112 @@
+/* What the files of the sampler share. */
+#ifndef ACTORS_SAMPLER_STATE_H
+#define ACTORS_SAMPLER_STATE_H
+
+#include "actors/draft.h"
+#include "actors/epoch_plan.h"
+#include "actors/sampler.h"
+#include "runtime/call.h"
+#include "runtime/timer.h"
+
+struct sampler;
+struct task;
+
+struct loader_state {
+    const struct msg_loader_open *open; /* head of message */
+    struct message *message;            /* kept: its body has the seeds */
+    const uint64_t *ids;                /* [open->num_seeds] */
+    struct epoch_plan plan;
+    struct loader_state *next;
+};
+
+/* What is asked of one partition for one task, one request at a time. */
+enum ask_what { ASK_NOTHING, ASK_SAMPLES, ASK_ROWS };
+
+struct ask {
+    struct task *task;
+    uint32_t part;
+    enum ask_what what;
+    bool lost; /* waits until the server is found again, or for the timer */
+    struct call_id call;
+    struct timer timer;
+    /* Samples: what was answered so far. */
+    uint32_t sections_done, rows_done;
+    /* Rows: nodes of this type's list from `at` on; the piece that is under way. */
+    uint32_t ntype, at, piece;
+};
+
+enum task_step {
+    TASK_PLACE,
+    TASK_WAIT_SAMPLES,
+    TASK_DRAW,
+    TASK_GATHER,
+    TASK_WAIT_ROWS,
+};
+
+struct task {
+    struct sampler *sampler;
+    struct draft draft;
+    struct loader_state *loader;
+    struct message *request; /* NULL: the task is idle */
+    enum task_step step;
+    uint64_t recover_until_ns;
+    uint32_t asks_open; /* asks that are not answered */
+    struct ask *asks;   /* [num_parts] */
+    uint64_t order;     /* of their beginning: older ones first */
+};
+
+/* Where the server of a partition is. */
+struct server_link {
+    struct sampler *sampler;
+    struct address address; /* none: not known */
+    bool finding;
+};
+
+struct sampler {
+    struct actor *self;
+    const struct sampler_options *options;
+    struct loader_state *loaders;
+    uint32_t num_loaders;
+    struct server_link *servers; /* [num_parts] */
+    struct task tasks[SAMPLER_DRAFTS_MAX];
+    struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
+    uint32_t queue_first, queue_count;
+    uint64_t tasks_begun;
+    struct draft_space space;
+    struct timer work;
+};
+
+/* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
+void sampler_ask_samples(struct task *task);
+void sampler_ask_rows(struct task *task);
+void sampler_cancel_asks(struct task *task);
+
+/* sampler.c */
+void sampler_schedule(struct sampler *sampler);
+void sampler_fail_task(struct task *task, int code, const char *sentence);
+
+/* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
+int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);
+int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error);
+
+/* sampler_request.c: the request that the ask stands at, *request NULL when there is none left. */
+int sampler_make_samples(struct ask *ask, struct message **request);
+int sampler_make_rows(struct ask *ask, struct message **request);
+
+/* The sections of the rows request that the ask stands at: each table that is wanted of the nodes
+ * [ask->at, ask->at + ask->piece) of the list of ask->ntype. Returns their number. */
+struct rows_piece {
+    struct draft_rows rows;
+    uint32_t count; /* of those nodes that have a row: seeds have labels, others none */
+};
+uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[DRAFT_TABLES]);
+
+/* Whether that edge type has a section in sample requests to that partition. */
+bool sampler_samples_etype(const struct ask *ask, uint32_t etype);
+
+static inline const struct draft_list *ask_list(const struct ask *ask, uint32_t ntype)
+{
+    return &ask->task->draft.types[ntype].lists[ask->part];
+}
+
+#endif
