@@ -193,6 +193,7 @@ struct msg_loader_open {
     uint32_t features; /* table of the input nodes; MSG_MASK_ALL: none */
     uint32_t labels;   /* table of the seeds; MSG_MASK_ALL: none */
     uint32_t flags;    /* MSG_LOADER_* */
+    uint32_t prefetch; /* for a proxy: batches in flight or waiting; 0: 2 a sampler */
 };
 
 #define MSG_LOADER_REPLACE 1u
@@ -211,6 +212,11 @@ struct msg_loader_close {
     uint64_t loader;
 };
 
+/* A step that no epoch has: the client gives up its epoch (to a proxy). */
+#define MSG_BATCH_NONE UINT64_MAX
+
+/* To a sampler: make it. To a proxy, as a call: say when it is there; as a plain message: all
+ * before it were taken. */
 struct msg_batch_request {
     uint64_t loader;
     uint64_t batch; /* step in the epoch */

@@ -1,0 +1,249 @@
+#include "actors/proxy.h"
+
+#include <stdlib.h>
+
+#include "actors/epoch_plan.h"
+#include "actors/failed.h"
+#include "actors/proxy_state.h"
+#include "runtime/directory.h"
+
+/* Batches in flight for each sampler when the options don't say. */
+#define WINDOW_A_SAMPLER 2u
+
+static struct proxy_loader *find(struct proxy *p, uint64_t id)
+{
+    struct proxy_loader *l = p->loaders;
+    while (l != NULL && l->open->loader != id)
+        l = l->next;
+    return l;
+}
+
+static uint64_t steps_of(const struct msg_loader_open *open)
+{
+    const struct epoch_plan plan = {
+        .num_seeds = open->num_seeds,
+        .batch_size = open->batch_size,
+        .world = open->world,
+        .drop_last = (open->flags & MSG_LOADER_DROP_LAST) != 0,
+    };
+    return epoch_plan_steps(&plan);
+}
+
+static void free_loader(struct proxy *p, struct proxy_loader *l)
+{
+    message_release(p->self, l->waiter);
+    message_release(p->self, l->message);
+    free(l->slots);
+    free(l->samplers);
+    free(l);
+}
+
+static struct proxy_loader *make_loader(struct proxy *p, struct message *request)
+{
+    struct proxy_loader *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    l->proxy = p;
+    l->message = message_copy(p->self, request);
+    l->open = l->message == NULL ? NULL : message_head(l->message);
+    uint32_t wanted = l->open == NULL ? 0 : l->open->prefetch;
+    wanted = wanted != 0 ? wanted : WINDOW_A_SAMPLER * p->options->num_samplers;
+    l->window = wanted < PROXY_WINDOW_MAX ? wanted : PROXY_WINDOW_MAX;
+    l->slots = calloc(l->window, sizeof *l->slots);
+    l->samplers = calloc(p->options->num_samplers, sizeof *l->samplers);
+    if (l->message == NULL || l->slots == NULL || l->samplers == NULL) {
+        free_loader(p, l);
+        return NULL;
+    }
+    l->num_steps = steps_of(l->open);
+    for (uint32_t i = 0; i < l->window; i++)
+        l->slots[i].loader = l;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
+        l->samplers[i].loader = l;
+        l->samplers[i].sampler = i;
+    }
+    return l;
+}
+
+static int add_loader(struct proxy *p, struct message *request, struct proxy_loader **out)
+{
+    struct proxy_loader *l = make_loader(p, request);
+    if (l == NULL)
+        return TR_ENOMEM;
+    int rv = batch_bank_open_loader(p->options->bank, l->open->loader,
+                                    proxy_estimate(p->options, l->open));
+    if (rv != 0) {
+        free_loader(p, l);
+        return rv;
+    }
+    l->next = p->loaders;
+    p->loaders = l;
+    *out = l;
+    return 0;
+}
+
+static int check(const struct proxy *p, const struct msg_loader_open *open)
+{
+    bool bad = open->batch_size == 0 || open->world == 0 || open->rank >= open->world ||
+               open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX ||
+               open->ntype >= p->options->book->types.num_ntypes || open->num_seeds > UINT32_MAX;
+    return bad ? TR_EINVAL : 0;
+}
+
+static void open_loader(struct proxy *p, struct message *request)
+{
+    const struct msg_loader_open *open = message_head(request);
+    struct proxy_loader *l = find(p, open->loader);
+    int rv = check(p, open);
+    if (rv == 0 && l == NULL)
+        rv = add_loader(p, request, &l);
+    struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
+    if (reply == NULL) {
+        actor_refuse(p->self, request, rv != 0 ? rv : TR_ENOMEM);
+        return;
+    }
+    struct msg_loader_opened *head = message_head(reply);
+    head->loader = open->loader;
+    head->num_batches = l->num_steps;
+    actor_reply(p->self, request, reply);
+}
+
+static void close_at(struct proxy_loader *l, struct proxy_open *open)
+{
+    struct actor *self = l->proxy->self;
+    if (open->call.id != 0)
+        actor_cancel(self, open->call);
+    if (address_is_none(open->address))
+        return;
+    struct message *message = message_create(self, MSG_LOADER_CLOSE);
+    if (message == NULL)
+        return; /* the sampler keeps its seeds until it ends: no batch is made from them */
+    ((struct msg_loader_close *)message_head(message))->loader = l->open->loader;
+    actor_send(self, open->address, message);
+}
+
+static void end_loader(struct proxy_loader *l)
+{
+    struct proxy *p = l->proxy;
+    proxy_drop_epoch(l);
+    timer_stop(&l->retry);
+    batch_bank_close_loader(p->options->bank, l->open->loader);
+    if (l->waiter != NULL)
+        actor_refuse(p->self, l->waiter, TR_ECANCELED);
+    l->waiter = NULL;
+}
+
+static void close_loader(struct proxy *p, uint64_t id)
+{
+    struct proxy_loader **link = &p->loaders;
+    while (*link != NULL && (*link)->open->loader != id)
+        link = &(*link)->next;
+    struct proxy_loader *l = *link;
+    if (l == NULL)
+        return;
+    *link = l->next;
+    end_loader(l);
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        close_at(l, &l->samplers[i]);
+    free_loader(p, l);
+}
+
+static void cancel_epoch(struct proxy_loader *l)
+{
+    proxy_drop_epoch(l);
+    if (l->waiter != NULL)
+        actor_refuse(l->proxy->self, l->waiter, TR_ECANCELED);
+    l->waiter = NULL;
+}
+
+/* A step before the one that comes next, or another epoch, begins anew from there. */
+static void move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step)
+{
+    if (!l->begun || epoch != l->epoch || step < l->position)
+        proxy_begin_epoch(l, epoch, step);
+    else
+        proxy_advance(l, step);
+}
+
+static void ask_batch(struct proxy *p, struct message *request)
+{
+    const struct msg_batch_request *asked = message_head(request);
+    bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
+    struct proxy_loader *l = find(p, asked->loader);
+    if (l == NULL || (waits && asked->batch >= l->num_steps)) {
+        actor_refuse(p->self, request, l == NULL ? TR_ECLOSED : TR_ERANGE);
+        return;
+    }
+    if (asked->batch == MSG_BATCH_NONE) {
+        cancel_epoch(l);
+        message_release(p->self, request);
+        return;
+    }
+    move_to(l, asked->epoch, asked->batch);
+    if (waits && l->waiter != NULL)
+        actor_refuse(p->self, l->waiter, TR_ECANCELED);
+    if (waits)
+        l->waiter = request;
+    else
+        message_release(p->self, request);
+    proxy_fill(l);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct proxy *p = actor_state(self);
+    switch (message->frame.kind) {
+    case MSG_LOADER_OPEN:
+        open_loader(p, message);
+        break;
+    case MSG_BATCH_REQUEST:
+        ask_batch(p, message);
+        break;
+    case MSG_LOADER_CLOSE:
+        close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);
+        message_release(self, message);
+        break;
+    default:
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+        break;
+    }
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct proxy *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, p);
+    p->self = self;
+    p->options = arg;
+    p->samplers = calloc(p->options->num_samplers, sizeof *p->samplers);
+    if (p->samplers == NULL)
+        return TR_ENOMEM;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        p->samplers[i].proxy = p;
+    proxy_find_samplers(p);
+    return directory_register(self, PROXY_NAME, NULL, NULL);
+}
+
+static void fini(struct actor *self)
+{
+    struct proxy *p = actor_state(self);
+    while (p != NULL && p->loaders != NULL) {
+        struct proxy_loader *l = p->loaders;
+        p->loaders = l->next;
+        end_loader(l);
+        free_loader(p, l);
+    }
+    if (p != NULL)
+        free(p->samplers);
+    free(p);
+}
+
+const struct actor_ops proxy_ops = {
+    .name = "proxy",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

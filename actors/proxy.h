@@ -1,0 +1,39 @@
+/*
+ * The trainer-proxy: stands for the training code among the actors.
+ *
+ * A client (a thread through a port, or an actor) opens a loader here and asks for its batches in
+ * order. The proxy keeps a window of batches in flight ahead of the client, spread over the
+ * samplers; when one is down its batches are asked of another. Finished batches wait in the bank, where
+ * the client collects them, so nothing is lost when a client stops waiting.
+ *
+ * Back-pressure: a batch is asked for only when the window has a place for it and the bank room.
+ *
+ * Ownership: the options and what they name outlive the actor. Thread rules: an actor's.
+ */
+#ifndef ACTORS_PROXY_H
+#define ACTORS_PROXY_H
+
+#include <stdint.h>
+
+#include "actors/batch_bank.h"
+#include "actors/graph_meta.h"
+#include "partition/book.h"
+#include "runtime/actor.h"
+
+#define PROXY_NAME "proxy" /* in the directory */
+
+/* A larger window only holds memory. */
+#define PROXY_WINDOW_MAX 256u
+
+struct proxy_options {
+    const struct book *book;
+    const struct graph_meta *meta;
+    struct batch_bank *bank;
+    uint32_t num_samplers;
+    uint64_t recovery_ns; /* how long batches wait for samplers that are down */
+};
+
+/* arg: struct proxy_options. */
+extern const struct actor_ops proxy_ops;
+
+#endif

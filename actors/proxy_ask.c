@@ -1,0 +1,206 @@
+/* The proxy's calls to samplers. */
+#include <inttypes.h>
+
+#include "actors/failed.h"
+#include "actors/proxy_state.h"
+#include "actors/sampler.h"
+#include "runtime/directory.h"
+
+/* Slots that no sampler could take, or that found no room, are looked at again after this. */
+#define RETRY_NS UINT64_C(1000000)
+
+/* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
+#define GRACE_NS UINT64_C(5000000000)
+
+static void retry(struct actor *self, void *arg)
+{
+    (void)self;
+    proxy_fill(arg);
+}
+
+void proxy_retry_later(struct proxy_loader *l)
+{
+    struct actor *self = l->proxy->self;
+    if (!timer_is_started(&l->retry))
+        timer_start(self, &l->retry, actor_now_ns(self) + RETRY_NS, retry, l);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct sampler_link *link = arg;
+    (void)self;
+    link->finding = false;
+    if (status == TR_ECANCELED)
+        return;
+    link->address = status == 0 ? address : ADDRESS_NONE;
+    for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
+        proxy_retry_later(l);
+}
+
+void proxy_find_samplers(struct proxy *p)
+{
+    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
+        struct sampler_link *link = &p->samplers[i];
+        char name[DIRECTORY_NAME_MAX];
+        if (link->finding || !address_is_none(link->address))
+            continue;
+        sampler_name(i, name, sizeof name);
+        uint64_t until = actor_now_ns(p->self) + p->options->recovery_ns;
+        link->finding = directory_wait(p->self, name, until, found, link) == 0;
+    }
+}
+
+static void fail_all(struct proxy_loader *l, const struct error *error)
+{
+    for (uint32_t i = 0; i < l->window; i++) {
+        struct proxy_slot *slot = &l->slots[i];
+        if (slot->state != SLOT_QUEUED && slot->state != SLOT_ASKED)
+            continue;
+        proxy_cancel(slot);
+        slot->state = SLOT_FAILED;
+        slot->error = *error;
+    }
+    proxy_retry_later(l);
+}
+
+static void open_done(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct proxy_open *open = arg;
+    struct error error = { 0 };
+    open->call = (struct call_id){ 0 };
+    if (status == TR_ECANCELED)
+        return;
+    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    message_release(self, reply);
+    if (status == 0 && failed == 0)
+        return;
+    open->address = ADDRESS_NONE;
+    if (failed != 0)
+        fail_all(open->loader, &error);
+}
+
+/* A message later in the same lane arrives later, so a batch may be asked for at once. */
+static int open_at(struct proxy_loader *l, uint32_t sampler)
+{
+    struct proxy *p = l->proxy;
+    struct proxy_open *open = &l->samplers[sampler];
+    if (address_equal(open->address, p->samplers[sampler].address))
+        return 0;
+    if (open->call.id != 0)
+        actor_cancel(p->self, open->call);
+    struct message *request = message_copy(p->self, l->message);
+    if (request == NULL)
+        return TR_ENOMEM;
+    open->address = p->samplers[sampler].address;
+    int rv = actor_call(p->self, open->address, request,
+                        actor_now_ns(p->self) + p->options->recovery_ns, open_done, open,
+                        &open->call);
+    if (rv != 0)
+        open->address = ADDRESS_NONE;
+    return rv;
+}
+
+static bool find_up(const struct proxy *p, uint64_t first, uint32_t *sampler)
+{
+    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
+        *sampler = (uint32_t)((first + i) % p->options->num_samplers);
+        if (!address_is_none(p->samplers[*sampler].address))
+            return true;
+    }
+    return false;
+}
+
+static bool is_passing(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
+           status == TR_ETIMEDOUT;
+}
+
+static void fail(struct proxy_slot *slot, int code, const struct error *error)
+{
+    slot->state = SLOT_FAILED;
+    slot->error = *error;
+    if (error->code == 0)
+        error_set(&slot->error, code, "batch %" PRIu64 ": %s", slot->step, tr_strerror(code));
+    batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader);
+}
+
+/* What a sampler said, or did not. */
+static void settle(struct proxy_slot *slot, int status, int failed, const struct error *error)
+{
+    struct proxy_loader *l = slot->loader;
+    struct proxy *p = l->proxy;
+    if (status == 0 && failed == 0) {
+        slot->state = SLOT_READY;
+        return;
+    }
+    if (status == TR_EPEERDOWN)
+        p->samplers[slot->sampler].address = ADDRESS_NONE;
+    if (failed == TR_ENOENT) /* a sampler that was started again knows no loaders */
+        l->samplers[slot->sampler].address = ADDRESS_NONE;
+    bool again = failed == TR_ENOENT || failed == TR_ECANCELED || is_passing(status);
+    if (again && actor_now_ns(p->self) < slot->until_ns)
+        slot->state = SLOT_QUEUED;
+    else
+        fail(slot, failed != 0 ? failed : status, error);
+}
+
+static void done(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct proxy_slot *slot = arg;
+    struct error error = { 0 };
+    slot->call = (struct call_id){ 0 };
+    if (status == TR_ECANCELED)
+        return;
+    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    message_release(self, reply);
+    settle(slot, status, failed, &error);
+    if (slot->state == SLOT_QUEUED)
+        proxy_retry_later(slot->loader);
+    else
+        proxy_fill(slot->loader);
+}
+
+void proxy_ask(struct proxy_slot *slot)
+{
+    struct proxy_loader *l = slot->loader;
+    struct proxy *p = l->proxy;
+    if (actor_now_ns(p->self) >= slot->until_ns) {
+        fail(slot, TR_ETIMEDOUT, &(struct error){ 0 });
+        return;
+    }
+    if (!find_up(p, slot->step, &slot->sampler)) {
+        proxy_find_samplers(p);
+        proxy_retry_later(l);
+        return;
+    }
+    struct message *request =
+        open_at(l, slot->sampler) != 0 ? NULL : message_create(p->self, MSG_BATCH_REQUEST);
+    if (request == NULL) {
+        proxy_retry_later(l);
+        return;
+    }
+    struct msg_batch_request *head = message_head(request);
+    head->loader = l->open->loader;
+    head->batch = slot->step;
+    head->epoch = l->epoch;
+    int rv = actor_call(p->self, p->samplers[slot->sampler].address, request,
+                        slot->until_ns + GRACE_NS, done, slot, &slot->call);
+    if (rv == 0)
+        slot->state = SLOT_ASKED;
+    else
+        proxy_retry_later(l);
+    proxy_find_samplers(p);
+}
+
+/* Whatever comes of the call is of no interest any more. */
+void proxy_cancel(struct proxy_slot *slot)
+{
+    struct proxy *p = slot->loader->proxy;
+    if (slot->call.id != 0)
+        actor_cancel(p->self, slot->call);
+    slot->call = (struct call_id){ 0 };
+    if (slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED)
+        batch_bank_unreserve(p->options->bank, slot->loader->open->loader);
+    slot->state = SLOT_EMPTY;
+}

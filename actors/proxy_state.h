@@ -1,0 +1,93 @@
+/* What the files of the proxy share. */
+#ifndef ACTORS_PROXY_STATE_H
+#define ACTORS_PROXY_STATE_H
+
+#include <stdbool.h>
+
+#include "actors/proxy.h"
+#include "runtime/call.h"
+#include "runtime/timer.h"
+#include "schemas/messages.h"
+
+struct proxy;
+struct proxy_loader;
+
+enum slot_state {
+    SLOT_EMPTY,
+    SLOT_QUEUED, /* room is reserved; waits for a sampler */
+    SLOT_ASKED,
+    SLOT_READY,  /* in the bank */
+    SLOT_FAILED,
+};
+
+/* A step of the window. */
+struct proxy_slot {
+    struct proxy_loader *loader;
+    uint64_t step;
+    enum slot_state state;
+    uint32_t sampler;
+    uint64_t until_ns; /* the recovery deadline of its batch */
+    struct call_id call;
+    struct error error; /* of a failed one */
+};
+
+/* A loader at one sampler. */
+struct proxy_open {
+    struct proxy_loader *loader;
+    uint32_t sampler;
+    struct address address; /* where it is open, or being opened; none: nowhere */
+    struct call_id call;
+};
+
+struct proxy_loader {
+    struct proxy *proxy;
+    struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers */
+    const struct msg_loader_open *open;
+    uint64_t num_steps;
+    uint32_t window;
+    uint32_t epoch;
+    bool begun;        /* an epoch is under way */
+    uint64_t position; /* the step that the client takes next */
+    uint64_t next_ask; /* the first step that has no slot yet */
+    struct proxy_slot *slots;    /* [window]; step s in slot s % window */
+    struct proxy_open *samplers; /* [num_samplers] */
+    struct message *waiter;      /* the client's call for step `position`; or NULL */
+    struct timer retry;
+    struct proxy_loader *next;
+};
+
+struct sampler_link {
+    struct proxy *proxy;
+    struct address address; /* none: not known */
+    bool finding;
+};
+
+struct proxy {
+    struct actor *self;
+    const struct proxy_options *options;
+    struct sampler_link *samplers; /* [num_samplers] */
+    struct proxy_loader *loaders;
+};
+
+/* proxy_window.c */
+void proxy_begin_epoch(struct proxy_loader *loader, uint32_t epoch, uint64_t position);
+void proxy_drop_epoch(struct proxy_loader *loader);
+void proxy_advance(struct proxy_loader *loader, uint64_t position);
+/* Asks for what the window and the bank have room for, and tells the client what is there. */
+void proxy_fill(struct proxy_loader *loader);
+
+/* proxy_ask.c: sends a queued slot's request to a sampler, if one is known. */
+void proxy_ask(struct proxy_slot *slot);
+void proxy_cancel(struct proxy_slot *slot);
+void proxy_retry_later(struct proxy_loader *loader);
+void proxy_find_samplers(struct proxy *proxy);
+
+/* An upper bound of the bytes of one batch, before there was any. */
+size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
+
+static inline struct proxy_slot *proxy_slot(const struct proxy_loader *loader, uint64_t step)
+{
+    return &loader->slots[step % loader->window];
+}
+
+#endif
