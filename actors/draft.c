@@ -21,7 +21,7 @@ int draft_init(struct draft *draft, const struct draft_options *options)
     if (draft->bases == NULL || draft->types == NULL || draft->answers == NULL || draft->snapshots == NULL)
         return TR_ENOMEM;
     for (uint32_t t = 0; t < draft->num_ntypes; t++) {
-        draft->types[t].wide = book->num_nodes[t] >= WIDE_NODES;
+        draft->types[t].wide = book->num_nodes[t] >= WIDE_NODES || options->meta->nodes[t].wide;
         draft->types[t].lists = calloc(draft->num_parts, sizeof *draft->types[t].lists);
         if (draft->types[t].lists == NULL)
             return TR_ENOMEM;

@@ -55,6 +55,13 @@ int graph_meta_init(struct graph_meta *meta, const struct graph_part *part)
     return rv;
 }
 
+void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part)
+{
+    for (uint32_t e = 0; e < part->types->num_etypes; e++)
+        if (part->edges[e].csc.column_global != NULL)
+            meta->nodes[part->types->etypes[e].src].wide = true;
+}
+
 void graph_meta_fini(struct graph_meta *meta)
 {
     for (uint32_t t = 0; meta->nodes != NULL && t < meta->num_ntypes; t++) {

@@ -10,6 +10,7 @@
 #ifndef ACTORS_GRAPH_META_H
 #define ACTORS_GRAPH_META_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct feature_meta {
 };
 
 struct node_meta {
+    bool wide; /* some partition lists its nodes in 8 bytes */
     uint32_t num_features;
     struct feature_meta *features;
 };
@@ -38,6 +40,8 @@ struct graph_meta {
 };
 
 int graph_meta_init(struct graph_meta *meta, const struct graph_part *part);
+/* Each partition in this process tells how wide its columns are. */
+void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part);
 void graph_meta_fini(struct graph_meta *meta);
 
 /* The number of the name, or -1. */

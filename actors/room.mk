@@ -14,3 +14,16 @@ libtr_actors_la_SOURCES = \
     actors/server_sample.c \
     actors/server_select.c \
     actors/snapshot.c actors/snapshot.h actors/snapshot_load.c
+
+# Batches: made by samplers, brought by the trainer-proxy.
+libtr_actors_la_SOURCES += \
+    actors/batch_bank.c actors/batch_bank.h \
+    actors/draft.c actors/draft.h actors/draft_draw.c actors/draft_rows.c \
+    actors/epoch_plan.c actors/epoch_plan.h \
+    actors/graph_meta.c actors/graph_meta.h \
+    actors/proxy.c actors/proxy.h actors/proxy_ask.c actors/proxy_estimate.c \
+    actors/proxy_state.h actors/proxy_window.c \
+    actors/sampled_batch.c actors/sampled_batch.h \
+    actors/sampler.c actors/sampler.h actors/sampler_answer.c actors/sampler_ask.c \
+    actors/sampler_request.c actors/sampler_state.h \
+    actors/vec.c actors/vec.h

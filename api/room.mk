@@ -1,2 +1,12 @@
 noinst_LTLIBRARIES += libtr_api.la
-libtr_api_la_SOURCES =
+libtr_api_la_SOURCES = \
+    api/batch.c \
+    api/fetch.c \
+    api/graph.c \
+    api/graph_call.c \
+    api/graph_cast.c \
+    api/graph_info.c \
+    api/internal.h \
+    api/loader.c \
+    api/nodes.c \
+    api/session.c

@@ -1,0 +1,114 @@
+/* A struct tr_batch is a struct sampled_batch: these read its mini-batch. */
+#include <troupe/batch.h>
+
+#include "actors/sampled_batch.h"
+#include "api/internal.h"
+#include "graph/digest.h"
+
+const struct mini_batch *batch_mini(const struct tr_batch *batch)
+{
+    return &((const struct sampled_batch *)(const void *)batch)->batch;
+}
+
+static const struct batch_nodes *nodes_of(const struct tr_batch *batch, uint32_t ntype)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    return ntype < b->num_ntypes ? &b->nodes[ntype] : NULL;
+}
+
+void tr_batch_release(struct tr_batch *batch)
+{
+    sampled_batch_release((struct sampled_batch *)(void *)batch);
+}
+
+uint32_t tr_batch_epoch(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->epoch;
+}
+
+uint64_t tr_batch_index(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->index;
+}
+
+uint32_t tr_batch_num_layers(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->num_layers;
+}
+
+int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
+                   struct tr_block *block)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    if (layer >= b->num_layers || etype >= b->num_etypes)
+        return TR_ERANGE;
+    const struct block_edges *edges = &b->blocks[layer].edges[etype];
+    *block = (struct tr_block){
+        .num_src = edges->num_src,
+        .num_dst = edges->num_dst,
+        .num_edges = edges->num_edges,
+        .index = edges->index,
+        .sources = edges->sources,
+        .edge_ids = edges->edge_ids,
+    };
+    return 0;
+}
+
+const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    *count = nodes != NULL ? nodes->num_nodes : 0;
+    return nodes != NULL ? nodes->ids : NULL;
+}
+
+const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint32_t ntype, size_t *count)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    bool there = nodes != NULL && nodes->original_ids != NULL;
+    *count = there ? nodes->num_nodes : 0;
+    return there ? nodes->original_ids : NULL;
+}
+
+size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return nodes != NULL ? nodes->num_seeds : 0;
+}
+
+const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return nodes != NULL ? nodes->in_degrees : NULL;
+}
+
+const uint32_t *tr_batch_out_degrees(const struct tr_batch *batch, uint32_t ntype)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return nodes != NULL ? nodes->out_degrees : NULL;
+}
+
+static int give_rows(const struct batch_rows *from, struct tr_rows *rows)
+{
+    if (from->rows == NULL)
+        return TR_ENOENT;
+    *rows = (struct tr_rows){ from->dtype, from->num_rows, from->width, from->row_bytes,
+                              from->rows };
+    return 0;
+}
+
+int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return nodes != NULL ? give_rows(&nodes->features, rows) : TR_ENOENT;
+}
+
+int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows)
+{
+    const struct batch_nodes *nodes = nodes_of(batch, ntype);
+    return nodes != NULL ? give_rows(&nodes->labels, rows) : TR_ENOENT;
+}
+
+int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest)
+{
+    return batch_digest(batch_mini(batch), digest);
+}

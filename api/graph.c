@@ -1,0 +1,285 @@
+#include <troupe/graph.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+/* Starting takes milliseconds; stopping, the longest turn. */
+#define START_NS UINT64_C(30000000000)
+#define STOP_NS UINT64_C(10000000000)
+
+void graph_acquire(struct tr_graph *graph)
+{
+    atomic_fetch_add_explicit(&graph->references, 1, memory_order_relaxed);
+}
+
+static void write_log(void *arg, enum log_level level, const char *line)
+{
+    const struct tr_session_options *options = arg;
+    options->log(options->log_arg, (int)level, line);
+}
+
+static int load(struct tr_graph *graph, const char *path, struct error *error)
+{
+    int rv = store_open(path, &graph->store, error);
+    if (rv != 0)
+        return rv;
+    graph->book = store_book(graph->store);
+    rv = snapshots_create(graph->book, &graph->snapshots);
+    uint32_t parts = graph->book->num_parts;
+    uint32_t *all = calloc(parts, sizeof *all);
+    graph->parts = calloc(parts, sizeof *graph->parts);
+    graph->held = calloc(parts, sizeof *graph->held);
+    if (rv != 0 || all == NULL || graph->parts == NULL || graph->held == NULL) {
+        rv = error_set(error, TR_ENOMEM, "%s: no memory for %u partitions", path, parts);
+        goto out;
+    }
+    for (uint32_t p = 0; p < parts; p++)
+        all[p] = p;
+    const struct partition_load what = {
+        .mode = graph->session->options.map_files ? PARTITION_MAP : PARTITION_COPY,
+        .features = 1,
+    };
+    rv = snapshots_load(graph->snapshots, graph->store, all, parts, &what, error);
+    for (uint32_t p = 0; p < parts && rv == 0; p++) {
+        graph->held[p] = snapshot_acquire(graph->snapshots, p, SNAPSHOT_NEWEST);
+        graph->parts[p] = snapshot_part(graph->held[p]);
+    }
+    if (rv == 0)
+        rv = graph_meta_init(&graph->meta, graph->parts[0]);
+    for (uint32_t p = 0; p < parts && rv == 0; p++)
+        graph_meta_add_part(&graph->meta, graph->parts[p]);
+out:
+    free(all);
+    return rv;
+}
+
+static int start_node(struct tr_graph *graph, struct error *error)
+{
+    struct tr_session_options *o = &graph->session->options;
+    int rv = messages_register(&graph->kinds, NULL, error);
+    if (rv != 0)
+        return rv;
+    struct node_options options = { .loops = o->loops, .kinds = &graph->kinds, .codec = o->codec };
+    if (o->log != NULL)
+        options.log = (struct log_sink){ write_log, o, LOG_LEVEL_INFO };
+    rv = node_create(graph->session->env, &options, &graph->node, error);
+    if (rv != 0)
+        return rv;
+    const struct actor_options root = { .ops = &troupe_ops, .arg = &graph->cast };
+    struct address address;
+    rv = node_spawn(graph->node, &root, &address);
+    if (rv == 0)
+        rv = node_start(graph->node);
+    return rv;
+}
+
+static int find_proxy(struct tr_graph *graph)
+{
+    struct graph_port *port;
+    int rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return rv;
+    rv = port_find(port->port, PROXY_NAME, port_now_ns(port->port) + START_NS, &graph->proxy);
+    graph_leave(graph, port);
+    return rv;
+}
+
+static int adopt(struct tr_session *session, struct tr_graph *graph)
+{
+    pthread_mutex_lock(&session->mutex);
+    bool closed = session->closed;
+    if (!closed) {
+        graph->next = session->graphs;
+        session->graphs = graph;
+    }
+    pthread_mutex_unlock(&session->mutex);
+    return closed ? TR_ECLOSED : 0;
+}
+
+static void disown(struct tr_session *session, struct tr_graph *graph)
+{
+    pthread_mutex_lock(&session->mutex);
+    struct tr_graph **link = &session->graphs;
+    while (*link != NULL && *link != graph)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = graph->next;
+    pthread_mutex_unlock(&session->mutex);
+}
+
+int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out)
+{
+    *out = NULL;
+    struct error error = { 0 };
+    struct tr_graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL)
+        return session_failf(session, TR_ENOMEM, "%s: no memory for a graph", path);
+    atomic_init(&graph->references, 1);
+    pthread_mutex_init(&graph->mutex, NULL);
+    pthread_cond_init(&graph->left, NULL);
+    session_acquire(session);
+    graph->session = session;
+    int rv = load(graph, path, &error);
+    if (rv == 0)
+        rv = graph_cast_init(graph);
+    if (rv == 0)
+        rv = start_node(graph, &error);
+    if (rv == 0)
+        rv = find_proxy(graph);
+    if (rv == 0)
+        rv = adopt(session, graph);
+    if (rv == 0) {
+        *out = graph;
+        return 0;
+    }
+    if (error.code == 0)
+        error_set(&error, rv, "%s: %s", path, tr_strerror(rv));
+    session_fail(session, &error);
+    graph_release(graph);
+    return rv;
+}
+
+/* Wakes every call. Under the mutex. */
+static void close_ports(struct tr_graph *graph)
+{
+    for (struct graph_port *p = graph->busy; p != NULL; p = p->next)
+        port_close(p->port);
+    for (struct graph_port *p = graph->idle; p != NULL; p = p->next)
+        port_close(p->port);
+}
+
+static void destroy_ports(struct tr_graph *graph)
+{
+    while (graph->idle != NULL) {
+        struct graph_port *port = graph->idle;
+        graph->idle = port->next;
+        port_destroy(port->port);
+        free(port);
+    }
+}
+
+static void let_go(struct tr_graph *graph)
+{
+    for (uint32_t p = 0; graph->held != NULL && p < graph->book->num_parts; p++) {
+        snapshot_release(graph->held[p]);
+        graph->held[p] = NULL;
+    }
+    free(graph->parts);
+    graph->parts = NULL;
+    snapshots_destroy(graph->snapshots);
+    graph->snapshots = NULL;
+}
+
+void graph_stop(struct tr_graph *graph)
+{
+    pthread_mutex_lock(&graph->mutex);
+    bool mine = !graph->stopping;
+    graph->stopping = true;
+    close_ports(graph);
+    while (graph->calls > 0)
+        pthread_cond_wait(&graph->left, &graph->mutex);
+    while (!mine && !graph->stopped)
+        pthread_cond_wait(&graph->left, &graph->mutex);
+    pthread_mutex_unlock(&graph->mutex);
+    if (!mine)
+        return;
+    if (graph->node != NULL) {
+        node_stop(graph->node, env_now_ns(graph->session->env) + STOP_NS);
+        node_join(graph->node);
+        destroy_ports(graph);
+        node_destroy(graph->node);
+        graph->node = NULL;
+    }
+    let_go(graph);
+    pthread_mutex_lock(&graph->mutex);
+    graph->stopped = true;
+    pthread_cond_broadcast(&graph->left);
+    pthread_mutex_unlock(&graph->mutex);
+}
+
+void graph_release(struct tr_graph *graph)
+{
+    /* Release, then acquire by the last one, who must see what all others did. */
+    if (atomic_fetch_sub_explicit(&graph->references, 1, memory_order_acq_rel) > 1)
+        return;
+    disown(graph->session, graph);
+    graph_stop(graph);
+    free(graph->held);
+    graph_meta_fini(&graph->meta);
+    graph_cast_fini(&graph->cast);
+    if (graph->store != NULL)
+        store_close(graph->store);
+    pthread_cond_destroy(&graph->left);
+    pthread_mutex_destroy(&graph->mutex);
+    session_release(graph->session);
+    free(graph);
+}
+
+void tr_graph_close(struct tr_graph *graph)
+{
+    if (graph != NULL)
+        graph_release(graph);
+}
+
+static int open_port(struct tr_graph *graph, struct graph_port **out)
+{
+    struct graph_port *port = calloc(1, sizeof *port);
+    if (port == NULL)
+        return TR_ENOMEM;
+    int rv = port_open(graph->node, 0, &port->port);
+    if (rv != 0) {
+        free(port);
+        return rv;
+    }
+    *out = port;
+    return 0;
+}
+
+static void leave(struct tr_graph *graph)
+{
+    if (--graph->calls == 0)
+        pthread_cond_broadcast(&graph->left);
+}
+
+int graph_enter(struct tr_graph *graph, struct graph_port **out)
+{
+    pthread_mutex_lock(&graph->mutex);
+    int rv = graph->stopping ? TR_ECLOSED : 0;
+    struct graph_port *port = graph->idle;
+    if (rv == 0)
+        graph->calls++;
+    if (rv == 0 && port != NULL)
+        graph->idle = port->next;
+    pthread_mutex_unlock(&graph->mutex);
+    if (rv == 0 && port == NULL)
+        rv = open_port(graph, &port);
+    else if (rv != 0)
+        return rv;
+    pthread_mutex_lock(&graph->mutex);
+    if (rv != 0) {
+        leave(graph);
+    } else {
+        port->next = graph->busy;
+        graph->busy = port;
+        if (graph->stopping)
+            port_close(port->port);
+        *out = port;
+    }
+    pthread_mutex_unlock(&graph->mutex);
+    return rv;
+}
+
+void graph_leave(struct tr_graph *graph, struct graph_port *port)
+{
+    pthread_mutex_lock(&graph->mutex);
+    struct graph_port **link = &graph->busy;
+    while (*link != port)
+        link = &(*link)->next;
+    *link = port->next;
+    port->next = graph->idle;
+    graph->idle = port;
+    leave(graph);
+    pthread_mutex_unlock(&graph->mutex);
+}

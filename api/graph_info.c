@@ -1,0 +1,78 @@
+/* What a graph says of itself: answered from its book, without a message. */
+#include <string.h>
+
+#include "api/internal.h"
+
+const struct graph_part *const *graph_parts(const struct tr_graph *graph)
+{
+    return graph->parts;
+}
+
+const struct book *graph_book(const struct tr_graph *graph)
+{
+    return graph->book;
+}
+
+struct node *graph_node(struct tr_graph *graph)
+{
+    return graph->node;
+}
+
+uint32_t tr_graph_num_ntypes(const struct tr_graph *graph)
+{
+    return graph->book->types.num_ntypes;
+}
+
+uint32_t tr_graph_num_etypes(const struct tr_graph *graph)
+{
+    return graph->book->types.num_etypes;
+}
+
+uint32_t tr_graph_num_parts(const struct tr_graph *graph)
+{
+    return graph->book->num_parts;
+}
+
+const char *tr_graph_ntype_name(const struct tr_graph *graph, uint32_t ntype)
+{
+    return ntype < graph->book->types.num_ntypes ? graph->book->types.ntypes[ntype] : NULL;
+}
+
+const char *tr_graph_etype_name(const struct tr_graph *graph, uint32_t etype)
+{
+    return etype < graph->book->types.num_etypes ? graph->book->types.etypes[etype].name : NULL;
+}
+
+uint64_t tr_graph_num_nodes(const struct tr_graph *graph, uint32_t ntype)
+{
+    return ntype < graph->book->types.num_ntypes ? graph->book->num_nodes[ntype] : 0;
+}
+
+uint64_t tr_graph_num_edges(const struct tr_graph *graph, uint32_t etype)
+{
+    return etype < graph->book->types.num_etypes ? graph->book->num_edges[etype] : 0;
+}
+
+uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype)
+{
+    return ntype < graph->meta.num_ntypes ? graph->meta.nodes[ntype].num_features : 0;
+}
+
+int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feature,
+                     struct tr_feature_info *info)
+{
+    if (feature >= tr_graph_num_features(graph, ntype))
+        return TR_ERANGE;
+    const struct feature_meta *meta = &graph->meta.nodes[ntype].features[feature];
+    *info = (struct tr_feature_info){ meta->name, meta->dtype, meta->width, meta->row_bytes };
+    return 0;
+}
+
+int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
+                          struct tr_feature_info *info)
+{
+    for (uint32_t i = 0; i < tr_graph_num_features(graph, ntype); i++)
+        if (strcmp(graph->meta.nodes[ntype].features[i].name, name) == 0)
+            return tr_graph_feature(graph, ntype, i, info);
+    return TR_ENOENT;
+}

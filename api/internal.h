@@ -1,0 +1,154 @@
+/*
+ * What stands behind the public handles, for the command line, the model and tests; not exported.
+ *
+ * Lifetimes: everything made from a session holds the session's memory by a counted reference.
+ * A graph runs its actors on a node of its own; they stop when the last handle on the graph is closed
+ * or the session is. Frozen partitions are opened before the actors and closed after them.
+ *
+ * A blocking call takes a port of the graph (graph_enter), talks to actors, and gives it back
+ * (graph_leave); closing waits until all calls have left, after it woke them.
+ */
+#ifndef API_INTERNAL_H
+#define API_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <pthread.h>
+
+#include <troupe/troupe.h>
+
+#include "actors/batch_bank.h"
+#include "actors/graph_meta.h"
+#include "actors/proxy.h"
+#include "actors/sampler.h"
+#include "actors/server.h"
+#include "actors/snapshot.h"
+#include "graph/batch.h"
+#include "partition/store.h"
+#include "runtime/error.h"
+#include "runtime/node.h"
+#include "runtime/port.h"
+
+/* Threads whose last sentence a session remembers; the one unused longest makes room. */
+#define SESSION_THREADS_MAX 256u
+
+struct thread_error {
+    pthread_t thread;
+    bool used;
+    uint64_t turn;
+    char text[ERROR_TEXT_MAX];
+};
+
+struct tr_session {
+    atomic_uint references;
+    pthread_mutex_t mutex; /* guards all below but what is set once */
+    struct tr_session_options options; /* defaults filled in; set once */
+    struct env *env;                   /* set once */
+    struct batch_bank *bank;           /* set once */
+    atomic_ullong next_loader;
+    bool closed;
+    struct tr_graph *graphs;
+    uint64_t error_turn;
+    struct thread_error *errors; /* [SESSION_THREADS_MAX] */
+};
+
+struct graph_port {
+    struct port *port;
+    struct graph_port *next;
+};
+
+/* Arguments of the actors of a graph: they outlive the actors. */
+struct graph_cast {
+    uint32_t num_servers, num_samplers, num_loops;
+    struct server_options *servers;   /* [num_servers] */
+    uint32_t *server_parts;           /* all partitions, server after server */
+    struct sampler_options *samplers; /* [num_samplers] */
+    struct proxy_options proxy;
+};
+
+struct tr_graph {
+    atomic_uint references;
+    struct tr_session *session; /* a reference */
+    struct tr_graph *next;      /* of the session's */
+    struct store *store;
+    const struct book *book;
+    struct graph_meta meta;
+    const struct graph_part **parts; /* [book->num_parts], while it runs */
+    struct snapshots *snapshots;
+    struct snapshot **held; /* [book->num_parts] */
+    struct graph_cast cast;
+    struct kinds kinds;
+    struct node *node;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t left;
+    bool stopping;
+    bool stopped;
+    uint32_t calls; /* threads inside */
+    struct graph_port *idle, *busy;
+    struct address proxy;
+};
+
+struct tr_nodes {
+    atomic_uint references;
+    struct tr_graph *graph; /* a reference */
+    uint32_t ntype;
+    size_t count;
+    uint64_t *ids, *original_ids;
+};
+
+/* The mini-batch inside, as the model takes it; as long as the batch is held. */
+const struct mini_batch *batch_mini(const struct tr_batch *batch);
+
+/* The frozen partitions [tr_graph_num_parts], for exact inference; until graph or session is
+ * closed. NULL after that. */
+const struct graph_part *const *graph_parts(const struct tr_graph *graph);
+const struct book *graph_book(const struct tr_graph *graph);
+
+/* The node that runs the graph's actors; until graph or session is closed. */
+struct node *graph_node(struct tr_graph *graph);
+
+/* session.c */
+void session_acquire(struct tr_session *session);
+void session_release(struct tr_session *session);
+/* Remembers the sentence for this thread and returns error->code; of an error without a
+ * sentence the code's own text. */
+int session_fail(struct tr_session *session, const struct error *error);
+int session_failf(struct tr_session *session, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* graph.c */
+void graph_acquire(struct tr_graph *graph);
+void graph_release(struct tr_graph *graph);
+void graph_stop(struct tr_graph *graph);
+/* TR_ECLOSED once the graph is stopping. */
+int graph_enter(struct tr_graph *graph, struct graph_port **port);
+void graph_leave(struct tr_graph *graph, struct graph_port *port);
+
+/* graph_cast.c: spawns the graph's actors on its node. */
+int graph_cast_init(struct tr_graph *graph);
+void graph_cast_fini(struct graph_cast *cast);
+extern const struct actor_ops troupe_ops;
+
+/* graph_call.c */
+
+/* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
+uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);
+
+/* A call to the owner of a partition, again while it is down, full or out of memory, until the deadline.
+ * make(arg, port, &request) makes the request for each attempt. */
+int graph_call_part(struct tr_graph *graph, struct port *port, uint32_t part,
+                    uint64_t deadline_ns,
+                    int (*make)(void *arg, struct port *port, struct message **request), void *arg,
+                    struct message **reply, struct error *error);
+
+/* A body of bytes for a message of a port, or NULL. */
+void *port_body_alloc(struct message *message, size_t bytes);
+
+/* fetch.c: rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
+int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
+                      const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
+
+/* nodes.c */
+void nodes_release(struct tr_nodes *nodes);
+
+#endif

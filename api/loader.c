@@ -1,0 +1,415 @@
+#include <troupe/loader.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/failed.h"
+#include "api/internal.h"
+
+/* A waiter looks this often whether it was cancelled while its request was on its way. */
+#define LOOK_NS UINT64_C(50000000)
+
+struct tr_loader {
+    struct tr_graph *graph; /* a reference */
+    struct tr_nodes *nodes; /* a reference: the seeds, should the proxy start again */
+    struct msg_loader_open open;
+    uint64_t num_batches;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t left;
+    bool waiting;
+    bool cancelled;
+    bool closed;
+    uint32_t epoch;
+    uint64_t next;
+};
+
+void tr_loader_options_init(struct tr_loader_options *options)
+{
+    *options = (struct tr_loader_options){ .num_layers = 1, .fanout = { 10 }, .batch_size = 1024,
+                                           .shuffle = true };
+}
+
+static int fail(const struct tr_loader *l, int code, const char *what)
+{
+    return session_failf(l->graph->session, code, "loader: %s: %s", what, tr_strerror(code));
+}
+
+static int check_shape(struct tr_session *session, const struct tr_loader_options *o)
+{
+    if (o->num_layers == 0 || o->num_layers > TR_LAYERS_MAX)
+        return session_failf(session, TR_ERANGE, "num_layers: %u; give 1 to %d", o->num_layers,
+                             TR_LAYERS_MAX);
+    for (uint32_t i = 0; i < o->num_layers; i++)
+        if (o->fanout[i] < TR_FANOUT_ALL || o->fanout[i] > (int32_t)SAMPLE_FANOUT_MAX)
+            return session_failf(session, TR_ERANGE, "fanout[%u]: %d; give 0 to %u, or -1 for all",
+                                 i, o->fanout[i], SAMPLE_FANOUT_MAX);
+    if (o->batch_size == 0)
+        return session_failf(session, TR_ERANGE, "batch_size: 0; give 1 or more");
+    uint32_t world = o->world != 0 ? o->world : 1;
+    if (o->rank >= world)
+        return session_failf(session, TR_ERANGE, "rank: %u of %u trainers", o->rank, world);
+    return 0;
+}
+
+static int find_name(struct tr_graph *graph, const char *name, const char *option, uint32_t *out)
+{
+    *out = MSG_MASK_ALL;
+    if (name == NULL)
+        return 0;
+    int number = graph_meta_name(&graph->meta, name);
+    if (number < 0)
+        return session_failf(graph->session, TR_ENOENT, "%s: the graph has no feature \"%s\"",
+                             option, name);
+    *out = (uint32_t)number;
+    return 0;
+}
+
+static uint32_t flags_of(const struct tr_loader_options *o)
+{
+    return (o->replace ? MSG_LOADER_REPLACE : 0) | (o->shuffle ? MSG_LOADER_SHUFFLE : 0) |
+           (o->drop_last ? MSG_LOADER_DROP_LAST : 0) | (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
+           (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
+           (o->degrees ? MSG_LOADER_DEGREES : 0);
+}
+
+static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
+                     const struct tr_loader_options *o, struct msg_loader_open *open)
+{
+    struct tr_session *session = graph->session;
+    int rv = check_shape(session, o);
+    if (rv == 0)
+        rv = find_name(graph, o->features, "features", &open->features);
+    if (rv == 0)
+        rv = find_name(graph, o->labels, "labels", &open->labels);
+    if (rv != 0)
+        return rv;
+    if (open->labels != MSG_MASK_ALL && graph_meta_table(&graph->meta, nodes->ntype,
+                                                         open->labels) < 0)
+        return session_failf(session, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                             tr_graph_ntype_name(graph, nodes->ntype), o->labels);
+    if (nodes->count > UINT32_MAX)
+        return session_failf(session, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
+    open->loader = atomic_fetch_add(&session->next_loader, 1);
+    open->seed = o->seed != 0 ? o->seed : session->options.seed;
+    open->num_seeds = nodes->count;
+    open->ntype = nodes->ntype;
+    open->num_layers = o->num_layers;
+    memcpy(open->fanout, o->fanout, sizeof open->fanout);
+    open->batch_size = o->batch_size;
+    open->rank = o->rank;
+    open->world = o->world != 0 ? o->world : 1;
+    open->flags = flags_of(o);
+    open->prefetch = o->prefetch;
+    return 0;
+}
+_Static_assert(TR_LAYERS_MAX == MSG_LAYERS_MAX, "fanouts are copied");
+
+static struct message *make_open(const struct tr_loader *l, struct port *port)
+{
+    struct message *request = port_message(port, MSG_LOADER_OPEN);
+    size_t bytes = l->nodes->count * sizeof(uint64_t);
+    unsigned char *body = request == NULL ? NULL : port_body_alloc(request, 2 * bytes);
+    if (body == NULL) {
+        port_release(port, request);
+        return NULL;
+    }
+    *(struct msg_loader_open *)message_head(request) = l->open;
+    memcpy(body, l->nodes->ids, bytes);
+    memcpy(body + bytes, l->nodes->original_ids, bytes);
+    return request;
+}
+
+/* Opens it at the proxy, again after the proxy was started again. */
+static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadline_ns,
+                         struct error *error)
+{
+    struct address proxy;
+    int rv = port_find(port, PROXY_NAME, deadline_ns, &proxy);
+    if (rv != 0)
+        return error_set(error, rv, "the trainer-proxy: %s", tr_strerror(rv));
+    struct message *request = make_open(l, port), *reply;
+    if (request == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds", l->nodes->count);
+    rv = port_call(port, proxy, request, deadline_ns, &reply);
+    if (rv != 0)
+        return error_set(error, rv, "opening a loader: %s", tr_strerror(rv));
+    rv = failed_read(reply, error);
+    if (rv == 0)
+        l->num_batches = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
+    port_release(port, reply);
+    pthread_mutex_lock(&l->graph->mutex);
+    l->graph->proxy = proxy;
+    pthread_mutex_unlock(&l->graph->mutex);
+    return rv;
+}
+
+static struct address proxy_of(struct tr_graph *graph)
+{
+    pthread_mutex_lock(&graph->mutex);
+    struct address proxy = graph->proxy;
+    pthread_mutex_unlock(&graph->mutex);
+    return proxy;
+}
+
+static void destroy(struct tr_loader *l)
+{
+    struct tr_graph *graph = l->graph;
+    nodes_release(l->nodes);
+    pthread_cond_destroy(&l->left);
+    pthread_mutex_destroy(&l->mutex);
+    free(l);
+    graph_release(graph);
+}
+
+static struct tr_loader *create(struct tr_graph *graph, struct tr_nodes *nodes)
+{
+    struct tr_loader *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    graph_acquire(graph);
+    atomic_fetch_add_explicit(&nodes->references, 1, memory_order_relaxed);
+    l->graph = graph;
+    l->nodes = nodes;
+    pthread_mutex_init(&l->mutex, NULL);
+    pthread_cond_init(&l->left, NULL);
+    return l;
+}
+
+int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
+                   const struct tr_loader_options *options, struct tr_loader **out)
+{
+    *out = NULL;
+    struct error error = { 0 };
+    struct graph_port *port;
+    if (nodes->graph != graph)
+        return session_failf(graph->session, TR_EMISMATCH, "the node set is of another graph");
+    struct tr_loader *l = create(graph, nodes);
+    if (l == NULL)
+        return session_failf(graph->session, TR_ENOMEM, "no memory for a loader");
+    int rv = fill_open(graph, nodes, options, &l->open);
+    if (rv != 0)
+        goto err;
+    rv = graph_enter(graph, &port);
+    if (rv != 0) {
+        session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+        goto err;
+    }
+    rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, TR_WAIT_FOREVER), &error);
+    graph_leave(graph, port);
+    if (rv != 0) {
+        session_fail(graph->session, &error);
+        goto err;
+    }
+    *out = l;
+    return 0;
+err:
+    destroy(l);
+    return rv;
+}
+
+uint64_t tr_loader_num_batches(const struct tr_loader *loader)
+{
+    return loader->num_batches;
+}
+
+static struct message *make_request(const struct tr_loader *l, struct port *port, uint32_t epoch,
+                                    uint64_t batch)
+{
+    struct message *request = port_message(port, MSG_BATCH_REQUEST);
+    if (request == NULL)
+        return NULL;
+    struct msg_batch_request *head = message_head(request);
+    head->loader = l->open.loader;
+    head->epoch = epoch;
+    head->batch = batch;
+    return request;
+}
+
+/* A notice may be lost: the next call says the same. */
+static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64_t batch)
+{
+    struct message *message = make_request(l, port, epoch, batch);
+    return message == NULL ? TR_ENOMEM : port_send(port, proxy_of(l->graph), message);
+}
+
+static int starve(const struct tr_loader *l, struct error *error)
+{
+    struct batch_bank *bank = l->graph->session->bank;
+    return error_set(error, TR_EFULL, "account \"batches\" is full: %zu of %zu bytes are in use; "
+                     "release batches or raise memory_bytes_max", batch_bank_used(bank),
+                     batch_bank_bound(bank));
+}
+
+/* Asks until the batch is there, a look at a time. */
+static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, struct error *error)
+{
+    uint64_t now = port_now_ns(port);
+    uint64_t until = now + LOOK_NS < deadline_ns ? now + LOOK_NS : deadline_ns;
+    struct message *request = make_request(l, port, l->epoch, l->next), *reply;
+    if (request == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a request");
+    int rv = port_call(port, proxy_of(l->graph), request, until, &reply);
+    if (rv == 0) {
+        rv = failed_read(reply, error);
+        port_release(port, reply);
+        return rv;
+    }
+    /* A proxy that was started again, or that never heard of this loader, is told of it. */
+    if (rv == TR_EPEERDOWN)
+        rv = open_at_proxy(l, port, deadline_ns, error);
+    if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
+        return 0;
+    if (rv == TR_ETIMEDOUT && batch_bank_is_starving(l->graph->session->bank, l->open.loader))
+        return starve(l, error);
+    return rv;
+}
+
+static bool is_cancelled(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    bool cancelled = l->cancelled || l->closed;
+    pthread_mutex_unlock(&l->mutex);
+    return cancelled;
+}
+
+static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns,
+                      struct sampled_batch **out, struct error *error)
+{
+    struct batch_bank *bank = l->graph->session->bank;
+    uint64_t deadline_ns = graph_deadline(l->graph, port, timeout_ns);
+    int rv = 0;
+    for (;;) {
+        *out = batch_bank_collect(bank, l->open.loader, l->epoch, l->next);
+        if (*out != NULL)
+            break;
+        if (is_cancelled(l))
+            return TR_ECANCELED;
+        if (rv != 0)
+            return rv;
+        rv = ask(l, port, deadline_ns, error);
+    }
+    notify(l, port, l->epoch, l->next + 1);
+    return 0;
+}
+
+static int enter(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    int rv = l->closed ? TR_ECLOSED : l->waiting ? TR_EINVAL : 0;
+    if (rv == 0) {
+        l->waiting = true;
+        l->cancelled = false;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return rv;
+}
+
+static void leave(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    l->waiting = false;
+    pthread_cond_broadcast(&l->left);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+/* The only thread inside: epoch and next are its own. */
+static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_batch **out)
+{
+    struct error error = { 0 };
+    struct graph_port *port;
+    int rv = graph_enter(l->graph, &port);
+    if (rv != 0)
+        return fail(l, rv, "next");
+    rv = wait_batch(l, port->port, timeout_ns, out, &error);
+    graph_leave(l->graph, port);
+    if (rv == 0) {
+        l->next++;
+        return 0;
+    }
+    if (rv == TR_ECANCELED)
+        l->next = 0;
+    return error.code == rv ? session_fail(l->graph->session, &error) : fail(l, rv, "next");
+}
+
+int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out)
+{
+    struct sampled_batch *batch = NULL;
+    *out = NULL;
+    int rv = enter(loader);
+    if (rv != 0)
+        return fail(loader, rv, "another thread waits, or it is closed");
+    if (loader->next >= loader->num_batches) {
+        loader->next = 0;
+        loader->epoch++;
+        rv = TR_EEND;
+    } else {
+        rv = next_batch(loader, timeout_ns, &batch);
+    }
+    *out = (struct tr_batch *)(void *)batch;
+    leave(loader);
+    return rv;
+}
+
+static int tell_proxy(struct tr_loader *l, uint32_t epoch, uint64_t batch)
+{
+    struct graph_port *port;
+    int rv = graph_enter(l->graph, &port);
+    if (rv != 0)
+        return rv;
+    rv = notify(l, port->port, epoch, batch);
+    graph_leave(l->graph, port);
+    return rv;
+}
+
+int tr_loader_begin(struct tr_loader *loader, uint32_t epoch)
+{
+    int rv = enter(loader);
+    if (rv != 0)
+        return fail(loader, rv, "begin: another thread waits, or it is closed");
+    loader->epoch = epoch;
+    loader->next = 0;
+    rv = tell_proxy(loader, epoch, 0);
+    leave(loader);
+    return rv != 0 ? fail(loader, rv, "begin") : 0;
+}
+
+int tr_loader_cancel(struct tr_loader *loader)
+{
+    pthread_mutex_lock(&loader->mutex);
+    bool waited = loader->waiting;
+    loader->cancelled = true;
+    if (!waited)
+        loader->next = 0;
+    pthread_mutex_unlock(&loader->mutex);
+    int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
+    return rv != 0 ? fail(loader, rv, "cancel") : 0;
+}
+
+static void close_at_proxy(struct tr_loader *l)
+{
+    struct graph_port *port;
+    if (graph_enter(l->graph, &port) != 0)
+        return;
+    struct message *message = port_message(port->port, MSG_LOADER_CLOSE);
+    if (message != NULL) {
+        ((struct msg_loader_close *)message_head(message))->loader = l->open.loader;
+        port_send(port->port, proxy_of(l->graph), message);
+    }
+    graph_leave(l->graph, port);
+}
+
+void tr_loader_close(struct tr_loader *loader)
+{
+    if (loader == NULL)
+        return;
+    pthread_mutex_lock(&loader->mutex);
+    loader->closed = true;
+    pthread_mutex_unlock(&loader->mutex);
+    close_at_proxy(loader);
+    pthread_mutex_lock(&loader->mutex);
+    while (loader->waiting)
+        pthread_cond_wait(&loader->left, &loader->mutex);
+    pthread_mutex_unlock(&loader->mutex);
+    destroy(loader);
+}

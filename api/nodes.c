@@ -1,0 +1,238 @@
+/* Node sets, in the order of original IDs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/internal.h"
+
+/* Answers a selection is asked for at once: 1 MiB of IDs. */
+#define SELECT_ROWS 65536u
+
+struct node_pair {
+    uint64_t original, global;
+};
+
+struct selection {
+    struct tr_graph *graph;
+    uint32_t ntype, table;
+    uint32_t part;
+    uint64_t begin;
+    struct node_pair *pairs;
+    size_t count, capacity;
+};
+
+static int make_request(void *arg, struct port *port, struct message **out)
+{
+    const struct selection *s = arg;
+    struct message *request = port_message(port, MSG_SELECT_REQUEST);
+    if (request == NULL)
+        return TR_ENOMEM;
+    *(struct msg_select_request *)message_head(request) = (struct msg_select_request){
+        .part = s->part,
+        .version = s->graph->book->node_extents[s->ntype][s->part].version,
+        .ntype = s->ntype,
+        .table = s->table,
+        .begin = s->begin,
+        .rows_max = SELECT_ROWS,
+    };
+    *out = request;
+    return 0;
+}
+
+static int grow(struct selection *s, size_t more)
+{
+    if (s->count + more <= s->capacity)
+        return 0;
+    size_t capacity = s->capacity * 2 > s->count + more ? s->capacity * 2 : s->count + more;
+    struct node_pair *pairs = realloc(s->pairs, capacity * sizeof *pairs);
+    if (pairs == NULL)
+        return TR_ENOMEM;
+    s->pairs = pairs;
+    s->capacity = capacity;
+    return 0;
+}
+
+static int take_reply(struct selection *s, struct message *reply, bool *done)
+{
+    const struct msg_select_reply *head = message_head(reply);
+    const uint64_t *ids = message_body(reply);
+    if (reply->frame.kind != MSG_SELECT_REPLY ||
+        reply->frame.body_bytes != head->count * UINT64_C(16))
+        return TR_EFORMAT;
+    if (!head->done && head->next <= s->begin)
+        return TR_EFORMAT;
+    int rv = grow(s, head->count);
+    if (rv != 0)
+        return rv;
+    for (uint32_t i = 0; i < head->count; i++)
+        s->pairs[s->count++] = (struct node_pair){ ids[head->count + i], ids[i] };
+    s->begin = head->next;
+    *done = head->done != 0;
+    return 0;
+}
+
+static int select_part(struct selection *s, struct port *port, uint64_t deadline_ns,
+                       struct error *error)
+{
+    bool done = false;
+    int rv = 0;
+    s->begin = 0;
+    while (!done && rv == 0) {
+        struct message *reply;
+        rv = graph_call_part(s->graph, port, s->part, deadline_ns, make_request, s, &reply, error);
+        if (rv != 0)
+            break;
+        rv = take_reply(s, reply, &done);
+        port_release(port, reply);
+        if (rv != 0)
+            error_set(error, rv, "partition %" PRIu32 ": selecting nodes: %s", s->part,
+                      tr_strerror(rv));
+    }
+    return rv;
+}
+
+static int by_original(const void *a, const void *b)
+{
+    const struct node_pair *x = a, *y = b;
+    return (x->original > y->original) - (x->original < y->original);
+}
+
+static int make_set(struct tr_graph *graph, uint32_t ntype, struct node_pair *pairs, size_t count,
+                    struct tr_nodes **out)
+{
+    struct tr_nodes *nodes = calloc(1, sizeof *nodes);
+    uint64_t *ids = malloc((count + 1) * sizeof *ids);
+    uint64_t *original_ids = malloc((count + 1) * sizeof *original_ids);
+    if (nodes == NULL || ids == NULL || original_ids == NULL) {
+        free(nodes);
+        free(ids);
+        free(original_ids);
+        return session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
+    }
+    if (count > 0)
+        qsort(pairs, count, sizeof *pairs, by_original);
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = pairs[i].global;
+        original_ids[i] = pairs[i].original;
+    }
+    graph_acquire(graph);
+    *nodes = (struct tr_nodes){ .graph = graph, .ntype = ntype, .count = count, .ids = ids,
+                                .original_ids = original_ids };
+    atomic_init(&nodes->references, 1);
+    *out = nodes;
+    return 0;
+}
+
+static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table,
+                        struct tr_nodes **out)
+{
+    struct selection s = { .graph = graph, .ntype = ntype, .table = table };
+    struct error error = { 0 };
+    struct graph_port *port;
+    *out = NULL;
+    if (ntype >= graph->book->types.num_ntypes)
+        return session_failf(graph->session, TR_ERANGE, "node type %u, the graph has %u", ntype,
+                             graph->book->types.num_ntypes);
+    int rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+    uint64_t deadline_ns = graph_deadline(graph, port->port, TR_WAIT_FOREVER);
+    for (s.part = 0; s.part < graph->book->num_parts && rv == 0; s.part++)
+        rv = select_part(&s, port->port, deadline_ns, &error);
+    graph_leave(graph, port);
+    rv = rv != 0 ? session_fail(graph->session, &error)
+                 : make_set(graph, ntype, s.pairs, s.count, out);
+    free(s.pairs);
+    return rv;
+}
+
+int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out)
+{
+    return select_nodes(graph, ntype, MSG_MASK_ALL, out);
+}
+
+int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
+                    struct tr_nodes **out)
+{
+    struct tr_feature_info info;
+    *out = NULL;
+    int rv = tr_graph_find_feature(graph, ntype, mask, &info);
+    if (rv != 0)
+        return session_failf(graph->session, rv, "node type %u has no feature \"%s\"", ntype, mask);
+    if (info.width != 1 || (info.dtype != TR_BOOL && info.dtype != TR_U8))
+        return session_failf(graph->session, TR_EINVAL, "feature \"%s\" is %s with %" PRIu64
+                             " elements a row; a mask is bool or uint8 with one", mask,
+                             tr_dtype_name(info.dtype), info.width);
+    int number = graph_meta_name(&graph->meta, mask);
+    return select_nodes(graph, ntype,
+                        (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number), out);
+}
+
+static int find_twice(struct tr_graph *graph, const struct node_pair *pairs, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (pairs[i].original == pairs[i - 1].original)
+            return session_failf(graph->session, TR_EINVAL,
+                                 "node %" PRIu64 " (original ID %" PRIu64 ") is listed twice",
+                                 pairs[i].global, pairs[i].original);
+    return 0;
+}
+
+int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
+                    struct tr_nodes **out)
+{
+    *out = NULL;
+    struct node_pair *pairs = calloc(count + 1, sizeof *pairs);
+    uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
+    int rv = pairs != NULL && original_ids != NULL ? 0
+             : session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
+    if (rv == 0)
+        rv = tr_graph_original_ids(graph, ntype, ids, count, TR_WAIT_FOREVER, original_ids);
+    for (size_t i = 0; i < count && rv == 0; i++)
+        pairs[i] = (struct node_pair){ original_ids[i], ids[i] };
+    if (rv == 0 && count > 0)
+        qsort(pairs, count, sizeof *pairs, by_original);
+    if (rv == 0)
+        rv = find_twice(graph, pairs, count);
+    if (rv == 0)
+        rv = make_set(graph, ntype, pairs, count, out);
+    free(pairs);
+    free(original_ids);
+    return rv;
+}
+
+void nodes_release(struct tr_nodes *nodes)
+{
+    if (atomic_fetch_sub_explicit(&nodes->references, 1, memory_order_acq_rel) > 1)
+        return;
+    graph_release(nodes->graph);
+    free(nodes->ids);
+    free(nodes->original_ids);
+    free(nodes);
+}
+
+void tr_nodes_close(struct tr_nodes *nodes)
+{
+    if (nodes != NULL)
+        nodes_release(nodes);
+}
+
+uint32_t tr_nodes_ntype(const struct tr_nodes *nodes)
+{
+    return nodes->ntype;
+}
+
+size_t tr_nodes_count(const struct tr_nodes *nodes)
+{
+    return nodes->count;
+}
+
+const uint64_t *tr_nodes_ids(const struct tr_nodes *nodes)
+{
+    return nodes->ids;
+}
+
+const uint64_t *tr_nodes_original_ids(const struct tr_nodes *nodes)
+{
+    return nodes->original_ids;
+}

@@ -1,0 +1,187 @@
+#include <troupe/session.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "runtime/dump.h"
+
+#define LOOPS_DEFAULT_MAX 16
+#define LOOPS_MAX 64
+#define SAMPLERS_MAX 1024u
+#define MEMORY_BYTES_DEFAULT (UINT64_C(4) << 30)
+#define RECOVERY_NS_DEFAULT (INT64_C(600) * 1000000000)
+/* Work that blocks is short and rare here: loading is done on the caller's thread. */
+#define CREW_THREADS 1
+
+void tr_session_options_init(struct tr_session_options *options)
+{
+    *options = (struct tr_session_options){ .direct = true };
+}
+
+static void fill_defaults(struct tr_session_options *options)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    processors = processors < 1 ? 1 : processors;
+    if (options->loops == 0)
+        options->loops = (uint32_t)(processors < LOOPS_DEFAULT_MAX ? processors
+                                                                   : LOOPS_DEFAULT_MAX);
+    if (options->samplers == 0)
+        options->samplers = options->loops;
+    if (options->memory_bytes_max == 0)
+        options->memory_bytes_max = MEMORY_BYTES_DEFAULT;
+    if (options->recovery_deadline_ns == 0)
+        options->recovery_deadline_ns = RECOVERY_NS_DEFAULT;
+}
+
+static int check(struct tr_session *session)
+{
+    const struct tr_session_options *o = &session->options;
+    if (o->loops > LOOPS_MAX)
+        return session_failf(session, TR_ERANGE, "loops: %u asked for; give at most %d", o->loops,
+                             LOOPS_MAX);
+    if (o->samplers > SAMPLERS_MAX)
+        return session_failf(session, TR_ERANGE, "samplers: %u asked for; give at most %u",
+                             o->samplers, SAMPLERS_MAX);
+    if (o->recovery_deadline_ns < 0)
+        return session_failf(session, TR_EINVAL, "recovery_deadline_ns: %lld; give 0 or more",
+                             (long long)o->recovery_deadline_ns);
+    return 0;
+}
+
+int tr_session_open(const struct tr_session_options *options, struct tr_session **out)
+{
+    *out = NULL;
+    struct tr_session *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        return TR_ENOMEM;
+    session->errors = calloc(SESSION_THREADS_MAX, sizeof *session->errors);
+    if (session->errors == NULL) {
+        free(session);
+        return TR_ENOMEM;
+    }
+    atomic_init(&session->references, 1);
+    atomic_init(&session->next_loader, 1);
+    pthread_mutex_init(&session->mutex, NULL);
+    tr_session_options_init(&session->options);
+    if (options != NULL)
+        session->options = *options;
+    fill_defaults(&session->options);
+    *out = session;
+    int rv = check(session);
+    if (rv != 0)
+        return rv;
+    session->bank = batch_bank_create(session->options.memory_bytes_max);
+    if (session->bank == NULL)
+        return session_failf(session, TR_ENOMEM, "no memory for a session");
+    struct error error = { 0 };
+    rv = env_event_create(CREW_THREADS, &session->env, &error);
+    return rv != 0 ? session_fail(session, &error) : 0;
+}
+
+void session_acquire(struct tr_session *session)
+{
+    atomic_fetch_add_explicit(&session->references, 1, memory_order_relaxed);
+}
+
+void session_release(struct tr_session *session)
+{
+    /* Release, then acquire by the last one, who must see what all others did. */
+    if (atomic_fetch_sub_explicit(&session->references, 1, memory_order_acq_rel) > 1)
+        return;
+    batch_bank_release(session->bank);
+    env_destroy(session->env);
+    pthread_mutex_destroy(&session->mutex);
+    free(session->errors);
+    free(session);
+}
+
+/* A graph that still runs, with a reference; NULL: none. */
+static struct tr_graph *next_running(struct tr_session *session)
+{
+    pthread_mutex_lock(&session->mutex);
+    struct tr_graph *graph = session->graphs;
+    if (graph != NULL) {
+        session->graphs = graph->next;
+        graph_acquire(graph);
+    }
+    pthread_mutex_unlock(&session->mutex);
+    return graph;
+}
+
+void tr_session_close(struct tr_session *session)
+{
+    if (session == NULL)
+        return;
+    pthread_mutex_lock(&session->mutex);
+    session->closed = true;
+    pthread_mutex_unlock(&session->mutex);
+    for (struct tr_graph *g = next_running(session); g != NULL; g = next_running(session)) {
+        graph_stop(g);
+        graph_release(g);
+    }
+    if (session->bank != NULL)
+        batch_bank_close(session->bank);
+    session_release(session);
+}
+
+/* The entry of this thread, or the one that was used longest ago. Under the mutex. */
+static struct thread_error *find_error(struct tr_session *session)
+{
+    struct thread_error *oldest = &session->errors[0];
+    for (uint32_t i = 0; i < SESSION_THREADS_MAX; i++) {
+        struct thread_error *entry = &session->errors[i];
+        if (entry->used && pthread_equal(entry->thread, pthread_self()))
+            return entry;
+        if (entry->turn < oldest->turn)
+            oldest = entry;
+    }
+    oldest->used = true;
+    oldest->thread = pthread_self();
+    oldest->text[0] = '\0';
+    return oldest;
+}
+
+int session_fail(struct tr_session *session, const struct error *error)
+{
+    pthread_mutex_lock(&session->mutex);
+    struct thread_error *entry = find_error(session);
+    entry->turn = ++session->error_turn;
+    const char *text = error->text[0] != '\0' ? error->text : tr_strerror(error->code);
+    snprintf(entry->text, sizeof entry->text, "%s", text);
+    pthread_mutex_unlock(&session->mutex);
+    return error->code;
+}
+
+int session_failf(struct tr_session *session, int code, const char *format, ...)
+{
+    struct error error = { .code = code };
+    va_list args;
+    va_start(args, format);
+    vsnprintf(error.text, sizeof error.text, format, args);
+    va_end(args);
+    return session_fail(session, &error);
+}
+
+const char *tr_session_error(struct tr_session *session)
+{
+    if (session == NULL)
+        return "";
+    pthread_mutex_lock(&session->mutex);
+    const char *text = find_error(session)->text;
+    pthread_mutex_unlock(&session->mutex);
+    return text;
+}
+
+int tr_session_dump(struct tr_session *session)
+{
+    pthread_mutex_lock(&session->mutex);
+    bool closed = session->closed;
+    for (struct tr_graph *g = session->graphs; g != NULL && !closed; g = g->next)
+        node_dump_request(g->node);
+    pthread_mutex_unlock(&session->mutex);
+    return closed ? TR_ECLOSED : 0;
+}
