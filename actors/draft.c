@@ -95,6 +95,8 @@ int draft_begin(struct draft *draft, const struct msg_loader_open *loader,
     out->batch.epoch = draw->epoch;
     out->batch.rank = draw->rank;
     out->batch.index = draw->batch;
+    for (uint32_t e = 0; e < draft->num_etypes; e++)
+        out->etype_src[e] = draft->options.book->types.etypes[e].src;
     for (uint32_t p = 0; p < draft->num_parts; p++)
         if (draft->options.snapshots != NULL)
             draft->snapshots[p] = snapshot_acquire(draft->options.snapshots, p, SNAPSHOT_NEWEST);

@@ -136,9 +136,9 @@ static void settle(struct proxy_slot *slot, int status, int failed, const struct
     }
     if (status == TR_EPEERDOWN)
         p->samplers[slot->sampler].address = ADDRESS_NONE;
-    if (failed == TR_ENOENT) /* a sampler that was started again knows no loaders */
+    if (failed == TR_ECLOSED) /* a sampler that was started again knows no loaders */
         l->samplers[slot->sampler].address = ADDRESS_NONE;
-    bool again = failed == TR_ENOENT || failed == TR_ECANCELED || is_passing(status);
+    bool again = failed == TR_ECLOSED || failed == TR_ECANCELED || is_passing(status);
     if (again && actor_now_ns(p->self) < slot->until_ns)
         slot->state = SLOT_QUEUED;
     else

@@ -13,10 +13,11 @@ static int allocate(struct sampled_batch *b, size_t ntypes, size_t etypes, size_
     b->nodes = calloc(ntypes + 1, sizeof *b->nodes);
     b->num_src = calloc(layers * ntypes + 1, sizeof *b->num_src);
     b->num_dst = calloc(layers * ntypes + 1, sizeof *b->num_dst);
+    b->etype_src = calloc(etypes + 1, sizeof *b->etype_src);
     b->edge_space = calloc(layers * etypes + 1, sizeof *b->edge_space);
     b->node_space = calloc(ntypes + 1, sizeof *b->node_space);
     if (b->blocks == NULL || b->edges == NULL || b->nodes == NULL || b->num_src == NULL ||
-        b->num_dst == NULL || b->edge_space == NULL || b->node_space == NULL)
+        b->num_dst == NULL || b->etype_src == NULL || b->edge_space == NULL || b->node_space == NULL)
         return TR_ENOMEM;
     for (size_t l = 0; l < layers; l++)
         b->blocks[l] = (struct block){ b->num_src + l * ntypes, b->num_dst + l * ntypes,
@@ -106,6 +107,7 @@ void sampled_batch_destroy(struct sampled_batch *b)
     free(b->nodes);
     free(b->num_src);
     free(b->num_dst);
+    free(b->etype_src);
     free(b->edge_space);
     free(b->node_space);
     free(b);

@@ -34,6 +34,7 @@ struct sampled_batch {
     struct block_edges *edges;   /* [num_layers][num_etypes] */
     struct batch_nodes *nodes;   /* [num_ntypes] */
     uint32_t *num_src, *num_dst; /* [num_layers][num_ntypes] */
+    uint32_t *etype_src;         /* [num_etypes] node type of sources */
     struct edge_space *edge_space; /* [num_layers][num_etypes] */
     struct node_space *node_space; /* [num_ntypes] */
     atomic_uint references;

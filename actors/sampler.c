@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "actors/failed.h"
 #include "actors/sampler_state.h"
 #include "runtime/directory.h"
 
@@ -16,17 +16,9 @@ void sampler_name(uint32_t number, char *name, size_t name_size)
 
 static void fail(struct sampler *s, struct message *request, int code, const char *sentence)
 {
-    struct message *reply = message_create(s->self, MSG_FAILED);
-    size_t length = strlen(sentence);
-    void *text = reply == NULL ? NULL : message_body_alloc(s->self, reply, length);
-    if (text == NULL) {
-        message_release(s->self, reply);
-        actor_refuse(s->self, request, code);
-        return;
-    }
-    memcpy(text, sentence, length);
-    ((struct msg_failed *)message_head(reply))->code = code;
-    actor_reply(s->self, request, reply);
+    struct error error;
+    error_set(&error, code, "%s", sentence);
+    failed_reply(s->self, request, &error);
 }
 
 static void work(struct actor *self, void *arg);
@@ -189,7 +181,7 @@ static void begin_task(struct task *task, struct message *request)
     struct error error = { 0 };
     task->loader = find_loader(s, asked->loader);
     if (task->loader == NULL) {
-        fail(s, request, TR_ENOENT, "this loader is not open here");
+        fail(s, request, TR_ECLOSED, "this loader is not open here");
         return;
     }
     task->request = request;

@@ -42,9 +42,10 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
     const struct mini_batch *b = batch_mini(batch);
     if (layer >= b->num_layers || etype >= b->num_etypes)
         return TR_ERANGE;
+    uint32_t src = ((const struct sampled_batch *)(const void *)batch)->etype_src[etype];
     const struct block_edges *edges = &b->blocks[layer].edges[etype];
     *block = (struct tr_block){
-        .num_src = edges->num_src,
+        .num_src = b->blocks[layer].num_src[src],
         .num_dst = edges->num_dst,
         .num_edges = edges->num_edges,
         .index = edges->index,

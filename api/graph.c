@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "runtime/crew.h"
 
 /* Starting takes milliseconds; stopping, the longest turn. */
 #define START_NS UINT64_C(30000000000)
@@ -37,11 +38,16 @@ static int load(struct tr_graph *graph, const char *path, struct error *error)
     }
     for (uint32_t p = 0; p < parts; p++)
         all[p] = p;
+    /* No helper threads, no harm: then this thread reads alone. */
+    struct parallel *parallel = crew_parallel_create(graph->session->options.loops - 1);
     const struct partition_load what = {
         .mode = graph->session->options.map_files ? PARTITION_MAP : PARTITION_COPY,
-        .features = 1,
+        .features = true,
+        .degrees = true,
+        .parallel = parallel,
     };
     rv = snapshots_load(graph->snapshots, graph->store, all, parts, &what, error);
+    crew_parallel_destroy(parallel);
     for (uint32_t p = 0; p < parts && rv == 0; p++) {
         graph->held[p] = snapshot_acquire(graph->snapshots, p, SNAPSHOT_NEWEST);
         graph->parts[p] = snapshot_part(graph->held[p]);

@@ -3,6 +3,7 @@
 
 #include "actors/coordinator.h"
 #include "api/internal.h"
+#include "runtime/call.h"
 #include "runtime/supervisor.h"
 
 /* An actor that fails more often has a cause that starting it again does not cure. */

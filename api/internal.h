@@ -28,6 +28,7 @@
 #include "runtime/error.h"
 #include "runtime/node.h"
 #include "runtime/port.h"
+#include "schemas/messages.h"
 
 /* Threads whose last sentence a session remembers; the one unused longest makes room. */
 #define SESSION_THREADS_MAX 256u

@@ -6,6 +6,7 @@
 
 #include "actors/failed.h"
 #include "api/internal.h"
+#include "graph/sample.h"
 
 /* A waiter looks this often whether it was cancelled while its request was on its way. */
 #define LOOK_NS UINT64_C(50000000)
@@ -241,6 +242,14 @@ static int starve(const struct tr_loader *l, struct error *error)
                      batch_bank_bound(bank));
 }
 
+static bool is_cancelled(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    bool cancelled = l->cancelled || l->closed;
+    pthread_mutex_unlock(&l->mutex);
+    return cancelled;
+}
+
 /* Asks until the batch is there, a look at a time. */
 static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, struct error *error)
 {
@@ -256,21 +265,13 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
         return rv;
     }
     /* A proxy that was started again, or that never heard of this loader, is told of it. */
-    if (rv == TR_EPEERDOWN)
+    if ((rv == TR_EPEERDOWN || rv == TR_ECLOSED) && !is_cancelled(l))
         rv = open_at_proxy(l, port, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;
     if (rv == TR_ETIMEDOUT && batch_bank_is_starving(l->graph->session->bank, l->open.loader))
         return starve(l, error);
     return rv;
-}
-
-static bool is_cancelled(struct tr_loader *l)
-{
-    pthread_mutex_lock(&l->mutex);
-    bool cancelled = l->cancelled || l->closed;
-    pthread_mutex_unlock(&l->mutex);
-    return cancelled;
 }
 
 static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns,
@@ -408,8 +409,11 @@ void tr_loader_close(struct tr_loader *loader)
     pthread_mutex_unlock(&loader->mutex);
     close_at_proxy(loader);
     pthread_mutex_lock(&loader->mutex);
+    bool waited = loader->waiting;
     while (loader->waiting)
         pthread_cond_wait(&loader->left, &loader->mutex);
     pthread_mutex_unlock(&loader->mutex);
+    if (waited) /* who waited may have opened it again */
+        close_at_proxy(loader);
     destroy(loader);
 }

@@ -1,1 +1,5 @@
 # Tests of api/.
+check_PROGRAMS += tests/api/test_session
+TESTS += tests/api/test_session
+tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/world.c tests/api/world.h
+tests_api_test_session_LDADD = $(api_libs) $(test_libs)

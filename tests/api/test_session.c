@@ -1,0 +1,324 @@
+/* Whole jobs in one process, through the public API. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <troupe/troupe.h>
+
+#include "world.h"
+
+#define SECOND INT64_C(1000000000)
+#define DIGESTS_MAX 64
+
+static struct world world;
+
+struct job {
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+};
+
+static void ok(struct tr_session *session, int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+}
+
+static void open_job(struct job *job, const struct tr_session_options *options, const char *path,
+                     const struct tr_loader_options *loader)
+{
+    *job = (struct job){ NULL };
+    ok(job->session, tr_session_open(options, &job->session));
+    ok(job->session, tr_graph_open(job->session, path, &job->graph));
+    ok(job->session, tr_nodes_masked(job->graph, 0, "train_mask", &job->nodes));
+    ok(job->session, tr_loader_open(job->graph, job->nodes, loader, &job->loader));
+}
+
+static void close_job(struct job *job)
+{
+    tr_loader_close(job->loader);
+    tr_nodes_close(job->nodes);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
+}
+
+static struct tr_loader_options loader_options(void)
+{
+    struct tr_loader_options o;
+    tr_loader_options_init(&o);
+    o.num_layers = 2;
+    o.fanout[0] = 3;
+    o.fanout[1] = 4;
+    o.batch_size = 60;
+    o.seed = 77;
+    o.original_ids = true;
+    o.degrees = true;
+    o.edge_ids = true;
+    o.features = "feat";
+    o.labels = "label";
+    return o;
+}
+
+/* The digests of two epochs. */
+static size_t digests(const struct tr_session_options *options, const char *path, uint64_t *out)
+{
+    struct tr_loader_options lo = loader_options();
+    struct job job;
+    size_t count = 0;
+    open_job(&job, options, path, &lo);
+    for (int ends = 0; ends < 2;) {
+        struct tr_batch *batch;
+        int rv = tr_loader_next(job.loader, 30 * SECOND, &batch);
+        if (rv == TR_EEND) {
+            ends++;
+            continue;
+        }
+        ok(job.session, rv);
+        assert_true(count < DIGESTS_MAX);
+        assert_int_equal(tr_batch_digest(batch, &out[count++]), 0);
+        tr_batch_release(batch);
+    }
+    close_job(&job);
+    return count;
+}
+
+static void placement_changes_nothing(void **state)
+{
+    static const struct { uint32_t parts, loops, samplers, direct, codec, servers; } ways[] = {
+        { 1, 1, 1, 1, 0, 0 }, { 1, 2, 2, 0, 0, 0 }, { 2, 1, 1, 1, 0, 0 }, { 2, 2, 3, 0, 1, 1 },
+        { 4, 4, 2, 1, 0, 0 }, { 4, 2, 1, 0, 0, 2 }, { 8, 1, 3, 0, 1, 0 }, { 8, 3, 2, 1, 1, 3 },
+    };
+    uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
+    size_t num_want = 0;
+    (void)state;
+    for (int method = 0; method < 2; method++) {
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+            struct tr_session_options o;
+            char path[256];
+            tr_session_options_init(&o);
+            o.loops = ways[i].loops;
+            o.samplers = ways[i].samplers;
+            o.direct = ways[i].direct;
+            o.codec = ways[i].codec;
+            o.servers = ways[i].servers;
+            world_partition(&world, method == 0 ? PARTITION_RANDOM : PARTITION_METIS,
+                            ways[i].parts, path);
+            size_t count = digests(&o, path, num_want == 0 ? want : got);
+            if (num_want == 0) {
+                num_want = count;
+                assert_true(count > 10);
+                continue;
+            }
+            assert_int_equal(count, num_want);
+            assert_memory_equal(got, want, count * sizeof *got);
+        }
+    }
+}
+
+static void check_blocks(const struct tr_batch *batch)
+{
+    size_t num_nodes, above = tr_batch_num_seeds(batch, 0);
+    tr_batch_nodes(batch, 0, &num_nodes);
+    for (uint32_t layer = tr_batch_num_layers(batch); layer-- > 0;) {
+        struct tr_block block;
+        assert_int_equal(tr_batch_block(batch, layer, 0, &block), 0);
+        assert_int_equal(block.num_dst, above);
+        assert_int_equal(block.index[0], 0);
+        assert_int_equal(block.index[block.num_dst], block.num_edges);
+        for (uint32_t i = 0; i < block.num_edges; i++) {
+            assert_true(block.sources[i] < block.num_src);
+            assert_true(block.edge_ids[i] < WORLD_EDGES);
+        }
+        above = block.num_src;
+    }
+    assert_int_equal(above, num_nodes);
+}
+
+static void check_rows(const struct tr_batch *batch, const float *features, const int64_t *labels)
+{
+    struct tr_rows rows;
+    size_t count;
+    const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
+    assert_int_equal(tr_batch_features(batch, 0, &rows), 0);
+    assert_int_equal(rows.num_rows, count);
+    assert_int_equal(rows.row_bytes, WORLD_WIDTH * sizeof(float));
+    for (size_t i = 0; i < count; i++)
+        assert_memory_equal((const float *)rows.rows + i * WORLD_WIDTH,
+                            features + original[i] * WORLD_WIDTH, rows.row_bytes);
+    assert_int_equal(tr_batch_labels(batch, 0, &rows), 0);
+    assert_int_equal(rows.num_rows, tr_batch_num_seeds(batch, 0));
+    for (size_t i = 0; i < rows.num_rows; i++)
+        assert_int_equal(((const int64_t *)rows.rows)[i], labels[original[i]]);
+}
+
+/* Each seed once an epoch, and what came with it is what was written; by reads and by messages. */
+static void epochs_cover_seeds(void **state)
+{
+    static float features[WORLD_NODES * WORLD_WIDTH];
+    static int64_t labels[WORLD_NODES];
+    (void)state;
+    world_truth(&world, features, labels);
+    for (int direct = 0; direct < 2; direct++) {
+        struct tr_session_options o;
+        struct tr_loader_options lo = loader_options();
+        struct job job;
+        char path[256];
+        tr_session_options_init(&o);
+        o.loops = 2;
+        o.direct = direct != 0;
+        world_partition(&world, PARTITION_RANDOM, 4, path);
+        open_job(&job, &o, path, &lo);
+        size_t seeds = tr_nodes_count(job.nodes), batches = 0;
+        static uint8_t seen[WORLD_NODES];
+        memset(seen, 0, sizeof seen);
+        struct tr_batch *batch;
+        int rv;
+        while ((rv = tr_loader_next(job.loader, 30 * SECOND, &batch)) == 0) {
+            size_t count;
+            const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
+            assert_int_equal(tr_batch_index(batch), batches++);
+            for (size_t i = 0; i < tr_batch_num_seeds(batch, 0); i++)
+                assert_int_equal(seen[original[i]]++, 0);
+            check_blocks(batch);
+            check_rows(batch, features, labels);
+            tr_batch_release(batch);
+        }
+        assert_int_equal(rv, TR_EEND);
+        assert_int_equal(batches, (seeds + 59) / 60);
+        assert_int_equal(batches, tr_loader_num_batches(job.loader));
+        for (size_t i = 0; i < seeds; i++)
+            assert_int_equal(seen[tr_nodes_original_ids(job.nodes)[i]], 1);
+        close_job(&job);
+    }
+}
+
+static void fetch_equals_truth(void **state)
+{
+    static float features[WORLD_NODES * WORLD_WIDTH];
+    static int64_t labels[WORLD_NODES];
+    enum { N = 500 };
+    uint64_t ids[N], original[N];
+    float rows[N * WORLD_WIDTH];
+    struct tr_session *session;
+    struct tr_graph *graph;
+    char path[256];
+    (void)state;
+    world_truth(&world, features, labels);
+    world_partition(&world, PARTITION_METIS, 4, path);
+    ok(NULL, tr_session_open(NULL, &session));
+    ok(session, tr_graph_open(session, path, &graph));
+    for (size_t i = 0; i < N; i++)
+        ids[i] = i * 7919 % WORLD_NODES;
+    ok(session, tr_graph_original_ids(graph, 0, ids, N, 10 * SECOND, original));
+    ok(session, tr_graph_fetch(graph, 0, "feat", ids, N, 10 * SECOND, rows));
+    for (size_t i = 0; i < N; i++)
+        assert_memory_equal(rows + i * WORLD_WIDTH, features + original[i] * WORLD_WIDTH,
+                            WORLD_WIDTH * sizeof(float));
+    ids[3] = WORLD_NODES;
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, N, SECOND, rows), TR_ERANGE);
+    assert_non_null(strstr(tr_session_error(session), "ids[3] = 1500"));
+    assert_int_equal(tr_graph_fetch(graph, 0, "fest", ids, 1, SECOND, rows), TR_ENOENT);
+    assert_non_null(strstr(tr_session_error(session), "\"fest\""));
+    assert_int_equal(tr_graph_fetch(graph, 9, "feat", ids, 1, SECOND, rows), TR_ERANGE);
+    tr_session_close(session);
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, 1, SECOND, rows), TR_ECLOSED);
+    tr_graph_close(graph);
+}
+
+static void bad_input_is_named(void **state)
+{
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_session_options o;
+    struct job job;
+    struct tr_loader_options lo = loader_options();
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    char path[256];
+    (void)state;
+    tr_session_options_init(&o);
+    o.loops = 1000;
+    assert_int_equal(tr_session_open(&o, &session), TR_ERANGE);
+    assert_non_null(strstr(tr_session_error(session), "1000"));
+    tr_session_close(session);
+    ok(NULL, tr_session_open(NULL, &session));
+    assert_true(tr_graph_open(session, "/nonexistent/g.json", &graph) < 0);
+    assert_null(graph);
+    assert_non_null(strstr(tr_session_error(session), "/nonexistent/g.json"));
+    tr_session_close(session);
+
+    world_partition(&world, PARTITION_RANDOM, 2, path);
+    open_job(&job, NULL, path, &lo);
+    lo.features = "nope";
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ENOENT);
+    assert_non_null(strstr(tr_session_error(job.session), "nope"));
+    lo = loader_options();
+    lo.fanout[1] = -2;
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ERANGE);
+    lo = loader_options();
+    lo.num_layers = 17;
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ERANGE);
+    assert_int_equal(tr_nodes_masked(job.graph, 0, "feat", &nodes), TR_EINVAL);
+    assert_int_equal(tr_nodes_listed(job.graph, 0, (const uint64_t[]){ 4, 9, 4 }, 3, &nodes),
+                     TR_EINVAL);
+    assert_non_null(strstr(tr_session_error(job.session), "node 4 "));
+    close_job(&job);
+}
+
+static void batches_outlive_all(void **state)
+{
+    struct tr_loader_options lo = loader_options();
+    struct job job;
+    struct tr_batch *batches[3], *late;
+    char path[256];
+    uint64_t digest;
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, 2, path);
+    open_job(&job, NULL, path, &lo);
+    for (int i = 0; i < 3; i++)
+        ok(job.session, tr_loader_next(job.loader, 30 * SECOND, &batches[i]));
+    tr_batch_release(batches[1]);
+    tr_session_close(job.session);
+    assert_int_equal(tr_loader_next(job.loader, SECOND, &late), TR_ECLOSED);
+    assert_null(late);
+    tr_graph_close(job.graph);
+    tr_loader_close(job.loader);
+    check_blocks(batches[0]);
+    tr_nodes_close(job.nodes);
+    assert_int_equal(tr_batch_digest(batches[2], &digest), 0);
+    tr_batch_release(batches[2]);
+    tr_batch_release(batches[0]);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    world_init(&world);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(&world);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_input_is_named),
+        cmocka_unit_test(fetch_equals_truth),
+        cmocka_unit_test(epochs_cover_seeds),
+        cmocka_unit_test(placement_changes_nothing),
+        cmocka_unit_test(batches_outlive_all),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
