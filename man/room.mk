@@ -2,8 +2,10 @@ dist_man1_MANS += \
     man/troupe-bench.1 \
     man/troupe-generate.1 \
     man/troupe-import.1 \
+    man/troupe-infer.1 \
     man/troupe-inspect.1 \
     man/troupe-partition.1 \
+    man/troupe-train.1 \
     man/troupe-verify.1 \
     man/troupe.1
 dist_man3_MANS += man/libtroupe.3

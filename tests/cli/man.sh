@@ -12,7 +12,7 @@ else
 fi
 
 # Options that a page describes: the list items "It Fl -name".
-documented() { sed -n 's/^\.It Fl -\([a-z-]*\).*/\1/p' "$1" | sort -u; }
+documented() { sed -n 's/^\.It Fl -\([a-z0-9-]*\).*/\1/p' "$1" | sort -u; }
 
 commands=$("$TROUPE" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 for command in $commands; do

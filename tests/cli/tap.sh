@@ -61,5 +61,5 @@ leaf_commands() {
 
 # The names of a command's own options; all have --help.
 options_of() {
-    "$TROUPE" "$@" --help | sed -n '/^Options:/,/^$/s/^  --\([a-z-]*\).*/\1/p' | grep -vx help
+    "$TROUPE" "$@" --help | sed -n '/^Options:/,/^$/s/^  --\([a-z0-9-]*\).*/\1/p' | grep -vx help
 }
