@@ -27,10 +27,11 @@ struct rows_work {
     uint32_t num_parts;
     uint32_t at;             /* the section being copied */
     uint32_t rows_done;      /* of it */
-    unsigned char *body;
+    uint64_t bytes;          /* of the reply */
+    unsigned char *body;     /* made when its turn comes: those who wait cost a request each */
 };
 
-static int size_reply(struct rows_work *state, uint64_t *bytes, struct error *error)
+static int size_reply(struct rows_work *state, struct error *error)
 {
     const struct msg_rows_request *head = message_head(state->work.request);
     struct request_walk walk;
@@ -54,7 +55,7 @@ static int size_reply(struct rows_work *state, uint64_t *bytes, struct error *er
         part->begin = length - section->num_rows * (uint64_t)part->table.row_bytes;
     }
     assert(rv >= 0); /* messages_verify walked it */
-    *bytes = length;
+    state->bytes = length;
     return 0;
 }
 
@@ -69,27 +70,31 @@ static void zero_gaps(struct rows_work *state)
     }
 }
 
+static int make_body(struct actor *self, struct rows_work *state, struct error *error)
+{
+    void *body;
+    int rv = server_make_body(self, &state->work, MSG_ROWS_REPLY, (size_t)state->bytes, &body,
+                              error);
+    if (rv != 0)
+        return rv;
+    state->body = body;
+    ((struct msg_rows_reply *)message_head(state->work.reply))->num_sections = state->num_parts;
+    zero_gaps(state);
+    return 0;
+}
+
 static int begin(struct actor *self, struct work *work, struct error *error)
 {
+    (void)self;
     struct rows_work *state = (struct rows_work *)work;
     const struct msg_rows_request *head = message_head(work->request);
-    uint64_t bytes = 0;
     int rv = server_pin(work, head->part, head->version, error);
     if (rv != 0)
         return rv;
     state->parts = calloc(head->num_sections > 0 ? head->num_sections : 1, sizeof *state->parts);
     if (state->parts == NULL)
         return error_set(error, TR_ENOMEM, "the server has no memory for a request");
-    rv = size_reply(state, &bytes, error);
-    void *body;
-    if (rv == 0)
-        rv = server_make_body(self, work, MSG_ROWS_REPLY, (size_t)bytes, &body, error);
-    if (rv != 0)
-        return rv;
-    state->body = body;
-    ((struct msg_rows_reply *)message_head(work->reply))->num_sections = head->num_sections;
-    zero_gaps(state);
-    return 0;
+    return size_reply(state, error);
 }
 
 static uint32_t slice_rows(const struct rows_part *part, size_t bytes_left)
@@ -102,17 +107,19 @@ static uint32_t slice_rows(const struct rows_part *part, size_t bytes_left)
 
 static int step(struct actor *self, struct work *work, struct error *error)
 {
-    (void)self;
     struct rows_work *state = (struct rows_work *)work;
     size_t left = SLICE_BYTES;
     uint32_t rows_left = SLICE_ROWS;
+    int rv = state->body == NULL ? make_body(self, state, error) : 0;
+    if (rv != 0)
+        return rv;
     while (state->at < state->num_parts && left > 0 && rows_left > 0) {
         const struct rows_part *part = &state->parts[state->at];
         size_t row_bytes = part->table.row_bytes;
         uint32_t todo = part->num_rows - state->rows_done, most = slice_rows(part, left);
         uint32_t rows = todo < most ? todo : most;
         const uint32_t *first = rows > 0 ? part->rows + state->rows_done : NULL;
-        int rv = local_rows_check(work->part, &part->table, first, rows, error);
+        rv = local_rows_check(work->part, &part->table, first, rows, error);
         if (rv != 0)
             return rv;
         local_rows_read(&part->table, first, rows,

@@ -384,6 +384,40 @@ static void rows_are_those_of_the_tables(void **unused)
     }
 }
 
+static int ask_many_rows(struct fixture *f, struct msg_rows_section *body, uint32_t num_rows)
+{
+    struct msg_rows_request head = { .part = 0, .version = 3, .num_sections = 1 };
+    *body = (struct msg_rows_section){ .num_rows = num_rows };
+    return asker_ask(&f->asker, MSG_ROWS_REQUEST, &head, sizeof head, body,
+                     sizeof *body + num_rows * sizeof(uint32_t));
+}
+
+static void many_rows_come_in_slices_but_not_too_many(void **unused)
+{
+    (void)unused;
+    const uint32_t many = 100000, too_many = 3500000; /* of 20 bytes */
+    struct fixture f;
+    struct msg_rows_section *body = malloc(sizeof *body + too_many * sizeof(uint32_t));
+    assert_non_null(body);
+    uint32_t *rows = (uint32_t *)(body + 1);
+    for (uint32_t i = 0; i < too_many; i++)
+        rows[i] = (uint32_t)((i * UINT64_C(7919)) % 50);
+    open_fixture(&f, 1, 0, false);
+    assert_int_equal(ask_many_rows(&f, body, many), 0);
+    assert_int_equal(f.asker.reply_kind, MSG_ROWS_REPLY);
+    assert_int_equal(f.asker.reply_bytes, many * 20);
+    const char *feat = f.graph.parts[0].nodes[0].features[0].rows;
+    for (uint32_t i = 0; i < many; i++)
+        assert_memory_equal(f.asker.reply + i * 20, feat + rows[i] * 20, 20);
+    rows[many - 1] = 50; /* found when its slice comes */
+    assert_int_equal(ask_many_rows(&f, body, many), 0);
+    assert_failed(&f, TR_ERANGE, "row 50");
+    assert_int_equal(ask_many_rows(&f, body, too_many), 0);
+    assert_failed(&f, TR_ETOOBIG, "ask for fewer");
+    close_fixture(&f);
+    free(body);
+}
+
 static void bad_rows_requests_name_what_is_wrong(void **unused)
 {
     (void)unused;
@@ -566,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_retired_version_lives_until_its_reader_is_done),
         cmocka_unit_test(samples_equal_the_reference_in_one_piece_or_many),
         cmocka_unit_test(rows_are_those_of_the_tables),
+        cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),
         cmocka_unit_test(selections_list_the_set_rows_in_order),
         cmocka_unit_test(meta_says_what_is_owned),
     };
