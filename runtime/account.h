@@ -41,8 +41,8 @@ int account_reserve(struct account *account, size_t bytes, struct error *error);
 void account_release(struct account *account, size_t bytes);
 
 /* Reserves now (returns 0, granted is not called) or waits (returns 1): then granted runs once on
- * self's loop with 0 or TR_ETIMEDOUT. TR_ETOOBIG: more than the bound, it would never fit. TR_ENOMEM.
- * *wait (may be NULL) serves account_wait_cancel until granted runs. TR_ECLOSED: self
+ * self's loop with 0 or TR_ETIMEDOUT. TR_ETOOBIG: more than the bound, it would never fit.
+ * TR_ENOMEM. *wait (may be NULL) serves account_wait_cancel until granted runs. TR_ECLOSED: self
  * ends. An actor's end cancels its waits. */
 int account_reserve_wait(struct account *account, struct actor *self, size_t bytes,
                          uint64_t deadline_ns,

@@ -45,7 +45,8 @@ struct actor_ops {
      * NULL: the actor exits at once. Not called when the actor fails or was never started. */
     void (*stop)(struct actor *self);
     /* Frees the state and releases the messages that the actor keeps. Runs for every actor, also
-     * one whose start failed or never ran: then the state is NULL or what start left. May be NULL. */
+     * one whose start failed or never ran: then the state is NULL or what start left.
+     * May be NULL. */
     void (*fini)(struct actor *self);
 };
 

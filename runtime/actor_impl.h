@@ -106,7 +106,7 @@ struct child *child_create(const struct actor_options *options);
 /* A child's end, on its parent's loop. */
 void supervisor_child_ended(struct actor *parent, struct actor *ended);
 
-/* Asks this child for an orderly stop, for good; false: not (or no longer) a child of the parent. */
+/* Asks this child for an orderly stop, for good; false: it is no (living) child of the parent. */
 bool supervisor_dismiss(struct actor *parent, struct address who);
 
 /* Has the youngest child stop (or all killed, youngest first); false: no child lives. */

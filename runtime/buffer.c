@@ -11,7 +11,8 @@
 static uint32_t class_of(size_t bytes)
 {
     uint32_t size_class = 0;
-    while (size_class < BUFFER_CLASSES && ((size_t)1 << (BUFFER_CLASS_MIN_SHIFT + size_class)) < bytes)
+    while (size_class < BUFFER_CLASSES &&
+           ((size_t)1 << (BUFFER_CLASS_MIN_SHIFT + size_class)) < bytes)
         size_class++;
     return size_class; /* BUFFER_CLASSES: larger than all */
 }

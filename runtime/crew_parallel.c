@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "runtime/crew.h"
+#include "runtime/thread.h"
 
 struct helper {
     pthread_t thread;
@@ -100,7 +101,7 @@ struct parallel *crew_parallel_create(size_t threads)
         struct helper *helper = &crew->helpers[i];
         helper->crew = crew;
         helper->worker = i + 1;
-        if (pthread_create(&helper->thread, NULL, help, helper) != 0) {
+        if (thread_create(&helper->thread, "tr-parallel", help, helper) < 0) {
             crew_parallel_destroy(&crew->parallel);
             return NULL;
         }

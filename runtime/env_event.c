@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
@@ -18,6 +19,7 @@
 
 #include "runtime/crew_impl.h"
 #include "runtime/loop.h"
+#include "runtime/thread.h"
 
 #define CREW_THREADS_MAX 256u
 
@@ -152,13 +154,15 @@ err_after_driver:
 
 static void sleep_until(struct driver *driver, uint64_t until_ns)
 {
+    int flags = EVLOOP_ONCE;
     if (until_ns != UINT64_MAX) {
         uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
         uint64_t wait_us = until_ns > now_ns ? (until_ns - now_ns + 999) / 1000 : 0;
         struct timeval wait = { (time_t)(wait_us / 1000000), (suseconds_t)(wait_us % 1000000) };
-        event_add(driver->timer, &wait);
+        if (event_add(driver->timer, &wait) < 0)
+            flags |= EVLOOP_NONBLOCK; /* no memory: rather busy than late */
     }
-    event_base_loop(driver->base, EVLOOP_ONCE);
+    event_base_loop(driver->base, flags);
     if (until_ns != UINT64_MAX)
         event_del(driver->timer);
 }
@@ -186,10 +190,11 @@ static int loop_start(struct env *env, void *arg)
 {
     struct driver *driver = arg;
     (void)env;
-    if (pthread_create(&driver->thread, NULL, run_loop, driver) != 0)
-        return TR_ENOMEM;
-    driver->started = true;
-    return 0;
+    char name[16];
+    snprintf(name, sizeof name, "tr-loop-%u", driver->loop->index & 0xffu);
+    int rc = thread_create(&driver->thread, name, run_loop, driver);
+    driver->started = rc == 0;
+    return rc;
 }
 
 static void loop_wake_up(struct env *env, void *arg)
@@ -298,7 +303,7 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
     pthread_mutex_init(&self->mutex, NULL);
     pthread_cond_init(&self->filled, NULL);
     while (self->num_threads < wanted &&
-           pthread_create(&threads[self->num_threads], NULL, run_crew, self) == 0)
+           thread_create(&threads[self->num_threads], "tr-crew", run_crew, self) == 0)
         self->num_threads++;
     if (self->num_threads == 0) {
         destroy(&self->env);

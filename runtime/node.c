@@ -325,7 +325,8 @@ void node_counters(struct node *node, struct node_counters *sum)
     *sum = (struct node_counters){ .actors_live = atomic_load(&node->actors_live) };
     for (uint32_t i = 0; i < node->num_loops; i++) {
         struct loop *loop = &node->loops[i];
-        sum->messages_live += counter_get(&loop->messages.taken) - counter_get(&loop->messages.given);
+        sum->messages_live +=
+            counter_get(&loop->messages.taken) - counter_get(&loop->messages.given);
         sum->buffers_live += counter_get(&loop->buffers.taken) - counter_get(&loop->buffers.given);
         sum->calls_open += counter_get(&loop->calls.opened) - counter_get(&loop->calls.completed);
         sum->sent += counter_get(&loop->sent);

@@ -3,7 +3,8 @@
  *
  * Nothing is global, so two nodes can live in one process (and thousands in the simulator).
  *
- *     node_create -> node_spawn (roots) -> node_start -> ... -> node_stop -> node_join -> node_destroy
+ *     node_create -> node_spawn (roots) -> node_start -> ...
+ *         -> node_stop -> node_join -> node_destroy
  *
  * Ownership: the creator's. Thread rules: create, join and destroy from the owner's thread;
  * node_stop, node_spawn and the counters from any.

@@ -29,7 +29,7 @@ struct port {
     bool closed, gone, waiting;
 };
 
-/* One send or one call under way; holds a reference to the port until its part on the loop is over. */
+/* One send or call under way; holds a reference to the port until its part on the loop is over. */
 struct errand {
     struct post post; /* first: a post is its errand */
     struct port *port;

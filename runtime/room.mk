@@ -67,6 +67,7 @@ libtr_runtime_la_SOURCES = \
     runtime/slots.h \
     runtime/supervisor.c \
     runtime/supervisor.h \
+    runtime/thread.c runtime/thread.h \
     runtime/timer.c \
     runtime/timer.h \
     runtime/timers.h

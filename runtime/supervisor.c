@@ -132,8 +132,8 @@ bool supervisor_stop_children(struct actor *parent, bool kill)
     return false;
 }
 
-/* The rule of Erlang/OTP's supervisors: more than max_restarts within the period is a failure that a
- * restart does not mend. */
+/* The rule of Erlang/OTP's supervisors: more than max_restarts within the period is a failure that
+ * a restart does not mend. */
 static bool may_restart(struct supervision *supervision, uint64_t now_ns)
 {
     uint32_t max = supervision->options.max_restarts;

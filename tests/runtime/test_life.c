@@ -185,7 +185,8 @@ static int probe_start(struct actor *self, const void *arg)
     actor_monitor(self, probe->target, probed, probe->story, NULL);
     actor_call(self, probe->target, ask, actor_now_ns(self) + ENV_SECOND_NS, answered,
                probe->story, NULL);
-    return support_send(self, probe->target, KIND_URGENT, 0);
+    support_send(self, probe->target, KIND_URGENT, 0);
+    return 0;
 }
 
 static const struct actor_ops probe_ops = { "probe", probe_start, receive, NULL, NULL };
@@ -217,6 +218,38 @@ static void a_stale_address_is_answered_not_misdelivered(void **state)
     node_counters(node, &counters);
     assert_int_equal(counters.stale, 3);
     support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+/* Two nodes in one process share nothing; what is for another node or incarnation is down. */
+static void nodes_are_apart(void **state)
+{
+    (void)state;
+    struct env *env = make_env(8);
+    struct node *nodes[] = { support_sim_node(env, 1, 2), support_sim_node(env, 2, 2) };
+    struct story stories[3] = { { .text = "" } };
+    struct plan plans[] = { { .name = "a", .loop = 1, .story = &stories[0] },
+                            { .name = "b", .loop = 1, .story = &stories[1] } };
+    struct address targets[] = { spawn(nodes[0], &plans[0]), spawn(nodes[1], &plans[1]) };
+    assert_int_equal(targets[0].slot, targets[1].slot);
+    assert_int_equal(node_start(nodes[0]), 0);
+    assert_int_equal(node_start(nodes[1]), 0);
+    struct address past = targets[0];
+    past.incarnation++;
+    struct probe probes[] = { { targets[1], &stories[2] }, { past, &stories[2] } };
+    for (int i = 0; i < 2; i++) {
+        struct actor_options options = { .ops = &probe_ops, .arg = &probes[i],
+                                         .restart = ACTOR_RESTART_NEVER };
+        struct address address;
+        assert_int_equal(node_spawn(nodes[0], &options, &address), 0);
+        run_for(env, ENV_SECOND_NS);
+        assert_int_equal(stories[2].downs, i + 1);
+        assert_int_equal(stories[2].down_reason, TR_EPEERDOWN);
+    }
+    support_sim_finish(env, nodes[0]);
+    assert_string_equal(stories[0].text, "+a ~a -a ");
+    assert_string_equal(stories[1].text, "+b ");
+    support_sim_finish(env, nodes[1]);
     env_destroy(env);
 }
 
@@ -354,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_stopping_node_refuses_roots),
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
         cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
+        cmocka_unit_test(nodes_are_apart),
         cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),
         cmocka_unit_test(a_dismissed_child_stays_away),
         cmocka_unit_test(one_for_all_restarts_the_siblings),

@@ -1,4 +1,4 @@
-/* Timers: the heap against a plain reference, and firing in order, never early, never after a stop. */
+/* Timers: the heap against a plain reference; firing in order, never early or after a stop. */
 #include "tests/runtime/support.h"
 
 #include <stdlib.h>

@@ -1,0 +1,13 @@
+/*
+ * A thread that takes no signals, so that they reach the thread that waits for them (cli/), and
+ * that has a name in top and gdb.
+ */
+#ifndef RUNTIME_THREAD_H
+#define RUNTIME_THREAD_H
+
+#include <pthread.h>
+
+/* 0 or TR_ENOMEM. name: at most 15 characters. */
+int thread_create(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);
+
+#endif
