@@ -123,8 +123,8 @@ build_in() {
             { cat "$folder/configure.out" >&2; return 1; }
         printf '%s\n' "$wanted" >"$folder/.options"
     fi
-    make -q -C "$folder" all >/dev/null 2>&1 && return 0
-    say "Building in $folder (a few minutes the first time; output in $folder/build.log) ..."
+    [ -f "$folder/troupe" ] ||
+        say "Building in $folder (a few minutes the first time; output in $folder/build.log) ..."
     make -j"$(cores)" -C "$folder" all >"$folder/build.log" 2>&1 ||
         { tail -n 30 "$folder/build.log" >&2; return 1; }
 }
