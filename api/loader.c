@@ -21,6 +21,7 @@ struct tr_loader {
     bool waiting;
     bool cancelled;
     bool closed;
+    bool told; /* the proxy knows where this loader stands */
     uint32_t epoch;
     uint64_t next;
 };
@@ -280,6 +281,9 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
     struct batch_bank *bank = l->graph->session->bank;
     uint64_t deadline_ns = graph_deadline(l->graph, port, timeout_ns);
     int rv = 0;
+    /* Without a deadline, so that it gets there however short the wait is. */
+    if (!l->told)
+        l->told = notify(l, port, l->epoch, l->next) == 0;
     for (;;) {
         *out = batch_bank_collect(bank, l->open.loader, l->epoch, l->next);
         if (*out != NULL)
@@ -290,7 +294,7 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
             return rv;
         rv = ask(l, port, deadline_ns, error);
     }
-    notify(l, port, l->epoch, l->next + 1);
+    l->told = notify(l, port, l->epoch, l->next + 1) == 0;
     return 0;
 }
 
@@ -328,6 +332,7 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
         l->next++;
         return 0;
     }
+    l->told = l->told && rv == TR_ETIMEDOUT;
     if (rv == TR_ECANCELED)
         l->next = 0;
     return error.code == rv ? session_fail(l->graph->session, &error) : fail(l, rv, "next");
@@ -343,6 +348,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
     if (loader->next >= loader->num_batches) {
         loader->next = 0;
         loader->epoch++;
+        loader->told = false;
         rv = TR_EEND;
     } else {
         rv = next_batch(loader, timeout_ns, &batch);
@@ -371,6 +377,7 @@ int tr_loader_begin(struct tr_loader *loader, uint32_t epoch)
     loader->epoch = epoch;
     loader->next = 0;
     rv = tell_proxy(loader, epoch, 0);
+    loader->told = rv == 0;
     leave(loader);
     return rv != 0 ? fail(loader, rv, "begin") : 0;
 }
@@ -380,8 +387,10 @@ int tr_loader_cancel(struct tr_loader *loader)
     pthread_mutex_lock(&loader->mutex);
     bool waited = loader->waiting;
     loader->cancelled = true;
-    if (!waited)
+    if (!waited) {
         loader->next = 0;
+        loader->told = false;
+    }
     pthread_mutex_unlock(&loader->mutex);
     int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
     return rv != 0 ? fail(loader, rv, "cancel") : 0;

@@ -3,3 +3,11 @@ check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
 tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/world.c tests/api/world.h
 tests_api_test_session_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_loader
+TESTS += tests/api/test_loader
+tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/world.c tests/api/world.h
+tests_api_test_loader_LDADD = $(api_libs) $(test_libs)
+
+TESTS += tests/api/test_example.sh
+EXTRA_DIST += tests/api/test_example.sh

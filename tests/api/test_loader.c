@@ -1,0 +1,359 @@
+/* Loaders at their bounds: memory, cancelling, closing, several trainers, samplers that die. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "api/internal.h"
+#include "runtime/directory.h"
+#include "world.h"
+
+#define SECOND INT64_C(1000000000)
+#define MS INT64_C(1000000)
+#define DIGESTS_MAX 64
+
+static struct world world;
+
+struct job {
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+};
+
+static void ok(struct tr_session *session, int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+}
+
+static struct tr_loader_options loader_options(void)
+{
+    struct tr_loader_options o;
+    tr_loader_options_init(&o);
+    o.num_layers = 2;
+    o.fanout[0] = o.fanout[1] = 4;
+    o.batch_size = 50;
+    o.original_ids = true;
+    o.features = "feat";
+    return o;
+}
+
+static void open_graph(struct job *job, const struct tr_session_options *options)
+{
+    char path[256];
+    *job = (struct job){ NULL };
+    world_partition(&world, PARTITION_RANDOM, 3, path);
+    ok(job->session, tr_session_open(options, &job->session));
+    ok(job->session, tr_graph_open(job->session, path, &job->graph));
+    ok(job->session, tr_nodes_all(job->graph, 0, &job->nodes));
+    assert_int_equal(tr_nodes_count(job->nodes), WORLD_NODES);
+}
+
+static void open_job(struct job *job, const struct tr_session_options *options)
+{
+    struct tr_loader_options lo = loader_options();
+    open_graph(job, options);
+    ok(job->session, tr_loader_open(job->graph, job->nodes, &lo, &job->loader));
+}
+
+static void close_job(struct job *job)
+{
+    tr_loader_close(job->loader);
+    tr_nodes_close(job->nodes);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
+}
+
+/* Seeds of an epoch are counted in seen[]; returns the number of batches. */
+static uint64_t count_seeds(struct tr_session *session, struct tr_loader *loader, uint8_t *seen)
+{
+    struct tr_batch *batch;
+    uint64_t batches = 0;
+    int rv;
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+        size_t count;
+        const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
+        for (size_t i = 0; i < tr_batch_num_seeds(batch, 0); i++)
+            seen[original[i]]++;
+        batches++;
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(session, rv);
+    return batches;
+}
+
+static void trainers_share_each_step(void **state)
+{
+    static uint8_t seen[WORLD_NODES];
+    struct job job;
+    (void)state;
+    for (int drop = 0; drop < 2; drop++) {
+        uint64_t missing = 0;
+        open_graph(&job, NULL);
+        memset(seen, 0, sizeof seen);
+        for (uint32_t rank = 0; rank < 4; rank++) {
+            struct tr_loader_options lo = loader_options();
+            struct tr_loader *loader;
+            lo.batch_size = 70;
+            lo.rank = rank;
+            lo.world = 4;
+            lo.drop_last = drop != 0;
+            ok(job.session, tr_loader_open(job.graph, job.nodes, &lo, &loader));
+            uint64_t batches = count_seeds(job.session, loader, seen);
+            assert_int_equal(batches, WORLD_NODES / 280 + !drop);
+            assert_int_equal(tr_loader_num_batches(loader), batches);
+            tr_loader_close(loader);
+        }
+        for (size_t i = 0; i < WORLD_NODES; i++) {
+            assert_true(seen[i] <= 1);
+            missing += seen[i] == 0;
+        }
+        assert_int_equal(missing, drop ? WORLD_NODES % 280 : 0);
+        close_job(&job);
+    }
+}
+
+static void a_full_account_waits_then_says_so(void **state)
+{
+    struct tr_session_options o;
+    struct tr_batch *held[64];
+    struct job job;
+    size_t count = 0;
+    int rv;
+    (void)state;
+    tr_session_options_init(&o);
+    o.memory_bytes_max = 400000;
+    open_job(&job, &o);
+    while ((rv = tr_loader_next(job.loader, 300 * MS, &held[count])) == 0)
+        assert_true(++count < 30);
+    assert_int_equal(rv, TR_EFULL);
+    assert_non_null(strstr(tr_session_error(job.session), "\"batches\""));
+    assert_true(count >= 1);
+    /* Nothing was lost: with room again the same step comes. */
+    for (size_t i = 0; i < count; i++)
+        tr_batch_release(held[i]);
+    ok(job.session, tr_loader_next(job.loader, 10 * SECOND, &held[0]));
+    assert_int_equal(tr_batch_index(held[0]), count);
+    tr_batch_release(held[0]);
+    close_job(&job);
+}
+
+struct waiter {
+    struct tr_loader *loader;
+    int rv;
+    struct tr_batch *held[64];
+    size_t count;
+};
+
+/* Batches are kept: the account fills, and the thread waits. */
+static void *wait_in_next(void *arg)
+{
+    struct waiter *w = arg;
+    while (w->count < 64 &&
+           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count])) == 0)
+        w->count++;
+    return NULL;
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+/* 0: cancel, 1: close, 2: close the session. */
+static void wakes(int how, int want)
+{
+    struct tr_session_options o;
+    struct job job;
+    pthread_t thread;
+    struct timespec before, after;
+    tr_session_options_init(&o);
+    o.memory_bytes_max = 100000;
+    open_job(&job, &o);
+    struct waiter waiter = { .loader = job.loader };
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_next, &waiter), 0);
+    pause_ms(200);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    if (how == 0) {
+        ok(job.session, tr_loader_cancel(job.loader));
+    } else if (how == 1) {
+        tr_loader_close(job.loader);
+        job.loader = NULL;
+    } else {
+        tr_session_close(job.session);
+        job.session = NULL;
+    }
+    pthread_join(thread, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_int_equal(waiter.rv, want);
+    assert_true(after.tv_sec - before.tv_sec < 5);
+    while (waiter.count > 0)
+        tr_batch_release(waiter.held[--waiter.count]);
+    close_job(&job);
+}
+
+static void cancel_wakes(void **state)
+{
+    (void)state;
+    wakes(0, TR_ECANCELED);
+}
+
+static void session_close_wakes(void **state)
+{
+    (void)state;
+    wakes(2, TR_ECLOSED);
+}
+
+static size_t epoch_digests(struct job *job, uint64_t *digests)
+{
+    struct tr_batch *batch;
+    size_t count = 0;
+    int rv;
+    while ((rv = tr_loader_next(job->loader, 60 * SECOND, &batch)) == 0) {
+        assert_true(count < DIGESTS_MAX);
+        assert_int_equal(tr_batch_digest(batch, &digests[count++]), 0);
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(job->session, rv);
+    return count;
+}
+
+static void begin_and_cancel_repeat_batches(void **state)
+{
+    uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
+    struct tr_batch *batch;
+    struct job job;
+    (void)state;
+    open_job(&job, NULL);
+    ok(job.session, tr_loader_begin(job.loader, 3));
+    size_t count = epoch_digests(&job, want);
+    ok(job.session, tr_loader_begin(job.loader, 3));
+    for (int i = 0; i < 3; i++) {
+        ok(job.session, tr_loader_next(job.loader, 30 * SECOND, &batch));
+        assert_int_equal(tr_batch_epoch(batch), 3);
+        tr_batch_release(batch);
+    }
+    ok(job.session, tr_loader_cancel(job.loader));
+    ok(job.session, tr_loader_begin(job.loader, 3));
+    assert_int_equal(epoch_digests(&job, got), count);
+    assert_memory_equal(got, want, count * sizeof *got);
+    assert_int_equal(epoch_digests(&job, got), count);
+    assert_memory_not_equal(got, want, count * sizeof *got);
+    close_job(&job);
+}
+
+static void kill_found(struct actor *self, void *arg, int status, struct address address)
+{
+    (void)arg;
+    if (status == 0)
+        actor_kill(self, address, TR_EINTERNAL);
+    actor_exit(self, 0);
+}
+
+static int start_killer(struct actor *self, const void *arg)
+{
+    return directory_lookup(self, arg, kill_found, NULL);
+}
+
+static int ignore(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops killer_ops = { .name = "killer", .start = start_killer,
+                                             .receive = ignore };
+
+static void kill_actor(struct job *job, const char *name)
+{
+    const struct actor_options options = { .ops = &killer_ops, .arg = name };
+    struct address address;
+    assert_int_equal(node_spawn(graph_node(job->graph), &options, &address), 0);
+}
+
+/* Samplers, servers and the proxy die while batches are on their way: the same batches come. */
+static void deaths_change_nothing(void **state)
+{
+    static const char *const victims[] = { "sampler/0", "part/1", "sampler/1", "proxy", "part/0" };
+    uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
+    struct tr_session_options o;
+    struct job job;
+    (void)state;
+    tr_session_options_init(&o);
+    o.loops = o.samplers = 2;
+    o.direct = false;
+    open_job(&job, &o);
+    size_t want_count = epoch_digests(&job, want);
+    ok(job.session, tr_loader_begin(job.loader, 0));
+    size_t count = 0, deaths = 0;
+    struct tr_batch *batch;
+    int rv;
+    while ((rv = tr_loader_next(job.loader, 60 * SECOND, &batch)) == 0) {
+        assert_int_equal(tr_batch_digest(batch, &got[count++]), 0);
+        tr_batch_release(batch);
+        if (count % 5 == 0 && deaths < sizeof victims / sizeof victims[0])
+            kill_actor(&job, victims[deaths++]);
+    }
+    if (rv != TR_EEND)
+        ok(job.session, rv);
+    assert_true(deaths >= 5);
+    assert_int_equal(count, want_count);
+    assert_memory_equal(got, want, count * sizeof *got);
+    close_job(&job);
+}
+
+static void timeouts_lose_nothing(void **state)
+{
+    struct job job;
+    struct tr_batch *batch;
+    uint64_t index = 0;
+    int rv;
+    (void)state;
+    open_job(&job, NULL);
+    while ((rv = tr_loader_next(job.loader, 0, &batch)) != TR_EEND) {
+        if (rv == TR_ETIMEDOUT)
+            continue;
+        ok(job.session, rv);
+        assert_int_equal(tr_batch_index(batch), index++);
+        tr_batch_release(batch);
+    }
+    assert_int_equal(index, tr_loader_num_batches(job.loader));
+    close_job(&job);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    world_init(&world);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(&world);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_account_waits_then_says_so),
+        cmocka_unit_test(cancel_wakes),
+        cmocka_unit_test(session_close_wakes),
+        cmocka_unit_test(timeouts_lose_nothing),
+        cmocka_unit_test(begin_and_cancel_repeat_batches),
+        cmocka_unit_test(trainers_share_each_step),
+        cmocka_unit_test(deaths_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
