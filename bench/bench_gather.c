@@ -4,6 +4,7 @@
  */
 #include "bench/benches.h"
 
+#include "bench/biggraph.h"
 #include "bench/clock.h"
 #include "bench/walk.h"
 #include "graph/gather.h"
@@ -22,14 +23,14 @@ typedef void copy_rows(struct gather *gather);
 static void copy_ours(struct gather *gather)
 {
     const struct walk *walk = &gather->walk;
-    gather_rows(walk->rows, walk->graph->rows, gather->row_bytes, walk->bare.nodes,
+    gather_rows(walk->rows, walk->features->rows, gather->row_bytes, walk->bare.nodes,
                 walk->bare.num_nodes);
 }
 
 static void copy_bare(struct gather *gather)
 {
     const struct walk *walk = &gather->walk;
-    bare_gather((char *)walk->rows, (const char *)walk->graph->rows, gather->row_bytes,
+    bare_gather(walk->rows, walk->features->rows, gather->row_bytes,
                 walk->bare.nodes, walk->bare.num_nodes);
 }
 
@@ -64,7 +65,7 @@ int gather_bench(const struct bench_options *options, bench_emit *emit, void *ar
     int rv = biggraph_init(&graph, options->scale);
     if (rv != 0)
         return error_set(error, rv, "gather: no graph of scale %g", options->scale);
-    rv = walk_init(&gather.walk, &graph, options->seed, error);
+    rv = walk_init(&gather.walk, &graph.part, options->seed, error);
     if (rv != 0)
         goto out;
     walk_bare(&gather.walk, 0, 1, 0);

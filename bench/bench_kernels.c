@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bench/biggraph.h"
 #include "bench/clock.h"
 #include "bench/walk.h"
 #include "graph/key.h"
@@ -39,11 +40,11 @@ static uint32_t list_rows(struct kernels *kernels)
 
 static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint64_t *edges)
 {
-    const struct biggraph *graph = kernels->walk.graph;
+    const struct graph_part *part = kernels->walk.part;
     struct draw_key key = { .seed = kernels->walk.seed, .batch = batch, .hop = hop,
                             .purpose = KEY_NEIGHBOURS };
     struct sample_request request = {
-        .csc = &graph->edge.csc, .original_ids = graph->node.original_ids,
+        .csc = &part->edges[0].csc, .original_ids = part->nodes[0].original_ids,
         .rows = kernels->rows, .num_rows = list_rows(kernels), .fanout = fanouts[hop],
         .key_base = key_base(&key),
     };
@@ -109,7 +110,7 @@ static int init(struct kernels *kernels, const struct biggraph *graph,
                 const struct bench_options *options, struct error *error)
 {
     *kernels = (struct kernels){ .batches = WALK_BATCHES };
-    int rv = walk_init(&kernels->walk, graph, options->seed, error);
+    int rv = walk_init(&kernels->walk, &graph->part, options->seed, error);
     if (rv != 0)
         return rv;
     kernels->words = kernels->walk.bare.edges_max;

@@ -11,6 +11,7 @@
 typedef int bench_run(const struct bench_options *options, bench_emit *emit, void *arg,
                       struct error *error);
 
-bench_run gather_bench, kernels_bench, fanin_bench, roundtrip_bench, step_bench;
+bench_run sampling_bench, loader_bench, gather_bench, kernels_bench, topology_bench;
+bench_run partition_bench, step_bench, fanin_bench, roundtrip_bench;
 
 #endif

@@ -3,8 +3,12 @@
 #include <stddef.h>
 
 const struct bench bench_list[] = {
+    { "sampling", "edges sampled through the actors, beside a bare loop", sampling_bench },
+    { "loader", "whole batches as training receives them, beside bare loops", loader_bench },
     { "gather", "rows of a local table, beside a bare loop", gather_bench },
     { "kernels", "sampling and relabelling without actors, beside a bare loop", kernels_bench },
+    { "topology", "memory of a partition and of a server", topology_bench },
+    { "partition", "time and memory of partitioning", partition_bench },
     { "step", "a training step, beside its matrix products alone", step_bench },
     { "fanin", "messages from many actors to one", fanin_bench },
     { "roundtrip", "messages there and back within a loop", roundtrip_bench },

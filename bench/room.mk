@@ -4,13 +4,20 @@ libtr_bench_la_SOURCES = \
     bench/bench_fanin.c \
     bench/bench_gather.c \
     bench/bench_kernels.c \
+    bench/bench_loader.c \
+    bench/bench_partition.c \
     bench/bench_roundtrip.c \
+    bench/bench_sampling.c \
     bench/bench_step.c \
+    bench/bench_topology.c \
     bench/benches.h \
     bench/biggraph.c bench/biggraph.h \
+    bench/child.c bench/child.h \
     bench/clock.h \
+    bench/disk.c bench/disk.h \
     bench/figure.c bench/figure.h \
     bench/list.c \
+    bench/loading.c bench/loading.h \
     bench/messages.c bench/messages.h \
     bench/step.c bench/step.h \
     bench/walk.c bench/walk.h

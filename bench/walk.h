@@ -1,11 +1,11 @@
 /*
- * The walk that sampling is measured with: three hops from 1024 seeds of the big graph, and the
+ * The walk that sampling is measured with: three hops from 1024 seeds of a homogeneous partition, and the
  * bare loop that does it, with its memory. Sampling benchmarks share it as their reference.
  *
  * Seeds of batch b are the nodes that a keyed bijection puts at b * 1024 ...: each node once an
  * epoch, scattered, as a shuffled loader takes them.
  *
- * Ownership: the struct borrows the graph and owns the rest. One thread at a time.
+ * Ownership: the struct borrows the partition and owns the rest. One thread at a time.
  */
 #ifndef BENCH_WALK_H
 #define BENCH_WALK_H
@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "bench/bare.h"
-#include "bench/biggraph.h"
 #include "runtime/error.h"
 
 #define WALK_SEEDS 1024u
@@ -24,17 +23,20 @@
 #define WALK_BATCHES 24u
 
 struct walk {
-    const struct biggraph *graph;
+    const struct graph_part *part;
     struct bare bare;
     uint64_t seed;
+    uint64_t num_nodes;
     uint64_t epoch_seeds; /* of whole batches */
     uint32_t seeds[WALK_SEEDS];
-    float *rows;          /* gathered by the bare loop */
+    const struct feature_table *features; /* "feat" and "label" of the nodes; may be NULL */
+    const struct feature_table *labels;
+    void *rows;           /* gathered by the bare loop */
     size_t rows_bytes;
-    int64_t labels[WALK_SEEDS];
+    int64_t seed_labels[WALK_SEEDS];
 };
 
-int walk_init(struct walk *walk, const struct biggraph *graph, uint64_t seed, struct error *error);
+int walk_init(struct walk *walk, const struct graph_part *part, uint64_t seed, struct error *error);
 void walk_fini(struct walk *walk);
 
 /* Fills walk->seeds with those of a batch. */

@@ -1,0 +1,46 @@
+/*
+ * Graphs on disk for benchmarks: made when they are not there yet, in the folder of the options, or
+ * in a temporary one that goes with disk_close.
+ *
+ * Ownership: disk_close frees all; paths given out are the caller's to free. One thread at a time.
+ */
+#ifndef BENCH_DISK_H
+#define BENCH_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/figure.h"
+#include "runtime/parallel.h"
+
+struct disk {
+    char *folder;
+    bool temporary;
+    struct parallel *parallel; /* all cores, for partitioning and loading */
+};
+
+/* What names a graph. */
+struct disk_graph {
+    bool blocks; /* a stochastic block model instead of the big graph's skew */
+    uint64_t num_nodes;
+    uint64_t num_edges;
+    uint32_t features;
+};
+
+int disk_open(struct disk *disk, const struct bench_options *options, struct error *error);
+void disk_close(struct disk *disk);
+
+/* The big graph at a scale. */
+struct disk_graph disk_big(double scale);
+
+/* A raw graph: its folder. */
+int disk_raw(struct disk *disk, const struct disk_graph *graph, char **path, struct error *error);
+
+/* Where partitioning may write: a folder that is not there. */
+int disk_spare(struct disk *disk, char **path, struct error *error);
+
+/* The graph in one partition: DIR/NAME.json. */
+int disk_partition(struct disk *disk, const struct disk_graph *graph, char **path,
+                   struct error *error);
+
+#endif

@@ -1,0 +1,243 @@
+#include "bench/loading.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <troupe/troupe.h>
+
+#include "bench/clock.h"
+#include "bench/walk.h"
+#include "partition/store.h"
+
+#define SCALING_LOOPS 2u
+#define SCALING_GOAL 1.7
+#define GOAL 0.8
+/* Asleep is less than this much of CPU time in a pause; a batch takes 20 times as long. */
+#define SETTLE_S 0.0005
+#define SETTLE_PAUSE_NS 5000000
+#define SETTLE_PAUSES_MAX 2000
+
+/* Ours, of one and of more loops, and the bare loops. */
+struct pairing {
+    struct loading one;
+    struct loading more;
+    struct store *store;
+    struct graph_part *part;
+    struct walk walk;
+    uint64_t next;
+    bool rows;
+};
+
+static int fail(struct loading *loading, int rv, struct error *error)
+{
+    return error_set(error, rv, "%s", loading->session != NULL
+                                          ? tr_session_error(loading->session) : "out of memory");
+}
+
+int loading_open(struct loading *loading, const char *path, uint32_t loops, bool rows,
+                 uint64_t seed, struct error *error)
+{
+    static const int32_t fanouts[] = WALK_FANOUTS;
+    struct tr_session_options session;
+    struct tr_loader_options options;
+    *loading = (struct loading){ .session = NULL };
+    tr_session_options_init(&session);
+    session.loops = session.samplers = loops;
+    session.seed = seed;
+    tr_loader_options_init(&options);
+    options.num_layers = BARE_LAYERS;
+    for (uint32_t i = 0; i < BARE_LAYERS; i++)
+        options.fanout[i] = fanouts[BARE_LAYERS - 1 - i];
+    options.batch_size = WALK_SEEDS;
+    options.shuffle = options.drop_last = true;
+    options.features = rows ? "feat" : NULL;
+    options.labels = rows ? "label" : NULL;
+    int rv = tr_session_open(&session, &loading->session);
+    if (rv == 0)
+        rv = tr_graph_open(loading->session, path, &loading->graph);
+    if (rv == 0)
+        rv = tr_nodes_all(loading->graph, 0, &loading->nodes);
+    if (rv == 0)
+        rv = tr_loader_open(loading->graph, loading->nodes, &options, &loading->loader);
+    if (rv == 0)
+        return 0;
+    fail(loading, rv, error);
+    loading_close(loading);
+    return rv;
+}
+
+void loading_close(struct loading *loading)
+{
+    tr_loader_close(loading->loader);
+    tr_nodes_close(loading->nodes);
+    tr_graph_close(loading->graph);
+    tr_session_close(loading->session);
+    *loading = (struct loading){ .session = NULL };
+}
+
+void loading_settle(void)
+{
+    const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
+    for (int i = 0; i < SETTLE_PAUSES_MAX; i++) {
+        double before = clock_process();
+        nanosleep(&pause, NULL);
+        if (clock_process() - before < SETTLE_S)
+            return;
+    }
+}
+
+static uint64_t count_edges(const struct tr_batch *batch)
+{
+    struct tr_block block;
+    uint64_t edges = 0;
+    for (uint32_t layer = 0; layer < BARE_LAYERS; layer++)
+        if (tr_batch_block(batch, layer, 0, &block) == 0)
+            edges += block.num_edges;
+    return edges;
+}
+
+int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
+{
+    *edges = 0;
+    for (uint64_t i = 0; i < batches; loading->taken++) {
+        struct tr_batch *batch;
+        int rv = tr_loader_next(loading->loader, TR_WAIT_FOREVER, &batch);
+        if (rv == TR_EEND)
+            continue; /* the next call begins the next epoch */
+        if (rv != 0)
+            return fail(loading, rv, error);
+        *edges += count_edges(batch);
+        tr_batch_release(batch);
+        i++;
+    }
+    return 0;
+}
+
+static int measure_ours(void *arg, double *value, struct error *error)
+{
+    struct pairing *pairing = arg;
+    uint64_t edges;
+    loading_settle();
+    double start = clock_process();
+    int rv = loading_take(&pairing->one, WALK_BATCHES, &edges, error);
+    loading_settle();
+    *value = (double)edges / (clock_process() - start);
+    return rv;
+}
+
+static int measure_bare(void *arg, double *value, struct error *error)
+{
+    (void)error;
+    struct pairing *pairing = arg;
+    loading_settle();
+    double start = clock_thread();
+    uint64_t edges = walk_bare(&pairing->walk, pairing->next, WALK_BATCHES, pairing->rows);
+    *value = (double)edges / (clock_thread() - start);
+    pairing->next += WALK_BATCHES;
+    return 0;
+}
+
+/* The batches that were ready at the start are as many as will be ready at the end. */
+static int measure_wall(struct loading *loading, double *value, struct error *error)
+{
+    uint64_t edges;
+    loading_settle();
+    int rv = loading_take(loading, WALK_BATCHES / 2, &edges, error);
+    double start = clock_wall();
+    if (rv == 0)
+        rv = loading_take(loading, WALK_BATCHES * 2, &edges, error);
+    *value = (double)edges / (clock_wall() - start);
+    return rv;
+}
+
+static int measure_one(void *arg, double *value, struct error *error)
+{
+    return measure_wall(&((struct pairing *)arg)->one, value, error);
+}
+
+static int measure_more(void *arg, double *value, struct error *error)
+{
+    return measure_wall(&((struct pairing *)arg)->more, value, error);
+}
+
+static void close_pairing(struct pairing *pairing)
+{
+    walk_fini(&pairing->walk);
+    if (pairing->part != NULL)
+        store_unload(pairing->store, pairing->part);
+    if (pairing->store != NULL)
+        store_close(pairing->store);
+    loading_close(&pairing->one);
+}
+
+static int open_pairing(struct pairing *pairing, const char *path,
+                        const struct bench_options *options, struct error *error)
+{
+    const struct partition_load load = { .mode = PARTITION_COPY, .features = true };
+    int rv = store_open(path, &pairing->store, error);
+    if (rv == 0)
+        rv = store_load(pairing->store, 0, &load, &pairing->part, error);
+    if (rv == 0)
+        rv = walk_init(&pairing->walk, pairing->part, options->seed, error);
+    if (rv == 0)
+        rv = loading_open(&pairing->one, path, 1, pairing->rows, options->seed, error);
+    if (rv != 0)
+        close_pairing(pairing);
+    return rv;
+}
+
+static int emit_scaling(struct pairing *pairing, const char *path,
+                        const struct bench_options *options, const char *name, bench_emit *emit,
+                        void *arg, struct error *error)
+{
+    char scaling[64];
+    snprintf(scaling, sizeof scaling, "%s_scaling", name);
+    int rv = loading_open(&pairing->more, path, SCALING_LOOPS, pairing->rows, options->seed, error);
+    if (rv != 0)
+        return rv;
+    struct figure figure = { .name = scaling, .unit = "edges/s", .reference = "one loop",
+                             .goal = SCALING_GOAL };
+    rv = figure_pair(&figure, options->rounds, measure_more, measure_one, pairing, error);
+    loading_close(&pairing->more);
+    if (rv == 0)
+        emit(arg, &figure);
+    return rv;
+}
+
+static int emit_figures(const char *path, const struct bench_options *options, const char *name,
+                        bool rows, const char *reference, bench_emit *emit, void *arg,
+                        struct error *error)
+{
+    struct pairing pairing = { .rows = rows };
+    int rv = open_pairing(&pairing, path, options, error);
+    if (rv != 0)
+        return rv;
+    struct figure figure = { .name = name, .unit = "edges/s/core", .reference = reference,
+                             .goal = GOAL };
+    rv = figure_pair(&figure, options->rounds, measure_ours, measure_bare, &pairing, error);
+    if (rv == 0) {
+        emit(arg, &figure);
+        rv = emit_scaling(&pairing, path, options, name, emit, arg, error);
+    }
+    close_pairing(&pairing);
+    return rv;
+}
+
+int loading_figures(const struct bench_options *options, const char *name, bool rows,
+                    const char *reference, bench_emit *emit, void *arg, struct error *error)
+{
+    struct disk disk;
+    char *path;
+    struct disk_graph graph = disk_big(options->scale);
+    int rv = disk_open(&disk, options, error);
+    if (rv != 0)
+        return rv;
+    rv = disk_partition(&disk, &graph, &path, error);
+    if (rv == 0) {
+        rv = emit_figures(path, options, name, rows, reference, emit, arg, error);
+        free(path);
+    }
+    disk_close(&disk);
+    return rv;
+}
