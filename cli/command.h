@@ -41,6 +41,8 @@ extern const struct command command_partition;
 extern const struct command command_verify;
 extern const struct command command_inspect;
 extern const struct command command_bench;
+extern const struct command command_train;
+extern const struct command command_infer;
 extern const struct command command_completion;
 
 /* The commands of `troupe`, in the order of a first session; name NULL ends. */

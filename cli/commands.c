@@ -8,6 +8,8 @@ const struct command *const *command_list(void)
         &command_partition,
         &command_verify,
         &command_inspect,
+        &command_train,
+        &command_infer,
         &command_bench,
         &command_completion,
         NULL,

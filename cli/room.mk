@@ -11,7 +11,9 @@ libtr_cli_la_SOURCES = \
     cli/generate.c \
     cli/help.c cli/help.h \
     cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
+    cli/infer.c \
     cli/inspect.c \
+    cli/loader_source.c cli/loader_source.h \
     cli/made.c cli/made.h \
     cli/nearest.c cli/nearest.h \
     cli/option_value.c cli/option_value.h \
@@ -20,7 +22,11 @@ libtr_cli_la_SOURCES = \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \
+    cli/run_config.c cli/run_config.h \
+    cli/run_folder.c cli/run_folder.h \
+    cli/run_job.c cli/run_job.h \
     cli/signals.c cli/signals.h \
+    cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
     cli/verify.c \
     cli/work.c cli/work.h
 troupe_SOURCES = cli/main.c

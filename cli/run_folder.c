@@ -1,0 +1,128 @@
+#include "cli/run_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/atomic_dir.h"
+
+static int set_paths(struct run_folder *folder, struct files *files, const char *path,
+                     struct error *error)
+{
+    *folder = (struct run_folder){.files = files};
+    folder->path = strdup(path);
+    folder->config_path = files_join(path, "config.json");
+    folder->metrics_path = files_join(path, "metrics.jsonl");
+    folder->model_path = files_join(path, "model.safetensors");
+    if (folder->path && folder->config_path && folder->metrics_path && folder->model_path)
+        return 0;
+    run_folder_close(folder);
+    return error_set(error, TR_ENOMEM, "%s: no memory", path);
+}
+
+static int remove_run(struct run_folder *folder, struct error *error)
+{
+    int rv = files_remove_tree(folder->files, folder->model_path, error);
+    if (rv == 0)
+        rv = files_remove_tree(folder->files, folder->metrics_path, error);
+    if (rv == 0)
+        rv = files_remove_tree(folder->files, folder->config_path, error);
+    return rv;
+}
+
+int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
+                      bool replace, struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv != 0)
+        return rv;
+    bool taken = files_exists(files, folder->config_path) ||
+                 files_exists(files, folder->metrics_path) ||
+                 files_exists(files, folder->model_path);
+    if (taken && !replace)
+        rv = error_set(error, TR_EEXIST,
+                       "%s holds a run already; give --replace, or another folder to --run", path);
+    else if (taken)
+        rv = remove_run(folder, error);
+    if (rv == 0)
+        rv = files_make_folders(files, path, error);
+    if (rv == 0)
+        rv = file_create(&folder->metrics, files, folder->metrics_path, error);
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
+                    struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv != 0)
+        return rv;
+    const char *const needed[] = {folder->config_path, folder->model_path};
+    for (int i = 0; i < 2 && rv == 0; i++) {
+        if (!files_exists(files, needed[i]))
+            rv = error_set(error, TR_ENOENT,
+                           "%s is missing; is %s the --run folder of a finished `troupe train`?",
+                           needed[i], path);
+    }
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+void run_folder_close(struct run_folder *folder)
+{
+    file_close(&folder->metrics);
+    free(folder->path);
+    free(folder->config_path);
+    free(folder->metrics_path);
+    free(folder->model_path);
+    *folder = (struct run_folder){0};
+}
+
+int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error)
+{
+    char *text = config == NULL ? NULL : json_dumps(config, JSON_INDENT(2));
+    json_decref(config);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->config_path);
+    int rv = files_write_atomic(folder->files, folder->config_path, text, strlen(text), error);
+    free(text);
+    return rv;
+}
+
+int run_folder_append(struct run_folder *folder, json_t *line, struct error *error)
+{
+    char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
+    json_decref(line);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
+    size_t length = strlen(text);
+    text[length] = '\n'; /* in place of the end, so that a line is one write */
+    int rv = file_append(&folder->metrics, text, length + 1, error);
+    free(text);
+    return rv;
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *run_scores_to_json(const struct scores *scores)
+{
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "labelled", (json_int_t)scores->labelled, "loss",
+                     number(scores->loss), "accuracy", number(scores->accuracy), "macro_f1",
+                     number(scores->macro_f1), "roc_auc", number(scores->roc_auc));
+}
+
+json_t *run_epoch_to_json(const struct epoch_report *report)
+{
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch",
+                     (json_int_t)report->epoch, "steps", (json_int_t)report->steps, "seeds",
+                     (json_int_t)report->seeds, "rate", number(report->rate), "train_loss",
+                     number(report->train_loss), "val",
+                     report->evaluated ? run_scores_to_json(&report->scores) : json_null(), "best",
+                     report->best, "seconds", number(report->seconds));
+}

@@ -1,0 +1,46 @@
+/*
+ * The folder of a training run: config.json, metrics.jsonl (a line an epoch, written as it
+ * happens) and model.safetensors (whole or not there).
+ *
+ * Ownership: run_folder_open fills it, run_folder_close frees it; what was written stays.
+ * Thread rules: one thread at a time.
+ */
+#ifndef CLI_RUN_FOLDER_H
+#define CLI_RUN_FOLDER_H
+
+#include <jansson.h>
+
+#include "model/metrics.h"
+#include "model/trainer.h"
+#include "runtime/files.h"
+
+struct run_folder {
+    struct files *files;
+    char *path;
+    char *config_path;
+    char *metrics_path;
+    char *model_path;
+    struct file metrics;
+};
+
+/* Makes the folder. One that holds a run is refused (TR_EEXIST) unless replace, which removes that
+ * run's three files and nothing else. */
+int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
+                      bool replace, struct error *error);
+
+/* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */
+int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
+                    struct error *error);
+void run_folder_close(struct run_folder *folder);
+
+/* Writes config.json; takes over the reference (NULL: memory was out). */
+int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error);
+
+/* Appends a line to metrics.jsonl; takes over the reference. */
+int run_folder_append(struct run_folder *folder, json_t *line, struct error *error);
+
+/* Objects for metrics.jsonl; NaN becomes null. */
+json_t *run_scores_to_json(const struct scores *scores);
+json_t *run_epoch_to_json(const struct epoch_report *report);
+
+#endif

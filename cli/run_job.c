@@ -1,0 +1,303 @@
+#include "cli/run_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/internal.h"
+#include "model/labels.h"
+#include "partition/npy.h"
+#include "runtime/crew.h"
+
+/* Rows of labels read at a time to count classes. */
+#define LABELS_AT_ONCE 65536u
+
+/* More threads than this gain nothing from blocks of 1024 rows. */
+#define JOB_THREADS_MAX 64
+
+static int open_session(struct run_job *job, const struct run_job_layout *layout,
+                        struct error *error)
+{
+    struct tr_session_options options;
+    tr_session_options_init(&options);
+    options.servers = layout->servers;
+    options.samplers = layout->samplers;
+    options.loops = layout->loops;
+    options.seed = job->config->model.seed;
+    options.direct = !layout->messages;
+    options.codec = layout->codec;
+    options.map_files = layout->map_files;
+    options.memory_bytes_max = layout->memory_bytes;
+    options.log = job->hooks.log;
+    options.log_arg = job->hooks.log_arg;
+    int rv = tr_session_open(&options, &job->session);
+    return rv == 0 ? 0 : session_failed(job->session, rv, error);
+}
+
+static int check_homogeneous(struct run_job *job, const char *path, struct error *error)
+{
+    uint32_t ntypes = tr_graph_num_ntypes(job->graph), etypes = tr_graph_num_etypes(job->graph);
+    if (ntypes == 1 && etypes == 1)
+        return 0;
+    return error_set(error, TR_EUNSUPPORTED,
+                     "%s has %u node types and %u edge types; the built-in models take graphs with "
+                     "one of each",
+                     path, ntypes, etypes);
+}
+
+static int find_table(struct run_job *job, const char *name, struct tr_feature_info *info,
+                      struct error *error)
+{
+    int rv = tr_graph_find_feature(job->graph, 0, name, info);
+    return rv == 0 ? 0 : session_failed(job->session, rv, error);
+}
+
+/* The largest class among all labels, plus one; multi-label: the width of a row. */
+static int count_classes(struct run_job *job, const struct tr_feature_info *info, uint32_t *classes,
+                         struct error *error)
+{
+    if (job->config->model.loss == MODEL_SIGMOID) {
+        if (info->width == 0 || info->width > MODEL_CLASSES_MAX)
+            return error_set(error, TR_ERANGE, "label '%s' has rows of %llu numbers", info->name,
+                             (unsigned long long)info->width);
+        *classes = (uint32_t)info->width;
+        return 0;
+    }
+    int64_t largest = -1;
+    for (uint32_t p = 0; p < job->exact.num_parts; p++) {
+        const struct feature_table *table =
+            node_part_feature(&job->exact.parts[p]->nodes[0], info->name);
+        if (table == NULL || table->width != 1)
+            return error_set(error, TR_EMISMATCH, "label '%s' is not one number a node",
+                             info->name);
+        struct batch_rows rows = {.dtype = table->dtype,
+                                  .num_rows = (uint32_t)table->num_rows,
+                                  .width = 1,
+                                  .row_bytes = table->row_bytes};
+        for (uint64_t begin = 0; begin < table->num_rows; begin += LABELS_AT_ONCE) {
+            uint64_t left = table->num_rows - begin;
+            rows.rows = (char *)(uintptr_t)table->rows + begin * table->row_bytes;
+            for (uint64_t i = 0; i < left && i < LABELS_AT_ONCE; i++) {
+                int64_t label = labels_class(&rows, i);
+                largest = label > largest ? label : largest;
+            }
+        }
+    }
+    if (largest < 0 || largest >= MODEL_CLASSES_MAX)
+        return error_set(error, TR_ERANGE, "the largest label of '%s' is %lld", info->name,
+                         (long long)largest);
+    *classes = (uint32_t)largest + 1;
+    return 0;
+}
+
+/* Inputs and classes follow from the graph; a run that is read back must agree. */
+static int complete_config(struct run_job *job, struct error *error)
+{
+    struct model_config *model = &job->config->model;
+    struct tr_feature_info features, labels;
+    uint32_t classes = 0;
+    int rv = find_table(job, job->config->features, &features, error);
+    if (rv == 0)
+        rv = find_table(job, job->config->labels, &labels, error);
+    if (rv == 0)
+        rv = count_classes(job, &labels, &classes, error);
+    if (rv != 0)
+        return rv;
+    if (features.width > MODEL_WIDTH_MAX)
+        return error_set(error, TR_ERANGE, "feature '%s' has rows of %llu numbers, at most %u",
+                         features.name, (unsigned long long)features.width, MODEL_WIDTH_MAX);
+    if (model->classes == 0) {
+        model->inputs = (uint32_t)features.width;
+        model->classes = classes;
+    }
+    if (model->inputs != features.width || model->classes < classes)
+        return error_set(error, TR_EMISMATCH,
+                         "the model takes %u features and %u classes; the graph has %llu and %u",
+                         model->inputs, model->classes, (unsigned long long)features.width,
+                         classes);
+    return 0;
+}
+
+/* Weight of a class = train nodes / (classes * train nodes of that class); 0 without any. */
+static int balance_classes(struct run_job *job, struct error *error)
+{
+    struct run_config *config = job->config;
+    uint32_t classes = config->model.classes;
+    struct run_job_split train = {0};
+    uint64_t *counts = calloc(classes, sizeof *counts);
+    job->class_weights = calloc(classes, sizeof *job->class_weights);
+    int rv = counts == NULL || job->class_weights == NULL
+                 ? error_set(error, TR_ENOMEM, "no memory for the class weights")
+                 : run_job_split_open(job, config->train_mask, false, &train, error);
+    if (rv == 0)
+        rv = train.source.base.start_epoch(&train.source.base, 0, error);
+    uint64_t total = 0;
+    const struct mini_batch *batch;
+    while (rv == 0 &&
+           (rv = train.source.base.next(&train.source.base, &batch, error)) == 0) {
+        for (uint32_t i = 0; i < batch->nodes[0].num_seeds; i++) {
+            int64_t label = labels_class(&batch->nodes[0].labels, i);
+            if (label >= 0 && label < classes) {
+                counts[label]++;
+                total++;
+            }
+        }
+        train.source.base.release(&train.source.base, batch);
+    }
+    if (rv == TR_EEND) {
+        rv = 0;
+        for (uint32_t c = 0; c < classes; c++)
+            job->class_weights[c] =
+                counts[c] == 0 ? 0 : (float)((double)total / ((double)classes * counts[c]));
+        config->model.class_weights = job->class_weights;
+    }
+    run_job_split_close(&train);
+    free(counts);
+    return rv;
+}
+
+static size_t choose_threads(uint32_t asked)
+{
+    if (asked != 0)
+        return asked < JOB_THREADS_MAX ? asked : JOB_THREADS_MAX;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (online < 1)
+        return 1;
+    return online < JOB_THREADS_MAX ? (size_t)online : JOB_THREADS_MAX;
+}
+
+static int open_model(struct run_job *job, uint32_t threads, struct error *error)
+{
+    job->parallel = crew_parallel_create(choose_threads(threads) - 1);
+    if (job->parallel == NULL)
+        return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
+    return model_create(&job->model, &job->config->model, job->parallel, error);
+}
+
+int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
+                 const struct run_job_layout *layout, const struct run_job_hooks *hooks,
+                 struct error *error)
+{
+    *job = (struct run_job){.config = config, .hooks = *hooks};
+    int rv = open_session(job, layout, error);
+    if (rv != 0)
+        goto failed;
+    rv = tr_graph_open(job->session, graph, &job->graph);
+    if (rv != 0) {
+        session_failed(job->session, rv, error);
+        goto failed;
+    }
+    rv = check_homogeneous(job, graph, error);
+    if (rv == 0) {
+        job->exact.features = config->features;
+        job->exact.parts = graph_parts(job->graph);
+        job->exact.num_parts = tr_graph_num_parts(job->graph);
+        rv = complete_config(job, error);
+    }
+    if (rv == 0 && config->balanced_weights)
+        rv = balance_classes(job, error);
+    if (rv == 0)
+        rv = open_model(job, layout->threads, error);
+    if (rv == 0)
+        return 0;
+failed:
+    run_job_close(job);
+    return rv;
+}
+
+void run_job_close(struct run_job *job)
+{
+    tensor_fini(&job->logits);
+    model_destroy(job->model);
+    crew_parallel_destroy(job->parallel);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
+    free(job->class_weights);
+    *job = (struct run_job){0};
+}
+
+static void loader_options(const struct run_job *job, bool shuffle,
+                           struct tr_loader_options *options)
+{
+    const struct run_config *config = job->config;
+    tr_loader_options_init(options);
+    options->num_layers = config->model.layers;
+    memcpy(options->fanout, config->fanout, sizeof options->fanout);
+    options->batch_size = config->batch_size;
+    options->replace = config->replace;
+    options->shuffle = shuffle;
+    options->drop_last = shuffle && config->drop_last;
+    options->degrees = config->model.kind == MODEL_GCN;
+    options->features = config->features;
+    options->labels = config->labels;
+}
+
+/* mask NULL: all nodes. */
+static int open_split(struct run_job *job, const char *mask, bool shuffle,
+                      struct run_job_split *split, struct error *error)
+{
+    *split = (struct run_job_split){0};
+    struct tr_loader_options options;
+    loader_options(job, shuffle, &options);
+    int rv = mask == NULL ? tr_nodes_all(job->graph, 0, &split->nodes)
+                          : tr_nodes_masked(job->graph, 0, mask, &split->nodes);
+    if (rv == 0)
+        rv = tr_loader_open(job->graph, split->nodes, &options, &split->loader);
+    if (rv != 0) {
+        session_failed(job->session, rv, error);
+        run_job_split_close(split);
+        return rv;
+    }
+    loader_source_init(&split->source, job->session, split->loader, job->hooks.cancel);
+    return 0;
+}
+
+int run_job_split_open(struct run_job *job, const char *mask, bool shuffle,
+                       struct run_job_split *split, struct error *error)
+{
+    return open_split(job, mask, shuffle, split, error);
+}
+
+int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error)
+{
+    return open_split(job, NULL, false, split, error);
+}
+
+void run_job_split_close(struct run_job_split *split)
+{
+    tr_batch_release(split->source.batch);
+    tr_loader_close(split->loader);
+    tr_nodes_close(split->nodes);
+    *split = (struct run_job_split){0};
+}
+
+int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                 struct scores *scores, struct error *error)
+{
+    if (!exact)
+        return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
+    int rv = exact_infer(job->model, &job->exact, &job->logits, error);
+    if (rv != 0)
+        return rv;
+    return exact_scores(job->model, &job->exact, &job->logits, job->config->labels,
+                        tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
+                        error);
+}
+
+int run_job_write_logits(const struct run_job *job, const char *path, struct error *error)
+{
+    const uint64_t shape[] = {job->logits.rows, job->logits.cols};
+    char *aside = NULL;
+    if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory", path);
+    int rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
+    if (rv == 0)
+        rv = files_sync_tree(files_posix, aside, error);
+    if (rv == 0)
+        rv = files_rename(files_posix, aside, path, error);
+    if (rv != 0)
+        (void)files_remove_tree(files_posix, aside, NULL);
+    free(aside);
+    return rv;
+}

@@ -1,0 +1,74 @@
+/*
+ * A training or inference job in one process: session, graph, loaders and model, opened together
+ * from a run's configuration.
+ *
+ * Ownership: run_job_open fills it, run_job_close frees all; the configuration is borrowed and
+ * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from any.
+ */
+#ifndef CLI_RUN_JOB_H
+#define CLI_RUN_JOB_H
+
+#include <troupe/troupe.h>
+
+#include "cli/loader_source.h"
+#include "cli/run_config.h"
+#include "model/exact.h"
+
+/* How the job is laid out; none of it changes a result. */
+struct run_job_layout {
+    uint32_t servers;
+    uint32_t samplers;
+    uint32_t loops;
+    uint32_t threads; /* that compute; 0: one a processor */
+    bool messages;    /* no direct reads */
+    bool codec;
+    bool map_files;
+    uint64_t memory_bytes;
+};
+
+/* What the job tells and asks its surroundings; all may be NULL. */
+struct run_job_hooks {
+    void (*log)(void *arg, int level, const char *line);
+    void *log_arg;
+    const struct cancel *cancel;
+};
+
+struct run_job {
+    struct run_config *config;
+    struct run_job_hooks hooks;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct parallel *parallel;
+    struct model *model;
+    float *class_weights;
+    struct exact_graph exact;
+    struct tensor logits;
+};
+
+/* Nodes of one part of the split, and their loader. */
+struct run_job_split {
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+    struct loader_source source;
+};
+
+int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
+                 const struct run_job_layout *layout, const struct run_job_hooks *hooks,
+                 struct error *error);
+void run_job_close(struct run_job *job);
+
+/* A loader over the nodes of a mask; TR_ENOENT names a mask that the graph lacks. */
+int run_job_split_open(struct run_job *job, const char *mask, bool shuffle,
+                       struct run_job_split *split, struct error *error);
+/* The same over all nodes, in the order of original IDs. */
+int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error);
+void run_job_split_close(struct run_job_split *split);
+
+/* Scores the model on a split, exactly or by sampling. epoch keys the draws. */
+int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                 struct scores *scores, struct error *error);
+
+/* Writes job->logits as a .npy file, a row a node by original ID; whole or not at all. */
+int run_job_write_logits(const struct run_job *job, const char *path, struct error *error);
+
+#endif

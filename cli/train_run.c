@@ -1,0 +1,247 @@
+/*
+ * `troupe train`, from the opened job to the saved model.
+ */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/fail.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/run_folder.h"
+#include "cli/signals.h"
+#include "cli/train.h"
+#include "config.h"
+#include "model/model_file.h"
+#include "runtime/cancel.h"
+
+struct training {
+    const struct train_values *values;
+    const char *graph;
+    struct run_config config;
+    struct run_job job;
+    struct run_folder folder;
+    struct run_job_split train;
+    struct run_job_split val;
+    struct run_job_split test;
+    struct signals signals;
+    struct cancel cancel;
+    struct progress progress;
+    struct trainer_result result;
+    struct scores test_scores;
+    bool tested;
+    uint32_t epoch;
+};
+
+static uint64_t now_ns(void *arg)
+{
+    (void)arg;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool asked(void *arg)
+{
+    const struct signals *signals = arg;
+    /* Relaxed: a flag alone; nothing else is read because of it. */
+    return atomic_load_explicit(&signals->cancelled, memory_order_relaxed);
+}
+
+static bool cancelled(void *arg)
+{
+    return asked(&((struct training *)arg)->signals);
+}
+
+static void begin_epoch(struct training *t, uint32_t epoch)
+{
+    char label[48];
+    snprintf(label, sizeof label, "epoch %u", epoch + 1);
+    t->epoch = epoch;
+    progress_begin(&t->progress, label, "batches", tr_loader_num_batches(t->train.loader));
+}
+
+static void step_done(void *arg, uint32_t epoch, uint64_t step)
+{
+    struct training *t = arg;
+    if (epoch != t->epoch || !t->progress.running)
+        begin_epoch(t, epoch);
+    progress_update(&t->progress, step + 1);
+}
+
+static int evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
+{
+    struct training *t = arg;
+    (void)model;
+    return run_job_evaluate(&t->job, &t->val, t->config.evaluation == RUN_EVALUATE_EXACT, t->epoch,
+                        scores, error);
+}
+
+static void show_epoch(struct training *t, const struct epoch_report *report)
+{
+    char text[128];
+    int used = snprintf(text, sizeof text, "loss %.4f", report->train_loss);
+    if (report->evaluated && used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, ", validation %s %.4f%s",
+                 model_metric_name(t->config.model.metric),
+                 scores_value(&report->scores, t->config.model.metric),
+                 report->best ? " (best)" : "");
+    progress_end(&t->progress);
+    if (!t->values->quiet)
+        fprintf(t->progress.out, "epoch %u: %s\n", report->epoch + 1, text);
+}
+
+static int epoch_done(void *arg, const struct epoch_report *report, struct error *error)
+{
+    struct training *t = arg;
+    show_epoch(t, report);
+    return run_folder_append(&t->folder, run_epoch_to_json(report), error);
+}
+
+static void dump(void *arg)
+{
+    struct training *t = arg;
+    if (t->job.session != NULL)
+        (void)tr_session_dump(t->job.session);
+}
+
+static void log_line(void *arg, int level, const char *line)
+{
+    (void)arg;
+    if (level <= 1)
+        fprintf(stderr, "troupe train: %s\n", line);
+}
+
+/* The record of everything that decides the result, and of what the promise of equal bits
+ * depends on. */
+static json_t *describe(const struct training *t)
+{
+    return json_pack("{s:s, s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
+                     PACKAGE_VERSION, "graph", t->graph, "kernels",
+                     model_kernels_text(t->job.model), "deal", "shuffle", "layout", "servers",
+                     (json_int_t)t->values->servers, "samplers", (json_int_t)t->values->samplers,
+                     "loops", (json_int_t)t->values->loops, "threads",
+                     (json_int_t)t->values->threads, "messages", t->values->messages, "codec",
+                     t->values->codec, "run", run_config_to_json(&t->config));
+}
+
+static int open_splits(struct training *t, struct error *error)
+{
+    int rv = run_job_split_open(&t->job, t->config.train_mask, true, &t->train, error);
+    if (rv == 0 && tr_nodes_count(t->train.nodes) == 0)
+        rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
+                       t->config.train_mask);
+    if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
+        rv = run_job_split_open(&t->job, t->config.val_mask, false, &t->val, error);
+    if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
+        rv = run_job_split_open(&t->job, t->config.test_mask, false, &t->test, error);
+    return rv;
+}
+
+static int train(struct training *t, struct error *error)
+{
+    const struct trainer_hooks hooks = {
+        .arg = t,
+        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
+        .epoch_done = epoch_done,
+        .step_done = step_done,
+        .cancelled = cancelled,
+        .now_ns = now_ns,
+    };
+    const struct trainer_plan plan = {
+        .epochs = t->config.model.epochs,
+        .patience = t->config.patience,
+        .evaluate_every = t->config.evaluate_every,
+    };
+    begin_epoch(t, 0);
+    int rv = trainer_run(t->job.model, &t->train.source.base, &plan, &hooks, &t->result, error);
+    progress_end(&t->progress);
+    return rv;
+}
+
+static int test(struct training *t, struct error *error)
+{
+    if (t->config.evaluation == RUN_EVALUATE_NONE)
+        return 0;
+    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
+                          &t->test_scores, error);
+    if (rv != 0)
+        return rv;
+    t->tested = true;
+    return run_folder_append(&t->folder,
+                             json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)),
+                             error);
+}
+
+static void report_scores(struct report *report, const struct training *t)
+{
+    enum model_metric metric = t->config.model.metric;
+    if (t->result.has_best) {
+        report_count(report, "best_epoch", "best epoch", t->result.best_epoch + 1);
+        report_real(report, "val", "validation", scores_value(&t->result.best, metric));
+    }
+    if (!t->tested)
+        return;
+    report_real(report, "test_accuracy", "test accuracy", t->test_scores.accuracy);
+    report_real(report, "test_macro_f1", "test macro-F1", t->test_scores.macro_f1);
+    if (isfinite(t->test_scores.roc_auc))
+        report_real(report, "test_roc_auc", "test ROC AUC", t->test_scores.roc_auc);
+}
+
+static int report_run(const struct training *t, struct error *error)
+{
+    struct report report;
+    report_init(&report, t->values->json);
+    report_count(&report, "epochs", "epochs", t->result.epochs_run);
+    report_real(&report, "train_loss", "training loss", t->result.last_train_loss);
+    report_scores(&report, t);
+    report_text(&report, "run", "run", t->folder.path);
+    return report_print(&report, error);
+}
+
+static int run(struct training *t, const struct run_job_layout *layout, struct error *error)
+{
+    const struct run_job_hooks hooks = {.log = log_line, .cancel = &t->cancel};
+    int rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
+    if (rv == 0)
+        rv = open_splits(t, error);
+    if (rv == 0)
+        rv = run_folder_create(&t->folder, files_posix, t->values->run, t->values->replace, error);
+    if (rv == 0)
+        rv = run_folder_write_config(&t->folder, describe(t), error);
+    if (rv == 0)
+        rv = train(t, error);
+    if (rv == 0)
+        rv = test(t, error);
+    if (rv == 0)
+        rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
+    if (rv == 0)
+        rv = report_run(t, error);
+    return rv;
+}
+
+int train_run(const struct invocation *invocation, const void *values)
+{
+    struct training t = {.values = values, .graph = invocation->operands[0]};
+    struct run_job_layout layout;
+    struct error error = {0};
+    if (train_configure(values, &t.config, &layout, &error) != 0) {
+        run_config_fini(&t.config);
+        return fail_usage(invocation, &error);
+    }
+    t.cancel = (struct cancel){.asked = asked, .arg = &t.signals};
+    progress_init(&t.progress, t.values->quiet);
+    int rv = signals_start(&t.signals, NULL, dump, &t, &error);
+    if (rv == 0) {
+        rv = run(&t, &layout, &error);
+        progress_end(&t.progress);
+        run_job_split_close(&t.train);
+        run_job_split_close(&t.val);
+        run_job_split_close(&t.test);
+        signals_stop(&t.signals);
+        run_job_close(&t.job);
+        run_folder_close(&t.folder);
+    }
+    run_config_fini(&t.config);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+}

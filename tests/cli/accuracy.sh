@@ -1,0 +1,61 @@
+# Accuracy on real graphs: the mean over seeds of neighbour-sampled training with exact inference
+# reaches what the models reach elsewhere. Needs the data folder (TROUPE_DATA).
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+# mean KEY < JSON lines
+mean() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" | awk '{ s += $1 } END { printf "%.4f", NR ? s / NR : 0 }'; }
+
+# at_least MEASURED GOAL
+at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
+
+have() {
+    [ -e "$TROUPE_DATA/$1/edges.npy" ] && return 0
+    skip "$1" "$TROUPE_DATA/$1 is not there; set TROUPE_DATA to the folder of the data"
+    return 1
+}
+
+# cut DATASET: partitions it.
+cut() {
+    troupe partition "$TROUPE_DATA/$1" --parts 2 --method metis --name "$1" --out "$work/$1" --quiet
+    [ "$code" = 0 ]
+}
+
+planetoid() {
+    have "$1" || return
+    cut "$1" || { expect "$1 partitions" exited 0; return; }
+    for pair in "sage $2" "gcn $3"; do
+        model=${pair% *}
+        goal=${pair#* }
+        : >"$work/results"
+        for seed in 1 2 3 4 5 6 7 8 9 10; do
+            troupe train "$work/$1/$1.json" --run "$work/run" --replace --model "$model" --hidden 64 \
+                --dropout 0.5 --lr 0.01 --l2 5e-4 --fanout 10,25 --normalise --epochs 100 \
+                --seed $seed --json --quiet $planetoid_more
+            cat "$work/out" >>"$work/results"
+        done
+        got=$(mean test_accuracy <"$work/results")
+        expect "$1, $model: mean accuracy of $(grep -c test_accuracy "$work/results") seeds $got, at least $goal" at_least "$got" "$goal"
+    done
+}
+
+tolokers() {
+    have tolokers || return
+    cut tolokers || { expect "tolokers partitions" exited 0; return; }
+    : >"$work/results"
+    for split in 0 1 2 3 4 5 6 7 8 9; do
+        troupe train "$work/tolokers/tolokers.json" --run "$work/run" --replace --model sage --hidden 128 \
+            --dropout 0.2 --lr 0.01 --fanout 10,25 --batch-size 512 --epochs 30 --metric roc-auc \
+            --train-mask "train_mask_$split" --val-mask "val_mask_$split" --test-mask "test_mask_$split" \
+            --seed $split --json --quiet
+        cat "$work/out" >>"$work/results"
+    done
+    got=$(mean test_roc_auc <"$work/results")
+    expect "tolokers, sage: mean ROC AUC of $(grep -c test_roc_auc "$work/results") splits $got, at least 0.80" at_least "$got" 0.80
+}
+
+planetoid_more=
+planetoid cora 0.79 0.80
+planetoid citeseer 0.68 0.69
+planetoid pubmed 0.76 0.78
+tolokers
+finish
