@@ -1,3 +1,5 @@
+#include "config.h" /* asprintf */
+
 #include "cli/run_job.h"
 
 #include <stdio.h>

@@ -108,7 +108,7 @@ static void dump(void *arg)
 static void log_line(void *arg, int level, const char *line)
 {
     (void)arg;
-    if (level <= 1)
+    if (level == 0)
         fprintf(stderr, "troupe train: %s\n", line);
 }
 
