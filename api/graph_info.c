@@ -75,7 +75,8 @@ int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const ch
         if (strcmp(graph->meta.nodes[ntype].features[i].name, name) == 0)
             return tr_graph_feature(graph, ntype, i, info);
     return session_failf(graph->session, TR_ENOENT,
-                         "node type '%s' of graph '%s' has no feature '%s'; `troupe inspect` lists them",
+                         "node type '%s' of graph '%s' has no feature '%s'; `troupe inspect`"
+                         " lists them",
                          ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
                          graph->book->graph_name, name);
 }
