@@ -1,12 +1,22 @@
+#include "config.h" /* pipe2 */
+
 #include "cli/signals.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 /* What a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
 
-/* Tells the thread to end; no person sends it. */
-#define SIGNAL_STOP SIGUSR2
+static const int CAUGHT[SIGNALS_CAUGHT] = {SIGINT, SIGTERM, SIGUSR1};
+
+/* Where handlers write. A signal belongs to the process, so its handler has no other place to find
+ * this; it is set while no handler is installed. */
+static volatile sig_atomic_t handler_fd = -1;
+
+/* Tells the thread to end: no signal has this number. */
+#define STOP 0
 
 static const char NOTICE[] = "\ntroupe: stopping; press Ctrl-C again to stop at once\n";
 
@@ -21,17 +31,47 @@ static void cancel(struct signals *signals)
         signals->on_cancel(signals->arg);
 }
 
+static void write_number(int fd, int number)
+{
+    unsigned char byte = (unsigned char)number;
+    ssize_t written = write(fd, &byte, 1);
+    (void)written; /* a full pipe holds enough Ctrl-Cs */
+}
+
+static void handle(int number)
+{
+    int saved = errno;
+    write_number((int)handler_fd, number);
+    errno = saved;
+}
+
 static void *wait_for_signals(void *arg)
 {
     struct signals *signals = arg;
-    int number;
-    while (sigwait(&signals->waited, &number) == 0 && number != SIGNAL_STOP) {
+    unsigned char number = STOP;
+    for (;;) {
+        ssize_t got = read(signals->pipe[0], &number, 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got != 1 || number == STOP)
+            return NULL;
         if (number == SIGINT || number == SIGTERM)
             cancel(signals);
         else if (number == SIGUSR1 && signals->on_dump != NULL)
             signals->on_dump(signals->arg);
     }
-    return NULL;
+}
+
+static void install(struct signals *signals)
+{
+    handler_fd = signals->pipe[1];
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNALS_CAUGHT; i++) {
+        sigaction(CAUGHT[i], NULL, &signals->before[i]);
+        if (signals->before[i].sa_handler != SIG_IGN)
+            sigaction(CAUGHT[i], &action, NULL);
+    }
 }
 
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
@@ -41,22 +81,25 @@ int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
     signals->on_cancel = on_cancel;
     signals->on_dump = on_dump;
     signals->arg = arg;
-    sigemptyset(&signals->waited);
-    sigaddset(&signals->waited, SIGINT);
-    sigaddset(&signals->waited, SIGTERM);
-    sigaddset(&signals->waited, SIGUSR1);
-    sigaddset(&signals->waited, SIGNAL_STOP);
-    pthread_sigmask(SIG_BLOCK, &signals->waited, &signals->before);
+    if (pipe2(signals->pipe, O_CLOEXEC) != 0)
+        return error_set_errno(error, errno, "cannot make the pipe for Ctrl-C");
     int rc = pthread_create(&signals->thread, NULL, wait_for_signals, signals);
-    if (rc == 0)
+    if (rc == 0) {
+        install(signals);
         return 0;
-    pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+    }
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
     return error_set_errno(error, rc, "cannot start the thread that waits for Ctrl-C");
 }
 
 void signals_stop(struct signals *signals)
 {
-    pthread_kill(signals->thread, SIGNAL_STOP);
+    for (int i = 0; i < SIGNALS_CAUGHT; i++)
+        sigaction(CAUGHT[i], &signals->before[i], NULL);
+    write_number(signals->pipe[1], STOP);
     pthread_join(signals->thread, NULL);
-    pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
+    handler_fd = -1;
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
 }

@@ -1,12 +1,14 @@
 /*
  * Ctrl-C, SIGTERM and SIGUSR1, each turned into a call.
  *
- * A thread waits for the signals, which all other threads block, so the hooks may do what a
- * signal handler must not (take locks, post messages). The first Ctrl-C asks for an orderly
- * end; the second ends the process at once, because the first may hang.
+ * A handler writes the signal's number to a pipe, and a thread reads it, so the hooks may do what
+ * a signal handler must not (take locks, post messages). Blocking the signals and waiting for
+ * them would not do: the BLAS makes threads of its own before main(), which block nothing. The
+ * first Ctrl-C asks for an orderly end; the second ends the process at once, because the first may
+ * hang. A signal that was ignored when the process began stays ignored.
  *
- * Thread rules: start before any other thread is made, stop after they have ended; both on the
- * main thread. The hooks run on the signal thread.
+ * Thread rules: start and stop on the main thread, one struct at a time in a process. The hooks run
+ * on the signal thread.
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -18,14 +20,16 @@
 
 #include "runtime/error.h"
 
+#define SIGNALS_CAUGHT 3
+
 struct signals {
     atomic_bool cancelled; /* set before the cancel hook is called */
     void (*on_cancel)(void *arg);
     void (*on_dump)(void *arg);
     void *arg;
     pthread_t thread;
-    sigset_t waited;
-    sigset_t before;
+    int pipe[2];
+    struct sigaction before[SIGNALS_CAUGHT];
 };
 
 /* Hooks may be NULL. */
