@@ -128,45 +128,71 @@ struct sampled_batch *draft_end(struct draft *draft)
     return out;
 }
 
-static int list_add(struct draft_list *list, uint32_t row, uint32_t position, bool local)
+/* Room in every list for n nodes more, so that adding them needs no check. */
+static int reserve_lists(struct draft *draft, struct draft_type *type, uint32_t n)
 {
-    size_t size = sizeof(uint32_t), keep = list->count * size;
-    int rv = vec_reserve(&list->rows, list->count + (size_t)1, size, keep);
-    if (rv == 0 && !local)
-        rv = vec_reserve(&list->positions, list->count + (size_t)1, size, keep);
-    if (rv != 0)
-        return rv;
-    ((uint32_t *)list->rows.data)[list->count] = row;
-    if (!local)
-        ((uint32_t *)list->positions.data)[list->count] = position;
-    list->count++;
+    size_t size = sizeof(uint32_t);
+    int rv = vec_reserve(&type->owners, type->placed + (size_t)n, sizeof(uint16_t),
+                         type->placed * sizeof(uint16_t));
+    for (uint32_t p = 0; p < draft->num_parts && rv == 0; p++) {
+        struct draft_list *list = &type->lists[p];
+        rv = vec_reserve(&list->rows, list->count + (size_t)n, size, list->count * size);
+        if (rv == 0 && !draft_is_local(draft, p))
+            rv = vec_reserve(&list->positions, list->count + (size_t)n, size, list->count * size);
+    }
+    return rv;
+}
+
+/* One partition owns all: a row is an ID but for the beginning of the extent. */
+static int place_alone(struct draft *draft, uint32_t ntype, uint32_t end)
+{
+    struct draft_type *type = &draft->types[ntype];
+    const struct extent *extent = &draft->options.book->node_extents[ntype][0];
+    struct draft_list *list = &type->lists[0];
+    uint32_t *rows = list->rows.data, *positions = list->positions.data;
+    const uint64_t *ids = type->nodes.ids;
+    uint32_t begin = type->placed;
+    uint64_t size = extent->end - extent->begin, bad = 0;
+    memset((uint16_t *)type->owners.data + begin, 0, (end - begin) * sizeof(uint16_t));
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t row = ids[i] - extent->begin;
+        bad |= row >= size;
+        rows[i] = (uint32_t)row;
+    }
+    for (uint32_t i = begin; !draft_is_local(draft, 0) && i < end; i++)
+        positions[i] = i;
+    if (bad)
+        return TR_ERANGE;
+    list->count = type->placed = end;
     return 0;
 }
 
-static int place_one(struct draft *draft, struct draft_type *type, uint32_t ntype,
-                     uint32_t position, uint16_t *owners)
+static int place_one(struct draft *draft, struct draft_type *type, uint32_t ntype)
 {
+    uint32_t position = type->placed;
     uint64_t id = type->nodes.ids[position];
-    int owner = draft->num_parts == 1 ? 0 : book_node_owner(draft->options.book, ntype, id);
+    int owner = book_node_owner(draft->options.book, ntype, id);
     if (owner < 0)
         return owner;
-    const struct extent *extent = &draft->options.book->node_extents[ntype][owner];
-    if (id < extent->begin || id >= extent->end)
-        return TR_ERANGE;
-    owners[position] = (uint16_t)owner;
-    return list_add(&type->lists[owner], (uint32_t)(id - extent->begin), position,
-                    draft_is_local(draft, (uint32_t)owner));
+    struct draft_list *list = &type->lists[owner];
+    uint64_t begin = draft->options.book->node_extents[ntype][owner].begin;
+    ((uint16_t *)type->owners.data)[position] = (uint16_t)owner;
+    ((uint32_t *)list->rows.data)[list->count] = (uint32_t)(id - begin);
+    if (!draft_is_local(draft, (uint32_t)owner))
+        ((uint32_t *)list->positions.data)[list->count] = position;
+    list->count++;
+    type->placed++;
+    return 0;
 }
 
 static int place(struct draft *draft, uint32_t ntype, uint32_t end)
 {
     struct draft_type *type = &draft->types[ntype];
-    int rv = vec_reserve(&type->owners, end, sizeof(uint16_t), type->placed * sizeof(uint16_t));
-    uint16_t *owners = type->owners.data;
-    while (rv == 0 && type->placed < end) {
-        rv = place_one(draft, type, ntype, type->placed, owners);
-        type->placed += rv == 0;
-    }
+    int rv = reserve_lists(draft, type, end - type->placed);
+    if (rv == 0 && draft->num_parts == 1)
+        return place_alone(draft, ntype, end);
+    while (rv == 0 && type->placed < end)
+        rv = place_one(draft, type, ntype);
     return rv;
 }
 
