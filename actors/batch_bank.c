@@ -9,14 +9,23 @@
 /* Idle batches kept for use again: as many as are usually on their way at once. */
 #define BANK_IDLE_MAX 16u
 
+/* Reservations of a loader at once: more than any window. */
+#define BANK_RESERVED_MAX 512u
+
+struct reservation {
+    uint64_t index;
+    size_t bytes;
+};
+
 struct bank_loader {
     uint64_t id;
     uint32_t epoch;
     bool starving;
     size_t estimate_bytes;
     size_t largest_bytes;
-    size_t reserved_bytes; /* of reserved_count batches to come */
-    uint32_t reserved_count;
+    uint64_t position; /* batches before it were collected */
+    uint32_t num_reserved;
+    struct reservation reserved[BANK_RESERVED_MAX];
     struct sampled_batch *ready;
     struct bank_loader *next;
 };
@@ -105,6 +114,19 @@ static void drop_idle(struct batch_bank *bank, struct sampled_batch **list)
     bank->num_idle = 0;
 }
 
+static void unreserve(struct batch_bank *bank, struct bank_loader *l, uint64_t index)
+{
+    uint32_t i = 0;
+    while (i < l->num_reserved && l->reserved[i].index != index)
+        i++;
+    if (i == l->num_reserved)
+        return;
+    size_t bytes = l->reserved[i].bytes;
+    l->reserved[i] = l->reserved[--l->num_reserved];
+    if (bytes != 0)
+        account_release(&bank->account, bytes);
+}
+
 /* Batches that wait here have one reference, the bank's own. */
 static void drop_ready(struct batch_bank *bank, struct bank_loader *l, struct sampled_batch **list)
 {
@@ -114,10 +136,8 @@ static void drop_ready(struct batch_bank *bank, struct bank_loader *l, struct sa
         uncharge(bank, batch);
         discard(list, batch);
     }
-    if (l->reserved_bytes != 0)
-        account_release(&bank->account, l->reserved_bytes);
-    l->reserved_bytes = 0;
-    l->reserved_count = 0;
+    while (l->num_reserved > 0)
+        unreserve(bank, l, l->reserved[0].index);
     l->starving = false;
 }
 
@@ -161,7 +181,8 @@ int batch_bank_open_loader(struct batch_bank *bank, uint64_t loader, size_t esti
     return refused ? TR_ECLOSED : 0;
 }
 
-void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epoch)
+void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                          uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&bank->mutex);
@@ -169,7 +190,30 @@ void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epo
     if (l != NULL) {
         drop_ready(bank, l, &list);
         l->epoch = epoch;
+        l->position = index;
     }
+    pthread_mutex_unlock(&bank->mutex);
+    destroy_list(bank, list);
+}
+
+void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index)
+{
+    struct sampled_batch *list = NULL;
+    pthread_mutex_lock(&bank->mutex);
+    struct bank_loader *l = find(bank, loader);
+    struct sampled_batch **link = l != NULL ? &l->ready : NULL;
+    while (link != NULL && *link != NULL) {
+        struct sampled_batch *batch = *link;
+        if (batch->batch.index >= index) {
+            link = &batch->next;
+            continue;
+        }
+        *link = batch->next;
+        uncharge(bank, batch);
+        discard(&list, batch);
+    }
+    if (l != NULL && l->position < index)
+        l->position = index;
     pthread_mutex_unlock(&bank->mutex);
     destroy_list(bank, list);
 }
@@ -195,8 +239,11 @@ static size_t estimate(const struct bank_loader *l)
     return l->largest_bytes + l->largest_bytes / 8;
 }
 
-static int reserve(struct batch_bank *bank, struct bank_loader *l, struct sampled_batch **list)
+static int reserve(struct batch_bank *bank, struct bank_loader *l, uint64_t index,
+                   struct sampled_batch **list)
 {
+    if (l->num_reserved == BANK_RESERVED_MAX)
+        return TR_EFULL;
     size_t bytes = estimate(l);
     int rv = account_reserve(&bank->account, bytes, NULL);
     if (rv != 0) {
@@ -210,39 +257,27 @@ static int reserve(struct batch_bank *bank, struct bank_loader *l, struct sample
     l->starving = rv != 0;
     if (rv != 0)
         return rv;
-    l->reserved_bytes += bytes;
-    l->reserved_count++;
+    l->reserved[l->num_reserved++] = (struct reservation){ index, bytes };
     return 0;
 }
 
-int batch_bank_reserve(struct batch_bank *bank, uint64_t loader)
+int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
-    int rv = l == NULL ? TR_ECANCELED : reserve(bank, l, &list);
+    int rv = l == NULL ? TR_ECANCELED : reserve(bank, l, index, &list);
     pthread_mutex_unlock(&bank->mutex);
     destroy_list(bank, list);
     return rv;
 }
 
-static void unreserve(struct batch_bank *bank, struct bank_loader *l)
-{
-    if (l->reserved_count == 0)
-        return;
-    size_t share = l->reserved_bytes / l->reserved_count;
-    l->reserved_bytes -= share;
-    l->reserved_count--;
-    if (share != 0)
-        account_release(&bank->account, share);
-}
-
-void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader)
+void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint64_t index)
 {
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
     if (l != NULL)
-        unreserve(bank, l);
+        unreserve(bank, l, index);
     pthread_mutex_unlock(&bank->mutex);
 }
 
@@ -299,12 +334,13 @@ static int deposit(struct batch_bank *bank, struct sampled_batch *batch,
                    struct sampled_batch **list)
 {
     struct bank_loader *l = find(bank, batch->loader);
-    if (bank->closed || l == NULL || l->epoch != batch->batch.epoch)
+    if (bank->closed || l == NULL || l->epoch != batch->batch.epoch ||
+        batch->batch.index < l->position)
         return TR_ECANCELED;
     if (*find_ready(l, batch->batch.epoch, batch->batch.index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
-    unreserve(bank, l);
+    unreserve(bank, l, batch->batch.index);
     int rv = account_reserve(&bank->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(bank, list);
@@ -331,15 +367,6 @@ int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch)
     return rv == TR_EEXIST ? 0 : rv;
 }
 
-bool batch_bank_has(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index)
-{
-    pthread_mutex_lock(&bank->mutex);
-    struct bank_loader *l = find(bank, loader);
-    bool there = l != NULL && *find_ready(l, epoch, index) != NULL;
-    pthread_mutex_unlock(&bank->mutex);
-    return there;
-}
-
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,
                                          uint32_t epoch, uint64_t index)
 {
@@ -351,6 +378,8 @@ struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loade
         batch = *link;
         if (batch != NULL)
             *link = batch->next;
+        if (batch != NULL)
+            l->position = index + 1;
     }
     pthread_mutex_unlock(&bank->mutex);
     return batch;

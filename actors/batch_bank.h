@@ -34,17 +34,20 @@ void batch_bank_close(struct batch_bank *bank);
 /* A loader may deposit from now on. estimate_bytes: of one batch, until the first one came.
  * TR_ENOMEM. */
 int batch_bank_open_loader(struct batch_bank *bank, uint64_t loader, size_t estimate_bytes);
-/* Only batches of this epoch are taken; others are released, now and when they come, and so
- * are all reservations. */
-void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epoch);
+/* Only batches of this epoch from that index on are taken; others are released, now and when they
+ * come, and so are all reservations. Collecting moves the index on. */
+void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                          uint64_t index);
+/* Batches before that index are not wanted any more. */
+void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index);
 void batch_bank_close_loader(struct batch_bank *bank, uint64_t loader);
 
 /* Reserves room for one batch to come, as large as the largest so far: 0, or TR_EFULL, and then
  * the loader counts as starving until a reservation succeeds. Idle batches make room; while
  * nothing at all is charged one batch is always granted. */
-int batch_bank_reserve(struct batch_bank *bank, uint64_t loader);
-/* The batch will not come. */
-void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader);
+int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint64_t index);
+/* The batch will not come; nothing happens if it came already. */
+void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint64_t index);
 bool batch_bank_is_starving(struct batch_bank *bank, uint64_t loader);
 
 /* An empty batch of that shape, an idle one if there is; NULL: no memory. It is not charged:
@@ -52,12 +55,10 @@ bool batch_bank_is_starving(struct batch_bank *bank, uint64_t loader);
 struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntypes,
                                       uint32_t num_etypes, uint32_t num_layers);
 
-/* Hands over one reference; what the batch holds is charged in the place of one reservation. 0;
+/* Hands over one reference; what the batch holds is charged in the place of its reservation. 0;
  * TR_EFULL: it is larger than what is left of the account, TR_ECANCELED: nobody waits for it;
  * then it was released. A second deposit of one (loader, epoch, index) releases it: 0. */
 int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch);
-
-bool batch_bank_has(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index);
 
 /* The batch, now the caller's reference, or NULL when it is not there. */
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,

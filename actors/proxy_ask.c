@@ -122,7 +122,8 @@ static void fail(struct proxy_slot *slot, int code, const struct error *error)
     slot->error = *error;
     if (error->code == 0)
         error_set(&slot->error, code, "batch %" PRIu64 ": %s", slot->step, tr_strerror(code));
-    batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader);
+    batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader,
+                         slot->step);
 }
 
 /* What a sampler said, or did not. */
@@ -201,6 +202,6 @@ void proxy_cancel(struct proxy_slot *slot)
         actor_cancel(p->self, slot->call);
     slot->call = (struct call_id){ 0 };
     if (slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED)
-        batch_bank_unreserve(p->options->bank, slot->loader->open->loader);
+        batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->step);
     slot->state = SLOT_EMPTY;
 }

@@ -12,7 +12,7 @@ void proxy_drop_epoch(struct proxy_loader *l)
     for (uint32_t i = 0; i < l->window; i++)
         proxy_cancel(&l->slots[i]);
     l->begun = false;
-    batch_bank_set_epoch(bank_of(l), l->open->loader, l->epoch);
+    batch_bank_set_epoch(bank_of(l), l->open->loader, l->epoch, l->position);
 }
 
 void proxy_begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t position)
@@ -21,13 +21,14 @@ void proxy_begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t position
     l->epoch = epoch;
     l->begun = true;
     l->position = l->next_ask = position;
-    batch_bank_set_epoch(bank_of(l), l->open->loader, epoch);
+    batch_bank_set_epoch(bank_of(l), l->open->loader, epoch, position);
 }
 
 void proxy_advance(struct proxy_loader *l, uint64_t position)
 {
     for (uint64_t step = l->position; step < position && step < l->next_ask; step++)
         proxy_cancel(proxy_slot(l, step));
+    batch_bank_advance(bank_of(l), l->open->loader, position);
     l->position = position;
     l->next_ask = l->next_ask < position ? position : l->next_ask;
 }
@@ -55,11 +56,7 @@ static void tell(struct proxy_loader *l)
     struct proxy_slot *slot = proxy_slot(l, l->position);
     if (l->waiter == NULL || !l->begun || l->position >= l->next_ask)
         return;
-    if (slot->state == SLOT_READY &&
-        !batch_bank_has(bank_of(l), l->open->loader, l->epoch, l->position)) {
-        slot->state = SLOT_EMPTY; /* it was taken already, and is wanted again */
-        proxy_retry_later(l);
-    } else if (slot->state == SLOT_READY) {
+    if (slot->state == SLOT_READY) {
         reply_ready(l);
     } else if (slot->state == SLOT_FAILED) {
         struct message *request = l->waiter;
@@ -74,7 +71,7 @@ static bool fill_slot(struct proxy_loader *l, uint64_t step)
     struct proxy_slot *slot = proxy_slot(l, step);
     struct proxy *p = l->proxy;
     if (slot->state == SLOT_EMPTY) {
-        if (batch_bank_reserve(bank_of(l), l->open->loader) != 0)
+        if (batch_bank_reserve(bank_of(l), l->open->loader, step) != 0)
             return false;
         slot->step = step;
         slot->state = SLOT_QUEUED;
