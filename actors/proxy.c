@@ -108,20 +108,6 @@ static void open_loader(struct proxy *p, struct message *request)
     actor_reply(p->self, request, reply);
 }
 
-static void close_at(struct proxy_loader *l, struct proxy_open *open)
-{
-    struct actor *self = l->proxy->self;
-    if (open->call.id != 0)
-        actor_cancel(self, open->call);
-    if (address_is_none(open->address))
-        return;
-    struct message *message = message_create(self, MSG_LOADER_CLOSE);
-    if (message == NULL)
-        return; /* the sampler keeps its seeds until it ends: no batch is made from them */
-    ((struct msg_loader_close *)message_head(message))->loader = l->open->loader;
-    actor_send(self, open->address, message);
-}
-
 static void end_loader(struct proxy_loader *l)
 {
     struct proxy *p = l->proxy;
@@ -133,19 +119,38 @@ static void end_loader(struct proxy_loader *l)
     l->waiter = NULL;
 }
 
-static void close_loader(struct proxy *p, uint64_t id)
+static struct proxy_loader *unlink_loader(struct proxy_loader **link, uint64_t id)
 {
-    struct proxy_loader **link = &p->loaders;
     while (*link != NULL && (*link)->open->loader != id)
         link = &(*link)->next;
     struct proxy_loader *l = *link;
+    if (l != NULL)
+        *link = l->next;
+    return l;
+}
+
+void proxy_forget(struct proxy_loader *l)
+{
+    struct proxy *p = l->proxy;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        if (l->samplers[i].call.id != 0)
+            return;
+    unlink_loader(&p->closing, l->open->loader);
+    free_loader(p, l);
+}
+
+static void close_loader(struct proxy *p, uint64_t id)
+{
+    struct proxy_loader *l = unlink_loader(&p->loaders, id);
     if (l == NULL)
         return;
-    *link = l->next;
     end_loader(l);
+    l->closed = true;
+    l->next = p->closing;
+    p->closing = l;
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
-        close_at(l, &l->samplers[i]);
-    free_loader(p, l);
+        proxy_close_at(&l->samplers[i]);
+    proxy_forget(l);
 }
 
 static void cancel_epoch(struct proxy_loader *l)
@@ -230,14 +235,20 @@ static int start(struct actor *self, const void *arg)
 static void fini(struct actor *self)
 {
     struct proxy *p = actor_state(self);
-    while (p != NULL && p->loaders != NULL) {
+    if (p == NULL)
+        return;
+    while (p->loaders != NULL) {
         struct proxy_loader *l = p->loaders;
         p->loaders = l->next;
         end_loader(l);
         free_loader(p, l);
     }
-    if (p != NULL)
-        free(p->samplers);
+    while (p->closing != NULL) {
+        struct proxy_loader *l = p->closing;
+        p->closing = l->next;
+        free_loader(p, l);
+    }
+    free(p->samplers);
     free(p);
 }
 

@@ -63,6 +63,19 @@ static void fail_all(struct proxy_loader *l, const struct error *error)
     proxy_retry_later(l);
 }
 
+void proxy_close_at(struct proxy_open *open)
+{
+    struct actor *self = open->loader->proxy->self;
+    if (open->call.id != 0 || address_is_none(open->address))
+        return;
+    struct message *message = message_create(self, MSG_LOADER_CLOSE);
+    if (message == NULL)
+        return; /* the sampler keeps its seeds until it ends: no batch is made from them */
+    ((struct msg_loader_close *)message_head(message))->loader = open->loader->open->loader;
+    actor_send(self, open->address, message);
+    open->address = ADDRESS_NONE;
+}
+
 static void open_done(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct proxy_open *open = arg;
@@ -72,6 +85,11 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
         return;
     int failed = status == 0 ? failed_read(reply, &error) : 0;
     message_release(self, reply);
+    if (open->loader->closed) {
+        proxy_close_at(open);
+        proxy_forget(open->loader);
+        return;
+    }
     if (status == 0 && failed == 0)
         return;
     open->address = ADDRESS_NONE;

@@ -47,6 +47,7 @@ struct proxy_loader {
     uint32_t window;
     uint32_t epoch;
     bool begun;        /* an epoch is under way */
+    bool closed;       /* by the client; see proxy_close_at */
     uint64_t position; /* the step that the client takes next */
     uint64_t next_ask; /* the first step that has no slot yet */
     struct proxy_slot *slots;    /* [window]; step s in slot s % window */
@@ -67,6 +68,7 @@ struct proxy {
     const struct proxy_options *options;
     struct sampler_link *samplers; /* [num_samplers] */
     struct proxy_loader *loaders;
+    struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
 };
 
 /* proxy_window.c */
@@ -76,9 +78,15 @@ void proxy_advance(struct proxy_loader *loader, uint64_t position);
 /* Asks for what the window and the bank have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);
 
+/* proxy.c: a closed loader for which nothing is under way any more is freed. */
+void proxy_forget(struct proxy_loader *loader);
+
 /* proxy_ask.c: sends a queued slot's request to a sampler, if one is known. */
 void proxy_ask(struct proxy_slot *slot);
 void proxy_cancel(struct proxy_slot *slot);
+/* A loader that its client closed is closed at a sampler too; while the call that opens it there is
+ * under way, when that is answered: the control lane would overtake it. */
+void proxy_close_at(struct proxy_open *open);
 void proxy_retry_later(struct proxy_loader *loader);
 void proxy_find_samplers(struct proxy *proxy);
 

@@ -15,6 +15,16 @@ void graph_acquire(struct tr_graph *graph)
     atomic_fetch_add_explicit(&graph->references, 1, memory_order_relaxed);
 }
 
+bool graph_try_acquire(struct tr_graph *graph)
+{
+    unsigned references = atomic_load_explicit(&graph->references, memory_order_relaxed);
+    while (references > 0)
+        if (atomic_compare_exchange_weak_explicit(&graph->references, &references, references + 1,
+                                                  memory_order_relaxed, memory_order_relaxed))
+            return true;
+    return false;
+}
+
 static void write_log(void *arg, enum log_level level, const char *line)
 {
     const struct tr_session_options *options = arg;
@@ -104,6 +114,14 @@ static int adopt(struct tr_session *session, struct tr_graph *graph)
     return closed ? TR_ECLOSED : 0;
 }
 
+static bool is_closed(struct tr_session *session)
+{
+    pthread_mutex_lock(&session->mutex);
+    bool closed = session->closed;
+    pthread_mutex_unlock(&session->mutex);
+    return closed;
+}
+
 static void disown(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
@@ -119,6 +137,8 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
 {
     *out = NULL;
     struct error error = { 0 };
+    if (is_closed(session))
+        return session_failf(session, TR_ECLOSED, "%s: the session is closed", path);
     struct tr_graph *graph = calloc(1, sizeof *graph);
     if (graph == NULL)
         return session_failf(session, TR_ENOMEM, "%s: no memory for a graph", path);

@@ -119,6 +119,8 @@ int session_failf(struct tr_session *session, int code, const char *format, ...)
 
 /* graph.c */
 void graph_acquire(struct tr_graph *graph);
+/* False: the last reference has gone, the graph is being closed. */
+bool graph_try_acquire(struct tr_graph *graph);
 void graph_release(struct tr_graph *graph);
 void graph_stop(struct tr_graph *graph);
 /* TR_ECLOSED once the graph is stopping. */

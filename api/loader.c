@@ -164,6 +164,19 @@ static void destroy(struct tr_loader *l)
     graph_release(graph);
 }
 
+static void close_at_proxy(struct tr_loader *l)
+{
+    struct graph_port *port;
+    if (graph_enter(l->graph, &port) != 0)
+        return;
+    struct message *message = port_message(port->port, MSG_LOADER_CLOSE);
+    if (message != NULL) {
+        ((struct msg_loader_close *)message_head(message))->loader = l->open.loader;
+        port_send(port->port, proxy_of(l->graph), message);
+    }
+    graph_leave(l->graph, port);
+}
+
 static struct tr_loader *create(struct tr_graph *graph, struct tr_nodes *nodes)
 {
     struct tr_loader *l = calloc(1, sizeof *l);
@@ -201,6 +214,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     graph_leave(graph, port);
     if (rv != 0) {
         session_fail(graph->session, &error);
+        close_at_proxy(l); /* which may have opened it after we stopped waiting */
         goto err;
     }
     *out = l;
@@ -394,19 +408,6 @@ int tr_loader_cancel(struct tr_loader *loader)
     pthread_mutex_unlock(&loader->mutex);
     int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
     return rv != 0 ? fail(loader, rv, "cancel") : 0;
-}
-
-static void close_at_proxy(struct tr_loader *l)
-{
-    struct graph_port *port;
-    if (graph_enter(l->graph, &port) != 0)
-        return;
-    struct message *message = port_message(port->port, MSG_LOADER_CLOSE);
-    if (message != NULL) {
-        ((struct msg_loader_close *)message_head(message))->loader = l->open.loader;
-        port_send(port->port, proxy_of(l->graph), message);
-    }
-    graph_leave(l->graph, port);
 }
 
 void tr_loader_close(struct tr_loader *loader)

@@ -52,6 +52,19 @@ static int check(struct tr_session *session)
     return 0;
 }
 
+static int start(struct tr_session *session)
+{
+    int rv = check(session);
+    if (rv != 0)
+        return rv;
+    session->bank = batch_bank_create(session->options.memory_bytes_max);
+    if (session->bank == NULL)
+        return session_failf(session, TR_ENOMEM, "no memory for a session");
+    struct error error = { 0 };
+    rv = env_event_create(CREW_THREADS, &session->env, &error);
+    return rv != 0 ? session_fail(session, &error) : 0;
+}
+
 int tr_session_open(const struct tr_session_options *options, struct tr_session **out)
 {
     *out = NULL;
@@ -71,15 +84,9 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
         session->options = *options;
     fill_defaults(&session->options);
     *out = session;
-    int rv = check(session);
-    if (rv != 0)
-        return rv;
-    session->bank = batch_bank_create(session->options.memory_bytes_max);
-    if (session->bank == NULL)
-        return session_failf(session, TR_ENOMEM, "no memory for a session");
-    struct error error = { 0 };
-    rv = env_event_create(CREW_THREADS, &session->env, &error);
-    return rv != 0 ? session_fail(session, &error) : 0;
+    int rv = start(session);
+    session->closed = rv != 0; /* it only tells why */
+    return rv;
 }
 
 void session_acquire(struct tr_session *session)
@@ -99,14 +106,16 @@ void session_release(struct tr_session *session)
     free(session);
 }
 
-/* A graph that still runs, with a reference; NULL: none. */
+/* A graph that still runs, with a reference; NULL: none. One whose last reference has gone is on
+ * its way through graph_release, which must find it again before it may be freed: left out. */
 static struct tr_graph *next_running(struct tr_session *session)
 {
+    struct tr_graph *graph = NULL;
     pthread_mutex_lock(&session->mutex);
-    struct tr_graph *graph = session->graphs;
-    if (graph != NULL) {
-        session->graphs = graph->next;
-        graph_acquire(graph);
+    while (graph == NULL && session->graphs != NULL) {
+        struct tr_graph *first = session->graphs;
+        session->graphs = first->next;
+        graph = graph_try_acquire(first) ? first : NULL;
     }
     pthread_mutex_unlock(&session->mutex);
     return graph;

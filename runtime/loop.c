@@ -248,7 +248,9 @@ bool loop_sleep(struct loop *loop, uint64_t *until_ns)
     if (loop->run_first != NULL || *until_ns <= loop->now_ns)
         return false;
     pthread_mutex_lock(&loop->inbox.mutex);
-    bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL;
+    /* Who asks for a dump counts it before it looks, under the mutex, whether we sleep. */
+    bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL &&
+                 loop->dumps == atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
     loop->inbox.sleeping = empty;
     pthread_mutex_unlock(&loop->inbox.mutex);
     return empty;

@@ -9,5 +9,10 @@ TESTS += tests/api/test_loader
 tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/world.c tests/api/world.h
 tests_api_test_loader_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_storm
+TESTS += tests/api/test_storm
+tests_api_test_storm_SOURCES = tests/api/test_storm.c tests/api/world.c tests/api/world.h
+tests_api_test_storm_LDADD = $(api_libs) $(test_libs)
+
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
