@@ -29,7 +29,7 @@ static int make_request(void *arg, struct port *port, struct message **out)
     const struct fetch *f = arg;
     struct message *request = port_message(port, MSG_ROWS_REQUEST);
     size_t bytes = sizeof(struct msg_rows_section) + f->piece * sizeof(uint32_t);
-    struct msg_rows_section *section = request == NULL ? NULL : port_body_alloc(request, bytes);
+    struct msg_rows_section *section = request == NULL ? NULL : port_body_alloc(port, request, bytes);
     if (section == NULL) {
         port_release(port, request);
         return TR_ENOMEM;

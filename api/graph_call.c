@@ -17,15 +17,6 @@ uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, i
     return port_now_ns(port) + wait;
 }
 
-void *port_body_alloc(struct message *message, size_t bytes)
-{
-    struct buffer *buffer = buffer_create_any(bytes);
-    if (buffer == NULL)
-        return NULL;
-    message_body_attach(message, buffer, bytes);
-    return buffer->data;
-}
-
 static int attempt(struct port *port, uint32_t part, uint64_t deadline_ns,
                    int (*make)(void *, struct port *, struct message **), void *arg,
                    struct message **reply)

@@ -144,9 +144,6 @@ int graph_call_part(struct tr_graph *graph, struct port *port, uint32_t part,
                     int (*make)(void *arg, struct port *port, struct message **request), void *arg,
                     struct message **reply, struct error *error);
 
-/* A body of bytes for a message of a port, or NULL. */
-void *port_body_alloc(struct message *message, size_t bytes);
-
 /* fetch.c: rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
 int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);

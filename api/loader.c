@@ -111,7 +111,7 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
     size_t bytes = l->nodes->count * sizeof(uint64_t);
-    unsigned char *body = request == NULL ? NULL : port_body_alloc(request, 2 * bytes);
+    unsigned char *body = request == NULL ? NULL : port_body_alloc(port, request, 2 * bytes);
     if (body == NULL) {
         port_release(port, request);
         return NULL;

@@ -126,9 +126,26 @@ struct buffer *buffer_create(struct actor *self, size_t bytes)
     return loop_buffer_create(self->loop, bytes);
 }
 
-struct buffer *buffer_create_any(size_t bytes)
+struct buffer *buffer_create_any(struct account *account, size_t bytes)
 {
-    return make(bytes);
+    if (bytes > BUFFER_BYTES_MAX)
+        return NULL;
+    size_t capacity = class_bytes(class_of(bytes), bytes);
+    if (account != NULL && account_reserve(account, capacity, NULL) != 0)
+        return NULL;
+    struct buffer *buffer = make(bytes);
+    if (buffer != NULL)
+        buffer->account = account;
+    else if (account != NULL)
+        account_release(account, capacity);
+    return buffer;
+}
+
+static void destroy_any(struct buffer *buffer)
+{
+    if (buffer->account != NULL)
+        account_release(buffer->account, buffer->capacity);
+    destroy(buffer);
 }
 
 struct buffer *buffer_acquire(struct buffer *buffer)
@@ -152,7 +169,7 @@ void loop_buffer_release(struct loop *loop, struct buffer *buffer)
     if (buffer == NULL || !release_is_last(buffer))
         return;
     if (buffer->home == NULL)
-        destroy(buffer);
+        destroy_any(buffer);
     else if (buffer->home == loop)
         buffer_pool_give(&loop->buffers, buffer);
     else
@@ -169,7 +186,7 @@ void buffer_release_any(struct buffer *buffer)
     if (buffer == NULL || !release_is_last(buffer))
         return;
     if (buffer->home == NULL)
-        destroy(buffer);
+        destroy_any(buffer);
     else
         loop_bring_home(buffer->home, NULL, buffer);
 }

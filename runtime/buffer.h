@@ -20,12 +20,14 @@
 #define BUFFER_ALIGN 64 /* a cache line, and what Arrow asks of columns */
 #define BUFFER_BYTES_MAX ((size_t)1 << 34) /* a length above this is a mistake, not a body */
 
+struct account;
 struct actor;
 struct loop;
 
 struct buffer {
     struct buffer *next;     /* free list, or a batch of returns */
     struct loop *home;       /* NULL: belongs to no loop, freed by whoever releases it last */
+    struct account *account; /* of one without a home: charged until it is freed; or NULL */
     void *data;              /* BUFFER_ALIGN-aligned */
     size_t capacity;
     atomic_uint references;
@@ -36,8 +38,9 @@ struct buffer {
  * (or the loop's account is full). */
 struct buffer *buffer_create(struct actor *self, size_t bytes);
 
-/* One that belongs to no loop: may outlive its node and be released by any thread. */
-struct buffer *buffer_create_any(size_t bytes);
+/* One that belongs to no loop and may be released by any thread. It is charged to the account,
+ * which outlives it, until then; NULL: to none. */
+struct buffer *buffer_create_any(struct account *account, size_t bytes);
 
 /* One more reference; any thread that holds one. */
 struct buffer *buffer_acquire(struct buffer *buffer);

@@ -39,7 +39,7 @@ void loop_free_message(struct loop *loop, struct message *message)
         counter_add(&loop->messages.given, 1);
         message_pool_give(&loop->messages, message);
     } else if (home == NULL) {
-        free(message);
+        node_free_message(loop->node, message);
     } else {
         assert(home->node == loop->node);
         messages_push(&loop->outboxes[home->index].returned, message);

@@ -26,6 +26,7 @@ struct node {
      * whoever sees 0 also sees what the last actor wrote. */
     _Atomic uint64_t dumps;
     atomic_uint actors_live;
+    atomic_uint refusals; /* of messages and bodies; relaxed: it only spaces log lines */
     uint64_t stop_deadline_ns;
     pthread_mutex_t mutex; /* guards stopping and failure */
     bool stopping, started;
@@ -36,6 +37,12 @@ struct node {
 void node_actor_born(struct node *node);
 void node_actor_gone(struct node *node);
 bool node_is_empty(struct node *node);
+
+/* Any thread: the log is told which account refused a message or body. */
+void node_note_refusal(struct node *node, const char *what, size_t bytes);
+
+/* Any thread: frees a message without a home (a port's). Its body is gone. */
+void node_free_message(struct node *node, struct message *message);
 
 /* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
 int node_root_ended(struct actor *parent, int reason);

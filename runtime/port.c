@@ -26,6 +26,7 @@ struct port {
     pthread_cond_t changed;
     /* Below: under the mutex. */
     uint32_t references;
+    uint32_t errands; /* that the loop has not finished */
     bool closed, gone, waiting;
 };
 
@@ -113,22 +114,56 @@ int port_open(struct node *node, uint32_t loop, struct port **out)
     return 0;
 }
 
+static size_t bytes_of(size_t head_bytes)
+{
+    return sizeof(struct message) + head_bytes;
+}
+
+static struct message *create_any(struct node *node, const struct kind *kind)
+{
+    size_t bytes = bytes_of(kind->head_bytes);
+    if (account_reserve(&node->message_account, bytes, NULL) != 0)
+        return NULL;
+    struct message *message = calloc(1, bytes);
+    if (message == NULL)
+        account_release(&node->message_account, bytes);
+    return message;
+}
+
+void node_free_message(struct node *node, struct message *message)
+{
+    account_release(&node->message_account, bytes_of(message->frame.head_bytes));
+    free(message);
+}
+
 struct message *port_message(struct port *port, uint32_t kind)
 {
     const struct kind *found = kinds_find(&port->node->kinds, kind);
     assert(found != NULL);
-    struct message *message = calloc(1, sizeof *message + found->head_bytes);
-    if (message == NULL)
+    struct message *message = create_any(port->node, found);
+    if (message == NULL) {
+        node_note_refusal(port->node, found->name, found->head_bytes);
         return NULL;
+    }
     message->frame.kind = found->id;
     message->frame.flags = found->lane == KIND_DATA ? MESSAGE_DATA : 0;
     message->frame.head_bytes = found->head_bytes;
     return message;
 }
 
+void *port_body_alloc(struct port *port, struct message *message, size_t bytes)
+{
+    struct buffer *buffer = buffer_create_any(&port->node->message_account, bytes);
+    if (buffer == NULL) {
+        node_note_refusal(port->node, "body", bytes);
+        return NULL;
+    }
+    message_body_attach(message, buffer, bytes);
+    return buffer->data;
+}
+
 void port_release(struct port *port, struct message *message)
 {
-    (void)port;
     if (message == NULL)
         return;
     buffer_release_any(message->body);
@@ -136,7 +171,15 @@ void port_release(struct port *port, struct message *message)
     if (message->home != NULL)
         loop_bring_home(message->home, message, NULL);
     else
-        free(message);
+        node_free_message(port->node, message);
+}
+
+/* On the loop, under the mutex, which it unlocks. */
+static void end_errand(struct port *port)
+{
+    port->errands--;
+    pthread_cond_broadcast(&port->changed);
+    unref_and_unlock(port);
 }
 
 /* On the loop: the call is over; the thread is told, or had given up. */
@@ -151,9 +194,8 @@ static void finish(struct loop *loop, struct errand *errand, int status, struct 
         errand->done = true;
         errand->status = status == TR_ECANCELED ? TR_ECLOSED : status;
         errand->reply = reply;
-        pthread_cond_broadcast(&port->changed);
     }
-    unref_and_unlock(port);
+    end_errand(port);
     if (abandoned)
         loop_free_message(loop, reply);
 }
@@ -188,7 +230,30 @@ static void run_send(struct loop *loop, struct post *post)
     struct port *port = errand->port;
     free(errand);
     pthread_mutex_lock(&port->mutex);
-    unref_and_unlock(port);
+    end_errand(port);
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+    return (struct timespec){ (time_t)(ns / UINT64_C(1000000000)),
+                              (long)(ns % UINT64_C(1000000000)) };
+}
+
+/* Under the mutex: hands the errand to the loop when that has room. */
+static int post_errand(struct port *port, struct errand *errand, uint64_t deadline_ns)
+{
+    struct timespec until = to_timespec(deadline_ns);
+    int rc = 0;
+    while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone && rc == 0)
+        rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
+    if (port->closed || port->gone)
+        return TR_ECLOSED;
+    if (port->errands >= PORT_ERRANDS_MAX)
+        return TR_ETIMEDOUT;
+    port->errands++;
+    port->references++; /* the errand's, until it is finished on the loop */
+    loop_post(port->loop, &errand->post);
+    return 0;
 }
 
 static struct errand *errand_create(struct port *port, struct address to, struct message *message)
@@ -211,23 +276,13 @@ int port_send(struct port *port, struct address to, struct message *message)
         return TR_ENOMEM;
     errand->post.run = run_send;
     pthread_mutex_lock(&port->mutex);
-    bool open = !port->closed && !port->gone;
-    if (open) {
-        port->references++;
-        loop_post(port->loop, &errand->post);
-    }
+    int rc = post_errand(port, errand, UINT64_MAX);
     pthread_mutex_unlock(&port->mutex);
-    if (open)
+    if (rc == 0)
         return 0;
     free(errand);
     port_release(port, message);
-    return TR_ECLOSED;
-}
-
-static struct timespec to_timespec(uint64_t ns)
-{
-    return (struct timespec){ (time_t)(ns / UINT64_C(1000000000)),
-                              (long)(ns % UINT64_C(1000000000)) };
+    return rc;
 }
 
 /* Under the mutex: until it is done, the port closed, or the deadline passed. */
@@ -252,17 +307,16 @@ int port_call(struct port *port, struct address to, struct message *request, uin
     errand->post.run = run_call;
     errand->deadline_ns = deadline_ns;
     pthread_mutex_lock(&port->mutex);
-    if (port->closed || port->gone) {
+    int rc = post_errand(port, errand, deadline_ns);
+    if (rc != 0) {
         pthread_mutex_unlock(&port->mutex);
         free(errand);
         port_release(port, request);
-        return TR_ECLOSED;
+        return rc;
     }
     assert(!port->waiting);
     port->waiting = true;
-    port->references++; /* the errand's, until it is finished on the loop */
-    loop_post(port->loop, &errand->post);
-    int rc = wait_for(port, errand, deadline_ns);
+    rc = wait_for(port, errand, deadline_ns);
     port->waiting = false;
     bool done = errand->done;
     errand->abandoned = !done;

@@ -5,6 +5,10 @@
  * a deadline, on a condition variable. One waiter at a time; closing wakes it (TR_ECLOSED); an
  * answer that comes too late is released. Real env only: the simulator drives actors directly.
  *
+ * What a port sends is charged to the node's message account. At most PORT_ERRANDS_MAX sends and
+ * given-up calls wait for the loop; then the next waits for it, so that a thread that polls can't
+ * outrun a loop.
+ *
  * Thread rules: any one thread at a time for call and send; port_close from any thread.
  */
 #ifndef RUNTIME_PORT_H
@@ -14,14 +18,18 @@
 
 #include "runtime/actor.h"
 
+#define PORT_ERRANDS_MAX 64u
+
 struct port;
 
 /* Opens a port on that loop of a started node. TR_ENOMEM, TR_ECLOSED. */
 int port_open(struct node *node, uint32_t loop, struct port **port);
 
-/* A message of a registered kind, made by this thread; NULL: memory is out. Set its head, and its
- * body with message_body_attach(buffer_create_any(...)). */
+/* A message of a registered kind, made by this thread, its head all zeroes; NULL: memory is out. */
 struct message *port_message(struct port *port, uint32_t kind);
+
+/* Its body, of bytes to be written there; NULL: memory is out. The message must have none yet. */
+void *port_body_alloc(struct port *port, struct message *message, size_t bytes);
 
 /* Sends; consumes. 0 or TR_ECLOSED. */
 int port_send(struct port *port, struct address to, struct message *message);

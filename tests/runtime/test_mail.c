@@ -236,14 +236,14 @@ static void what_cannot_be_verified_does_not_travel(void **state)
 static void a_bound_on_memory_is_an_error_not_a_crash(void **state)
 {
     (void)state;
-    struct buffer *buffer = buffer_create_any(100);
+    struct buffer *buffer = buffer_create_any(NULL, 100);
     assert_non_null(buffer);
     assert_int_equal((uintptr_t)buffer->data % BUFFER_ALIGN, 0);
     buffer_acquire(buffer);
     buffer_release_any(buffer);
     memset(buffer->data, 1, 100);
     buffer_release_any(buffer);
-    assert_null(buffer_create_any(BUFFER_BYTES_MAX + 1));
+    assert_null(buffer_create_any(NULL, BUFFER_BYTES_MAX + 1));
 }
 
 static int hungry_start(struct actor *self, const void *arg)

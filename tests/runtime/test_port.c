@@ -2,6 +2,7 @@
 #include "tests/runtime/support.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -188,6 +189,94 @@ static void answers_and_bodies_come_whole(void **state)
     port_destroy(port);
 }
 
+/* Holds its loop until it is let go. */
+struct stall {
+    atomic_bool stalled, go;
+};
+
+static int stall_start(struct actor *self, const void *arg)
+{
+    struct stall *stall = (void *)(uintptr_t)arg;
+    (void)self;
+    atomic_store(&stall->stalled, true);
+    while (!atomic_load(&stall->go))
+        nanosleep(&(struct timespec){ 0, 100000 }, NULL);
+    return 0;
+}
+
+static const struct actor_ops stall_ops = { "stall", stall_start, NULL, NULL, NULL };
+
+static void a_thread_that_polls_cannot_outrun_a_loop(void **state)
+{
+    struct house *house = *state;
+    struct account *account = node_message_account(house->node);
+    struct port *port = NULL;
+    struct message *reply = NULL;
+    struct stall stall = { false, false };
+    struct actor_options options = { .ops = &stall_ops, .arg = &stall };
+    struct address address;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    port_release(port, reply);
+    assert_int_equal(node_spawn(house->node, &options, &address), 0);
+    while (!atomic_load(&stall.stalled))
+        nanosleep(&(struct timespec){ 0, 100000 }, NULL);
+    size_t before = account_used(account);
+    for (int i = 0; i < 2000; i++)
+        assert_int_equal(ask(port, house->echo, 2, 0, &reply), TR_ETIMEDOUT);
+    size_t waiting = account_used(account) - before;
+    assert_true(waiting > 0);
+    assert_true(waiting <= PORT_ERRANDS_MAX * 1024);
+    atomic_store(&stall.go, true);
+    /* A send waits for its turn rather than being lost. */
+    for (int i = 0; i < 200; i++)
+        assert_int_equal(port_send(port, house->echo, port_message(port, KIND_NUMBER)), 0);
+    assert_int_equal(ask(port, house->echo, 2, 5000 * MS, &reply), 0);
+    port_release(port, reply);
+    port_destroy(port);
+}
+
+static atomic_uint refusals;
+
+static void note_line(void *arg, enum log_level level, const char *line)
+{
+    (void)arg;
+    if (level == LOG_LEVEL_WARN && strstr(line, "account \"messages\"") != NULL)
+        atomic_fetch_add(&refusals, 1);
+}
+
+static void what_a_port_sends_is_charged_and_a_full_account_is_named(void **state)
+{
+    struct house *house = *state;
+    struct node_options options = { .id = 2, .loops = 1, .kinds = support_kinds(),
+                                    .message_bytes_max = 1 << 20 };
+    struct node *node = NULL;
+    struct port *port = NULL;
+    options.log = (struct log_sink){ note_line, NULL, LOG_LEVEL_INFO };
+    assert_int_equal(node_create(house->env, &options, &node, NULL), 0);
+    assert_int_equal(node_start(node), 0);
+    assert_int_equal(port_open(node, 0, &port), 0);
+    struct account *account = node_message_account(node);
+    size_t before = account_used(account);
+    struct message *message = port_message(port, KIND_NUMBER);
+    assert_non_null(message);
+    assert_true(account_used(account) > before);
+    size_t with_head = account_used(account);
+    assert_non_null(port_body_alloc(port, message, 300000));
+    assert_true(account_used(account) >= with_head + 300000);
+    struct message *other = port_message(port, KIND_NUMBER);
+    atomic_store(&refusals, 0);
+    assert_null(port_body_alloc(port, other, 900000));
+    assert_null(port_body_alloc(port, other, BUFFER_BYTES_MAX + 1));
+    assert_null(port_body_alloc(port, other, 900000));
+    assert_int_equal(atomic_load(&refusals), 2); /* the first and the second, not every one */
+    port_release(port, other);
+    port_release(port, message);
+    assert_int_equal(account_used(account), before);
+    port_destroy(port);
+    support_finish(node);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -198,6 +287,8 @@ int main(void)
         TEST(a_close_from_another_thread_wakes_the_waiter),
         TEST(a_stopping_node_wakes_the_waiter),
         TEST(answers_and_bodies_come_whole),
+        TEST(a_thread_that_polls_cannot_outrun_a_loop),
+        TEST(what_a_port_sends_is_charged_and_a_full_account_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
