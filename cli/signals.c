@@ -20,11 +20,16 @@ static volatile sig_atomic_t handler_fd = -1;
 
 static const char NOTICE[] = "\ntroupe: stopping; press Ctrl-C again to stop at once\n";
 
-static void cancel(struct signals *signals)
+/* Only a person who presses Ctrl-C again is in a hurry: timeout(1) and the like send SIGTERM to the
+ * process and again to its group, and must not leave half-written folders behind. */
+static void cancel(struct signals *signals, int number)
 {
     /* Relaxed: the flag carries no other data; whoever polls it sees it soon enough. */
-    if (atomic_exchange_explicit(&signals->cancelled, true, memory_order_relaxed))
-        _exit(EXIT_INTERRUPTED);
+    if (atomic_exchange_explicit(&signals->cancelled, true, memory_order_relaxed)) {
+        if (number == SIGINT)
+            _exit(EXIT_INTERRUPTED);
+        return;
+    }
     ssize_t written = write(STDERR_FILENO, NOTICE, sizeof NOTICE - 1);
     (void)written; /* nobody is left to be told */
     if (signals->on_cancel != NULL)
@@ -56,7 +61,7 @@ static void *wait_for_signals(void *arg)
         if (got != 1 || number == STOP)
             return NULL;
         if (number == SIGINT || number == SIGTERM)
-            cancel(signals);
+            cancel(signals, number);
         else if (number == SIGUSR1 && signals->on_dump != NULL)
             signals->on_dump(signals->arg);
     }

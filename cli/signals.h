@@ -5,7 +5,8 @@
  * a signal handler must not (take locks, post messages). Blocking the signals and waiting for
  * them would not do: the BLAS makes threads of its own before main(), which block nothing. The
  * first Ctrl-C asks for an orderly end; the second ends the process at once, because the first may
- * hang. A signal that was ignored when the process began stays ignored.
+ * hang; SIGTERM asks like the first, however often it comes. A signal that was ignored when the
+ * process began stays ignored.
  *
  * Thread rules: start and stop on the main thread, one struct at a time in a process. The hooks run
  * on the signal thread.

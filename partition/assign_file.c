@@ -95,14 +95,15 @@ static int read_npy(struct filling *filling, struct partition_job *job, const ch
 }
 
 /* One number, nothing else but blanks. */
-static int parse_line(const char *path, uint64_t line, const char *text, uint64_t *part,
-                      struct error *error)
+static int parse_line(const char *path, uint64_t line, const char *text, size_t length,
+                      uint64_t *part, struct error *error)
 {
     char *end;
     errno = 0;
     const char *start = text + strspn(text, " \t");
     *part = strtoull(start, &end, 10);
-    if (*start < '0' || *start > '9' || errno != 0 || end[strspn(end, " \t\r")] != '\0')
+    if (*start < '0' || *start > '9' || errno != 0 ||
+        end + strspn(end, " \t\r") != text + length)
         return error_set(error, TR_EFORMAT,
                          "%s: line %" PRIu64 ": '%s' is not the number of a partition", path,
                          line, text);
@@ -110,10 +111,10 @@ static int parse_line(const char *path, uint64_t line, const char *text, uint64_
 }
 
 static int put_line(struct filling *filling, const char *path, const char *text,
-                    uint64_t expected, struct error *error)
+                    size_t length, uint64_t expected, struct error *error)
 {
     uint64_t part, line = filling->done + 1;
-    int rv = parse_line(path, line, text, &part, error);
+    int rv = parse_line(path, line, text, length, &part, error);
     if (rv == 0)
         rv = check_part(path, "line", line, part, filling->assignment->num_parts, error);
     if (rv == 0 && put(filling, part) == TR_EEND)
@@ -139,7 +140,7 @@ static int put_lines(struct filling *filling, const char *path, char *text, size
             break;
         char line[LINE_BYTES] = { 0 };
         memcpy(line, text + begin, length);
-        rv = put_line(filling, path, line, expected, error);
+        rv = put_line(filling, path, line, length, expected, error);
         begin += length + (end != NULL);
     }
     *size -= begin;

@@ -21,9 +21,7 @@
 #include "runtime/files.h"
 
 #define BOOK_FORMAT_VERSION 1
-/* Two ranges a (type, partition) of about 50 bytes: room for millions of them. */
-#define BOOK_JSON_BYTES_MAX ((size_t)256 << 20)
-/* (type, partition) pairs: what fits in the file above. */
+/* (type, partition) pairs, of about 50 bytes each: what fits in JSON_FILE_BYTES_MAX. */
 #define BOOK_RANGES_MAX ((uint64_t)4 << 20)
 /* Tables of features; each is a file in each partition. */
 #define BOOK_TABLES_MAX 65536

@@ -1,11 +1,13 @@
 #include "partition/book_json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "partition/json_field.h"
+#include "partition/partition.h"
 
 size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
 {
@@ -338,8 +340,9 @@ static int read_seed(const struct json_field *own, struct book_file *file, struc
         return rv;
     const char *text = json_string_value(field.value);
     char *end;
+    errno = 0;
     file->seed = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end != '\0')
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
         return json_fail(&field, error, TR_EFORMAT, "'%s' is not a seed", text);
     return 0;
 }
@@ -427,7 +430,7 @@ int book_file_read(struct book_file *file, struct files *files, const char *path
     if (rv == 0)
         rv = read_string(&root, "part_method", &file->book.part_method, error);
     if (rv == 0)
-        rv = read_u32(&root, "halo_hops", UINT32_MAX, &file->book.halo_hops, error);
+        rv = read_u32(&root, "halo_hops", PARTITION_HALO_HOPS_MAX, &file->book.halo_hops, error);
     if (rv == 0)
         rv = read_folders(&root, file, error);
     if (rv == 0)

@@ -10,41 +10,13 @@
 
 #include "partition/assign.h"
 #include "partition/book_json.h"
+#include "partition/check.h"
 #include "partition/classes.h"
 #include "partition/plan.h"
 #include "partition/train_mask.h"
 #include "partition/write.h"
 #include "runtime/atomic_dir.h"
 #include "runtime/hotmem.h"
-
-static int check_options(const struct raw_graph *raw, const struct partition_options *options,
-                         struct error *error)
-{
-    uint64_t ranges = (uint64_t)options->num_parts *
-                      (raw->types.num_ntypes + raw->types.num_etypes);
-    if (options->num_parts == 0 || options->num_parts > BOOK_PARTS_MAX)
-        return error_set(error, TR_EINVAL, "%u partitions were asked for: 1 to %d are possible",
-                         options->num_parts, BOOK_PARTS_MAX);
-    if (ranges > BOOK_RANGES_MAX)
-        return error_set(error, TR_ETOOBIG,
-                         "%u partitions of %u types: %" PRIu64 " ranges, at most %" PRIu64
-                         " fit the partition book",
-                         options->num_parts, raw->types.num_ntypes + raw->types.num_etypes,
-                         ranges, BOOK_RANGES_MAX);
-    if ((uint64_t)options->trainers * options->num_parts > INT32_MAX)
-        return error_set(error, TR_EINVAL, "%u trainers for each of %u partitions are too many",
-                         options->trainers, options->num_parts);
-    if (options->halo_hops > PARTITION_HALO_HOPS_MAX)
-        return error_set(error, TR_EINVAL, "%u halo hops were asked for: 0 to %d are possible",
-                         options->halo_hops, PARTITION_HALO_HOPS_MAX);
-    for (uint32_t i = 0; options->trainers > 0 && i < raw->num_tables; i++) {
-        if (!raw->tables[i].on_edges && strcmp(raw->tables[i].name, PARTITION_TRAINER_ID) == 0)
-            return error_set(error, TR_EEXIST,
-                             "the input has a table '" PARTITION_TRAINER_ID
-                             "', which trainers are written to; rename it");
-    }
-    return 0;
-}
 
 static int assign(struct assignment *assignment, struct partition_job *job, struct error *error)
 {
@@ -302,7 +274,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
                                  .files = options->files == NULL ? files_posix : options->files,
                                  .report = report == NULL ? &unwanted : report };
     *job.report = (struct partition_report){ 0 };
-    int rv = check_options(raw, options, error);
+    int rv = partition_check(raw, options, error);
     if (rv != 0)
         return rv;
     rv = atomic_dir_begin(&folder, job.files, out_dir, options->replace, error);

@@ -111,7 +111,11 @@ bool text_fill(struct text *text)
         return false;
     text->at = text->block;
     text->end = text->block + got;
-    return got > 0;
+    /* Programs of Windows begin UTF-8 files with a byte order mark. */
+    if (!text->begun && got >= 3 && memcmp(text->block, "\xef\xbb\xbf", 3) == 0)
+        text->at += 3;
+    text->begun = true;
+    return text->at < text->end;
 }
 
 int text_fail(struct text *text, int code, const char *format, ...)
@@ -213,6 +217,8 @@ int text_word(struct text *text, char word[TEXT_TOKEN_MAX])
     while (!ends_token(text, c = text_peek(text))) {
         if (length == TEXT_TOKEN_MAX - 1)
             return text_fail(text, TR_EFORMAT, "'%.20s...' is too long a word", word);
+        if (c == '\0')
+            return text_fail(text, TR_EFORMAT, "holds a byte 0; save it as UTF-8 text");
         word[length++] = (char)tolower(c);
         text->at++;
     }

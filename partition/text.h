@@ -27,6 +27,7 @@ struct text {
     char delimiter;  /* ends a word too, beside blanks, ',' and ';' */
     bool gzip;
     bool inside; /* gzip: a member has begun and not ended */
+    bool begun;  /* the first block was loaded */
     z_stream stream;
     uint8_t *packed; /* gzip: block as read */
     uint8_t *block;

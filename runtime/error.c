@@ -29,6 +29,15 @@ const char *tr_error_name(int code)
     return code >= 0 ? "TR_OK" : "TR_E?";
 }
 
+/* Names and words of files are quoted in sentences; what would steer a terminal is not shown. */
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f)
+            *text = '?';
+    }
+}
+
 int error_set(struct error *error, int code, const char *format, ...)
 {
     if (error == NULL)
@@ -37,6 +46,7 @@ int error_set(struct error *error, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
+    make_printable(error->text);
     error->code = code;
     return code;
 }
@@ -53,6 +63,7 @@ int error_prefix(struct error *error, const char *format, ...)
     va_end(args);
     if (length >= 0 && (size_t)length < sizeof error->text)
         snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s", rest);
+    make_printable(error->text);
     return error->code;
 }
 
@@ -95,6 +106,7 @@ int error_set_errno(struct error *error, int errno_value, const char *format, ..
     if (length >= 0 && (size_t)length < sizeof error->text)
         snprintf(error->text + length, sizeof error->text - (size_t)length, ": %s",
                  strerror(errno_value));
+    make_printable(error->text);
     error->code = code;
     return code;
 }

@@ -35,6 +35,7 @@ struct files {
     ssize_t (*pread)(struct files *self, int fd, void *data, size_t size, uint64_t offset);
     ssize_t (*pwrite)(struct files *self, int fd, const void *data, size_t size, uint64_t offset);
     int (*fsync)(struct files *self, int fd);
+    int (*syncfs)(struct files *self, int fd); /* syncfs(2); NULL: there is none */
     int (*fstat)(struct files *self, int fd, struct file_facts *facts);
     int (*rename)(struct files *self, const char *from, const char *to);
     int (*mkdir)(struct files *self, const char *path, int mode);
@@ -97,7 +98,9 @@ int files_make_folder(struct files *files, const char *path, struct error *error
 /* The folder and those above it; existing ones are fine. */
 int files_make_folders(struct files *files, const char *path, struct error *error);
 int files_sync_folder(struct files *files, const char *path, struct error *error);
-/* Syncs every file and folder below path, and path. */
+/* Syncs every file and folder below path, and path: all at once where the system can, since a
+ * journalled file system takes milliseconds for each of thousands of files; one by one elsewhere, or
+ * to find the one that failed. */
 int files_sync_tree(struct files *files, const char *path, struct error *error);
 /* Removes a file or a whole folder; nothing there is fine. Links are removed, not followed. */
 int files_remove_tree(struct files *files, const char *path, struct error *error);

@@ -1,4 +1,5 @@
 /* The operations of struct files on the real system. */
+#define _GNU_SOURCE /* syncfs */
 #include "runtime/files.h"
 
 #include <dirent.h>
@@ -46,6 +47,12 @@ static int posix_fsync(struct files *self, int fd)
 {
     (void)self;
     return checked(fsync(fd));
+}
+
+static int posix_syncfs(struct files *self, int fd)
+{
+    (void)self;
+    return checked(syncfs(fd));
 }
 
 static int posix_rename(struct files *self, const char *from, const char *to)
@@ -135,6 +142,7 @@ static struct files posix = {
     .pread = posix_pread,
     .pwrite = posix_pwrite,
     .fsync = posix_fsync,
+    .syncfs = posix_syncfs,
     .fstat = posix_fstat,
     .rename = posix_rename,
     .mkdir = posix_mkdir,

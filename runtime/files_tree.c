@@ -149,8 +149,21 @@ static int leave_removed(struct files *files, const char *path, bool is_folder,
     return rv < 0 ? error_set_errno(error, -rv, "%s: cannot remove", path) : 0;
 }
 
+/* Whether all that was written to the file system of path is known to be on disk. */
+static bool sync_at_once(struct files *files, const char *path)
+{
+    int fd = files->syncfs == NULL ? -1 : files->open(files, path, O_RDONLY, 0);
+    if (fd < 0)
+        return false;
+    int rv = files->syncfs(files, fd);
+    files->close(files, fd);
+    return rv == 0;
+}
+
 int files_sync_tree(struct files *files, const char *path, struct error *error)
 {
+    if (sync_at_once(files, path))
+        return 0;
     struct walk walk = {files, error, path, 0, leave_synced};
     return walk_path(&walk);
 }

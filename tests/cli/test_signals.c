@@ -56,6 +56,23 @@ static void the_first_interrupt_calls_the_hook(void **state)
     signals_stop(&signals);
 }
 
+/* timeout(1) sends it to the process and then to the process's group. */
+static void a_second_termination_is_patient(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct signals signals;
+    struct error error = {0};
+    assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
+    kill(getpid(), SIGTERM);
+    wait_for(&seen.cancels, 1);
+    kill(getpid(), SIGTERM);
+    kill(getpid(), SIGUSR1);
+    wait_for(&seen.dumps, 1);
+    signals_stop(&signals);
+    assert_int_equal(atomic_load(&seen.cancels), 1);
+}
+
 static void the_second_interrupt_ends_the_process(void **state)
 {
     (void)state;
@@ -164,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_interrupt_calls_the_hook),
+        cmocka_unit_test(a_second_termination_is_patient),
         cmocka_unit_test(the_second_interrupt_ends_the_process),
         cmocka_unit_test(stopping_gives_the_mask_back),
         cmocka_unit_test(a_log_does_not_fill_up),

@@ -1,6 +1,7 @@
 /* Readers: one graph in every format gives the same edges, and what is wrong is told. */
 #include "tests/partition/raw_util.h"
 
+#include <sys/stat.h>
 #include <zlib.h>
 
 #include "partition/npy.h"
@@ -423,6 +424,28 @@ static void chunked_format_with_csv(void **state)
     raw_close(graph);
 }
 
+/* What Excel, PowerShell and pipes hand over. */
+static void texts_of_other_systems(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = {0};
+    struct raw_graph *graph = NULL;
+    put_text(scratch, "bom.csv", "\xef\xbb\xbf" "0,1\r\n0,2\r\n1,0\r\n2,0\r\n2,3\r\n3,2\r\n");
+    assert_graph(at(scratch, "bom.csv"), NULL);
+    put_gzip(scratch, "bom.gz", "\xef\xbb\xbfsrc,dst\n0,1\n0,2\n1,0\n2,0\n2,3\n3,2\n");
+    assert_graph(at(scratch, "bom.gz"), NULL);
+    put(scratch, "only.csv", "\xef\xbb\xbf", 3);
+    assert_int_equal(raw_open(at(scratch, "only.csv"), NULL, &graph, &error), 0);
+    assert_int_equal(graph->num_edges[0], 0);
+    raw_close(graph);
+    put(scratch, "zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 1\0002\n", 60);
+    assert_int_equal(raw_open(at(scratch, "zero.mtx"), NULL, &graph, &error), TR_EFORMAT);
+    assert_says(&error, TR_EFORMAT, "zero.mtx: line 3: holds a byte 0");
+    assert_int_equal(mkfifo(at(scratch, "pipe"), 0600), 0);
+    assert_int_equal(raw_open(at(scratch, "pipe"), NULL, &graph, &error), TR_EINVAL);
+    assert_says(&error, TR_EINVAL, "pipe: not a regular file");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +463,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(blocks_may_cut_anywhere, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(an_interrupt_ends_parsing, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(any_byte_may_be_wrong, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(texts_of_other_systems, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_folder_of_arrays, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(chunked_format_with_csv, scratch_setup, scratch_teardown),
     };

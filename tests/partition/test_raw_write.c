@@ -60,6 +60,7 @@ static struct failing failing_files(void)
     failing.files.pwrite = failing_pwrite;
     failing.files.pread = failing_pread;
     failing.files.fsync = failing_fsync;
+    failing.files.syncfs = NULL;
     failing.files.rename = failing_rename;
     return failing;
 }
@@ -111,6 +112,32 @@ static void what_does_not_sync_is_not_shown(void **state)
             assert_int_equal(count_names(scratch), 0);
     }
     assert_true(tries > 8);
+}
+
+static int failing_syncfs(struct files *self, int fd)
+{
+    (void)fd;
+    ((struct failing *)self)->calls++;
+    return ((struct failing *)self)->tear ? -EIO : 0;
+}
+
+/* Where the system syncs all at once no file is synced by itself; where that fails, the file that is
+ * to blame is named. */
+static void a_whole_tree_is_synced_at_once(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = {0};
+    assert_int_equal(generate_sbm(at(scratch, "g"), &sizes, NULL, &error), 0);
+    struct failing failing = failing_files();
+    failing.files.pwrite = files_posix->pwrite;
+    failing.files.syncfs = failing_syncfs;
+    failing.syncs_left = 0;
+    assert_int_equal(files_sync_tree(&failing.files, at(scratch, "g"), &error), 0);
+    assert_int_equal(failing.calls, 1);
+    failing.tear = true;
+    assert_int_equal(files_sync_tree(&failing.files, at(scratch, "g"), &error), TR_EIO);
+    assert_int_equal(failing.calls, 2);
+    assert_says(&error, TR_EIO, ".npy: cannot sync to disk");
 }
 
 static void a_failed_rename_keeps_the_old(void **state)
@@ -353,6 +380,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(a_whole_tree_is_synced_at_once, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(what_does_not_sync_is_not_shown, scratch_setup,
                                         scratch_teardown),

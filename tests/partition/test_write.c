@@ -251,6 +251,7 @@ static void a_full_disk_leaves_nothing(void **state)
                                          .code = -ENOSPC };
         failing.files.pwrite = failing_pwrite;
         failing.files.fsync = failing_fsync;
+        failing.files.syncfs = NULL;
         failing.files.mkdir = failing_mkdir;
         struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
                                              .halo_hops = 1, .trainers = 1,
@@ -300,6 +301,41 @@ static void impossible_options_are_refused(void **state)
     sample_fini(&sample);
 }
 
+/* Before anything is made, and never outside of the directory. */
+static void names_that_no_file_can_have_are_refused(void **state)
+{
+    static const char *const names[] = { "", "a/b", "../up", ".hidden" };
+    struct scratch *scratch = *state;
+    struct sample sample;
+    struct error error;
+    char out[128], longest[201];
+    snprintf(out, sizeof out, "%s/out", scratch->folder);
+    sample_init(&sample, false, 30, 90, 3);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    struct partition_options options = { .num_parts = 2 };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        options.name = names[i];
+        assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), TR_EINVAL);
+        assert_int_equal(count_names(scratch), 1);
+    }
+    options.name = NULL;
+    /* Escaped, each '%' takes three bytes. */
+    memset(longest, '%', 200);
+    longest[200] = '\0';
+    char *was = raw->tables[0].name;
+    raw->tables[0].name = longest;
+    assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), TR_ETOOBIG);
+    assert_says(&error, TR_ETOOBIG, "shorten it");
+    raw->tables[0].name = was;
+    uint64_t width = raw->tables[0].width;
+    raw->tables[0].width = (uint64_t)INT32_MAX + 1;
+    assert_int_equal(partition_graph(raw, &options, out, NULL, NULL, NULL, &error), TR_ETOOBIG);
+    raw->tables[0].width = width;
+    assert_int_equal(count_names(scratch), 1);
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +349,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(impossible_options_are_refused, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(names_that_no_file_can_have_are_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(columns_may_be_local, scratch_setup, scratch_teardown),
     };
