@@ -1,5 +1,6 @@
 noinst_LTLIBRARIES += libtr_actors.la
 libtr_actors_la_SOURCES = \
+    actors/cast.c actors/cast.h \
     actors/coordinator.c actors/coordinator.h actors/coordinator_state.h \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \

@@ -71,6 +71,23 @@ out:
     return rv;
 }
 
+static int init_cast(struct tr_graph *graph)
+{
+    const struct tr_session_options *o = &graph->session->options;
+    const struct cast_options options = {
+        .book = graph->book,
+        .meta = &graph->meta,
+        .snapshots = graph->snapshots,
+        .bank = graph->session->bank,
+        .servers = o->servers,
+        .samplers = o->samplers,
+        .loops = o->loops,
+        .direct = o->direct,
+        .recovery_ns = (uint64_t)o->recovery_deadline_ns,
+    };
+    return cast_init(&graph->cast, &options);
+}
+
 static int start_node(struct tr_graph *graph, struct error *error)
 {
     struct tr_session_options *o = &graph->session->options;
@@ -83,7 +100,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
     rv = node_create(graph->session->env, &options, &graph->node, error);
     if (rv != 0)
         return rv;
-    const struct actor_options root = { .ops = &troupe_ops, .arg = &graph->cast };
+    const struct actor_options root = { .ops = &cast_ops, .arg = &graph->cast };
     struct address address;
     rv = node_spawn(graph->node, &root, &address);
     if (rv == 0)
@@ -149,7 +166,7 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     graph->session = session;
     int rv = load(graph, path, &error);
     if (rv == 0)
-        rv = graph_cast_init(graph);
+        rv = init_cast(graph);
     if (rv == 0)
         rv = start_node(graph, &error);
     if (rv == 0)
@@ -234,7 +251,7 @@ void graph_release(struct tr_graph *graph)
     graph_stop(graph);
     free(graph->held);
     graph_meta_fini(&graph->meta);
-    graph_cast_fini(&graph->cast);
+    cast_fini(&graph->cast);
     if (graph->store != NULL)
         store_close(graph->store);
     pthread_cond_destroy(&graph->left);

@@ -18,10 +18,8 @@
 #include <troupe/troupe.h>
 
 #include "actors/batch_bank.h"
+#include "actors/cast.h"
 #include "actors/graph_meta.h"
-#include "actors/proxy.h"
-#include "actors/sampler.h"
-#include "actors/server.h"
 #include "actors/snapshot.h"
 #include "graph/batch.h"
 #include "partition/store.h"
@@ -58,15 +56,6 @@ struct graph_port {
     struct graph_port *next;
 };
 
-/* Arguments of the actors of a graph: they outlive the actors. */
-struct graph_cast {
-    uint32_t num_servers, num_samplers, num_loops;
-    struct server_options *servers;   /* [num_servers] */
-    uint32_t *server_parts;           /* all partitions, server after server */
-    struct sampler_options *samplers; /* [num_samplers] */
-    struct proxy_options proxy;
-};
-
 struct tr_graph {
     atomic_uint references;
     struct tr_session *session; /* a reference */
@@ -77,7 +66,7 @@ struct tr_graph {
     const struct graph_part **parts; /* [book->num_parts], while it runs */
     struct snapshots *snapshots;
     struct snapshot **held; /* [book->num_parts] */
-    struct graph_cast cast;
+    struct cast cast;
     struct kinds kinds;
     struct node *node;
     pthread_mutex_t mutex; /* guards all below */
@@ -126,11 +115,6 @@ void graph_stop(struct tr_graph *graph);
 /* TR_ECLOSED once the graph is stopping. */
 int graph_enter(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
-
-/* graph_cast.c: spawns the graph's actors on its node. */
-int graph_cast_init(struct tr_graph *graph);
-void graph_cast_fini(struct graph_cast *cast);
-extern const struct actor_ops troupe_ops;
 
 /* graph_call.c */
 

@@ -4,7 +4,6 @@ libtr_api_la_SOURCES = \
     api/fetch.c \
     api/graph.c \
     api/graph_call.c \
-    api/graph_cast.c \
     api/graph_info.c \
     api/internal.h \
     api/loader.c \
