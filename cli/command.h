@@ -43,6 +43,7 @@ extern const struct command command_inspect;
 extern const struct command command_bench;
 extern const struct command command_train;
 extern const struct command command_infer;
+extern const struct command command_simulate;
 extern const struct command command_completion;
 
 /* The commands of `troupe`, in the order of a first session; name NULL ends. */

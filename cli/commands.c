@@ -11,6 +11,7 @@ const struct command *const *command_list(void)
         &command_train,
         &command_infer,
         &command_bench,
+        &command_simulate,
         &command_completion,
         NULL,
     };

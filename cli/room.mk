@@ -27,6 +27,7 @@ libtr_cli_la_SOURCES = \
     cli/run_job.c cli/run_job.h \
     cli/signals.c cli/signals.h \
     cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
+    cli/simulate.c \
     cli/verify.c \
     cli/work.c cli/work.h
 troupe_SOURCES = cli/main.c

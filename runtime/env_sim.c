@@ -15,6 +15,7 @@ struct sim_loop {
     struct sim_loop *next, *before;
     struct loop *loop;
     bool started;
+    uint64_t paused_until_ns; /* no turn before */
 };
 
 struct env_sim {
@@ -171,20 +172,29 @@ static struct loop *choose(struct env_sim *sim, bool *job)
     struct loop *chosen = NULL;
     *job = sim->jobs != NULL;
     for (struct sim_loop *it = sim->loops; it != NULL; it = it->next)
-        if (it->started && loop_is_runnable(it->loop, sim->now_ns) &&
-            draw(&sim->env) % ++count == 0) {
+        if (it->started && it->paused_until_ns <= sim->now_ns &&
+            loop_is_runnable(it->loop, sim->now_ns) && draw(&sim->env) % ++count == 0) {
             chosen = it->loop;
             *job = false;
         }
     return chosen;
 }
 
-static uint64_t first_timer(const struct env_sim *sim)
+/* When the loop has something to do next; UINT64_MAX: never by itself. */
+static uint64_t next_turn(const struct env_sim *sim, const struct sim_loop *it)
+{
+    uint64_t at_ns =
+        loop_is_runnable(it->loop, sim->now_ns) ? sim->now_ns : loop_first_timer(it->loop);
+    return at_ns < it->paused_until_ns ? it->paused_until_ns : at_ns;
+}
+
+static uint64_t first_turn(const struct env_sim *sim)
 {
     uint64_t first_ns = UINT64_MAX;
-    for (const struct sim_loop *it = sim->loops; it != NULL; it = it->next)
-        if (it->started && loop_first_timer(it->loop) < first_ns)
-            first_ns = loop_first_timer(it->loop);
+    for (const struct sim_loop *it = sim->loops; it != NULL; it = it->next) {
+        uint64_t at_ns = it->started ? next_turn(sim, it) : UINT64_MAX;
+        first_ns = at_ns < first_ns ? at_ns : first_ns;
+    }
     return first_ns;
 }
 
@@ -202,7 +212,7 @@ static int step(struct env_sim *sim, uint64_t until_ns)
     bool job = false;
     struct loop *loop = choose(sim, &job);
     if (loop == NULL && !job) {
-        uint64_t first_ns = first_timer(sim);
+        uint64_t first_ns = first_turn(sim);
         if (first_ns == UINT64_MAX)
             return TR_EEND;
         if (first_ns > until_ns)
@@ -244,6 +254,13 @@ uint64_t env_sim_now_ns(const struct env *env)
 void env_sim_set_alloc_fail(struct env *env, uint32_t ppm)
 {
     of(env)->options.alloc_fail_ppm = ppm;
+}
+
+void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint64_t until_ns)
+{
+    for (struct sim_loop *it = of(env)->loops; it != NULL; it = it->next)
+        if (it->loop->node == node && it->loop->index == loop)
+            it->paused_until_ns = until_ns;
 }
 
 uint64_t env_sim_trace(const struct env *env)

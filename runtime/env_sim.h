@@ -20,6 +20,8 @@
 
 #define ENV_SECOND_NS UINT64_C(1000000000)
 
+struct node;
+
 struct env_sim_options {
     uint32_t alloc_fail_ppm;     /* chance that an allocation of messages fails, per million */
     uint64_t turn_ns_max;        /* a turn takes 1 .. this much virtual time; 0: 2000 */
@@ -39,6 +41,9 @@ uint64_t env_sim_now_ns(const struct env *env);
 
 /* Changes the chance of failing allocations from here on (0 to let a run end cleanly). */
 void env_sim_set_alloc_fail(struct env *env, uint32_t ppm);
+
+/* That loop of a node takes no turn before until_ns, as if its thread had been stopped. */
+void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint64_t until_ns);
 
 /* A hash of every delivery, timer and choice so far. */
 uint64_t env_sim_trace(const struct env *env);

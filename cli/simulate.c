@@ -1,0 +1,199 @@
+/*
+ * `troupe simulate`: whole jobs under faults, in virtual time, each from one seed.
+ *
+ * A seed that fails is printed with the command that replays it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/fail.h"
+#include "cli/report.h"
+#include "sim/crowd.h"
+
+/* More seeds than anyone waits for; the list of them is memory. */
+#define SEEDS_MAX 100000000u
+/* Failures that are reported one by one: the first are what a person looks at. */
+#define FAILURES_MAX 100u
+/* That a run repeats is the same code in each seed: every so many show it. */
+#define TWICE_EVERY 8u
+
+struct simulate_values {
+    const char *seeds;
+    uint64_t jobs;
+    bool twice;
+    bool verbose;
+    bool json;
+};
+
+struct tally {
+    uint64_t runs, failed, steps, batches, faults, restarts;
+    uint32_t num_failures;
+    struct sim_result *failures; /* [FAILURES_MAX] */
+};
+
+static const struct option_spec OPTIONS[] = {
+    {.name = "seeds", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, seeds),
+     .metavar = "A-B", .fallback = "0-199", .help = "seeds to run, or one seed"},
+    {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
+     .metavar = "N", .fallback = "0", .min = 0, .max = CROWD_WORKERS_MAX,
+     .help = "seeds at once; 0: one a core"},
+    {.name = "twice", .kind = OPTION_FLAG, .offset = offsetof(struct simulate_values, twice),
+     .help = "run each seed twice and compare the runs, not every eighth alone"},
+    {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct simulate_values, verbose),
+     .help = "print each scenario and the log of its actors"},
+    OPTION_ROW_JSON(struct simulate_values),
+    OPTION_ROW_END,
+};
+
+static const char *read_number(const char *text, uint64_t *number)
+{
+    char *end;
+    if (*text < '0' || *text > '9')
+        return NULL;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 ? end : NULL;
+}
+
+/* "A-B" or "A". */
+static int parse_seeds(const char *text, uint64_t *first, uint64_t *count, struct error *error)
+{
+    uint64_t last = 0;
+    const char *at = read_number(text, first);
+    if (at != NULL && *at == '-')
+        at = read_number(at + 1, &last);
+    else
+        last = *first;
+    if (at == NULL || *at != '\0' || last < *first)
+        return error_set(error, TR_EINVAL, "--seeds %s: give one seed, or the first and the last "
+                         "as in 0-199", text);
+    if (last - *first >= SEEDS_MAX)
+        return error_set(error, TR_ERANGE, "--seeds %s: give at most %u seeds", text, SEEDS_MAX);
+    *count = last - *first + 1;
+    return 0;
+}
+
+static uint32_t workers_of(const struct simulate_values *values)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t workers = values->jobs != 0 ? values->jobs : (uint64_t)(cores < 1 ? 1 : cores);
+    if (values->verbose)
+        workers = 1; /* lines of one seed stay together */
+    return (uint32_t)(workers < CROWD_WORKERS_MAX ? workers : CROWD_WORKERS_MAX);
+}
+
+static void note(void *arg, const struct sim_result *result)
+{
+    struct tally *tally = arg;
+    tally->runs++;
+    tally->steps += result->steps;
+    tally->batches += result->batches;
+    tally->faults += result->faults;
+    tally->restarts += result->restarts;
+    if (result->error.code == 0)
+        return;
+    tally->failed++;
+    if (tally->num_failures < FAILURES_MAX)
+        tally->failures[tally->num_failures++] = *result;
+}
+
+static int by_seed(const void *a, const void *b)
+{
+    const struct sim_result *x = a, *y = b;
+    return (x->seed > y->seed) - (x->seed < y->seed);
+}
+
+static int print(const struct simulate_values *values, struct tally *tally, double seconds,
+                 struct error *error)
+{
+    struct report report;
+    report_init(&report, values->json);
+    report_count(&report, "seeds", "seeds", tally->runs);
+    report_count(&report, "failed", "failed", tally->failed);
+    report_count(&report, "batches", "batches", tally->batches);
+    report_count(&report, "faults", "faults", tally->faults);
+    report_count(&report, "restarts", "restarts", tally->restarts);
+    report_count(&report, "steps", "steps", tally->steps);
+    report_seconds(&report, "seconds", "time", seconds);
+    report_real(&report, "seeds_per_second", "seeds/s",
+                seconds > 0 ? (double)tally->runs / seconds : 0);
+    qsort(tally->failures, tally->num_failures, sizeof *tally->failures, by_seed);
+    for (uint32_t i = 0; i < tally->num_failures; i++) {
+        char replay[64];
+        snprintf(replay, sizeof replay, "troupe simulate --seeds %" PRIu64 " --verbose",
+                 tally->failures[i].seed);
+        report_row(&report, "failures");
+        report_count(&report, "seed", "failing seed", tally->failures[i].seed);
+        report_text(&report, "replay", "replay", replay);
+        report_text(&report, "what", "what", tally->failures[i].error.text);
+    }
+    report_rows_end(&report);
+    return report_print(&report, error);
+}
+
+static double now_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int simulate(const struct simulate_values *values, uint64_t first, uint64_t count,
+                    struct tally *tally, struct error *error)
+{
+    uint64_t *seeds = malloc(count * sizeof *seeds);
+    tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
+    int rv = seeds == NULL || tally->failures == NULL
+                 ? error_set(error, TR_ENOMEM, "no memory for %" PRIu64 " seeds", count) : 0;
+    for (uint64_t i = 0; i < count && rv == 0; i++)
+        seeds[i] = first + i;
+    const struct crowd_options options = {
+        .seeds = seeds,
+        .num_seeds = count,
+        .workers = workers_of(values),
+        .twice_every = values->twice ? 1 : TWICE_EVERY,
+        .verbose = values->verbose ? stderr : NULL,
+    };
+    double begun = now_seconds();
+    if (rv == 0)
+        rv = crowd_run(&options, note, tally, error);
+    if (rv == 0)
+        rv = print(values, tally, now_seconds() - begun, error);
+    free(seeds);
+    free(tally->failures);
+    return rv;
+}
+
+static int run(const struct invocation *invocation, const void *opaque)
+{
+    const struct simulate_values *values = opaque;
+    struct error error = {0};
+    struct tally tally = {0};
+    uint64_t first = 0, count = 0;
+    if (parse_seeds(values->seeds, &first, &count, &error) != 0)
+        return fail_usage(invocation, &error);
+    if (simulate(values, first, count, &tally, &error) != 0)
+        return fail(invocation, &error);
+    return tally.failed == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static const char *const EXAMPLES[] = {
+    "troupe simulate --seeds 0-1999",
+    "troupe simulate --seeds 1234 --verbose",
+    NULL,
+};
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .summary = "Run whole jobs under faults in the simulator, from seeds",
+    .operands = "",
+    .options = OPTIONS,
+    .values_size = sizeof(struct simulate_values),
+    .examples = EXAMPLES,
+    .run = run,
+};

@@ -1,0 +1,267 @@
+#include "sim/reference.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/digest.h"
+#include "graph/permute.h"
+
+void reference_init(struct reference *reference, const struct raw *raw)
+{
+    *reference = (struct reference){ 0 };
+    placed_init(&reference->placed, raw, 1, NULL);
+    int rv = batch_builder_init(&reference->builder, &raw->types);
+    assert(rv == 0);
+}
+
+void reference_fini(struct reference *reference)
+{
+    batch_builder_fini(&reference->builder);
+    arena_fini(&reference->arena);
+    sample_space_fini(&reference->space);
+    placed_fini(&reference->placed);
+}
+
+uint64_t reference_steps(const struct msg_loader_open *open)
+{
+    uint64_t size = (uint64_t)open->batch_size * open->world;
+    bool drop = (open->flags & MSG_LOADER_DROP_LAST) != 0;
+    return drop ? open->num_seeds / size : (open->num_seeds + size - 1) / size;
+}
+
+/* The seeds of the rank in that step, into seeds[open->batch_size]; returns their number. */
+static uint32_t deal(const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
+                     uint64_t *seeds, uint32_t *step_seeds)
+{
+    const struct msg_loader_open *open = &loader->open;
+    uint32_t *order = calloc(open->num_seeds + 1, sizeof *order);
+    assert(order != NULL);
+    for (uint32_t i = 0; i < open->num_seeds; i++)
+        order[i] = i;
+    const struct draw_key key = { .seed = open->seed, .purpose = KEY_SHUFFLE, .epoch = epoch };
+    if ((open->flags & MSG_LOADER_SHUFFLE) != 0)
+        permute_u32(order, open->num_seeds, key_base(&key));
+    uint64_t size = (uint64_t)open->batch_size * open->world, first = step * size;
+    uint64_t all = open->num_seeds - first < size ? open->num_seeds - first : size;
+    uint64_t begin = all * open->rank / open->world;
+    uint64_t end = all * (open->rank + UINT64_C(1)) / open->world;
+    for (uint64_t i = begin; i < end; i++)
+        seeds[i - begin] = loader->seeds[order[first + i]];
+    free(order);
+    *step_seeds = (uint32_t)all;
+    return (uint32_t)(end - begin);
+}
+
+static void add_edges(struct reference *r, const struct msg_loader_open *open, uint32_t epoch,
+                      uint64_t step, uint32_t hop, uint32_t e)
+{
+    const struct graph_part *part = &r->placed.parts[0];
+    const struct node_part *nodes = &part->nodes[part->types->etypes[e].dst];
+    int32_t fanout = open->fanout[open->num_layers - 1 - hop];
+    uint32_t n;
+    const uint64_t *frontier = batch_builder_frontier(&r->builder, part->types->etypes[e].dst, &n);
+    uint32_t *rows = calloc(n + 1, sizeof *rows);
+    assert(rows != NULL);
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = (uint32_t)frontier[i];
+    const struct draw_key key = {
+        .seed = open->seed, .batch = step, .purpose = KEY_NEIGHBOURS, .epoch = epoch,
+        .rank = open->rank, .hop = hop, .type = e,
+    };
+    const struct sample_request request = {
+        .csc = &part->edges[e].csc,
+        .original_ids = nodes->original_ids,
+        .rows = rows,
+        .num_rows = n,
+        .fanout = fanout < 0 ? SAMPLE_ALL : (uint32_t)fanout,
+        .replace = (open->flags & MSG_LOADER_REPLACE) != 0,
+        .key_base = key_base(&key),
+    };
+    uint64_t bound = sample_bound(&request) + 1;
+    struct sample_result result = {
+        .counts = calloc(n + 1, sizeof *result.counts),
+        .columns = calloc(bound, sizeof *result.columns),
+        .edge_ids = calloc(bound, sizeof *result.edge_ids),
+    };
+    assert(result.counts != NULL && result.columns != NULL && result.edge_ids != NULL);
+    int rv = sample_uniform(&r->space, &request, &result);
+    if (rv == 0)
+        rv = batch_builder_add_edges(&r->builder, e, &result);
+    assert(rv == 0);
+    free(rows);
+    free(result.counts);
+    free(result.columns);
+    free(result.edge_ids);
+}
+
+/* The batch in original IDs. */
+static void build(struct reference *r, const struct wanted_loader *loader, uint32_t epoch,
+                  uint64_t step, struct mini_batch *batch)
+{
+    const struct msg_loader_open *open = &loader->open;
+    uint64_t *seeds = calloc((size_t)open->batch_size + 1, sizeof *seeds);
+    assert(seeds != NULL);
+    uint32_t n = deal(loader, epoch, step, seeds, &batch->step_seeds);
+    arena_reset(&r->arena);
+    int rv = batch_builder_begin(&r->builder, &r->arena, open->num_layers, true);
+    if (rv == 0)
+        rv = batch_builder_add_seeds(&r->builder, open->ntype, seeds, n, NULL);
+    for (uint32_t hop = 0; hop < open->num_layers && rv == 0; hop++) {
+        rv = batch_builder_begin_hop(&r->builder);
+        for (uint32_t e = 0; e < r->placed.book.types.num_etypes && rv == 0; e++)
+            add_edges(r, open, epoch, step, hop, e);
+        if (rv == 0)
+            rv = batch_builder_end_hop(&r->builder);
+    }
+    struct batch_nodes *nodes = NULL;
+    if (rv == 0)
+        rv = batch_builder_finish(&r->builder, batch, &nodes);
+    assert(rv == 0);
+    for (uint32_t t = 0; t < r->placed.book.types.num_ntypes; t++)
+        nodes[t].original_ids = nodes[t].ids;
+    free(seeds);
+}
+
+static int check_head(const struct mini_batch *batch, const struct mini_batch *wanted,
+                      const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
+                      struct error *error)
+{
+    if (batch->index != step || batch->epoch != epoch || batch->seed != loader->open.seed ||
+        batch->rank != loader->open.rank || batch->step_seeds != wanted->step_seeds)
+        return error_set(error, TR_EMISMATCH, "it says batch %" PRIu64 " of epoch %" PRIu32
+                         ", rank %" PRIu32 ", %" PRIu32 " step seeds (of %" PRIu32 ")",
+                         batch->index, batch->epoch, batch->rank, batch->step_seeds,
+                         wanted->step_seeds);
+    return 0;
+}
+
+/* Equal as numbers, so that nothing is left to a hash. */
+static int check_nodes(const struct placed *placed, uint32_t t, const struct batch_nodes *nodes,
+                       const struct batch_nodes *wanted, struct error *error)
+{
+    if (nodes->num_nodes != wanted->num_nodes || nodes->num_seeds != wanted->num_seeds)
+        return error_set(error, TR_EMISMATCH, "type %" PRIu32 ": %" PRIu32 " nodes, %" PRIu32
+                         " seeds, not %" PRIu32 ", %" PRIu32, t, nodes->num_nodes,
+                         nodes->num_seeds, wanted->num_nodes, wanted->num_seeds);
+    for (uint32_t i = 0; i < nodes->num_nodes; i++) {
+        uint64_t id = nodes->ids[i], original = wanted->ids[i];
+        if (id >= placed->raw->num_nodes[t] || placed->original[t][id] != original)
+            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32 " is %" PRIu64
+                             ", not the original %" PRIu64, t, i, id, original);
+        if (nodes->original_ids != NULL && nodes->original_ids[i] != original)
+            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32
+                             ": original ID %" PRIu64 ", not %" PRIu64, t, i,
+                             nodes->original_ids[i], original);
+    }
+    return 0;
+}
+
+static int check_degrees(const struct raw *raw, uint32_t t, const struct batch_nodes *nodes,
+                         const uint64_t *originals, struct error *error)
+{
+    for (uint32_t i = 0; i < nodes->num_nodes && nodes->in_degrees != NULL; i++)
+        if (nodes->in_degrees[i] != raw->in_degrees[t][originals[i]] ||
+            nodes->out_degrees[i] != raw->out_degrees[t][originals[i]])
+            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32
+                             ": degrees are wrong", t, i);
+    return 0;
+}
+
+static int check_features(const struct raw *raw, uint32_t t, const struct batch_rows *rows,
+                          uint32_t num_rows, const uint64_t *originals, struct error *error)
+{
+    if (!raw->featured[t] || num_rows == 0)
+        return 0;
+    if (rows->rows == NULL || rows->num_rows != num_rows || rows->width != raw->width[t])
+        return error_set(error, TR_EMISMATCH, "type %" PRIu32 ": %" PRIu32 " rows of features "
+                         "came, not %" PRIu32, t, rows->num_rows, num_rows);
+    for (uint32_t i = 0; i < num_rows; i++)
+        for (uint32_t c = 0; c < raw->width[t]; c++) {
+            const float *row = (const void *)((const char *)rows->rows + i * rows->row_bytes);
+            if (row[c] != raw_feature(t, originals[i], c))
+                return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", row %" PRIu32
+                                 ": features of another node", t, i);
+        }
+    return 0;
+}
+
+static int check_labels(uint32_t t, const struct batch_rows *rows, uint32_t num_seeds,
+                        const uint64_t *originals, struct error *error)
+{
+    if (num_seeds > 0 && (rows->rows == NULL || rows->num_rows != num_seeds))
+        return error_set(error, TR_EMISMATCH, "%" PRIu32 " labels came, not %" PRIu32,
+                         rows->num_rows, num_seeds);
+    for (uint32_t i = 0; i < num_seeds; i++)
+        if (((const int64_t *)rows->rows)[i] != raw_label(t, originals[i]))
+            return error_set(error, TR_EMISMATCH, "label %" PRIu32 " is of another node", i);
+    return 0;
+}
+
+static int check_edges(struct reference *r, const struct placed *placed, uint32_t e,
+                       const struct block_edges *edges, const struct block_edges *wanted,
+                       bool edge_ids, struct error *error)
+{
+    if (edges->num_dst != wanted->num_dst || edges->num_edges != wanted->num_edges ||
+        memcmp(edges->index, wanted->index, (wanted->num_dst + UINT64_C(1)) * 4) != 0 ||
+        (wanted->num_edges > 0 &&
+         memcmp(edges->sources, wanted->sources, (size_t)wanted->num_edges * 4) != 0))
+        return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": other edges were drawn", e);
+    if (edge_ids && edges->num_edges > 0 && edges->edge_ids == NULL)
+        return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": edge IDs are missing", e);
+    for (uint32_t i = 0; i < edges->num_edges && edge_ids; i++)
+        if (placed_edge(placed, e, edges->edge_ids[i]) !=
+            placed_edge(&r->placed, e, wanted->edge_ids[i]))
+            return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ", edge %" PRIu32
+                             ": its ID names another", e, i);
+    return 0;
+}
+
+static int check_digest(const struct mini_batch *batch, const struct mini_batch *wanted,
+                        struct error *error)
+{
+    uint64_t digest = 0, other = 1;
+    int rv = batch_digest(wanted, &other);
+    if (rv == 0)
+        rv = batch_digest(batch, &digest);
+    if (rv != 0 || digest != other)
+        return error_set(error, TR_EMISMATCH, "digest %016" PRIx64 ", not %016" PRIx64, digest,
+                         other);
+    return 0;
+}
+
+int reference_check(struct reference *r, const struct placed *placed,
+                    const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
+                    const struct mini_batch *batch, struct error *error)
+{
+    const struct graph_types *types = &placed->book.types;
+    const struct msg_loader_open *open = &loader->open;
+    struct mini_batch wanted = { 0 };
+    build(r, loader, epoch, step, &wanted);
+    int rv = check_head(batch, &wanted, loader, epoch, step, error);
+    if (rv == 0 && batch->num_layers != open->num_layers)
+        rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
+    for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
+        const struct batch_nodes *nodes = &batch->nodes[t];
+        rv = check_nodes(placed, t, nodes, &wanted.nodes[t], error);
+        if (rv == 0 && (open->flags & MSG_LOADER_DEGREES) != 0 && nodes->num_nodes > 0 &&
+            (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
+            rv = error_set(error, TR_EMISMATCH, "type %" PRIu32 ": no degrees", t);
+        if (rv == 0)
+            rv = check_degrees(placed->raw, t, nodes, wanted.nodes[t].ids, error);
+        if (rv == 0 && open->features != MSG_MASK_ALL)
+            rv = check_features(placed->raw, t, &nodes->features, nodes->num_nodes,
+                                wanted.nodes[t].ids, error);
+        if (rv == 0 && open->labels != MSG_MASK_ALL && t == open->ntype)
+            rv = check_labels(t, &nodes->labels, nodes->num_seeds, wanted.nodes[t].ids, error);
+    }
+    for (uint32_t l = 0; l < open->num_layers && rv == 0; l++)
+        for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
+            rv = check_edges(r, placed, e, &batch->blocks[l].edges[e],
+                             &wanted.blocks[l].edges[e],
+                             (open->flags & MSG_LOADER_EDGE_IDS) != 0, error);
+    if (rv == 0 && (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0)
+        rv = check_digest(batch, &wanted, error);
+    return rv;
+}

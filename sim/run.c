@@ -1,0 +1,228 @@
+#include "sim/run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/client.h"
+#include "sim/faults.h"
+#include "sim/oracles.h"
+#include "sim/probe.h"
+
+/* As a session's. */
+#define RECOVERY_NS (600 * ENV_SECOND_NS)
+#define STOP_NS (10 * ENV_SECOND_NS)
+
+/* Arguments of actors: they outlive the node. */
+struct casting {
+    struct client_args clients[SCENARIO_CLIENTS_MAX];
+    struct probe_args probes[PROBES_MAX];
+};
+
+static void write_log(void *arg, enum log_level level, const char *line)
+{
+    fprintf(arg, "    log %d: %s\n", (int)level, line);
+}
+
+static void open_graph(struct world *world)
+{
+    struct draws draws = world_draws(world, WORLD_DRAWS_PLACE, 0);
+    placed_init(&world->placed, &world->scenario.raw, world->scenario.parts, &draws);
+    reference_init(&world->reference, &world->scenario.raw);
+    int rv = snapshots_create(&world->placed.book, &world->snapshots);
+    for (uint32_t p = 0; p < world->scenario.parts && rv == 0; p++)
+        rv = snapshots_add(world->snapshots, &world->placed.parts[p], NULL, NULL, NULL);
+    assert(rv == 0);
+}
+
+static void close_graph(struct world *world)
+{
+    snapshots_destroy(world->snapshots);
+    reference_fini(&world->reference);
+    placed_fini(&world->placed);
+}
+
+static void make_cast(struct world *world)
+{
+    const struct scenario *s = &world->scenario;
+    const struct cast_options options = {
+        .book = &world->placed.book,
+        .meta = &world->placed.meta,
+        .snapshots = world->snapshots,
+        .bank = world->bank,
+        .servers = s->servers,
+        .samplers = s->samplers,
+        .loops = s->loops,
+        .direct = s->direct,
+        .recovery_ns = RECOVERY_NS,
+        .call_ns = s->call_ns,
+        .reply_bytes_max = s->reply_bytes_max,
+        .slice_edges = s->slice_edges,
+        .mailbox_bytes_max = s->mailbox_bytes_max,
+    };
+    int rv = cast_init(&world->cast, &options);
+    assert(rv == 0);
+}
+
+static void make_node(struct world *world, FILE *verbose)
+{
+    const struct scenario *s = &world->scenario;
+    struct node_options options = {
+        .id = 1,
+        .loops = s->loops,
+        .kinds = &world->kinds,
+        .codec = s->codec,
+        .message_bytes_max = s->message_bytes_max,
+    };
+    if (verbose != NULL)
+        options.log = (struct log_sink){ write_log, verbose, LOG_LEVEL_DEBUG };
+    int rv = messages_register(&world->kinds, NULL, NULL);
+    if (rv == 0)
+        rv = probe_register(&world->kinds, NULL);
+    if (rv == 0)
+        rv = env_sim_create(s->seed, &s->env, &world->env);
+    if (rv == 0)
+        rv = node_create(world->env, &options, &world->node, NULL);
+    assert(rv == 0);
+}
+
+static struct address spawn(struct world *world, const struct actor_ops *ops, const void *arg,
+                            uint32_t loop, size_t mailbox_bytes_max)
+{
+    const struct actor_options options = { .ops = ops, .arg = arg,
+                                           .loop = loop % world->scenario.loops,
+                                           .mailbox_bytes_max = mailbox_bytes_max };
+    struct address address;
+    int rv = node_spawn(world->node, &options, &address);
+    assert(rv == 0);
+    return address;
+}
+
+static void spawn_all(struct world *world, struct casting *casting)
+{
+    const struct scenario *s = &world->scenario;
+    struct address probes[PROBES_MAX];
+    spawn(world, &cast_ops, &world->cast, 0, 0);
+    for (uint32_t i = 0; i < s->clients; i++) {
+        casting->clients[i] = (struct client_args){ world, i };
+        spawn(world, &client_ops, &casting->clients[i], s->client[i].loop, 0);
+    }
+    for (uint32_t i = 0; i < s->probes; i++) {
+        casting->probes[i] = (struct probe_args){ .world = world, .number = i };
+        probes[i] = spawn(world, &probe_ops, &casting->probes[i], i, 8192);
+    }
+    for (uint32_t i = 0; i < s->probes; i++)
+        memcpy(casting->probes[i].peers, probes, s->probes * sizeof probes[0]);
+    spawn(world, &faults_ops, world, 0, 0);
+}
+
+static bool is_done(void *arg)
+{
+    struct world *world = arg;
+    const struct scenario *s = &world->scenario;
+    oracles_step(world);
+    return world->error.code != 0 || world->finished == s->clients ||
+           (s->stop_at_ns != 0 && env_sim_now_ns(world->env) >= ENV_SECOND_NS + s->stop_at_ns) ||
+           node_is_stopped(world->node);
+}
+
+static void stop_node(struct world *world)
+{
+    uint64_t now_ns = env_sim_now_ns(world->env);
+    env_sim_set_alloc_fail(world->env, 0);
+    for (uint32_t i = 0; i < world->scenario.loops; i++)
+        env_sim_pause(world->env, world->node, i, 0);
+    node_stop(world->node, now_ns + STOP_NS);
+    int rc = env_sim_run(world->env, NULL, NULL, now_ns + ORACLES_STOP_NS);
+    if (rc != TR_EEND && rc != TR_ETIMEDOUT)
+        world_fail(world, "stopping ended with %s", tr_strerror(rc));
+}
+
+static void release_kept(struct world *world)
+{
+    for (uint32_t i = 0; i < world->num_kept; i++)
+        sampled_batch_release(world->kept[i]);
+}
+
+static void fill_result(const struct world *world, struct sim_result *result)
+{
+    struct node_counters counters;
+    node_counters(world->node, &counters);
+    result->steps = env_sim_steps(world->env);
+    result->virtual_ns = env_sim_now_ns(world->env) - ENV_SECOND_NS;
+    result->batches = world->tally.batches;
+    result->faults = world->tally.faults;
+    result->restarts = counters.restarts;
+    result->failures_told = world->tally.failures_told;
+}
+
+static void play(struct world *world, FILE *verbose, struct sim_result *result)
+{
+    struct casting casting = { 0 };
+    make_node(world, verbose);
+    make_cast(world);
+    spawn_all(world, &casting);
+    int rc = node_start(world->node);
+    assert(rc == 0);
+    rc = env_sim_run(world->env, is_done, world, ORACLES_LIMIT_NS);
+    oracles_ended(world, rc);
+    fill_result(world, result);
+    stop_node(world);
+    oracles_stopped(world);
+    result->trace = env_sim_trace(world->env);
+}
+
+/* Objects of a node that did not stop, or that leaks, are asserted on when they are taken down:
+ * then the verdict is all that is brought home, and their memory is left. */
+static void take_down(struct world *world)
+{
+    release_kept(world);
+    node_destroy(world->node);
+    env_destroy(world->env);
+    cast_fini(&world->cast);
+    batch_bank_close(world->bank);
+    oracles_released(world);
+}
+
+void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
+{
+    struct world *world = calloc(1, sizeof *world);
+    assert(world != NULL);
+    *result = (struct sim_result){ .seed = seed };
+    scenario_init(&world->scenario, seed);
+    if (verbose != NULL)
+        scenario_print(&world->scenario, verbose);
+    world->next_loader = 1;
+    world->bank = batch_bank_create(world->scenario.batch_bytes_max);
+    assert(world->bank != NULL);
+    open_graph(world);
+    play(world, verbose, result);
+    bool sound = world->error.code == 0;
+    if (sound)
+        take_down(world);
+    result->error = world->error;
+    if (!sound)
+        return;
+    if (world->error.code == 0)
+        batch_bank_release(world->bank);
+    close_graph(world);
+    scenario_fini(&world->scenario);
+    free(world);
+}
+
+void sim_run_twice(uint64_t seed, FILE *verbose, struct sim_result *result)
+{
+    struct sim_result again;
+    sim_run(seed, verbose, result);
+    if (result->error.code != 0)
+        return;
+    sim_run(seed, NULL, &again);
+    if (again.error.code != 0)
+        error_prefix(&again.error, "the second run");
+    else if (again.trace != result->trace || again.steps != result->steps)
+        error_set(&again.error, TR_EMISMATCH, "the same seed ran differently: %" PRIu64
+                  " steps, trace %016" PRIx64 ", then %" PRIu64 " steps, trace %016" PRIx64,
+                  result->steps, result->trace, again.steps, again.trace);
+    result->error = again.error;
+}

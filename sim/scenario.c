@@ -1,0 +1,192 @@
+#include "sim/scenario.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Purposes of the streams of draws. */
+enum { DRAWS_GRAPH = 1, DRAWS_LAYOUT, DRAWS_CLIENTS, DRAWS_FAULTS };
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+static uint32_t max_in_degree(const struct raw *raw)
+{
+    uint32_t most = 0;
+    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
+        for (uint32_t i = 0; i < raw->num_nodes[t]; i++)
+            most = raw->in_degrees[t][i] > most ? raw->in_degrees[t][i] : most;
+    return most;
+}
+
+/* A list of distinct nodes, in order. */
+static void draw_seeds(struct wanted_loader *loader, const struct raw *raw, struct draws *draws)
+{
+    uint32_t n = raw->num_nodes[loader->open.ntype];
+    uint32_t percent = (uint32_t)draws_between(draws, 0, 100);
+    bool all = draws_chance(draws, 40);
+    loader->seeds = calloc(n + 1, sizeof *loader->seeds);
+    assert(loader->seeds != NULL);
+    for (uint32_t v = 0; v < n; v++)
+        if (all || draws_chance(draws, percent))
+            loader->seeds[loader->open.num_seeds++] = v;
+}
+
+static uint32_t draw_flags(struct draws *draws)
+{
+    uint32_t flags = draws_chance(draws, 70) ? MSG_LOADER_SHUFFLE : 0;
+    flags |= draws_chance(draws, 30) ? MSG_LOADER_REPLACE : 0;
+    flags |= draws_chance(draws, 30) ? MSG_LOADER_DROP_LAST : 0;
+    flags |= draws_chance(draws, 40) ? MSG_LOADER_EDGE_IDS : 0;
+    flags |= draws_chance(draws, 70) ? MSG_LOADER_ORIGINAL_IDS : 0;
+    flags |= draws_chance(draws, 40) ? MSG_LOADER_DEGREES : 0;
+    return flags;
+}
+
+static void draw_loader(struct wanted_loader *loader, const struct raw *raw, struct draws *draws)
+{
+    struct msg_loader_open *open = &loader->open;
+    open->seed = draws_below(draws, 1000);
+    open->ntype = (uint32_t)draws_below(draws, raw->types.num_ntypes);
+    draw_seeds(loader, raw, draws);
+    open->num_layers = (uint32_t)draws_between(draws, 1, 3);
+    for (uint32_t l = 0; l < open->num_layers; l++)
+        open->fanout[l] = draws_chance(draws, 15) ? -1 : (int32_t)draws_below(draws, 9);
+    open->world = draws_chance(draws, 60) ? 1 : (uint32_t)draws_between(draws, 1, 4);
+    open->rank = (uint32_t)draws_below(draws, open->world);
+    /* Between two and thirty batches an epoch, mostly. */
+    uint64_t steps = draws_between(draws, 1, 12);
+    uint64_t size = open->num_seeds / (steps * open->world);
+    open->batch_size = size > 0 ? (uint32_t)size : (uint32_t)draws_between(draws, 1, 4);
+    open->flags = draw_flags(draws);
+    open->features = raw_is_featured(raw) && draws_chance(draws, 75) ? PLACED_FEATURE : MSG_MASK_ALL;
+    open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;
+    open->prefetch = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 1, 9);
+}
+
+static void draw_client(struct client_plan *client, const struct scenario *s, struct draws *draws)
+{
+    draw_loader(&client->loader, &s->raw, draws);
+    client->loop = (uint32_t)draws_below(draws, s->loops);
+    client->epochs = (uint32_t)draws_between(draws, 1, 3);
+    client->hold = draws_chance(draws, 50) ? 0 : (uint32_t)draws_below(draws, SCENARIO_HOLD_MAX);
+    client->keep = draws_chance(draws, 30);
+    client->look_ns = draws_scale(draws, 20 * US, 100 * MS);
+    client->think_ns = draws_chance(draws, 50) ? 1 : draws_scale(draws, 1 * US, 2 * MS);
+    client->whims = draws_chance(draws, 60) ? 0 : (uint32_t)draws_between(draws, 1, 4);
+    client->whim_percent = (uint32_t)draws_between(draws, 5, 50);
+    if (draws_chance(draws, 15))
+        client->quit_after = draws_between(draws, 1, 10);
+}
+
+/* Far above what one batch of that loader holds. */
+static size_t batch_bytes(const struct scenario *s, const struct msg_loader_open *open)
+{
+    const struct raw *raw = &s->raw;
+    size_t nodes = 0, bytes = (size_t)256 << 10;
+    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
+        nodes += raw->num_nodes[t];
+    bytes += nodes * 2 * (4 * RAW_WIDTH_MAX + 48);
+    for (uint32_t l = 0; l < open->num_layers; l++)
+        for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
+            uint32_t n = raw->num_nodes[raw->types.etypes[e].dst];
+            size_t edges = (size_t)n * (size_t)(open->fanout[l] < 0 ? 0 : open->fanout[l]);
+            bytes += 2 * (4 * (size_t)n + 12 * (edges + raw->edges[e].count));
+        }
+    return bytes;
+}
+
+static void draw_bounds(struct scenario *s, struct draws *draws)
+{
+    size_t most = 0;
+    for (uint32_t c = 0; c < s->clients; c++) {
+        size_t bytes = batch_bytes(s, &s->client[c].loader.open);
+        most = bytes > most ? bytes : most;
+    }
+    s->batch_bytes_max = draws_chance(draws, 50) ? (size_t)1 << 30
+                                                 : (size_t)draws_scale(draws, most, 8 * most);
+    s->mailbox_bytes_max = draws_chance(draws, 50) ? 0 : (size_t)draws_scale(draws, 200, 1 << 20);
+    /* Each loop keeps slabs of every size of message. */
+    size_t slabs = (size_t)s->loops * (MESSAGE_CELL_CLASSES * 65536 + 65536);
+    s->message_bytes_max =
+        draws_chance(draws, 60) ? 0 : slabs + (size_t)draws_scale(draws, 2 << 20, 64 << 20);
+}
+
+static void draw_layout(struct scenario *s, struct draws *draws)
+{
+    s->parts = (uint32_t)draws_scale(draws, 1, 8);
+    s->servers = (uint32_t)draws_between(draws, 0, s->parts);
+    s->samplers = (uint32_t)draws_between(draws, 1, 3);
+    s->loops = (uint32_t)draws_between(draws, 1, 4);
+    s->probes = draws_chance(draws, 50) ? 3 : 0;
+    s->direct = draws_chance(draws, 40);
+    s->codec = draws_chance(draws, 40);
+    /* Room for the largest row, alone in a reply. */
+    uint64_t row_bytes = 16 * (uint64_t)max_in_degree(&s->raw) + 1024;
+    s->reply_bytes_max = draws_chance(draws, 40) ? 0 : draws_scale(draws, row_bytes, 1 << 20);
+    s->slice_edges =
+        draws_chance(draws, 40) ? 0 : max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+    s->call_ns = draws_chance(draws, 50) ? 0 : draws_scale(draws, 2 * MS, 10 * ENV_SECOND_NS);
+    s->env = (struct env_sim_options){
+        .turn_ns_max = draws_scale(draws, 10, 20 * US),
+        .timer_late_ns_max = draws_scale(draws, 10, 5 * MS),
+        .steps_max = 20000000, /* a thousand times what a run takes */
+    };
+}
+
+static void draw_faults(struct scenario *s, struct draws *draws)
+{
+    struct fault_plan *f = &s->faults;
+    if (draws_chance(draws, 20))
+        return;
+    f->faults = (uint32_t)draws_below(draws, 2 * FAULT_STOP);
+    f->count = f->faults == 0 ? 0 : (uint32_t)draws_between(draws, 1, 16);
+    f->gap_ns = draws_scale(draws, 10 * US, 20 * MS);
+    f->pause_ns = draws_scale(draws, 10 * US, 20 * ENV_SECOND_NS);
+    f->memory_ppm = (uint32_t)draws_scale(draws, 100, 100000);
+    if (draws_chance(draws, 10))
+        s->stop_at_ns = draws_scale(draws, 10 * US, 20 * MS);
+}
+
+void scenario_init(struct scenario *scenario, uint64_t seed)
+{
+    *scenario = (struct scenario){ .seed = seed };
+    struct draws draws = draws_of(seed, DRAWS_GRAPH);
+    raw_init(&scenario->raw, &draws);
+    draws = draws_of(seed, DRAWS_LAYOUT);
+    draw_layout(scenario, &draws);
+    draws = draws_of(seed, DRAWS_CLIENTS);
+    scenario->clients = (uint32_t)draws_between(&draws, 1, SCENARIO_CLIENTS_MAX);
+    for (uint32_t c = 0; c < scenario->clients; c++)
+        draw_client(&scenario->client[c], scenario, &draws);
+    draw_bounds(scenario, &draws);
+    draws = draws_of(seed, DRAWS_FAULTS);
+    draw_faults(scenario, &draws);
+}
+
+void scenario_fini(struct scenario *scenario)
+{
+    for (uint32_t c = 0; c < scenario->clients; c++)
+        free(scenario->client[c].loader.seeds);
+    raw_fini(&scenario->raw);
+}
+
+void scenario_print(const struct scenario *s, FILE *out)
+{
+    fprintf(out, "seed %" PRIu64 ": %" PRIu32 " node types, %" PRIu32 " edge types, %" PRIu32
+            " parts, %" PRIu32 " servers, %" PRIu32 " samplers, %" PRIu32 " loops%s%s, bounds %zu "
+            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 "%s\n", s->seed, s->raw.types.num_ntypes,
+            s->raw.types.num_etypes, s->parts, s->servers, s->samplers, s->loops,
+            s->direct ? ", direct" : "", s->codec ? ", codec" : "", s->batch_bytes_max,
+            s->mailbox_bytes_max, s->message_bytes_max, s->faults.faults, s->faults.count,
+            s->stop_at_ns != 0 ? ", stopped early" : "");
+    for (uint32_t c = 0; c < s->clients; c++) {
+        const struct client_plan *p = &s->client[c];
+        fprintf(out, "    trainer %" PRIu32 ": %" PRIu64 " seeds of type %" PRIu32 ", %" PRIu64
+                " batches of %" PRIu32 ", %" PRIu32 " epochs, %" PRIu32 " layers, flags %#" PRIx32
+                ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " whims\n", c,
+                p->loader.open.num_seeds, p->loader.open.ntype, reference_steps(&p->loader.open),
+                p->loader.open.batch_size, p->epochs, p->loader.open.num_layers,
+                p->loader.open.flags, p->loader.open.prefetch, p->hold, p->whims);
+    }
+}

@@ -1,0 +1,55 @@
+/*
+ * What the actors of a simulation share: the scenario, what stands around the job, and the tally
+ * that oracles read afterwards.
+ *
+ * Everything runs in one thread, so this is plain memory.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "actors/cast.h"
+#include "runtime/node.h"
+#include "sim/scenario.h"
+
+/* Kinds of the probes' own; above those of the job. */
+#define WORLD_KIND_DATA (KINDS_MAX - 2)
+#define WORLD_KIND_URGENT (KINDS_MAX - 1)
+
+/* What was counted while it ran. */
+struct tally {
+    uint64_t batches;
+    uint64_t calls_opened, calls_completed;
+    uint64_t monitors, downs;
+    uint64_t faults;
+    uint64_t failures_told; /* batches that failed and were asked for again */
+    uint64_t whims;
+};
+
+struct world {
+    struct scenario scenario;
+    struct env *env;
+    struct node *node;
+    struct kinds kinds;
+    struct placed placed;
+    struct reference reference;
+    struct snapshots *snapshots;
+    struct batch_bank *bank;
+    struct cast cast;
+    uint64_t next_loader;
+    uint32_t finished; /* trainers */
+    struct sampled_batch *kept[SCENARIO_CLIENTS_MAX * (SCENARIO_HOLD_MAX + 1)];
+    uint32_t num_kept;
+    struct tally tally;
+    struct error error; /* the first thing that was wrong */
+};
+
+/* Remembers the first thing that is wrong. */
+__attribute__((format(printf, 2, 3)))
+void world_fail(struct world *world, const char *format, ...);
+
+/* A stream of draws for an actor, by its purpose and number. */
+struct draws world_draws(const struct world *world, uint32_t purpose, uint32_t number);
+
+enum { WORLD_DRAWS_PLACE = 100, WORLD_DRAWS_CLIENT, WORLD_DRAWS_FAULTS, WORLD_DRAWS_PROBE };
+
+#endif
