@@ -181,7 +181,7 @@ static void make_part(struct placed *p, uint32_t part, const bool *wide)
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         make_node_part(p, part, t);
     for (uint32_t e = 0; e < types->num_etypes; e++)
-        make_edge_part(p, part, e, wide[e]);
+        make_edge_part(p, part, e, wide[types->etypes[e].src]);
 }
 
 void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
@@ -190,9 +190,9 @@ void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_part
     *placed = (struct placed){ .raw = raw };
     make_book(placed, num_parts, draws);
     placed->parts = make(num_parts, sizeof *placed->parts);
-    bool wide[RAW_ETYPES_MAX] = { false };
-    for (uint32_t e = 0; draws != NULL && e < raw->types.num_etypes; e++)
-        wide[e] = draws_chance(draws, 15);
+    bool wide[RAW_NTYPES_MAX] = { false };
+    for (uint32_t t = 0; draws != NULL && t < raw->types.num_ntypes; t++)
+        wide[t] = draws_chance(draws, 15);
     for (uint32_t part = 0; part < num_parts; part++)
         make_part(placed, part, wide);
     int rv = graph_meta_init(&placed->meta, &placed->parts[0]);
