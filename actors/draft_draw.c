@@ -1,5 +1,6 @@
 /* The neighbours of one hop: drawn or taken from answers, merged in the order of destination
  * nodes, numbered. */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -158,6 +159,7 @@ static uint64_t aim_streams(struct draft *draft, const struct draft_space *space
             continue;
         struct draft_answer *answer = draft_answer(draft, draft->etype, p);
         bool local = draft_is_local(draft, p);
+        assert(local || s->num_rows <= answer->num_rows - answer->used_rows);
         size_t row = local ? rows : answer->used_rows;
         size_t edge = local ? edges : answer->used_edges;
         s->counts = (const uint32_t *)(local ? &space->counts : &answer->counts)->data + row;
@@ -299,6 +301,27 @@ static int draw_straight(struct draft *draft, struct draft_space *space, uint32_
                            sources);
 }
 
+/* Of a fanout of 0 nothing is asked, so there are no answers either. */
+static void draw_nothing(struct draft *draft, uint32_t end)
+{
+    uint32_t *index = space_of(draft)->index.data;
+    for (uint32_t i = draft->at; i < end; i++)
+        index[i + 1] = index[i];
+}
+
+static int draw_slice(struct draft *draft, struct draft_space *space, uint32_t end,
+                      uint64_t *more, struct error *error)
+{
+    bool wide = draft->types[etype_of(draft)->src].wide;
+    if (draft_fanout(draft) == 0) {
+        draw_nothing(draft, end);
+        return 0;
+    }
+    if (draft->num_parts == 1 && draft_is_local(draft, 0) && !wide)
+        return draw_straight(draft, space, end, more, error);
+    return draw_merged(draft, space, end, more, error);
+}
+
 static void close_etype(struct draft *draft)
 {
     draft->etype++;
@@ -317,10 +340,7 @@ int draft_draw(struct draft *draft, struct draft_space *space, struct error *err
     uint64_t more = 0;
     if (draft->at < edges->num_dst) {
         uint32_t end = slice_end(draft, edges->num_dst);
-        bool wide = draft->types[etype_of(draft)->src].wide;
-        bool straight = draft->num_parts == 1 && draft_is_local(draft, 0) && !wide;
-        int rv = straight ? draw_straight(draft, space, end, &more, error)
-                          : draw_merged(draft, space, end, &more, error);
+        int rv = draw_slice(draft, space, end, &more, error);
         if (rv != 0)
             return error != NULL && error->code == rv
                        ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
