@@ -41,11 +41,10 @@ void oracles_stopped(struct world *world)
     node_counters(world->node, &counters);
     if (!node_is_stopped(world->node))
         world_fail(world, "the node did not stop: %" PRIu64 " actors live", counters.actors_live);
-    if (counters.actors_live != 0 || counters.messages_live != 0 || counters.buffers_live != 0 ||
-        counters.calls_open != 0)
-        world_fail(world, "left behind: %" PRIu64 " actors, %" PRIu64 " messages, %" PRIu64
-                   " buffers, %" PRIu64 " calls", counters.actors_live, counters.messages_live,
-                   counters.buffers_live, counters.calls_open);
+    /* Messages and buffers may be on their way home; node_destroy waits for them and asserts. */
+    if (counters.actors_live != 0 || counters.calls_open != 0)
+        world_fail(world, "left behind: %" PRIu64 " actors, %" PRIu64 " calls",
+                   counters.actors_live, counters.calls_open);
     if (tally->calls_opened != tally->calls_completed)
         world_fail(world, "%" PRIu64 " calls, %" PRIu64 " completions", tally->calls_opened,
                    tally->calls_completed);
