@@ -38,13 +38,16 @@ void oracles_stopped(struct world *world)
 {
     struct node_counters counters;
     const struct tally *tally = &world->tally;
+    /* Asked first: it also brings home what is on its way. */
+    bool stopped = node_is_stopped(world->node);
     node_counters(world->node, &counters);
-    if (!node_is_stopped(world->node))
+    if (!stopped)
         world_fail(world, "the node did not stop: %" PRIu64 " actors live", counters.actors_live);
-    /* Messages and buffers may be on their way home; node_destroy waits for them and asserts. */
-    if (counters.actors_live != 0 || counters.calls_open != 0)
-        world_fail(world, "left behind: %" PRIu64 " actors, %" PRIu64 " calls",
-                   counters.actors_live, counters.calls_open);
+    if (counters.actors_live != 0 || counters.messages_live != 0 || counters.buffers_live != 0 ||
+        counters.calls_open != 0)
+        world_fail(world, "left behind: %" PRIu64 " actors, %" PRIu64 " messages, %" PRIu64
+                   " buffers, %" PRIu64 " calls", counters.actors_live, counters.messages_live,
+                   counters.buffers_live, counters.calls_open);
     if (tally->calls_opened != tally->calls_completed)
         world_fail(world, "%" PRIu64 " calls, %" PRIu64 " completions", tally->calls_opened,
                    tally->calls_completed);
