@@ -153,24 +153,26 @@ static void settle(struct proxy_slot *slot, int status, int failed, const struct
         slot->state = SLOT_READY;
         return;
     }
+    /* What a sampler has no memory to say in a sentence comes as the status. */
+    int said = failed != 0 ? failed : status;
     if (status == TR_EPEERDOWN)
         p->samplers[slot->sampler].address = ADDRESS_NONE;
-    if (failed == TR_ECLOSED) /* a sampler that was started again knows no loaders */
+    if (said == TR_ECLOSED) /* a sampler that was started again knows no loaders */
         l->samplers[slot->sampler].address = ADDRESS_NONE;
-    bool again = failed == TR_ECLOSED || failed == TR_ECANCELED || is_passing(status);
+    bool again = said == TR_ECLOSED || said == TR_ECANCELED || is_passing(status);
     if (again && actor_now_ns(p->self) < slot->until_ns)
         slot->state = SLOT_QUEUED;
     else
-        fail(slot, failed != 0 ? failed : status, error);
+        fail(slot, said, error);
 }
 
 static void done(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct proxy_slot *slot = arg;
     struct error error = { 0 };
-    slot->call = (struct call_id){ 0 };
-    if (status == TR_ECANCELED)
+    if (slot->call.id == 0) /* given up by us; a sampler may say "cancelled" too */
         return;
+    slot->call = (struct call_id){ 0 };
     int failed = status == 0 ? failed_read(reply, &error) : 0;
     message_release(self, reply);
     settle(slot, status, failed, &error);
@@ -216,9 +218,10 @@ void proxy_ask(struct proxy_slot *slot)
 void proxy_cancel(struct proxy_slot *slot)
 {
     struct proxy *p = slot->loader->proxy;
-    if (slot->call.id != 0)
-        actor_cancel(p->self, slot->call);
+    struct call_id call = slot->call;
     slot->call = (struct call_id){ 0 };
+    if (call.id != 0)
+        actor_cancel(p->self, call);
     if (slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED)
         batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->step);
     slot->state = SLOT_EMPTY;

@@ -13,6 +13,7 @@ struct faults {
     const struct fault_plan *plan;
     struct draws draws;
     uint32_t left;
+    bool job_is_up; /* a job that cannot even start for want of memory rightly fails */
     bool memory_short;
     struct timer timer;
 };
@@ -70,6 +71,8 @@ static void strike(struct faults *f)
     enum fault fault = draw_fault(f);
     switch (fault) {
     case FAULT_MEMORY:
+        if (!f->job_is_up)
+            break;
         env_sim_set_alloc_fail(f->world->env, f->plan->memory_ppm);
         f->memory_short = true;
         f->world->tally.faults++;
@@ -99,6 +102,14 @@ static void tick(struct actor *self, void *arg)
                     tick, f);
 }
 
+static void came_up(struct actor *self, void *arg, int status, struct address proxy)
+{
+    struct faults *f = arg;
+    (void)self;
+    (void)proxy;
+    f->job_is_up = status == 0;
+}
+
 static int start(struct actor *self, const void *arg)
 {
     struct faults *f = calloc(1, sizeof *f);
@@ -113,7 +124,7 @@ static int start(struct actor *self, const void *arg)
     if (f->left > 0)
         timer_start(self, &f->timer, actor_now_ns(self) + draws_below(&f->draws, f->plan->gap_ns),
                     tick, f);
-    return 0;
+    return directory_wait(self, PROXY_NAME, actor_now_ns(self) + ENV_SECOND_NS, came_up, f);
 }
 
 static int receive(struct actor *self, struct message *message)
