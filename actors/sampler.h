@@ -39,7 +39,7 @@ struct sampler_options {
     struct batch_bank *bank;
     uint32_t number;         /* among the samplers of its job */
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
-    uint64_t call_ns;        /* after this a request goes out again; 0: 10 s */
+    uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
 };
 

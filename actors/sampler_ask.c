@@ -12,6 +12,9 @@
 /* A request without an answer goes out again after this: answers take milliseconds. */
 #define CALL_NS UINT64_C(10000000000)
 
+/* A server that is slower than that must still get to answer: up to 1024 times as long. */
+#define DOUBLINGS_MAX 10u
+
 #define SENTENCE_MAX 256u
 
 static void send_ask(struct ask *ask);
@@ -126,6 +129,8 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
         take(ask, reply);
         return;
     }
+    if (status == TR_ETIMEDOUT && ask->timeouts < DOUBLINGS_MAX)
+        ask->timeouts++;
     if (status == TR_EPEERDOWN)
         ask->task->sampler->servers[ask->part].address = ADDRESS_NONE;
     if (status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
@@ -159,7 +164,7 @@ static void send_ask(struct ask *ask)
         return;
     }
     uint64_t call_ns = s->options->call_ns != 0 ? s->options->call_ns : CALL_NS;
-    uint64_t until = now + call_ns;
+    uint64_t until = now + (call_ns << ask->timeouts);
     until = until < ask->task->recover_until_ns ? until : ask->task->recover_until_ns;
     if (rv == 0)
         rv = actor_call(s->self, link->address, request, until, done, ask, &ask->call);
@@ -183,6 +188,7 @@ static void ask_all(struct task *task, enum ask_what what)
     for (uint32_t p = 0; p < num_parts; p++) {
         struct ask *ask = &task->asks[p];
         ask->sections_done = ask->rows_done = ask->ntype = ask->at = ask->piece = 0;
+        ask->timeouts = 0;
         bool wanted = !draft_is_local(&task->draft, p) && has_nodes(ask);
         ask->what = wanted ? what : ASK_NOTHING;
         task->asks_open += wanted;

@@ -26,6 +26,7 @@ struct ask {
     struct task *task;
     uint32_t part;
     enum ask_what what;
+    uint32_t timeouts; /* of this request so far: each doubles the wait for the next */
     bool lost; /* waits until the server is found again, or for the timer */
     struct call_id call;
     struct timer timer;
