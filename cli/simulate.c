@@ -38,7 +38,7 @@ struct tally {
 
 static const struct option_spec OPTIONS[] = {
     {.name = "seeds", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, seeds),
-     .metavar = "A-B", .fallback = "0-199", .help = "seeds to run, or one seed"},
+     .metavar = "A-B", .required = true, .help = "seeds to run, or one seed"},
     {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
      .metavar = "N", .fallback = "0", .min = 0, .max = CROWD_WORKERS_MAX,
      .help = "seeds at once; 0: one a core"},

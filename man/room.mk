@@ -5,6 +5,7 @@ dist_man1_MANS += \
     man/troupe-infer.1 \
     man/troupe-inspect.1 \
     man/troupe-partition.1 \
+    man/troupe-simulate.1 \
     man/troupe-train.1 \
     man/troupe-verify.1 \
     man/troupe.1

@@ -1,0 +1,126 @@
+/*
+ * Whole jobs in the simulator: what the oracles watch holds under drawn faults, and seeds repeat.
+ *
+ * TROUPE_SEEDS=N runs N of them, TROUPE_SEED=S that one alone; `troupe simulate --seeds S` says
+ * more about it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "runtime/files.h"
+#include "sim/crowd.h"
+#include "tests/seeds.h"
+
+#define SEEDS 50
+#define LISTED_MAX 1000u /* seeds in the list: a page of them */
+
+struct sum {
+    uint64_t runs, failed, batches, faults, restarts;
+};
+
+static void note(void *arg, const struct sim_result *result)
+{
+    struct sum *sum = arg;
+    sum->runs++;
+    sum->batches += result->batches;
+    sum->faults += result->faults;
+    sum->restarts += result->restarts;
+    if (result->error.code == 0)
+        return;
+    sum->failed++;
+    fprintf(stderr, "# seed %" PRIu64 ": %s\n# replay: troupe simulate --seeds %" PRIu64
+            " --verbose\n", result->seed, result->error.text, result->seed);
+}
+
+static struct sum run_all(const uint64_t *seeds, uint64_t num_seeds, uint32_t twice_every)
+{
+    const struct crowd_options options = { .seeds = seeds, .num_seeds = num_seeds, .workers = 2,
+                                           .twice_every = twice_every };
+    struct error error = { 0 };
+    struct sum sum = { 0 };
+    assert_int_equal(crowd_run(&options, note, &sum, &error), 0);
+    assert_int_equal(sum.runs, num_seeds);
+    return sum;
+}
+
+static void seeds_hold_what_is_promised(void **state)
+{
+    (void)state;
+    struct seeds wanted = seeds_wanted(SEEDS);
+    uint64_t count = wanted.end - wanted.begin;
+    uint64_t *seeds = calloc(count + 1, sizeof *seeds);
+    assert_non_null(seeds);
+    for (uint64_t i = 0; i < count; i++)
+        seeds[i] = wanted.begin + i;
+    struct sum sum = run_all(seeds, count, 4);
+    free(seeds);
+    assert_int_equal(sum.failed, 0);
+    if (count < SEEDS)
+        return;
+    /* The faults were real, and batches came all the same. */
+    assert_true(sum.batches > 4 * count);
+    assert_true(sum.faults > count);
+    assert_true(sum.restarts > count);
+}
+
+static uint64_t read_list(uint64_t *seeds)
+{
+    const char *folder = getenv("srcdir");
+    char *path = files_join(folder != NULL ? folder : ".", "tests/sim/seeds.txt");
+    assert_non_null(path);
+    FILE *file = fopen(path, "r");
+    free(path);
+    assert_non_null(file);
+    char line[256];
+    uint64_t count = 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (line[0] == '#' || line[0] == '\n')
+            continue;
+        assert_true(count < LISTED_MAX);
+        assert_int_equal(sscanf(line, "%" SCNu64, &seeds[count]), 1);
+        count++;
+    }
+    fclose(file);
+    return count;
+}
+
+static void seeds_that_once_failed_hold(void **state)
+{
+    (void)state;
+    uint64_t *seeds = calloc(LISTED_MAX, sizeof *seeds);
+    assert_non_null(seeds);
+    uint64_t count = read_list(seeds);
+    assert_true(count > 0);
+    struct sum sum = run_all(seeds, count, 1);
+    free(seeds);
+    assert_int_equal(sum.failed, 0);
+}
+
+static void one_seed_is_one_run(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct sim_result once, again, other;
+        sim_run(seed, NULL, &once);
+        sim_run(seed, NULL, &again);
+        sim_run(seed + 1000, NULL, &other);
+        assert_int_equal(once.error.code, 0);
+        assert_true(once.steps > 0);
+        assert_true(once.trace == again.trace && once.steps == again.steps);
+        assert_true(once.virtual_ns == again.virtual_ns && once.batches == again.batches);
+        assert_true(once.trace != other.trace);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seeds_hold_what_is_promised),
+        cmocka_unit_test(seeds_that_once_failed_hold),
+        cmocka_unit_test(one_seed_is_one_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
