@@ -138,6 +138,10 @@ int node_create(struct env *env, const struct node_options *options, struct node
     return 0;
 
 err_after_loops:
+    if (node->root != NULL) { /* it waits in an inbox: it has to live before it can end */
+        node_destroy(node);
+        goto out;
+    }
     for (uint32_t i = 0; i < num_loops; i++)
         loop_fini(&node->loops[i]);
     free(node->loops);
@@ -145,6 +149,7 @@ err_after_account:
     pthread_mutex_destroy(&node->mutex);
     account_fini(&node->message_account);
     free(node);
+out:
     return error_set(error, rc, "node %u: its %u loops could not be made: %s", options->id,
                      num_loops, tr_strerror(rc));
 }

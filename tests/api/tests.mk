@@ -14,5 +14,12 @@ TESTS += tests/api/test_storm
 tests_api_test_storm_SOURCES = tests/api/test_storm.c tests/api/world.c tests/api/world.h
 tests_api_test_storm_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_scarce
+TESTS += tests/api/test_scarce
+tests_api_test_scarce_SOURCES = tests/api/test_scarce.c tests/api/world.c tests/api/world.h
+tests_api_test_scarce_LDADD = $(api_libs) $(test_libs)
+tests_api_test_scarce_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+    -Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_create
+
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
