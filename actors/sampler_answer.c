@@ -29,6 +29,17 @@ static int append(struct vec *to, uint64_t have, const void *from, uint64_t coun
     return rv;
 }
 
+/* A column is a node's number: one beyond the type would be looked up outside of every table. */
+static bool has_strays(const struct sample_answer *got, uint64_t num_nodes)
+{
+    bool stray = false;
+    for (uint64_t i = 0; got->columns != NULL && i < got->num_edges; i++)
+        stray |= got->columns[i] >= num_nodes;
+    for (uint64_t i = 0; got->wide_columns != NULL && i < got->num_edges; i++)
+        stray |= got->wide_columns[i] >= num_nodes;
+    return stray;
+}
+
 static int take_section(struct ask *ask, const struct sample_answer *got, struct error *error)
 {
     struct draft *draft = &ask->task->draft;
@@ -42,6 +53,8 @@ static int take_section(struct ask *ask, const struct sample_answer *got, struct
         return bad(ask, error, "more rows than were asked for");
     if (got->num_edges > 0 && (wide ? got->wide_columns == NULL : got->columns == NULL))
         return bad(ask, error, "columns of the wrong width");
+    if (has_strays(got, draft->options.book->num_nodes[type->src]))
+        return bad(ask, error, "a neighbour that is no node");
     if (got->num_edges > 0 && draft_wants_edge_ids(draft) && got->edge_ids == NULL)
         return bad(ask, error, "no edge IDs");
     struct draft_answer *answer = draft_answer(draft, etype, ask->part);

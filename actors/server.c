@@ -99,9 +99,11 @@ static void step_first(struct actor *self, void *arg)
 {
     struct server *server = arg;
     struct work *work = server->first, *next = work->next;
+    uint64_t body_bytes = work->body_bytes;
     if (step(self, work) == WORK_DONE) {
         server->first = next;
         server->num_works--;
+        server->waiting_bytes -= body_bytes;
     }
     if (server->first != NULL)
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
@@ -115,8 +117,20 @@ static void push(struct actor *self, struct server *server, struct work *work)
         server->last->next = work;
     server->last = work;
     server->num_works++;
+    work->body_bytes = work->request->frame.body_bytes;
+    server->waiting_bytes += work->body_bytes;
     if (!timer_is_started(&server->timer))
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
+}
+
+static bool is_full(const struct server *server, const struct message *request)
+{
+    if (server->num_works == 0)
+        return false;
+    uint64_t most = server->options->waiting_bytes_max;
+    most = most != 0 ? most : SERVER_WAITING_BYTES_MAX;
+    return server->num_works >= SERVER_WORKS_MAX ||
+           server->waiting_bytes + request->frame.body_bytes > most;
 }
 
 /* Takes the request over. */
@@ -129,9 +143,10 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     if (messages_verify(ops->kind, message_head(request), message_body(request),
                         request->frame.body_bytes) != 0)
         rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
-    else if (server->num_works >= SERVER_WORKS_MAX)
-        rv = error_set(&error, TR_EFULL, "server %" PRIu32 " has %" PRIu32 " requests waiting",
-                       server->options->rank, server->num_works);
+    else if (is_full(server, request))
+        rv = error_set(&error, TR_EFULL, "server %" PRIu32 " has %" PRIu32 " requests of %" PRIu64
+                       " bytes waiting", server->options->rank, server->num_works,
+                       server->waiting_bytes);
     else if ((work = calloc(1, ops->state_bytes)) == NULL)
         rv = error_set(&error, TR_ENOMEM, "the server has no memory for a request");
     if (rv != 0) {

@@ -6,8 +6,8 @@
  * can't serve is answered with MSG_FAILED and a sentence that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
- * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait;
- * more are refused with TR_EFULL.
+ * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with
+ * at most SERVER_WAITING_BYTES_MAX of bodies (one always may); more are refused with TR_EFULL.
  *
  * Ownership: the options, and the snapshots that they name, outlive the actor and its restarts.
  * Thread rules: an actor's.
@@ -25,6 +25,9 @@
 /* A (hop, partition) is one request of each batch in flight: a cluster's worth of them. */
 #define SERVER_WORKS_MAX 4096u
 
+/* What left the mailbox is not counted there any more: as much again as that may hold. */
+#define SERVER_WAITING_BYTES_MAX ((uint64_t)ACTOR_MAILBOX_BYTES)
+
 struct server_options {
     struct snapshots *snapshots;
     const uint32_t *parts; /* [num_parts] that it answers for */
@@ -33,6 +36,7 @@ struct server_options {
     bool named;            /* registers server_part_name() of each of its parts */
     bool join;             /* tells the coordinator (see coordinator.h) */
     uint32_t slice_edges;  /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
+    uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
 };
 
 /* Drawn at 10 M/s, on memory that is slow and busy, these take 7 ms. */

@@ -18,6 +18,7 @@ struct server {
     const struct server_options *options;
     struct work *first, *last; /* first come, first served */
     uint32_t num_works;
+    uint64_t waiting_bytes; /* bodies of their requests */
     struct sample_space space;
     struct member member;
     struct timer timer; /* fires the next slice */
@@ -39,6 +40,7 @@ struct work {
     const struct work_ops *ops;
     struct server *server;
     struct message *request;
+    uint64_t body_bytes; /* of the request, while it waits */
     struct message *reply;
     struct snapshot *snapshot;
     const struct graph_part *part;

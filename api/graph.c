@@ -91,7 +91,7 @@ static int init_cast(struct tr_graph *graph)
 static int start_node(struct tr_graph *graph, struct error *error)
 {
     struct tr_session_options *o = &graph->session->options;
-    int rv = messages_register(&graph->kinds, NULL, error);
+    int rv = messages_register(&graph->kinds, error);
     if (rv != 0)
         return rv;
     struct node_options options = { .loops = o->loops, .kinds = &graph->kinds, .codec = o->codec };

@@ -3,7 +3,7 @@
  * and compare by them, so a field cannot be forgotten in one of them alone.
  *
  * S(field): a scalar. D(field): a struct msg_draw. F(field, count): an array of int32_t of which
- * the first h->count are used. Left out: msg_batch_reply.object, whose batch is the body.
+ * the first h->count are used.
  */
 #ifndef SCHEMAS_FIELDS_H
 #define SCHEMAS_FIELDS_H

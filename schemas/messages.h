@@ -223,30 +223,18 @@ struct msg_batch_request {
     uint32_t epoch;
 };
 
-struct sampled_batch; /* actors/sampled_batch.h: a batch and the memory it stands in */
-
-/* In a process the batch travels by pointer and the message owns one reference; on a link the
- * codec flattens it into the body (see sampled_batch_flatten). */
+/* The batch is made; it lies in the bank (actors/batch_bank.h) until it is collected there. */
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;
     uint32_t epoch;
-    struct sampled_batch *object;
 };
 
-struct kind;
 struct kinds;
 struct error;
 
-/*
- * Registers all kinds with the runtime. batch_reply is the kind of MSG_BATCH_REPLY, made by who
- * knows how to flatten a batch (its head's coding is below); NULL: batches don't leave the process.
- */
-int messages_register(struct kinds *kinds, const struct kind *batch_reply, struct error *error);
-
-int messages_batch_reply_encode(const void *head, void *out, size_t capacity);
-int messages_batch_reply_verify(const void *bytes, size_t count);
-int messages_batch_reply_decode(const void *bytes, size_t count, void *head);
+/* Registers all kinds with the runtime. TR_EEXIST: an id is taken. */
+int messages_register(struct kinds *kinds, struct error *error);
 
 enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER };
 

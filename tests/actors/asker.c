@@ -62,7 +62,7 @@ void asker_open(struct asker *asker, uint64_t seed, bool codec)
 {
     *asker = (struct asker){ 0 };
     assert_int_equal(env_sim_create(seed, NULL, &asker->env), 0);
-    assert_int_equal(messages_register(&asker->kinds, NULL, NULL), 0);
+    assert_int_equal(messages_register(&asker->kinds, NULL), 0);
     struct node_options options = { .id = 1, .loops = 2, .kinds = &asker->kinds, .codec = codec };
     assert_int_equal(node_create(asker->env, &options, &asker->node, NULL), 0);
     assert_int_equal(node_start(asker->node), 0);

@@ -15,3 +15,9 @@ TESTS += tests/actors/test_placement
 tests_actors_test_placement_SOURCES = tests/actors/test_placement.c \
     tests/partition/graph_util.h tests/partition/raw_util.h
 tests_actors_test_placement_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_distrust
+TESTS += tests/actors/test_distrust
+tests_actors_test_distrust_SOURCES = tests/actors/test_distrust.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
+tests_actors_test_distrust_LDADD = $(actors_libs) $(test_libs)
