@@ -77,7 +77,7 @@ static void make_node(struct world *world, FILE *verbose)
     };
     if (verbose != NULL)
         options.log = (struct log_sink){ write_log, verbose, LOG_LEVEL_DEBUG };
-    int rv = messages_register(&world->kinds, NULL, NULL);
+    int rv = messages_register(&world->kinds, NULL);
     if (rv == 0)
         rv = probe_register(&world->kinds, NULL);
     if (rv == 0)
