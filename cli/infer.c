@@ -82,7 +82,7 @@ static int infer_sampled(struct run_job *job, uint32_t epoch, struct error *erro
 
 static int infer(struct run_job *job, const struct infer_values *values, struct error *error)
 {
-    return values->exact ? exact_infer(job->model, &job->exact, &job->logits, error)
+    return values->exact ? run_job_infer(job, error)
                          : infer_sampled(job, (uint32_t)values->epoch, error);
 }
 
@@ -93,9 +93,7 @@ static int score(struct run_job *job, const char *key, const char *mask, struct 
     struct scores scores;
     int rv = run_job_split_open(job, mask, false, &split, error);
     if (rv == 0)
-        rv = exact_scores(job->model, &job->exact, &job->logits, job->config->labels,
-                          tr_nodes_original_ids(split.nodes), tr_nodes_count(split.nodes), &scores,
-                          error);
+        rv = run_job_score(job, &split, &scores, error);
     if (rv == 0) {
         report_row(report, "scores");
         report_text(report, "split", "split", key);

@@ -67,9 +67,9 @@ static int count_classes(struct run_job *job, const struct tr_feature_info *info
         return 0;
     }
     int64_t largest = -1;
-    for (uint32_t p = 0; p < job->exact.num_parts; p++) {
+    for (uint32_t p = 0; p < job->whole.num_parts; p++) {
         const struct feature_table *table =
-            node_part_feature(&job->exact.parts[p]->nodes[0], info->name);
+            node_part_feature(&job->whole.parts[p]->nodes[0], info->name);
         if (table == NULL || table->width != 1)
             return error_set(error, TR_EMISMATCH, "label '%s' is not one number a node",
                              info->name);
@@ -192,9 +192,9 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     }
     rv = check_homogeneous(job, graph, error);
     if (rv == 0) {
-        job->exact.features = config->features;
-        job->exact.parts = graph_parts(job->graph);
-        job->exact.num_parts = tr_graph_num_parts(job->graph);
+        job->whole.features = config->features;
+        job->whole.parts = graph_parts(job->graph);
+        job->whole.num_parts = tr_graph_num_parts(job->graph);
         rv = complete_config(job, error);
     }
     if (rv == 0 && config->balanced_weights)
@@ -210,6 +210,7 @@ failed:
 
 void run_job_close(struct run_job *job)
 {
+    exact_destroy(job->exact);
     tensor_fini(&job->logits);
     model_destroy(job->model);
     crew_parallel_destroy(job->parallel);
@@ -274,17 +275,37 @@ void run_job_split_close(struct run_job_split *split)
     *split = (struct run_job_split){0};
 }
 
+static int open_exact(struct run_job *job, struct error *error)
+{
+    if (job->exact != NULL)
+        return 0;
+    return exact_create(&job->exact, job->model, &job->whole, error);
+}
+
+int run_job_infer(struct run_job *job, struct error *error)
+{
+    int rv = open_exact(job, error);
+    return rv == 0 ? exact_infer(job->exact, &job->logits, error) : rv;
+}
+
+int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
+                  struct error *error)
+{
+    int rv = open_exact(job, error);
+    if (rv != 0)
+        return rv;
+    return exact_scores(job->exact, &job->logits, job->config->labels,
+                        tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
+                        error);
+}
+
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
                  struct scores *scores, struct error *error)
 {
     if (!exact)
         return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
-    int rv = exact_infer(job->model, &job->exact, &job->logits, error);
-    if (rv != 0)
-        return rv;
-    return exact_scores(job->model, &job->exact, &job->logits, job->config->labels,
-                        tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
-                        error);
+    int rv = run_job_infer(job, error);
+    return rv == 0 ? run_job_score(job, split, scores, error) : rv;
 }
 
 int run_job_write_logits(const struct run_job *job, const char *path, struct error *error)

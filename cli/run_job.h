@@ -41,7 +41,8 @@ struct run_job {
     struct parallel *parallel;
     struct model *model;
     float *class_weights;
-    struct exact_graph exact;
+    struct exact_graph whole;
+    struct exact *exact; /* made with the first evaluation over the whole graph */
     struct tensor logits;
 };
 
@@ -67,6 +68,13 @@ void run_job_split_close(struct run_job_split *split);
 /* Scores the model on a split, exactly or by sampling. epoch keys the draws. */
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
                  struct scores *scores, struct error *error);
+
+/* Fills job->logits with the exact outputs of every node. */
+int run_job_infer(struct run_job *job, struct error *error);
+
+/* Scores job->logits on a split. */
+int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
+                  struct error *error);
 
 /* Writes job->logits as a .npy file, a row a node by original ID; whole or not at all. */
 int run_job_write_logits(const struct run_job *job, const char *path, struct error *error);

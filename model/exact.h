@@ -3,11 +3,13 @@
  *
  * What it computes depends on the graph alone, not on its partitioning: rows are computed in
  * blocks of original IDs, and the in-edges of a node stand in the order of their original edge
- * IDs wherever the node lives. It holds two matrices of nodes x hidden floats; features are
- * read where they lie, or, if they are to be converted or normalised, from a copy in the
- * second of these matrices.
+ * IDs wherever the node lives. A struct exact prepares once what every pass over a graph needs
+ * (where each node lives, its features; see exact_features.h) and keeps the memory of a pass
+ * for the next one: 12 bytes a node, three matrices of nodes x hidden floats, and two blocks
+ * of MATMUL_ROWS rows for each worker.
  *
- * Ownership: the partitions are borrowed and must cover the graph, original IDs 0 .. N-1.
+ * Ownership: the model and the partitions are borrowed and must outlive it; the partitions must
+ * cover the graph, original IDs 0 .. N-1, and must not change.
  * Thread rules: called by one thread; uses the model's struct parallel.
  */
 #ifndef MODEL_EXACT_H
@@ -24,17 +26,23 @@ struct exact_graph {
     const char *features; /* the node feature that the model reads; unused where it has width 0 */
 };
 
-/* logits [num_nodes][classes], by original ID, in memory that the caller owns and frees with
- * tensor_fini (embedded; zeroed before the first use).
- * TR_EUNSUPPORTED for several types, TR_EMISMATCH for features that do not fit, TR_EFORMAT where
- * the partitions do not cover the graph, TR_ETOOBIG, TR_ENOMEM. */
-int exact_infer(struct model *model, const struct exact_graph *graph, struct tensor *logits,
-                struct error *error);
+struct exact;
 
-/* Scores the nodes with the given original IDs by the label table of that name; the result of
- * exact_infer is logits. */
-int exact_scores(struct model *model, const struct exact_graph *graph, const struct tensor *logits,
-                 const char *labels, const uint64_t *original_ids, size_t count,
-                 struct scores *scores, struct error *error);
+/* TR_EUNSUPPORTED for several types, TR_EFORMAT where the partitions do not cover the graph,
+ * TR_ETOOBIG, TR_ENOMEM. The parts and the name are borrowed; *graph is copied. */
+int exact_create(struct exact **exact, struct model *model, const struct exact_graph *graph,
+                 struct error *error);
+void exact_destroy(struct exact *exact);
+
+/* logits [num_nodes][classes], by original ID, in memory that the caller owns and frees with
+ * tensor_fini (embedded; zeroed before the first use). The first call prepares the features:
+ * TR_ENOENT where a partition lacks them, TR_EMISMATCH where they do not fit. TR_ENOMEM. */
+int exact_infer(struct exact *exact, struct tensor *logits, struct error *error);
+
+/* Scores the nodes with the given original IDs by the label table of that name, from logits of
+ * all nodes. TR_ERANGE, TR_ENOENT, TR_EMISMATCH, TR_ENOMEM. */
+int exact_scores(struct exact *exact, const struct tensor *logits, const char *labels,
+                 const uint64_t *original_ids, size_t count, struct scores *scores,
+                 struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 #include "model/features.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -72,13 +71,8 @@ void features_convert(enum tr_dtype dtype, const void *from, size_t count, float
     }
 }
 
-void features_normalise(float *row, size_t width)
+float features_norm(const struct kernels *kernels, const float *row, size_t width)
 {
-    double sum = 0;
-    for (size_t i = 0; i < width; i++)
-        sum += fabs((double)row[i]);
-    if (!(sum > 0))
-        return;
-    for (size_t i = 0; i < width; i++)
-        row[i] = (float)((double)row[i] / sum);
+    double sum = kernels->magnitude(row, width);
+    return sum > 0 ? (float)(1 / sum) : 1.0f;
 }

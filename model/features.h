@@ -10,10 +10,12 @@
 
 #include <troupe/types.h>
 
+#include "model/kernels.h"
+
 /* Converts count elements; float64 and integers round to the nearest float32. */
 void features_convert(enum tr_dtype dtype, const void *from, size_t count, float *to);
 
-/* Divides a row by the sum of its magnitudes; a row of zeros stays. */
-void features_normalise(float *row, size_t width);
+/* What a row is multiplied by so that its magnitudes add up to 1; 1 for a row of zeros. */
+float features_norm(const struct kernels *kernels, const float *row, size_t width);
 
 #endif

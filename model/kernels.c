@@ -12,12 +12,17 @@
 typedef float vec16 __attribute__((vector_size(64), aligned(4), may_alias));
 typedef float vec4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int32_t int16v __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float vec8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t int8v __attribute__((vector_size(32), aligned(4), may_alias));
+typedef double double8 __attribute__((vector_size(64), aligned(8), may_alias));
 typedef uint16_t half16 __attribute__((vector_size(32), aligned(2), may_alias));
 typedef uint64_t word8 __attribute__((vector_size(64), aligned(8), may_alias));
 
 #define LINE_FLOATS 16
 /* Rows on their way at once; more than fill the line buffers of a core evict each other. */
 #define GATHER_AHEAD 6
+/* Of a row, what the CPU does not fetch ahead by itself once the row is being read. */
+#define GATHER_AHEAD_FLOATS 256
 
 struct dropout dropout_make(float rate, uint64_t key)
 {
@@ -68,7 +73,7 @@ BODY void gather_body(float *out, size_t width, const float *rows, const struct 
     for (size_t e = 0; e < list->count; e++) {
         if (e + GATHER_AHEAD < list->readable) {
             const float *next = rows + (size_t)list->ids[e + GATHER_AHEAD] * width;
-            for (size_t i = 0; i < width; i += LINE_FLOATS)
+            for (size_t i = 0; i < width && i < GATHER_AHEAD_FLOATS; i += LINE_FLOATS)
                 __builtin_prefetch(next + i);
         }
         uint32_t id = list->ids[e];
@@ -148,6 +153,19 @@ BODY void deactivate_body(float *grad, const float *h, float scale, size_t n)
         grad[i] = h[i] > 0.0f ? grad[i] * scale : 0.0f;
 }
 
+BODY double magnitude_body(const float *x, size_t n)
+{
+    double8 sums = { 0 };
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        int8v bits = *(const int8v *)(x + i) & INT32_MAX; /* without the sign */
+        sums += __builtin_convertvector(*(vec8 *)&bits, double8);
+    }
+    for (; i < n; i++)
+        sums[i % 8] += fabs((double)x[i]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 BODY void adam_body(float *weights, const float *grads, float *first, float *second, size_t n,
                     const struct adam_step *step)
 {
@@ -189,6 +207,10 @@ BODY void adam_body(float *weights, const float *grads, float *first, float *sec
     {                                                                                             \
         drop_body(to, from, n, dropout, row_number);                                              \
     }                                                                                             \
+    attribute static double magnitude_##suffix(const float *x, size_t n)                          \
+    {                                                                                             \
+        return magnitude_body(x, n);                                                              \
+    }                                                                                             \
     attribute static void adam_##suffix(float *weights, const float *grads, float *first,         \
                                         float *second, size_t n, const struct adam_step *step)    \
     {                                                                                             \
@@ -202,6 +224,7 @@ BODY void adam_body(float *weights, const float *grads, float *first, float *sec
         .activate = activate_##suffix,                                                            \
         .deactivate = deactivate_##suffix,                                                        \
         .drop = drop_##suffix,                                                                    \
+        .magnitude = magnitude_##suffix,                                                          \
         .adam = adam_##suffix,                                                                    \
     };
 

@@ -61,6 +61,8 @@ struct kernels {
     /* to = dropout(from) */
     void (*drop)(float *to, const float *from, size_t n, const struct dropout *dropout,
                  size_t row_number);
+    /* The sum of |x|, in eight partial sums of every eighth element. */
+    double (*magnitude)(const float *x, size_t n);
     void (*adam)(float *weights, const float *grads, float *first, float *second, size_t n,
                  const struct adam_step *step);
 };

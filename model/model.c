@@ -181,22 +181,39 @@ struct input_job {
     const struct dropout *dropout;
 };
 
+/* Normalising and dropout are one pass: both scale what they keep. */
+static void prepare_row(const struct model *model, const struct batch_rows *features,
+                        const struct dropout *dropout, size_t row, float *to)
+{
+    const struct kernels *kernels = model->tools.kernels;
+    const void *stored = (const char *)features->rows + row * features->row_bytes;
+    const float *from = to;
+    size_t width = model->config.inputs;
+    if (features->dtype == TR_F32 && features->row_bytes % sizeof(float) == 0)
+        from = stored;
+    else
+        features_convert(features->dtype, stored, width, to);
+    float norm = model->config.normalise ? features_norm(kernels, from, width) : 1.0f;
+    if (dropout->threshold > 0) {
+        struct dropout scaled = *dropout;
+        scaled.scale *= norm;
+        kernels->drop(to, from, width, &scaled, row);
+        return;
+    }
+    if (from != to)
+        memcpy(to, from, width * sizeof *to);
+    if (norm != 1.0f)
+        kernels->scale(to, norm, width);
+}
+
 static void input_block(void *arg, size_t block, size_t worker)
 {
     (void)worker;
     const struct input_job *job = arg;
     struct model *model = job->model;
-    size_t width = model->config.inputs, first = block * MATMUL_ROWS;
-    for (size_t row = first; row < first + MATMUL_ROWS && row < job->num_rows; row++) {
-        float *to = tensor_row(&model->input, row);
-        features_convert(job->features->dtype,
-                         (const char *)job->features->rows + row * job->features->row_bytes, width,
-                         to);
-        if (model->config.normalise)
-            features_normalise(to, width);
-        if (job->dropout->threshold > 0)
-            model->tools.kernels->drop(to, to, width, job->dropout, row);
-    }
+    size_t first = block * MATMUL_ROWS;
+    for (size_t row = first; row < first + MATMUL_ROWS && row < job->num_rows; row++)
+        prepare_row(model, job->features, job->dropout, row, tensor_row(&model->input, row));
 }
 
 /* The rows that the input layer reads: those of the batch where nothing is to be done to them. */

@@ -1,6 +1,9 @@
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
-    model/exact.c model/exact.h \
+    model/exact.c model/exact.h model/exact_memory.h \
+    model/exact_features.c model/exact_features.h \
+    model/exact_layer.c model/exact_layer.h model/exact_rows.h \
+    model/exact_scores.c \
     model/features.c model/features.h \
     model/gcn.c model/gcn.h \
     model/kernels.c model/kernels.h \

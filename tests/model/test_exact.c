@@ -19,14 +19,17 @@
 #define WIDTH 6
 #define CLASSES 3
 
-static struct model *make_model(enum model_kind kind, uint32_t layers, bool normalise,
-                                struct parallel *parallel)
+/* Hidden layers that are wider than the features aggregate first, narrower ones multiply. */
+enum { WIDE = 19, NARROW = 4 };
+
+static struct model *make_model(enum model_kind kind, uint32_t layers, uint32_t hidden,
+                                bool normalise, struct parallel *parallel)
 {
     struct model_config config = model_config_default();
     config.kind = kind;
     config.layers = layers;
     config.inputs = WIDTH;
-    config.hidden = 19;
+    config.hidden = hidden;
     config.classes = CLASSES;
     config.normalise = normalise;
     config.seed = 4;
@@ -59,70 +62,135 @@ static struct exact_graph view(const struct made_parts *parts)
                                  "feat" };
 }
 
-static void infer(enum model_kind kind, bool normalise, struct parallel *parallel,
+static struct exact *open_exact(struct model *model, const struct made_parts *parts)
+{
+    struct exact_graph graph = view(parts);
+    struct exact *exact;
+    assert_int_equal(exact_create(&exact, model, &graph, NULL), 0);
+    return exact;
+}
+
+static void infer(enum model_kind kind, uint32_t hidden, bool normalise, struct parallel *parallel,
                   const struct made_parts *parts, struct tensor *logits)
 {
-    struct model *model = make_model(kind, 3, normalise, parallel);
-    struct exact_graph graph = view(parts);
+    struct model *model = make_model(kind, 3, hidden, normalise, parallel);
+    struct exact *exact = open_exact(model, parts);
     struct error error;
-    assert_int_equal(exact_infer(model, &graph, logits, &error), 0);
+    assert_int_equal(exact_infer(exact, logits, &error), 0);
+    exact_destroy(exact);
     assert_int_equal(logits->rows, NODES);
     assert_int_equal(logits->cols, CLASSES);
     model_destroy(model);
+}
+
+/* Leaves one feature in twelve, as words in a bag. */
+static void thin_out(struct made_graph *graph)
+{
+    for (uint32_t v = 0; v < NODES; v++) {
+        for (uint32_t i = 0; i < WIDTH; i++) {
+            if (v % 2 == 0 || v % WIDTH != i)
+                graph->features[v * WIDTH + i] = 0;
+        }
+    }
+}
+
+static void check_placements(const struct made_graph *graph, enum model_kind kind, uint32_t hidden,
+                             bool normalise)
+{
+    struct made_parts *whole = cut(graph, 1, 0, TR_F32);
+    struct tensor expected = { 0 }, logits = { 0 };
+    infer(kind, hidden, normalise, parallel_serial, whole, &expected);
+    made_parts_destroy(whole);
+    for (uint32_t count = 2; count <= 8; count += 3) {
+        struct made_parts *parts = cut(graph, count, count, count == 5 ? TR_F64 : TR_F32);
+        struct parallel *threads = threads_create(count % 4 + 1);
+        infer(kind, hidden, normalise, threads, parts, &logits);
+        assert_memory_equal(logits.data, expected.data, NODES * CLASSES * sizeof(float));
+        threads_destroy(threads);
+        made_parts_destroy(parts);
+    }
+    tensor_fini(&logits);
+    tensor_fini(&expected);
 }
 
 static void test_placement_changes_nothing(void **state)
 {
     (void)state;
     struct made_graph *graph = make_graph();
-    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
-        for (int normalise = 0; normalise < 2; normalise++) {
-            struct made_parts *whole = cut(graph, 1, 0, TR_F32);
-            struct tensor expected = { 0 }, logits = { 0 };
-            infer((enum model_kind)kind, normalise, parallel_serial, whole, &expected);
-            made_parts_destroy(whole);
-            for (uint32_t count = 2; count <= 8; count += 3) {
-                struct made_parts *parts = cut(graph, count, count,
-                                               count == 5 ? TR_F64 : TR_F32);
-                struct parallel *threads = threads_create(count % 4 + 1);
-                infer((enum model_kind)kind, normalise, threads, parts, &logits);
-                assert_memory_equal(logits.data, expected.data,
-                                    NODES * CLASSES * sizeof(float));
-                threads_destroy(threads);
-                made_parts_destroy(parts);
-            }
-            tensor_fini(&logits);
-            tensor_fini(&expected);
-        }
+    for (int i = 0; i < 4; i++) {
+        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, WIDE, i / 2);
+        check_placements(graph, i % 2 ? MODEL_SAGE : MODEL_GCN, NARROW, i / 2);
     }
+    thin_out(graph);
+    check_placements(graph, MODEL_SAGE, NARROW, true);
+    check_placements(graph, MODEL_GCN, NARROW, false);
     made_graph_destroy(graph);
 }
 
-static void test_equals_a_batch_of_all_neighbours(void **state)
+static void check_equals_batch(const struct made_graph *graph, uint32_t hidden)
 {
-    (void)state;
-    struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
     uint32_t seeds[NODES];
     for (uint32_t v = 0; v < NODES; v++)
         seeds[v] = (v * 7 + 3) % NODES;
     struct mini_batch *batch = made_graph_batch(graph, seeds, NODES, 2, 0, 1);
-    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
-        struct model *model = make_model((enum model_kind)kind, 2, true, parallel_serial);
-        struct exact_graph all = view(parts);
+    for (int i = 0; i < 4; i++) {
+        struct model *model = make_model(i % 2 ? MODEL_SAGE : MODEL_GCN, 2, hidden, i / 2,
+                                         parallel_serial);
+        struct exact *all = open_exact(model, parts);
         struct tensor exact = { 0 };
         const float *logits;
-        assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+        assert_int_equal(exact_infer(all, &exact, NULL), 0);
         assert_int_equal(model_forward(model, batch, &logits, NULL), 0);
-        for (uint32_t i = 0; i < NODES * CLASSES; i++) {
-            double a = (double)logits[i];
-            double b = (double)tensor_row(&exact, seeds[i / CLASSES])[i % CLASSES];
+        for (uint32_t at = 0; at < NODES * CLASSES; at++) {
+            double a = (double)logits[at];
+            double b = (double)tensor_row(&exact, seeds[at / CLASSES])[at % CLASSES];
             assert_true(fabs(a - b) < 1e-5 * (1 + fabs(a)));
         }
         tensor_fini(&exact);
+        exact_destroy(all);
         model_destroy(model);
     }
     made_batch_destroy(batch);
+    made_parts_destroy(parts);
+}
+
+/* Whichever comes first in a layer, aggregation or product, and however features are kept. */
+static void test_equals_a_batch_of_all_neighbours(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    check_equals_batch(graph, WIDE);
+    check_equals_batch(graph, NARROW);
+    thin_out(graph);
+    check_equals_batch(graph, WIDE);
+    check_equals_batch(graph, NARROW);
+    made_graph_destroy(graph);
+}
+
+/* A pass reads the weights of now and nothing of the passes before. */
+static void test_passes_are_independent(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 2, 5, TR_F32);
+    struct model *model = make_model(MODEL_SAGE, 3, NARROW, true, parallel_serial);
+    struct exact *exact = open_exact(model, parts);
+    struct tensor first = { 0 }, again = { 0 };
+    assert_int_equal(exact_infer(exact, &first, NULL), 0);
+    model_weights(model)[0] += 0.5f;
+    assert_int_equal(exact_infer(exact, &again, NULL), 0);
+    assert_memory_not_equal(first.data, again.data, NODES * CLASSES * sizeof(float));
+    model_weights(model)[0] -= 0.5f;
+    struct exact *fresh = open_exact(model, parts);
+    assert_int_equal(exact_infer(fresh, &first, NULL), 0);
+    assert_int_equal(exact_infer(exact, &again, NULL), 0);
+    assert_memory_equal(first.data, again.data, NODES * CLASSES * sizeof(float));
+    tensor_fini(&first);
+    tensor_fini(&again);
+    exact_destroy(fresh);
+    exact_destroy(exact);
+    model_destroy(model);
     made_parts_destroy(parts);
     made_graph_destroy(graph);
 }
@@ -135,10 +203,10 @@ static void test_sampled_gcn_is_unbiased(void **state)
     enum { DRAWS = 4000, SEEDS = 60 };
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 2, 5, TR_F32);
-    struct model *model = make_model(MODEL_GCN, 1, false, parallel_serial);
-    struct exact_graph all = view(parts);
+    struct model *model = make_model(MODEL_GCN, 1, WIDE, false, parallel_serial);
+    struct exact *all = open_exact(model, parts);
     struct tensor exact = { 0 };
-    assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+    assert_int_equal(exact_infer(all, &exact, NULL), 0);
     uint32_t seeds[SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
         seeds[i] = i;
@@ -162,9 +230,19 @@ static void test_sampled_gcn_is_unbiased(void **state)
     }
     assert_true(spread > 1e-3); /* Something was sampled. */
     tensor_fini(&exact);
+    exact_destroy(all);
     model_destroy(model);
     made_parts_destroy(parts);
     made_graph_destroy(graph);
+}
+
+static void check_no_exact(struct model *model, const struct exact_graph *graph, int expected)
+{
+    struct exact *exact;
+    struct error error;
+    assert_int_equal(exact_create(&exact, model, graph, &error), expected);
+    assert_null(exact);
+    assert_int_equal(error.code, expected);
 }
 
 static void test_bad_graphs_are_refused(void **state)
@@ -172,33 +250,58 @@ static void test_bad_graphs_are_refused(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 1, false, parallel_serial);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
     struct exact_graph all = view(parts);
-    struct tensor logits = { 0 };
-    struct error error;
-    struct scores scores;
     all.num_parts = 2;
-    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EFORMAT);
+    check_no_exact(model, &all, TR_EFORMAT);
     const struct graph_part *twice[] = { parts->parts[0], parts->parts[1], parts->parts[1] };
     struct exact_graph doubled = { twice, 3, "feat" };
-    assert_int_equal(exact_infer(model, &doubled, &logits, &error), TR_EFORMAT);
+    check_no_exact(model, &doubled, TR_EFORMAT);
     all.num_parts = 3;
-    all.features = "none";
-    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_ENOENT);
-    assert_non_null(strstr(error.text, "'none'"));
-    all.features = "label";
-    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EMISMATCH);
-    all.features = "feat";
-    assert_int_equal(exact_infer(model, &all, &logits, &error), 0);
-    const uint64_t beyond[] = { NODES };
-    assert_int_equal(exact_scores(model, &all, &logits, "label", beyond, 1, &scores, &error),
-                     TR_ERANGE);
-    assert_int_equal(exact_scores(model, &all, &logits, "other", beyond, 0, &scores, &error), 0);
-    assert_int_equal(scores.labelled, 0);
     parts->types.num_etypes = 2;
-    assert_int_equal(exact_infer(model, &all, &logits, &error), TR_EUNSUPPORTED);
+    check_no_exact(model, &all, TR_EUNSUPPORTED);
     parts->types.num_etypes = 1;
+    model_destroy(model);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+static void check_features(struct model *model, const struct made_parts *parts, const char *name,
+                           int expected)
+{
+    struct exact_graph graph = view(parts);
+    struct exact *exact;
+    struct tensor logits = { 0 };
+    struct error error;
+    graph.features = name;
+    assert_int_equal(exact_create(&exact, model, &graph, NULL), 0);
+    for (int times = 0; times < 2; times++) {
+        assert_int_equal(exact_infer(exact, &logits, &error), expected);
+        assert_non_null(strstr(error.text, name));
+    }
     tensor_fini(&logits);
+    exact_destroy(exact);
+}
+
+static void test_bad_features_and_nodes_are_refused(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 3, 5, TR_F32);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
+    check_features(model, parts, "none", TR_ENOENT);
+    check_features(model, parts, "label", TR_EMISMATCH);
+    struct exact *exact = open_exact(model, parts);
+    struct tensor logits = { 0 };
+    struct scores scores;
+    struct error error;
+    assert_int_equal(exact_infer(exact, &logits, &error), 0);
+    const uint64_t beyond[] = { NODES };
+    assert_int_equal(exact_scores(exact, &logits, "label", beyond, 1, &scores, &error), TR_ERANGE);
+    assert_int_equal(exact_scores(exact, &logits, "other", beyond, 0, &scores, &error), 0);
+    assert_int_equal(scores.labelled, 0);
+    tensor_fini(&logits);
+    exact_destroy(exact);
     model_destroy(model);
     made_parts_destroy(parts);
     made_graph_destroy(graph);
@@ -210,13 +313,13 @@ static void test_scores_count_right_answers(void **state)
     (void)state;
     struct made_graph *graph = make_graph();
     struct made_parts *parts = cut(graph, 3, 5, TR_F32);
-    struct model *model = make_model(MODEL_SAGE, 1, false, parallel_serial);
-    struct exact_graph all = view(parts);
+    struct model *model = make_model(MODEL_SAGE, 1, WIDE, false, parallel_serial);
+    struct exact *exact = open_exact(model, parts);
     struct tensor logits = { 0 };
     struct scores scores;
     uint64_t ids[100];
     uint32_t right = 0;
-    assert_int_equal(exact_infer(model, &all, &logits, NULL), 0);
+    assert_int_equal(exact_infer(exact, &logits, NULL), 0);
     for (uint32_t i = 0; i < 100; i++) {
         ids[i] = i * 13;
         const float *z = tensor_row(&logits, ids[i]);
@@ -224,10 +327,11 @@ static void test_scores_count_right_answers(void **state)
         best = z[2] > z[best] ? 2 : best;
         right += best == ids[i] % CLASSES;
     }
-    assert_int_equal(exact_scores(model, &all, &logits, "label", ids, 100, &scores, NULL), 0);
+    assert_int_equal(exact_scores(exact, &logits, "label", ids, 100, &scores, NULL), 0);
     assert_int_equal(scores.labelled, 100);
     assert_true(fabs(scores.accuracy - right / 100.0) < 1e-12);
     tensor_fini(&logits);
+    exact_destroy(exact);
     model_destroy(model);
     made_parts_destroy(parts);
     made_graph_destroy(graph);
@@ -252,7 +356,6 @@ static void test_features_of_no_width(void **state)
         config.kind = (enum model_kind)kind;
         config.classes = CLASSES;
         struct model *model;
-        struct exact_graph all = view(parts);
         struct tensor exact = { 0 };
         struct loss_sum loss;
         const float *logits;
@@ -262,12 +365,14 @@ static void test_features_of_no_width(void **state)
         model_gradients(model, &count);
         for (size_t i = 0; i < count; i++)
             model_weights(model)[i] += 0.01f * (float)(i % 3);
-        assert_int_equal(exact_infer(model, &all, &exact, NULL), 0);
+        struct exact *all = open_exact(model, parts);
+        assert_int_equal(exact_infer(all, &exact, NULL), 0);
         assert_int_equal(model_forward(model, &bare, &logits, NULL), 0);
         for (uint32_t i = 0; i < NODES * CLASSES; i++)
             assert_true(fabsf(logits[i] - exact.data[i]) < 1e-4f);
         assert_true(exact.data[0] != 0);
         tensor_fini(&exact);
+        exact_destroy(all);
         model_destroy(model);
     }
     made_batch_destroy(batch);
@@ -279,8 +384,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_graphs_are_refused),
+        cmocka_unit_test(test_bad_features_and_nodes_are_refused),
         cmocka_unit_test(test_placement_changes_nothing),
         cmocka_unit_test(test_equals_a_batch_of_all_neighbours),
+        cmocka_unit_test(test_passes_are_independent),
         cmocka_unit_test(test_features_of_no_width),
         cmocka_unit_test(test_sampled_gcn_is_unbiased),
         cmocka_unit_test(test_scores_count_right_answers),

@@ -111,11 +111,23 @@ static void test_conversions(void **state)
 static void test_normalising(void **state)
 {
     (void)state;
-    float row[] = { 1, -3, 0, 4 }, zeros[] = { 0, 0 };
-    features_normalise(row, 4);
-    assert_true(row[0] == 0.125f && row[1] == -0.375f && row[3] == 0.5f);
-    features_normalise(zeros, 2);
-    assert_true(zeros[0] == 0 && zeros[1] == 0);
+    enum { WIDTH = 37 };
+    float row[WIDTH] = { 1, -3, 0, 4 }, zeros[] = { 0, -0.0f };
+    for (size_t v = 0; kernels_variant(v) != NULL; v++) {
+        const struct kernels *kernels = kernels_variant(v);
+        assert_true(features_norm(kernels, row, 4) == 0.125f);
+        assert_true(features_norm(kernels, zeros, 2) == 1);
+        assert_true(features_norm(kernels, zeros, 0) == 1);
+    }
+    for (int i = 0; i < WIDTH; i++)
+        row[i] = (i % 2 ? -1.0f : 1.0f) * (float)(i + 1) / 7;
+    for (size_t width = 1; width <= WIDTH; width++) {
+        double sum = (double)width * (double)(width + 1) / 14;
+        float norm = features_norm(kernels_variant(0), row, width);
+        assert_true(fabs((double)norm * sum - 1) < 1e-6);
+        for (size_t v = 1; kernels_variant(v) != NULL; v++)
+            assert_true(features_norm(kernels_variant(v), row, width) == norm);
+    }
 }
 
 /* The mask is key_draw's bits, about the right number of elements goes, and the mean stays. */

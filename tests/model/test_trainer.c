@@ -208,14 +208,17 @@ static double held_out_accuracy(struct model *model, struct made_graph *graph)
     uint32_t owners[NODES] = { 0 };
     struct made_parts *parts = made_parts_create(graph, owners, 1, TR_F32);
     struct exact_graph all = { (const struct graph_part *const *)parts->parts, 1, "feat" };
+    struct exact *exact;
     struct tensor logits = { 0 };
     struct scores scores;
     uint64_t ids[NODES / 3];
     for (uint32_t i = 0; i < NODES / 3; i++)
         ids[i] = NODES - 1 - i;
-    assert_int_equal(exact_infer(model, &all, &logits, NULL), 0);
-    assert_int_equal(exact_scores(model, &all, &logits, "label", ids, NODES / 3, &scores, NULL), 0);
+    assert_int_equal(exact_create(&exact, model, &all, NULL), 0);
+    assert_int_equal(exact_infer(exact, &logits, NULL), 0);
+    assert_int_equal(exact_scores(exact, &logits, "label", ids, NODES / 3, &scores, NULL), 0);
     tensor_fini(&logits);
+    exact_destroy(exact);
     made_parts_destroy(parts);
     return scores.accuracy;
 }

@@ -1,0 +1,238 @@
+#include "model/exact_layer.h"
+
+#include <string.h>
+
+#include "model/gcn.h"
+#include "model/matmul.h"
+#include "model/sage.h"
+
+/* Rows on their way while one is added, and how much of each; see kernels.c. */
+#define AHEAD 6
+#define AHEAD_FLOATS 256
+
+static bool is_gcn(const struct exact_layer *layer)
+{
+    return model_configuration(layer->model)->kind == MODEL_GCN;
+}
+
+static void prefetch_row(const struct exact_rows *rows, uint32_t original)
+{
+    const float *row = exact_row(rows, original);
+    for (size_t i = 0; i < rows->width && i < AHEAD_FLOATS; i += 16)
+        __builtin_prefetch(row + i);
+}
+
+static float source_scale(const struct exact_layer *layer, uint32_t original)
+{
+    if (!is_gcn(layer))
+        return 1;
+    struct node_place place = layer->map->places[original];
+    return gcn_norm(layer->parts[place.part]->nodes[0].out_degrees[place.row]);
+}
+
+static void add_sources(const struct exact_layer *layer, const struct exact_rows *rows,
+                        uint32_t original, const struct csc *csc, uint32_t csc_row,
+                        float *aggregate)
+{
+    bool skip_self = is_gcn(layer);
+    const struct kernels *kernels = model_kernels(layer->model);
+    uint64_t end = csc->index[csc_row + 1];
+    for (uint64_t e = csc->index[csc_row]; e < end; e++) {
+        if (e + AHEAD < csc->num_edges)
+            prefetch_row(rows, node_map_source(layer->map, csc, csc->indices[e + AHEAD]));
+        uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
+        if (skip_self && source == original)
+            continue;
+        kernels->axpy(aggregate, exact_row(rows, source), source_scale(layer, source),
+                      rows->width);
+    }
+}
+
+static void aggregate_row(const struct exact_layer *layer, const struct exact_rows *rows,
+                          uint32_t original, float *aggregate)
+{
+    struct node_place place = layer->map->places[original];
+    const struct graph_part *part = layer->parts[place.part];
+    const struct csc *csc = &part->edges[0].csc;
+    const struct kernels *kernels = model_kernels(layer->model);
+    memset(aggregate, 0, rows->width * sizeof *aggregate);
+    add_sources(layer, rows, original, csc, place.row, aggregate);
+    if (!is_gcn(layer)) {
+        uint64_t degree = csc->index[place.row + 1] - csc->index[place.row];
+        kernels->scale(aggregate, sage_scale(degree), rows->width);
+        return;
+    }
+    float norm = gcn_norm(part->nodes[0].in_degrees[place.row]);
+    kernels->scale(aggregate, norm, rows->width);
+    kernels->axpy(aggregate, exact_row(rows, original), norm * source_scale(layer, original),
+                  rows->width);
+}
+
+static void finish_row(const struct exact_layer *layer, uint32_t original)
+{
+    struct dropout none = dropout_make(0, 0);
+    const struct layer_params *p = layer->params;
+    const struct kernels *kernels = model_kernels(layer->model);
+    const float *bias = model_weights(layer->model) + p->bias;
+    float *out = tensor_row(layer->out, original);
+    if (layer->last)
+        kernels->axpy(out, bias, 1.0f, p->out);
+    else
+        kernels->activate(out, bias, p->out, &none, original);
+}
+
+static size_t block_rows(const struct exact_layer *layer, size_t begin)
+{
+    size_t rest = layer->map->num_nodes - begin;
+    return rest < MATMUL_ROWS ? rest : MATMUL_ROWS;
+}
+
+/* The input rows of a block side by side, where they lie or copied to memory. */
+static const float *own_rows(const struct exact_layer *layer, size_t begin, size_t count,
+                             float *memory)
+{
+    size_t width = layer->in.width;
+    if (layer->in.dense != NULL)
+        return layer->in.dense + begin * width;
+    for (size_t i = 0; width > 0 && i < count; i++)
+        memcpy(memory + i * width, exact_row(&layer->in, (uint32_t)(begin + i)),
+               width * sizeof *memory);
+    return memory;
+}
+
+static void aggregate_first(void *arg, size_t block, size_t worker)
+{
+    const struct exact_layer *layer = arg;
+    const struct layer_params *p = layer->params;
+    const float *weights = model_weights(layer->model);
+    size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
+    float *aggregates = layer->scratch[worker].data;
+    for (size_t i = 0; p->in > 0 && i < count; i++)
+        aggregate_row(layer, &layer->in, (uint32_t)(begin + i), aggregates + i * p->in);
+    float *out = tensor_row(layer->out, begin);
+    matmul_forward(count, p->in, p->out, aggregates, weights + p->neigh, 0, out);
+    if (p->has_self)
+        matmul_forward(count, p->in, p->out,
+                       own_rows(layer, begin, count, aggregates + MATMUL_ROWS * p->in),
+                       weights + p->self, 1, out);
+    for (size_t i = 0; i < count; i++)
+        finish_row(layer, (uint32_t)(begin + i));
+}
+
+static void sparse_product(const struct exact_layer *layer, size_t row, const float *transposed,
+                           float *product)
+{
+    const struct kernels *kernels = model_kernels(layer->model);
+    const struct sparse_rows *in = layer->in.sparse;
+    size_t width = layer->params->out;
+    memset(product, 0, width * sizeof *product);
+    for (uint64_t e = in->index[row]; e < in->index[row + 1]; e++)
+        kernels->axpy(product, transposed + in->columns[e] * width, in->values[e], width);
+}
+
+static void multiply_sparse(void *arg, size_t block, size_t worker)
+{
+    (void)worker;
+    const struct exact_layer *layer = arg;
+    const struct layer_params *p = layer->params;
+    size_t begin = block * MATMUL_ROWS, end = begin + block_rows(layer, begin);
+    for (size_t row = begin; row < end; row++) {
+        sparse_product(layer, row, layer->transposed->data, tensor_row(layer->products, row));
+        if (p->has_self)
+            sparse_product(layer, row, tensor_row(layer->transposed, 1),
+                           tensor_row(layer->out, row));
+    }
+}
+
+static void multiply_dense(void *arg, size_t block, size_t worker)
+{
+    const struct exact_layer *layer = arg;
+    const struct layer_params *p = layer->params;
+    const float *weights = model_weights(layer->model);
+    size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
+    const float *rows = own_rows(layer, begin, count, layer->scratch[worker].data);
+    matmul_forward(count, p->in, p->out, rows, weights + p->neigh, 0,
+                   tensor_row(layer->products, begin));
+    if (p->has_self)
+        matmul_forward(count, p->in, p->out, rows, weights + p->self, 0,
+                       tensor_row(layer->out, begin));
+}
+
+/* out holds the own products where there are any; the aggregate of products joins them. */
+static void aggregate_products(void *arg, size_t block, size_t worker)
+{
+    const struct exact_layer *layer = arg;
+    const struct exact_rows products = { .width = layer->params->out,
+                                         .dense = layer->products->data };
+    const struct kernels *kernels = model_kernels(layer->model);
+    float *aggregate = layer->scratch[worker].data;
+    size_t begin = block * MATMUL_ROWS, end = begin + block_rows(layer, begin);
+    for (size_t row = begin; row < end; row++) {
+        float *out = tensor_row(layer->out, row);
+        if (layer->params->has_self) {
+            aggregate_row(layer, &products, (uint32_t)row, aggregate);
+            kernels->axpy(out, aggregate, 1.0f, products.width);
+        } else {
+            aggregate_row(layer, &products, (uint32_t)row, out);
+        }
+        finish_row(layer, (uint32_t)row);
+    }
+}
+
+static void transpose(const float *weight, size_t in, size_t out, float *to)
+{
+    for (size_t o = 0; o < out; o++) {
+        for (size_t i = 0; i < in; i++)
+            to[i * out + o] = weight[o * in + i];
+    }
+}
+
+static int transpose_weights(const struct exact_layer *layer)
+{
+    const struct layer_params *p = layer->params;
+    const float *weights = model_weights(layer->model);
+    size_t count;
+    if (__builtin_mul_overflow((size_t)p->in, (size_t)p->out, &count))
+        return TR_ETOOBIG;
+    int rc = tensor_resize(layer->transposed, 2, count);
+    if (rc != 0)
+        return rc;
+    transpose(weights + p->neigh, p->in, p->out, layer->transposed->data);
+    if (p->has_self)
+        transpose(weights + p->self, p->in, p->out, tensor_row(layer->transposed, 1));
+    return 0;
+}
+
+/* Scratch: a block of aggregates and one of own rows, as far as this layer needs them. */
+static int reserve(const struct exact_layer *layer)
+{
+    const struct layer_params *p = layer->params;
+    bool multiplies_first = exact_multiplies_first(p);
+    bool copies = layer->in.dense == NULL && layer->in.sparse == NULL;
+    size_t blocks = (size_t)copies + (size_t)!multiplies_first;
+    int rc = tensor_resize(layer->out, layer->map->num_nodes, p->out);
+    if (rc == 0 && multiplies_first)
+        rc = tensor_resize(layer->products, layer->map->num_nodes, p->out);
+    for (size_t w = 0; rc == 0 && w < model_parallel(layer->model)->workers; w++)
+        rc = tensor_resize(&layer->scratch[w], 1, blocks * MATMUL_ROWS * p->in + p->out);
+    return rc;
+}
+
+int exact_layer_run(struct exact_layer *layer)
+{
+    struct parallel *parallel = model_parallel(layer->model);
+    size_t blocks = matmul_blocks(layer->map->num_nodes);
+    int rc = reserve(layer);
+    if (rc == 0 && layer->in.sparse != NULL)
+        rc = transpose_weights(layer);
+    if (rc != 0)
+        return rc;
+    if (!exact_multiplies_first(layer->params)) {
+        parallel_for(parallel, blocks, aggregate_first, layer);
+        return 0;
+    }
+    parallel_for(parallel, blocks,
+                 layer->in.sparse != NULL ? multiply_sparse : multiply_dense, layer);
+    parallel_for(parallel, blocks, aggregate_products, layer);
+    return 0;
+}

@@ -1,0 +1,78 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "model/exact_memory.h"
+#include "model/labels.h"
+
+/* Copies the logits and labels of the chosen nodes side by side. */
+static int pick_rows(struct exact *exact, const struct tensor *logits, const char *name,
+                     const uint64_t *ids, size_t count, struct batch_rows *labels,
+                     struct error *error)
+{
+    const struct exact_graph *graph = &exact->graph;
+    const struct node_map *map = &exact->map;
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] >= map->num_nodes)
+            return error_set(error, TR_ERANGE, "evaluation: node %" PRIu64 " of %u", ids[i],
+                             map->num_nodes);
+        struct node_place place = map->places[ids[i]];
+        const struct feature_table *table =
+            node_part_feature(&graph->parts[place.part]->nodes[0], name);
+        if (table == NULL || table->num_rows <= place.row)
+            return error_set(error, TR_ENOENT, "evaluation: partition %u has no label '%s'",
+                             graph->parts[place.part]->part_id, name);
+        if (labels->rows == NULL) {
+            int rc = storage_reserve(&exact->labels, count, table->row_bytes);
+            if (rc != 0)
+                return error_set(error, rc, "evaluation: no memory for %zu labels", count);
+            *labels = (struct batch_rows){ table->dtype, (uint32_t)count, table->width,
+                                           table->row_bytes, exact->labels.data };
+        }
+        if (table->dtype != labels->dtype || table->row_bytes != labels->row_bytes)
+            return error_set(error, TR_EMISMATCH, "evaluation: label '%s' differs in type between "
+                             "partitions", name);
+        memcpy((char *)labels->rows + i * table->row_bytes,
+               (const char *)table->rows + (size_t)place.row * table->row_bytes, table->row_bytes);
+        memcpy(tensor_row(&exact->picked, i), tensor_row(logits, ids[i]),
+               logits->cols * sizeof(float));
+    }
+    return 0;
+}
+
+static int score_rows(struct model *model, const struct tensor *picked,
+                      const struct batch_rows *labels, struct scores *scores, struct error *error)
+{
+    const struct model_config *config = model_configuration(model);
+    struct loss_sum loss;
+    struct metrics metrics;
+    int rc = labels_check(labels, picked->rows, config, error);
+    if (rc != 0)
+        return rc;
+    rc = metrics_init(&metrics, config);
+    if (rc != 0)
+        return error_set(error, rc, "evaluation: out of memory");
+    rc = loss_compute(config, model_parallel(model), picked->data, picked->rows, labels, 1, NULL,
+                      &loss);
+    if (rc == 0)
+        rc = metrics_add(&metrics, picked->data, picked->rows, labels, &loss);
+    if (rc == 0)
+        metrics_result(&metrics, scores);
+    metrics_fini(&metrics);
+    return rc == 0 ? 0 : error_set(error, rc, "evaluation: out of memory");
+}
+
+int exact_scores(struct exact *exact, const struct tensor *logits, const char *labels_name,
+                 const uint64_t *original_ids, size_t count, struct scores *scores,
+                 struct error *error)
+{
+    struct batch_rows labels = { 0 };
+    if (count > UINT32_MAX)
+        return error_set(error, TR_ETOOBIG, "evaluation: %zu nodes", count);
+    int rc = tensor_resize(&exact->picked, count, logits->cols);
+    if (rc != 0)
+        return error_set(error, rc, "evaluation: no memory for %zu nodes", count);
+    rc = pick_rows(exact, logits, labels_name, original_ids, count, &labels, error);
+    if (rc != 0)
+        return rc;
+    return score_rows(exact->model, &exact->picked, &labels, scores, error);
+}
