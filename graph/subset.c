@@ -11,6 +11,141 @@ typedef int32_t quad __attribute__((vector_size(16)));
 
 #define FLIP UINT32_C(0x80000000)
 #define QUADS_MAX (SUBSET_SMALL_MAX / 4)
+/* Up to here k is a constant of its own piece of code, and nothing but registers is needed. */
+#define FEW_MAX 16u
+#define FEW_QUADS (FEW_MAX / 4)
+/* Up to here it pays to look whether draws are distinct before caring for repeats. */
+#define RANK_FIRST_MAX 8u
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 16")
+
+/* One bit for each lane that is set in the masks. */
+ALWAYS_INLINE uint32_t gather_bits(const quad *masks, uint32_t quads)
+{
+    quad bits = { 0 };
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++)
+        bits |= masks[q] & (quad){ 1 << 4 * q, 2 << 4 * q, 4 << 4 * q, 8 << 4 * q };
+    return (uint32_t)(bits[0] | bits[1] | bits[2] | bits[3]);
+}
+
+/* The lanes that equal an earlier one. */
+ALWAYS_INLINE uint32_t find_repeats(const quad *lanes, uint32_t quads, uint32_t k)
+{
+    quad repeats[FEW_QUADS] = { { 0 } };
+    UNROLL
+    for (uint32_t i = 0; i < k; i++) {
+        quad value = lanes[i / 4][i % 4] - (quad){ 0 };
+        UNROLL
+        for (uint32_t q = i / 4; q < quads; q++) {
+            quad later = { -(4 * q > i), -(4 * q + 1 > i), -(4 * q + 2 > i), -(4 * q + 3 > i) };
+            repeats[q] |= (lanes[q] == value) & later;
+        }
+    }
+    return gather_bits(repeats, quads);
+}
+
+/*
+ * Floyd's rule: a draw that is in the set gives way to the last position it could have had. It is
+ * in the set if an earlier draw was equal (whoever brought that value in), or if it equals the last
+ * position of an earlier draw that gave way; only draws of the k last positions can do that.
+ */
+static uint32_t find_taken(const quad *lanes, uint32_t quads, uint32_t k, uint32_t first,
+                           uint32_t taken)
+{
+    uint32_t words[FEW_MAX];
+    quad late[FEW_QUADS];
+    for (uint32_t q = 0; q < quads; q++)
+        late[q] = lanes[q] >= (int32_t)(first ^ FLIP) - (quad){ 0 };
+    memcpy(words, lanes, quads * sizeof *lanes);
+    uint32_t open = gather_bits(late, quads) & ((UINT32_C(1) << k) - 1);
+    for (; open != 0; open &= open - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(open), j = (words[i] ^ FLIP) - first;
+        taken |= (taken >> j & 1) << i;
+    }
+    return taken;
+}
+
+/* The lanes that are taken give way: lane i to first + i. */
+ALWAYS_INLINE void give_way(quad *lanes, uint32_t quads, uint32_t first, uint32_t taken)
+{
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++) {
+        int32_t at = (int32_t)(4 * q);
+        quad bits = { 1 << 4 * q, 2 << 4 * q, 4 << 4 * q, 8 << 4 * q };
+        quad taken_lanes = ((int32_t)taken & bits) == bits;
+        quad last = (int32_t)(first ^ FLIP) + (quad){ at, at + 1, at + 2, at + 3 };
+        lanes[q] = (lanes[q] & ~taken_lanes) | (last & taken_lanes);
+    }
+}
+
+/* The rank of a lane is the number of smaller ones among the first k. */
+ALWAYS_INLINE void rank_few(quad *ranks, const quad *lanes, uint32_t quads, uint32_t k)
+{
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++)
+        ranks[q] = (quad){ 0 };
+    UNROLL
+    for (uint32_t i = 0; i < k; i++) {
+        quad value = lanes[i / 4][i % 4] - (quad){ 0 };
+        UNROLL
+        for (uint32_t q = 0; q < quads; q++)
+            ranks[q] -= lanes[q] > value;
+    }
+}
+
+/* Of each two different lanes one is smaller; lanes behind the first k are larger than those k. */
+ALWAYS_INLINE int are_distinct(const quad *ranks, uint32_t quads, uint32_t k)
+{
+    quad sums = { 0 };
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++)
+        sums += ranks[q];
+    return (uint32_t)(sums[0] + sums[1] + sums[2] + sums[3]) ==
+           k * (k - 1) / 2 + (4 * quads - k) * k;
+}
+
+ALWAYS_INLINE void store_ranked(uint32_t *positions, const quad *lanes, const quad *ranks,
+                                uint32_t k)
+{
+    UNROLL
+    for (uint32_t i = 0; i < k; i++)
+        positions[ranks[i / 4][i % 4]] = (uint32_t)lanes[i / 4][i % 4] ^ FLIP;
+}
+
+/*
+ * The draws do not depend on each other, only the rule for repeats does: so all are made at once, in
+ * registers, where they can run ahead of the memory that the rows before still wait for. Draws
+ * stored as words and loaded as vectors would first have to reach the cache, after those.
+ */
+ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degree,
+                            uint64_t node_key)
+{
+    const uint32_t quads = (k + 3) / 4;
+    uint32_t first = degree - k;
+    int32_t drawn[FEW_MAX];
+    quad lanes[FEW_QUADS], ranks[FEW_QUADS];
+    uint64_t draw = 0;
+    UNROLL
+    for (uint32_t i = 0; i < 4 * quads; i++)
+        drawn[i] =
+            i < k ? (int32_t)((uint32_t)key_below(node_key, &draw, first + i + UINT64_C(1)) ^ FLIP)
+                  : INT32_MAX; /* which no position has */
+    UNROLL
+    for (uint32_t q = 0; q < quads; q++)
+        lanes[q] = (quad){ drawn[4 * q], drawn[4 * q + 1], drawn[4 * q + 2], drawn[4 * q + 3] };
+    /* Few draws are mostly distinct, many are mostly not. */
+    if (k <= RANK_FIRST_MAX)
+        rank_few(ranks, lanes, quads, k);
+    if (k > RANK_FIRST_MAX || !are_distinct(ranks, quads, k)) {
+        uint32_t taken = find_repeats(lanes, quads, k);
+        if (taken != 0)
+            give_way(lanes, quads, first, find_taken(lanes, quads, k, first, taken));
+        rank_few(ranks, lanes, quads, k);
+    }
+    store_ranked(positions, lanes, ranks, k);
+}
 
 union lanes {
     quad quads[QUADS_MAX];
@@ -18,10 +153,8 @@ union lanes {
     uint32_t words[SUBSET_SMALL_MAX];
 };
 
-#define ALWAYS_INLINE static inline __attribute__((always_inline))
-
 /* The rank of a lane is the number of smaller ones. 0 if two of the k lanes are equal. */
-ALWAYS_INLINE int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads,
+static int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads,
                              uint32_t k)
 {
     quad equal = { 0 };
@@ -38,7 +171,7 @@ ALWAYS_INLINE int rank_lanes(union lanes *rank, const union lanes *drawn, uint32
     return (uint32_t)(equal[0] + equal[1] + equal[2] + equal[3]) == k;
 }
 
-/* Floyd's rule, one draw after the other: what was taken before gives way to the last position. */
+/* Floyd's rule, one draw after the other. */
 static void resolve_lanes(union lanes *drawn, uint32_t k, uint32_t degree)
 {
     for (uint32_t i = 1; i < k; i++) {
@@ -49,14 +182,11 @@ static void resolve_lanes(union lanes *drawn, uint32_t k, uint32_t degree)
     }
 }
 
-/*
- * The draws do not depend on each other, only the rule for repeats does, so all are made at once
- * and the rule is applied when there is a repeat: a chain of draws would wait for each compare.
- */
-ALWAYS_INLINE void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key,
-                              uint32_t quads)
+/* As draw_few, for any k. */
+static void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key)
 {
-    union lanes drawn, rank;
+    uint32_t quads = (k + 3) / 4;
+    union lanes drawn = { .words = { 0 } }, rank;
     uint64_t draw = 0;
     for (uint32_t i = 0; i < k; i++)
         drawn.words[i] = (uint32_t)key_below(node_key, &draw, degree - k + i + UINT64_C(1)) ^ FLIP;
@@ -141,14 +271,18 @@ static void draw_set(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t 
 void subset_draw(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key,
                  uint32_t *scratch)
 {
-    if (k <= 4)
-        draw_lanes(positions, k, degree, node_key, 1);
-    else if (k <= 8)
-        draw_lanes(positions, k, degree, node_key, 2);
-    else if (k <= 16)
-        draw_lanes(positions, k, degree, node_key, 4);
-    else if (k <= SUBSET_SMALL_MAX)
-        draw_lanes(positions, k, degree, node_key, (k + 3) / 4);
-    else
-        draw_set(positions, k, degree, node_key, scratch);
+    switch (k) {
+#define FEW(n)                                             \
+    case n:                                                \
+        draw_few(positions, n, degree, node_key);          \
+        break;
+        FEW(1) FEW(2) FEW(3) FEW(4) FEW(5) FEW(6) FEW(7) FEW(8)
+        FEW(9) FEW(10) FEW(11) FEW(12) FEW(13) FEW(14) FEW(15) FEW(16)
+#undef FEW
+    default:
+        if (k <= SUBSET_SMALL_MAX)
+            draw_lanes(positions, k, degree, node_key);
+        else
+            draw_set(positions, k, degree, node_key, scratch);
+    }
 }

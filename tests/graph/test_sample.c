@@ -291,11 +291,51 @@ static void bad_requests_are_refused(void **state)
     assert_int_equal(sample_bound(&request), 0);
 }
 
+/* Floyd's algorithm as it is written down, in the order of positions. */
+static void draw_plainly(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key)
+{
+    unsigned char *taken = calloc(degree, 1);
+    uint64_t draw = 0;
+    for (uint32_t last = degree - k; last < degree; last++) {
+        uint32_t drawn = (uint32_t)key_below(node_key, &draw, last + UINT64_C(1));
+        taken[taken[drawn] ? last : drawn] = 1;
+    }
+    for (uint32_t at = 0, i = 0; at < degree; at++) {
+        if (taken[at])
+            positions[i++] = at;
+    }
+    free(taken);
+}
+
+static void every_method_draws_what_the_algorithm_says(void **state)
+{
+    (void)state;
+    static const uint32_t more[] = { 1, 2, 3, 7, 20, 300 };
+    uint32_t *scratch = malloc(SCRATCH_WORDS * sizeof *scratch);
+    uint32_t got[80], wanted[80];
+    for (uint32_t k = 1; k <= 70; k++) {
+        for (uint32_t i = 0; i < 6 * 200; i++) {
+            uint32_t degree = k + more[i % 6];
+            subset_draw(got, k, degree, key_node(k, i), scratch);
+            draw_plainly(wanted, k, degree, key_node(k, i));
+            assert_memory_equal(got, wanted, k * sizeof *got);
+        }
+    }
+    /* Positions beyond the greatest signed number are in order too. */
+    for (uint32_t k = 1; k <= 70; k++) {
+        subset_draw(got, k, SUBSET_DEGREE_MAX, key_node(k, 0), scratch);
+        for (uint32_t i = 1; i < k; i++)
+            assert_true(got[i] > got[i - 1]);
+    }
+    free(scratch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(sample_equals_the_reference),
+        cmocka_unit_test(every_method_draws_what_the_algorithm_says),
         cmocka_unit_test(positions_are_drawn_equally),
         cmocka_unit_test(subsets_are_drawn_equally),
         cmocka_unit_test(pairs_are_drawn_equally),
