@@ -1,4 +1,6 @@
 # The examples of libtroupe(3), built on the public headers and the library alone.
-check_PROGRAMS += examples/train_loop
+check_PROGRAMS += examples/batches examples/train_loop
+examples_batches_SOURCES = examples/batches.c
+examples_batches_LDADD = libtroupe.la
 examples_train_loop_SOURCES = examples/train_loop.c
 examples_train_loop_LDADD = libtroupe.la -lm

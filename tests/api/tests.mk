@@ -1,4 +1,7 @@
 # Tests of api/.
+TESTS += tests/api/test_batches.sh
+EXTRA_DIST += tests/api/test_batches.sh
+
 check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
 tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/world.c tests/api/world.h

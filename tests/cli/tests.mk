@@ -2,9 +2,26 @@
 check_PROGRAMS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals
 TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
     $(cli_shell_tests)
-cli_shell_tests = tests/cli/accuracy.sh tests/cli/bench.sh tests/cli/debian.sh tests/cli/edges.sh tests/cli/generate.sh \
-    tests/cli/inspect.sh tests/cli/man.sh tests/cli/partition.sh tests/cli/placement.sh tests/cli/train.sh tests/cli/usage.sh tests/cli/verify.sh
+cli_shell_tests = \
+    tests/cli/accuracy.sh \
+    tests/cli/bench.sh \
+    tests/cli/debian.sh \
+    tests/cli/edges.sh \
+    tests/cli/generate.sh \
+    tests/cli/inspect.sh \
+    tests/cli/json.sh \
+    tests/cli/man.sh \
+    tests/cli/partition.sh \
+    tests/cli/placement.sh \
+    tests/cli/progress.sh \
+    tests/cli/train.sh \
+    tests/cli/usage.sh \
+    tests/cli/verify.sh
 EXTRA_DIST += $(cli_shell_tests) tests/cli/tap.sh tests/cli/data/edges.csv
+# Not a test: what json.sh reads --json with.
+check_PROGRAMS += tests/cli/json_lines
+tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
+tests_cli_json_lines_LDADD = $(JANSSON_LIBS)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
 tests_cli_test_options_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
 tests_cli_test_report_SOURCES = tests/cli/test_report.c

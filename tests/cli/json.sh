@@ -1,0 +1,43 @@
+# --json of every command that has it is one JSON object a line on the standard output, and nothing
+# else: other people's scripts read it.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+json_lines() { tests/cli/json_lines <"$work/out" >"$work/lines" 2>>"$work/err"; }
+
+# reports LINES WORDS...: the command gives LINES objects ("+" for any number).
+reports() {
+    lines=$1
+    shift
+    troupe "$@" --json
+    expect "$1: succeeds" exited 0
+    expect "$1: every line is an object" json_lines
+    [ "$lines" = + ] || expect "$1: $lines of them" [ "$(cat "$work/lines")" = "$lines" ]
+}
+
+for bad in '[1]' '{"a":1} x' '{"a":1' '{"a":1,"a":2}' '{"a":NaN}' 'text' ''; do
+    printf '%s\n' "$bad" >"$work/out"
+    expect "the checker refuses '$bad'" eval '! json_lines'
+done
+printf '{"a":1}' >"$work/out"
+expect "the checker refuses a line without an end" eval '! json_lines'
+
+printf 'Package: a\nSection: x\nDepends: b\n\nPackage: b\nSection: y\n' >"$work/available"
+reports 1 import debian --from "$work/available" --out "$work/debian"
+reports 1 import edges "${srcdir:-.}/tests/cli/data/edges.csv" --out "$work/edges"
+reports 1 generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --out "$work/raw"
+reports 1 generate rmat --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/rmat"
+reports 1 generate skew --nodes 64 --edges 300 --features 4 --classes 3 --out "$work/skew"
+reports 1 partition "$work/raw" --parts 3 --name toy --out "$work/parts"
+reports 1 verify "$work/parts/toy.json" "$work/raw"
+reports 1 inspect "$work/raw"
+reports 1 inspect "$work/parts/toy.json"
+reports 1 train "$work/parts/toy.json" --epochs 2 --hidden 8 --run "$work/run"
+reports 1 infer "$work/parts/toy.json" --run "$work/run"
+reports 1 infer "$work/parts/toy.json" --run "$work/run" --exact
+reports 1 bench --list
+reports + bench roundtrip --scale 0.01 --rounds 1
+
+cp "$work/run/metrics.jsonl" "$work/out"
+expect "metrics.jsonl is such lines" json_lines
+expect "two epochs and the test" [ "$(cat "$work/lines")" = 3 ]
+finish

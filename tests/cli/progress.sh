@@ -1,0 +1,60 @@
+# Progress goes to the standard error: a bar on a terminal, plain lines elsewhere, nothing with --quiet.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+escape=$(printf '\033')
+return=$(printf '\r')
+plain() { ! grep -q "[$escape$return]" "$work/err"; }
+silent() { [ ! -s "$work/err" ]; }
+
+"$TROUPE" generate sbm --nodes 20k --edges 400k --features 64 --classes 4 --out "$work/raw" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/parts" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+train="train $work/parts/toy.json --run $work/run --replace --epochs 2 --hidden 128 --batch-size 512"
+
+# shellcheck disable=SC2086 # words are meant to be split
+{
+    troupe $train --json
+    expect "plain: an epoch is a line with loss and validation" \
+        complains '^epoch 2: loss [0-9.]*, validation accuracy [0-9.]*'
+    expect "plain: nothing redraws a line" plain
+    expect "plain: the report alone is on the standard output" [ "$(wc -l <"$work/out")" = 1 ]
+    troupe $train --quiet
+    expect "quiet: nothing is said" silent
+}
+
+if command -v script >/dev/null; then
+    run script -qec "$TROUPE $train" /dev/null
+    expect "terminal: training succeeds" exited 0
+    expect "terminal: a bar an epoch, redrawn in place, with a rate" \
+        says "${return}${escape}\[Kepoch 2 \[#*\.*\] *[0-9]*% .*batches/s"
+    expect "terminal: the bar says how long is left" says 'epoch 1 \[.*, .* left'
+    expect "terminal: and the epoch's line follows" says '^epoch 2: loss '
+else
+    skip "bars on a terminal" "script is not here"
+fi
+
+# A dump while training: what each actor and mailbox holds.
+# shellcheck disable=SC2086
+"$TROUPE" $train --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
+child=$!
+wait_for() {
+    tries=0
+    while ! "$@" && [ $tries -lt 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+begun() { [ -s "$work/run/metrics.jsonl" ]; }
+dumped() { complains sampler && complains server; }
+rm -rf "$work/run"
+wait_for begun
+kill -USR1 $child
+wait_for dumped
+expect "SIGUSR1 writes the samplers and servers to the standard error" dumped
+expect "and training goes on" kill -0 $child
+kill -TERM $child
+wait $child
+code=$?
+expect "until it is told to end" exited 1
+finish
