@@ -14,6 +14,7 @@
 #include "config.h"
 #include "model/model_file.h"
 #include "runtime/cancel.h"
+#include "runtime/log.h"
 
 struct training {
     const struct train_values *values;
@@ -105,10 +106,12 @@ static void dump(void *arg)
         (void)tr_session_dump(t->job.session);
 }
 
+/* What ends the job, and the dumps that SIGUSR1 asks for. Warnings (a turn was long) would only
+ * puzzle: what matters of them comes back as an error. */
 static void log_line(void *arg, int level, const char *line)
 {
     (void)arg;
-    if (level == 0)
+    if (level == LOG_LEVEL_ERROR || strncmp(line, "dump: ", 6) == 0)
         fprintf(stderr, "troupe train: %s\n", line);
 }
 
