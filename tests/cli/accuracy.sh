@@ -2,6 +2,13 @@
 # reaches what the models reach elsewhere. Needs the data folder (TROUPE_DATA).
 . "${srcdir:-.}/tests/cli/tap.sh"
 
+# Seventy runs take minutes: once a ./check is enough, in the build that people use.
+if [ -z "${TROUPE_LONG_TESTS-}" ]; then
+    skip accuracy "a long test; ./check runs it in its plain stage, TROUPE_LONG_TESTS=1 make check anywhere"
+    finish
+    exit
+fi
+
 # mean KEY < JSON lines
 mean() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" | awk '{ s += $1 } END { printf "%.4f", NR ? s / NR : 0 }'; }
 
