@@ -24,5 +24,11 @@ tests_api_test_scarce_LDADD = $(api_libs) $(test_libs)
 tests_api_test_scarce_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_create
 
+check_PROGRAMS += tests/api/test_typed
+TESTS += tests/api/test_typed
+tests_api_test_typed_SOURCES = tests/api/test_typed.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
+
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh

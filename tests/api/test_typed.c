@@ -1,0 +1,179 @@
+/*
+ * Graphs with several node and edge types through the public API, and graphs at the edge of being
+ * graphs: no nodes, no edges, fewer nodes than partitions. The same batches on every placement.
+ */
+#include "tests/partition/graph_util.h"
+
+#include <troupe/troupe.h>
+
+#define SECOND INT64_C(1000000000)
+#define PLACEMENTS 6
+
+static void ok(struct tr_session *session, int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+}
+
+static void check_blocks(const struct tr_graph *graph, const struct tr_batch *batch)
+{
+    for (uint32_t layer = 0; layer < tr_batch_num_layers(batch); layer++)
+        for (uint32_t e = 0; e < tr_graph_num_etypes(graph); e++) {
+            struct tr_block block;
+            assert_int_equal(tr_batch_block(batch, layer, e, &block), 0);
+            assert_int_equal(block.index[0], 0);
+            assert_int_equal(block.index[block.num_dst], block.num_edges);
+            for (uint32_t i = 0; i < block.num_edges; i++) {
+                assert_true(block.sources[i] < block.num_src);
+                assert_true(block.edge_ids[i] < tr_graph_num_edges(graph, e));
+            }
+        }
+}
+
+/* Each row carries the original ID of its node (see sample_value). */
+static void check_features(const struct tr_graph *graph, const struct tr_batch *batch)
+{
+    for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++) {
+        struct tr_rows rows;
+        size_t count;
+        const uint64_t *original = tr_batch_original_ids(batch, t, &count);
+        assert_int_equal(tr_batch_features(batch, t, &rows), 0);
+        assert_int_equal(rows.num_rows, count);
+        const float *at = rows.rows;
+        for (size_t i = 0; i < count; i++)
+            for (uint64_t j = 0; j < rows.width; j++)
+                assert_true(at[i * rows.width + j] == sample_value(t, original[i], j));
+    }
+}
+
+static uint64_t run_epoch(struct tr_session *session, struct tr_graph *graph,
+                          struct tr_nodes *nodes, bool replace, const char *features)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 17, digest;
+    int rv;
+    tr_loader_options_init(&options);
+    options.num_layers = 3;
+    options.fanout[0] = 4;
+    options.fanout[1] = TR_FANOUT_ALL;
+    options.fanout[2] = 2;
+    options.batch_size = 16;
+    options.replace = replace;
+    options.edge_ids = options.original_ids = options.degrees = true;
+    options.features = features;
+    ok(session, tr_loader_open(graph, nodes, &options, &loader));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+        check_blocks(graph, batch);
+        if (strcmp(features, "feat") == 0)
+            check_features(graph, batch);
+        assert_int_equal(tr_batch_digest(batch, &digest), 0);
+        sum = sum * 31 + digest;
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(session, rv);
+    tr_loader_close(loader);
+    return sum;
+}
+
+static uint64_t run_type(struct tr_session *session, struct tr_graph *graph, uint32_t ntype)
+{
+    struct tr_nodes *all, *masked;
+    ok(session, tr_nodes_all(graph, ntype, &all));
+    assert_int_equal(tr_nodes_count(all), tr_graph_num_nodes(graph, ntype));
+    ok(session, tr_nodes_masked(graph, ntype, "train_mask", &masked));
+    assert_int_equal(tr_nodes_count(masked), (tr_nodes_count(all) + 3) / 4);
+    uint64_t sum = run_epoch(session, graph, all, false, "feat");
+    sum = sum * 31 + run_epoch(session, graph, masked, true, "none");
+    tr_nodes_close(masked);
+    tr_nodes_close(all);
+    return sum;
+}
+
+/* The epochs of every node type on one placement. */
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    uint64_t sum = 0;
+    tr_session_options_init(&options);
+    options.loops = 1 + (uint32_t)placement % 2;
+    options.samplers = 1 + (uint32_t)placement % 3;
+    options.servers = placement % 2 == 0 ? 0 : 1;
+    options.direct = placement % 3 != 0;
+    options.codec = placement % 3 == 0;
+    options.map_files = placement == 4;
+    ok(NULL, tr_session_open(&options, &session));
+    ok(session, tr_graph_open(session, path, &graph));
+    for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++)
+        sum = sum * 31 + run_type(session, graph, t);
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+static void placements_agree(bool hetero, uint64_t nodes, uint64_t edges, int placements)
+{
+    static const uint32_t parts[PLACEMENTS] = { 3, 1, 8, 2, 4, 5 };
+    char dir[] = "/tmp/troupe-typed-XXXXXX", path[256], command[300];
+    struct sample sample;
+    uint64_t first = 0;
+    assert_non_null(mkdtemp(dir));
+    sample_init(&sample, hetero, nodes, edges, 5);
+    snprintf(path, sizeof path, "%s/raw", dir);
+    struct raw_graph *raw = sample_raw(&sample, path);
+    for (int i = 0; i < placements; i++) {
+        const struct partition_options options = { .name = "g", .method = PARTITION_RANDOM,
+                                                   .num_parts = parts[i], .seed = 7,
+                                                   .halo_hops = 1 };
+        struct partition_report report;
+        struct error error = { 0 };
+        snprintf(path, sizeof path, "%s/p%d", dir, i);
+        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
+            fail_msg("%s", error.text);
+        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
+        uint64_t sum = run_placement(path, i);
+        first = i == 0 ? sum : first;
+        assert_int_equal(sum, first);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void typed_graphs(void **state)
+{
+    (void)state;
+    placements_agree(true, 300, 2000, PLACEMENTS);
+}
+
+static void fewer_nodes_than_partitions(void **state)
+{
+    (void)state;
+    placements_agree(true, 4, 5, 3);
+    placements_agree(false, 3, 10, 2);
+    placements_agree(false, 1, 1, 2);
+}
+
+static void no_edges_and_no_nodes(void **state)
+{
+    (void)state;
+    placements_agree(false, 50, 0, 3);
+    placements_agree(true, 2, 0, 2);
+    placements_agree(true, 0, 0, 2);
+    placements_agree(false, 0, 0, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_edges_and_no_nodes),
+        cmocka_unit_test(fewer_nodes_than_partitions),
+        cmocka_unit_test(typed_graphs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
