@@ -1,5 +1,6 @@
 #include "actors/graph_meta.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,21 @@ void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part)
     for (uint32_t e = 0; e < part->types->num_etypes; e++)
         if (part->edges[e].csc.column_global != NULL)
             meta->nodes[part->types->etypes[e].src].wide = true;
+}
+
+int graph_meta_check_part(const struct graph_meta *meta, const struct graph_part *part,
+                          struct error *error)
+{
+    for (uint32_t e = 0; e < part->types->num_etypes; e++) {
+        const struct csc *csc = &part->edges[e].csc;
+        const struct graph_etype *type = &part->types->etypes[e];
+        if (meta->nodes[type->src].wide && csc->column_global == NULL && csc->num_edges > 0)
+            return error_set(error, TR_EFORMAT, "partition %" PRIu32 ", edge type %s: it has no "
+                             "column table, but other edges from nodes of type %s have one; "
+                             "partition the graph again", part->part_id, type->name,
+                             part->types->ntypes[type->src]);
+    }
+    return 0;
 }
 
 void graph_meta_fini(struct graph_meta *meta)

@@ -66,6 +66,8 @@ static int load(struct tr_graph *graph, const char *path, struct error *error)
         rv = graph_meta_init(&graph->meta, graph->parts[0]);
     for (uint32_t p = 0; p < parts && rv == 0; p++)
         graph_meta_add_part(&graph->meta, graph->parts[p]);
+    for (uint32_t p = 0; p < parts && rv == 0; p++)
+        rv = graph_meta_check_part(&graph->meta, graph->parts[p], error);
 out:
     free(all);
     return rv;

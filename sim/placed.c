@@ -202,6 +202,9 @@ void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_part
     assert(feature == (raw_is_featured(raw) ? (int)PLACED_FEATURE : -1));
     for (uint32_t part = 0; part < num_parts; part++)
         graph_meta_add_part(&placed->meta, &placed->parts[part]);
+    for (uint32_t part = 0; part < num_parts && rv == 0; part++)
+        rv = graph_meta_check_part(&placed->meta, &placed->parts[part], NULL);
+    assert(rv == 0);
 }
 
 static void drop(const void *block)

@@ -96,13 +96,13 @@ static void add_edges(struct reference *r, const struct msg_loader_open *open, u
     free(result.edge_ids);
 }
 
-/* The batch in original IDs. */
-static void build(struct reference *r, const struct wanted_loader *loader, uint32_t epoch,
-                  uint64_t step, struct mini_batch *batch)
+void reference_build(struct reference *r, const struct wanted_loader *loader, uint32_t epoch,
+                     uint64_t step, struct mini_batch *batch)
 {
     const struct msg_loader_open *open = &loader->open;
     uint64_t *seeds = calloc((size_t)open->batch_size + 1, sizeof *seeds);
     assert(seeds != NULL);
+    *batch = (struct mini_batch){ 0 };
     uint32_t n = deal(loader, epoch, step, seeds, &batch->step_seeds);
     arena_reset(&r->arena);
     int rv = batch_builder_begin(&r->builder, &r->arena, open->num_layers, true);
@@ -121,6 +121,10 @@ static void build(struct reference *r, const struct wanted_loader *loader, uint3
     assert(rv == 0);
     for (uint32_t t = 0; t < r->placed.book.types.num_ntypes; t++)
         nodes[t].original_ids = nodes[t].ids;
+    batch->seed = open->seed;
+    batch->epoch = epoch;
+    batch->rank = open->rank;
+    batch->index = step;
     free(seeds);
 }
 
@@ -237,8 +241,8 @@ int reference_check(struct reference *r, const struct placed *placed,
 {
     const struct graph_types *types = &placed->book.types;
     const struct msg_loader_open *open = &loader->open;
-    struct mini_batch wanted = { 0 };
-    build(r, loader, epoch, step, &wanted);
+    struct mini_batch wanted;
+    reference_build(r, loader, epoch, step, &wanted);
     int rv = check_head(batch, &wanted, loader, epoch, step, error);
     if (rv == 0 && batch->num_layers != open->num_layers)
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);

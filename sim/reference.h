@@ -35,6 +35,10 @@ void reference_fini(struct reference *reference);
 /* How many batches an epoch has. */
 uint64_t reference_steps(const struct msg_loader_open *open);
 
+/* The batch with everything but rows and degrees, in original IDs; until the next one is built. */
+void reference_build(struct reference *reference, const struct wanted_loader *loader,
+                     uint32_t epoch, uint64_t step, struct mini_batch *batch);
+
 /* Compares a batch that came, whose IDs are those of a placement: 0, or TR_EMISMATCH with a
  * sentence that says where it is wrong. */
 int reference_check(struct reference *reference, const struct placed *placed,

@@ -6,3 +6,8 @@ TESTS += tests/sim/test_sim
 tests_sim_test_sim_SOURCES = tests/sim/test_sim.c tests/seeds.h
 tests_sim_test_sim_LDADD = $(sim_libs) $(test_libs)
 SEED_TESTS += tests/sim/test_sim
+
+check_PROGRAMS += tests/sim/test_reference
+TESTS += tests/sim/test_reference
+tests_sim_test_reference_SOURCES = tests/sim/test_reference.c
+tests_sim_test_reference_LDADD = $(sim_libs) $(test_libs)

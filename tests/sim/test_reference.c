@@ -1,0 +1,158 @@
+/*
+ * The oracle for batches can fail: whatever is changed in a batch, it is noticed. And a partition
+ * whose column tables contradict each other is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/reference.h"
+
+#define GRAPHS 40
+
+struct fixture {
+    struct raw raw;
+    struct reference builds, checks;
+    struct wanted_loader loader;
+    struct mini_batch batch;
+};
+
+/* A batch of a graph whose rows are all asked for, where the reference has none of its own. */
+static void setup(struct fixture *f, uint64_t seed)
+{
+    struct draws draws = draws_of(seed, 1);
+    raw_init(&f->raw, &draws);
+    reference_init(&f->builds, &f->raw);
+    reference_init(&f->checks, &f->raw);
+    uint32_t t = f->raw.types.etypes[0].dst;
+    uint32_t n = f->raw.num_nodes[t];
+    f->loader = (struct wanted_loader){ .open = {
+        .seed = seed, .num_seeds = n, .ntype = t, .num_layers = 2, .fanout = { 3, -1 },
+        .batch_size = n + 1, .world = 1, .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
+        .flags = MSG_LOADER_EDGE_IDS | MSG_LOADER_ORIGINAL_IDS,
+    } };
+    f->loader.seeds = calloc(n + 1, sizeof *f->loader.seeds);
+    assert_non_null(f->loader.seeds);
+    for (uint32_t v = 0; v < n; v++)
+        f->loader.seeds[v] = v;
+    reference_build(&f->builds, &f->loader, 0, 0, &f->batch);
+}
+
+static void teardown(struct fixture *f)
+{
+    free(f->loader.seeds);
+    reference_fini(&f->builds);
+    reference_fini(&f->checks);
+    raw_fini(&f->raw);
+}
+
+static int check(struct fixture *f)
+{
+    struct error error = { 0 };
+    int rv = reference_check(&f->checks, &f->builds.placed, &f->loader, 0, 0, &f->batch, &error);
+    assert_true((rv == 0) == (error.text[0] == '\0'));
+    return rv;
+}
+
+static void expect_noticed(struct fixture *f, void *at, size_t size)
+{
+    unsigned char before[8];
+    memcpy(before, at, size);
+    *(unsigned char *)at ^= 1;
+    assert_int_equal(check(f), TR_EMISMATCH);
+    memcpy(at, before, size);
+    assert_int_equal(check(f), 0);
+}
+
+static void *writable(const void *data)
+{
+    return (void *)(uintptr_t)data;
+}
+
+static void every_change_is_noticed(void **state)
+{
+    (void)state;
+    uint32_t with_edges = 0;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        struct fixture f;
+        setup(&f, seed);
+        uint32_t t = f.loader.open.ntype;
+        struct block_edges *edges = writable(&f.batch.blocks[1].edges[0]);
+        const struct batch_nodes *nodes = &f.batch.nodes[t];
+        if (f.raw.num_nodes[t] == 0) {
+            teardown(&f);
+            continue;
+        }
+        assert_int_equal(check(&f), 0);
+        expect_noticed(&f, &f.batch.index, 8);
+        expect_noticed(&f, &f.batch.step_seeds, 4);
+        expect_noticed(&f, writable(&nodes->num_seeds), 4);
+        expect_noticed(&f, writable(&nodes->ids[0]), 8);
+        if (edges->num_edges > 0) {
+            with_edges++;
+            expect_noticed(&f, writable(&edges->index[edges->num_dst]), 4);
+            expect_noticed(&f, writable(&edges->sources[edges->num_edges - 1]), 4);
+            expect_noticed(&f, writable(&edges->edge_ids[0]), 8);
+            expect_noticed(&f, &edges->num_edges, 4);
+        }
+        teardown(&f);
+    }
+    assert_true(with_edges > GRAPHS / 2);
+}
+
+static void missing_rows_are_noticed(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup(&f, 1);
+    assert_true(f.raw.num_nodes[f.loader.open.ntype] > 0);
+    f.loader.open.labels = PLACED_LABEL;
+    assert_int_equal(check(&f), TR_EMISMATCH);
+    f.loader.open.labels = MSG_MASK_ALL;
+    f.loader.open.flags |= MSG_LOADER_DEGREES;
+    assert_int_equal(check(&f), TR_EMISMATCH);
+    teardown(&f);
+}
+
+static void contradicting_column_tables_are_refused(void **state)
+{
+    (void)state;
+    uint64_t table[RAW_NODES_MAX] = { 0 };
+    uint32_t refused = 0;
+    for (uint64_t seed = 0; seed < GRAPHS; seed++) {
+        struct draws draws = draws_of(seed, 1);
+        struct raw raw;
+        struct placed placed;
+        struct error error = { 0 };
+        raw_init(&raw, &draws);
+        placed_init(&placed, &raw, 2, NULL);
+        struct graph_part *part = &placed.parts[0];
+        for (uint32_t e = 1; e < raw.types.num_etypes; e++)
+            if (raw.types.etypes[e].src == raw.types.etypes[0].src && raw.edges[0].count > 0) {
+                part->edges[e].csc.column_global = table;
+                graph_meta_add_part(&placed.meta, part);
+                assert_int_equal(graph_meta_check_part(&placed.meta, part, &error), TR_EFORMAT);
+                assert_non_null(strstr(error.text, raw.types.etypes[0].name));
+                part->edges[e].csc.column_global = NULL;
+                refused++;
+                break;
+            }
+        placed_fini(&placed);
+        raw_fini(&raw);
+    }
+    assert_true(refused > 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_change_is_noticed),
+        cmocka_unit_test(missing_rows_are_noticed),
+        cmocka_unit_test(contradicting_column_tables_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
