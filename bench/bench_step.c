@@ -17,6 +17,7 @@ int step_bench(const struct bench_options *options, bench_emit *emit, void *arg,
         .num_nodes = (uint64_t)(NODES * options->scale) + 100000,
         .seeds = seeds < SEEDS_MIN ? SEEDS_MIN : (uint32_t)seeds,
         .repeats = options->rounds,
+        .dropout = 0.5f,
         .seed = options->seed,
     };
     struct bench_step step;

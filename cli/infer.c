@@ -1,6 +1,7 @@
 /*
  * `troupe infer`: predicts the class of every node with a trained model.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ static int score(struct run_job *job, const char *key, const char *mask, struct 
         report_count(report, "labelled", "labelled", scores.labelled);
         report_real(report, "accuracy", "accuracy", scores.accuracy);
         report_real(report, "macro_f1", "macro-F1", scores.macro_f1);
+        if (isfinite(scores.roc_auc))
+            report_real(report, "roc_auc", "ROC AUC", scores.roc_auc);
     }
     run_job_split_close(&split);
     return rv;

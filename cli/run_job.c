@@ -121,7 +121,35 @@ static int complete_config(struct run_job *job, struct error *error)
     return 0;
 }
 
-/* Weight of a class = train nodes / (classes * train nodes of that class); 0 without any. */
+/* Counts each class among the seeds of a batch; of several labels a node, each by itself. */
+static void count_labels(const struct model_config *model, const struct mini_batch *batch,
+                         uint64_t *counts)
+{
+    const struct batch_rows *labels = &batch->nodes[0].labels;
+    for (uint32_t i = 0; i < batch->nodes[0].num_seeds; i++) {
+        if (model->loss == MODEL_SIGMOID) {
+            for (uint32_t c = 0; c < model->classes && c < labels->width; c++)
+                counts[c] += labels_target(labels, i, c) > 0.5f;
+            continue;
+        }
+        int64_t label = labels_class(labels, i);
+        if (label >= 0 && label < model->classes)
+            counts[label]++;
+    }
+}
+
+/* Weight of a class = labels / (classes * labels of that class), of the training nodes; 0
+ * without any. */
+static void weigh_classes(const uint64_t *counts, uint32_t classes, float *weights)
+{
+    uint64_t total = 0;
+    for (uint32_t c = 0; c < classes; c++)
+        total += counts[c];
+    for (uint32_t c = 0; c < classes; c++)
+        weights[c] =
+            counts[c] == 0 ? 0 : (float)((double)total / ((double)classes * (double)counts[c]));
+}
+
 static int balance_classes(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
@@ -134,24 +162,15 @@ static int balance_classes(struct run_job *job, struct error *error)
                  : run_job_split_open(job, config->train_mask, false, &train, error);
     if (rv == 0)
         rv = train.source.base.start_epoch(&train.source.base, 0, error);
-    uint64_t total = 0;
     const struct mini_batch *batch;
     while (rv == 0 &&
            (rv = train.source.base.next(&train.source.base, &batch, error)) == 0) {
-        for (uint32_t i = 0; i < batch->nodes[0].num_seeds; i++) {
-            int64_t label = labels_class(&batch->nodes[0].labels, i);
-            if (label >= 0 && label < classes) {
-                counts[label]++;
-                total++;
-            }
-        }
+        count_labels(&config->model, batch, counts);
         train.source.base.release(&train.source.base, batch);
     }
     if (rv == TR_EEND) {
         rv = 0;
-        for (uint32_t c = 0; c < classes; c++)
-            job->class_weights[c] =
-                counts[c] == 0 ? 0 : (float)((double)total / ((double)classes * counts[c]));
+        weigh_classes(counts, classes, job->class_weights);
         config->model.class_weights = job->class_weights;
     }
     run_job_split_close(&train);
