@@ -204,7 +204,7 @@ void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index
     struct sampled_batch **link = l != NULL ? &l->ready : NULL;
     while (link != NULL && *link != NULL) {
         struct sampled_batch *batch = *link;
-        if (batch->batch.index >= index) {
+        if (batch->space.batch.index >= index) {
             link = &batch->next;
             continue;
         }
@@ -293,8 +293,8 @@ bool batch_bank_is_starving(struct batch_bank *bank, uint64_t loader)
 static bool has_shape(const struct sampled_batch *b, uint32_t ntypes, uint32_t etypes,
                       uint32_t layers)
 {
-    return b->batch.num_ntypes == ntypes && b->batch.num_etypes == etypes &&
-           b->batch.num_layers == layers;
+    return b->space.batch.num_ntypes == ntypes && b->space.batch.num_etypes == etypes &&
+           b->space.batch.num_layers == layers;
 }
 
 struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntypes,
@@ -325,7 +325,7 @@ static struct sampled_batch **find_ready(struct bank_loader *l, uint32_t epoch, 
 {
     struct sampled_batch **link = &l->ready;
     while (*link != NULL &&
-           ((*link)->batch.epoch != epoch || (*link)->batch.index != index))
+           ((*link)->space.batch.epoch != epoch || (*link)->space.batch.index != index))
         link = &(*link)->next;
     return link;
 }
@@ -334,13 +334,13 @@ static int deposit(struct batch_bank *bank, struct sampled_batch *batch,
                    struct sampled_batch **list)
 {
     struct bank_loader *l = find(bank, batch->loader);
-    if (bank->closed || l == NULL || l->epoch != batch->batch.epoch ||
-        batch->batch.index < l->position)
+    if (bank->closed || l == NULL || l->epoch != batch->space.batch.epoch ||
+        batch->space.batch.index < l->position)
         return TR_ECANCELED;
-    if (*find_ready(l, batch->batch.epoch, batch->batch.index) != NULL)
+    if (*find_ready(l, batch->space.batch.epoch, batch->space.batch.index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
-    unreserve(bank, l, batch->batch.index);
+    unreserve(bank, l, batch->space.batch.index);
     int rv = account_reserve(&bank->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(bank, list);

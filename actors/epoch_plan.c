@@ -25,30 +25,33 @@ void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *beg
     *step_seeds = (uint32_t)seeds;
 }
 
-int epoch_plan_order(struct epoch_plan *plan, uint32_t epoch, const uint32_t **order)
+int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch)
 {
-    *order = NULL;
-    if (!plan->shuffle)
-        return 0;
-    uint32_t *positions = plan->order.data;
-    if (!plan->ordered || plan->epoch != epoch) {
-        int rv = vec_reserve(&plan->order, plan->num_seeds, sizeof *positions, 0);
-        if (rv != 0)
-            return rv;
-        positions = plan->order.data;
-        for (uint64_t i = 0; i < plan->num_seeds; i++)
-            positions[i] = (uint32_t)i;
-        struct draw_key key = { .seed = plan->seed, .purpose = KEY_SHUFFLE, .epoch = epoch };
-        permute_u32(positions, plan->num_seeds, key_base(&key));
-        plan->ordered = true;
-        plan->epoch = epoch;
-    }
-    *order = positions;
-    return 0;
+    const struct draw_key key = { .seed = plan->seed, .purpose = KEY_SHUFFLE, .epoch = epoch };
+    order->ready = false;
+    order->epoch = epoch;
+    order->key = key_base(&key);
+    order->draw = 0;
+    order->filled = 0;
+    order->left = plan->num_seeds;
+    return vec_reserve(&order->positions, plan->num_seeds, sizeof(uint32_t), 0);
 }
 
-void epoch_plan_fini(struct epoch_plan *plan)
+bool epoch_order_work(struct epoch_order *order, const struct epoch_plan *plan, size_t most)
 {
-    vec_fini(&plan->order);
-    plan->ordered = false;
+    uint32_t *positions = order->positions.data;
+    size_t end = plan->num_seeds - order->filled;
+    end = order->filled + (end < most ? end : most);
+    most -= end - order->filled;
+    for (; order->filled < end; order->filled++)
+        positions[order->filled] = (uint32_t)order->filled;
+    if (most > 0)
+        order->ready = !permute_u32_piece(positions, &order->left, &order->draw, order->key, most);
+    return !order->ready;
+}
+
+void epoch_order_fini(struct epoch_order *order)
+{
+    vec_fini(&order->positions);
+    order->ready = false;
 }

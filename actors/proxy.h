@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "actors/batch_bank.h"
-#include "actors/graph_meta.h"
+#include "graph/graph_meta.h"
 #include "partition/book.h"
 #include "runtime/actor.h"
 

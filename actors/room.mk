@@ -5,9 +5,8 @@ libtr_actors_la_SOURCES = \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \
     actors/coordinator_members.c \
+    actors/draw.h \
     actors/failed.c actors/failed.h \
-    actors/local_rows.c actors/local_rows.h \
-    actors/local_sample.c actors/local_sample.h \
     actors/member.c actors/member.h \
     actors/server.c actors/server.h actors/server_work.h \
     actors/server_meta.c \
@@ -19,12 +18,9 @@ libtr_actors_la_SOURCES = \
 # Batches: made by samplers, brought by the trainer-proxy.
 libtr_actors_la_SOURCES += \
     actors/batch_bank.c actors/batch_bank.h \
-    actors/draft.c actors/draft.h actors/draft_draw.c actors/draft_rows.c \
     actors/epoch_plan.c actors/epoch_plan.h \
-    actors/graph_meta.c actors/graph_meta.h \
     actors/proxy.c actors/proxy.h actors/proxy_ask.c actors/proxy_estimate.c \
     actors/proxy_state.h actors/proxy_window.c \
     actors/sampled_batch.c actors/sampled_batch.h \
     actors/sampler.c actors/sampler.h actors/sampler_answer.c actors/sampler_ask.c \
-    actors/sampler_request.c actors/sampler_state.h \
-    actors/vec.c actors/vec.h
+    actors/sampler_loader.c actors/sampler_request.c actors/sampler_state.h

@@ -14,12 +14,16 @@ void sampler_name(uint32_t number, char *name, size_t name_size)
     snprintf(name, name_size, "sampler/%" PRIu32, number);
 }
 
-static void fail(struct sampler *s, struct message *request, int code, const char *sentence)
+void sampler_fail_request(struct sampler *s, struct message *request, int code,
+                          const char *sentence)
 {
     struct error error;
     error_set(&error, code, "%s", sentence);
     failed_reply(s->self, request, &error);
 }
+
+/* Seeds of one slice: their IDs lie anywhere in a large set. */
+#define SLICE_SEEDS 16384u
 
 static void work(struct actor *self, void *arg);
 
@@ -29,17 +33,29 @@ void sampler_schedule(struct sampler *s)
         timer_start(s->self, &s->work, actor_now_ns(s->self), work, s);
 }
 
+/* Of the partitions that it read and, unless that was handed over, of its batch. */
+static void let_go(struct task *task)
+{
+    draft_end(&task->draft);
+    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+        snapshot_release(task->snapshots[p]);
+        task->snapshots[p] = NULL;
+    }
+    sampled_batch_release(task->out);
+    task->out = NULL;
+}
+
 static void finish_task(struct task *task)
 {
     sampler_cancel_asks(task);
-    sampled_batch_release(draft_end(&task->draft));
+    let_go(task);
     task->request = NULL;
     sampler_schedule(task->sampler);
 }
 
 void sampler_fail_task(struct task *task, int code, const char *sentence)
 {
-    fail(task->sampler, task->request, code, sentence);
+    sampler_fail_request(task->sampler, task->request, code, sentence);
     finish_task(task);
 }
 
@@ -56,7 +72,8 @@ static void complete_task(struct task *task)
     head->loader = asked->loader;
     head->batch = asked->batch;
     head->epoch = asked->epoch;
-    struct sampled_batch *batch = draft_end(&task->draft);
+    struct sampled_batch *batch = task->out;
+    task->out = NULL;
     size_t bytes = sampled_batch_bytes(batch);
     int rv = batch_bank_deposit(s->options->bank, batch);
     if (rv == 0) {
@@ -88,6 +105,26 @@ static void open_rows(struct task *task, struct error *error, int *rv)
         sampler_ask_rows(task);
 }
 
+/* 1: more are to come, or their order is being made. */
+static int add_seeds(struct task *task, struct error *error)
+{
+    const struct msg_batch_request *asked = message_head(task->request);
+    struct loader_state *l = task->loader;
+    const uint32_t *order;
+    int rv = sampler_epoch_order(l, asked->epoch, &order);
+    if (rv < 0)
+        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
+                         l->open->num_seeds);
+    if (rv != 0)
+        return rv;
+    uint64_t begin = task->next_seed, count = task->end_seed - begin;
+    count = count < SLICE_SEEDS ? count : SLICE_SEEDS;
+    task->next_seed += count;
+    rv = draft_add_seeds(&task->draft, l->open->ntype, l->ids + (order == NULL ? begin : 0),
+                         order == NULL ? NULL : order + begin, (uint32_t)count, error);
+    return rv != 0 ? rv : task->next_seed < task->end_seed;
+}
+
 /* One slice. Failing a task ends it, also inside of asking. */
 static void step_task(struct task *task)
 {
@@ -95,9 +132,14 @@ static void step_task(struct task *task)
     struct error error = { 0 };
     int rv = 0;
     switch (task->step) {
+    case TASK_SEEDS:
+        rv = add_seeds(task, &error);
+        if (rv == 0)
+            task->step = TASK_PLACE;
+        break;
     case TASK_PLACE:
         rv = draft_place(draft, &error);
-        if (rv == 0 && draft->hop < draft->loader->num_layers)
+        if (rv == 0 && draft->hop < draft->plan->num_layers)
             finish_hop(task, &error, &rv);
         else if (rv == 0)
             open_rows(task, &error, &rv);
@@ -106,7 +148,7 @@ static void step_task(struct task *task)
         task->step = TASK_DRAW;
         break;
     case TASK_DRAW:
-        rv = draft->num_etypes == 0 ? 0 : draft_draw(draft, &task->sampler->space, &error);
+        rv = draft_draw(draft, &task->sampler->space, &error);
         if (rv == 0)
             task->step = TASK_PLACE;
         break;
@@ -125,6 +167,9 @@ static void step_task(struct task *task)
 
 static bool is_waiting(const struct task *task)
 {
+    const struct msg_batch_request *asked = message_head(task->request);
+    if (task->step == TASK_SEEDS)
+        return task->loader->orders[asked->epoch % LOADER_ORDERS].busy;
     return task->asks_open > 0 &&
            (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
 }
@@ -142,12 +187,13 @@ static struct task *next_task(struct sampler *s)
     return first;
 }
 
-static struct loader_state *find_loader(struct sampler *s, uint64_t loader)
+static void acquire_parts(struct task *task)
 {
-    struct loader_state *l = s->loaders;
-    while (l != NULL && l->open->loader != loader)
-        l = l->next;
-    return l;
+    struct snapshots *set = task->sampler->options->snapshots;
+    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+        task->snapshots[p] = set == NULL ? NULL : snapshot_acquire(set, p, SNAPSHOT_NEWEST);
+        task->parts[p] = task->snapshots[p] == NULL ? NULL : snapshot_part(task->snapshots[p]);
+    }
 }
 
 static int begin_draft(struct task *task, const struct msg_batch_request *asked,
@@ -155,23 +201,24 @@ static int begin_draft(struct task *task, const struct msg_batch_request *asked,
 {
     struct sampler *s = task->sampler;
     struct loader_state *l = task->loader;
-    const uint32_t *order;
-    if (asked->batch >= epoch_plan_steps(&l->plan))
+    if (asked->batch >= epoch_plan_steps(&l->epochs))
         return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
-                         asked->batch, epoch_plan_steps(&l->plan));
-    int rv = epoch_plan_order(&l->plan, asked->epoch, &order);
-    struct sampled_batch *out = rv != 0 ? NULL
-        : batch_bank_take(s->options->bank, s->options->book->types.num_ntypes,
-                          s->options->book->types.num_etypes, l->open->num_layers);
+                         asked->batch, epoch_plan_steps(&l->epochs));
+    struct sampled_batch *out =
+        batch_bank_take(s->options->bank, s->options->book->types.num_ntypes,
+                        s->options->book->types.num_etypes, l->open->num_layers);
     if (out == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
-    struct msg_draw draw = { .seed = l->open->seed, .batch = asked->batch, .epoch = asked->epoch,
-                             .rank = l->open->rank };
-    uint64_t begin;
+    const struct draw_key key = { .seed = l->open->seed, .batch = asked->batch,
+                                  .epoch = asked->epoch, .rank = l->open->rank };
     uint32_t count;
-    epoch_plan_step(&l->plan, asked->batch, &begin, &count, &out->batch.step_seeds);
-    return draft_begin(&task->draft, l->open, &draw, out, l->ids + (order == NULL ? begin : 0),
-                       order == NULL ? NULL : order + begin, count, error);
+    epoch_plan_step(&l->epochs, asked->batch, &task->next_seed, &count,
+                    &out->space.batch.step_seeds);
+    task->end_seed = task->next_seed + count;
+    task->out = out;
+    out->loader = l->open->loader;
+    acquire_parts(task);
+    return draft_begin(&task->draft, &l->plan, &key, task->parts, &out->space, error);
 }
 
 static void begin_task(struct task *task, struct message *request)
@@ -179,14 +226,14 @@ static void begin_task(struct task *task, struct message *request)
     struct sampler *s = task->sampler;
     const struct msg_batch_request *asked = message_head(request);
     struct error error = { 0 };
-    task->loader = find_loader(s, asked->loader);
+    task->loader = sampler_find_loader(s, asked->loader);
     if (task->loader == NULL) {
-        fail(s, request, TR_ECLOSED, "this loader is not open here");
+        sampler_fail_request(s, request, TR_ECLOSED, "this loader is not open here");
         return;
     }
     task->request = request;
     task->order = s->tasks_begun++;
-    task->step = TASK_PLACE;
+    task->step = TASK_SEEDS;
     task->asks_open = 0;
     task->recover_until_ns = actor_now_ns(s->self) + s->options->recovery_ns;
     int rv = begin_draft(task, asked, &error);
@@ -224,91 +271,6 @@ static void work(struct actor *self, void *arg)
     sampler_schedule(s);
 }
 
-static int check_open(const struct sampler *s, const struct msg_loader_open *open,
-                      struct error *error)
-{
-    if (open->ntype >= s->options->book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
-                         open->ntype, s->options->book->types.num_ntypes);
-    if (open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX)
-        return error_set(error, TR_ERANGE, "loader: %" PRIu32 " layers; give 1 to %d",
-                         open->num_layers, MSG_LAYERS_MAX);
-    if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
-        return error_set(error, TR_EINVAL, "loader: batch size %" PRIu32 ", rank %" PRIu32
-                         " of %" PRIu32 " trainers", open->batch_size, open->rank, open->world);
-    if (open->num_seeds > UINT32_MAX)
-        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^32 - 1",
-                         open->num_seeds);
-    if (s->num_loaders == SAMPLER_LOADERS_MAX)
-        return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
-    return 0;
-}
-
-static struct message *opened(struct sampler *s, const struct loader_state *l)
-{
-    struct message *reply = message_create(s->self, MSG_LOADER_OPENED);
-    if (reply == NULL)
-        return NULL;
-    struct msg_loader_opened *head = message_head(reply);
-    head->loader = l->open->loader;
-    head->num_batches = epoch_plan_steps(&l->plan);
-    return reply;
-}
-
-static struct loader_state *add_loader(struct sampler *s, struct message *message)
-{
-    struct loader_state *l = calloc(1, sizeof *l);
-    if (l == NULL)
-        return NULL;
-    l->open = message_head(message);
-    l->message = message;
-    l->ids = message_body(message);
-    l->plan = (struct epoch_plan){
-        .num_seeds = l->open->num_seeds,
-        .seed = l->open->seed,
-        .batch_size = l->open->batch_size,
-        .rank = l->open->rank,
-        .world = l->open->world,
-        .shuffle = (l->open->flags & MSG_LOADER_SHUFFLE) != 0,
-        .drop_last = (l->open->flags & MSG_LOADER_DROP_LAST) != 0,
-    };
-    l->next = s->loaders;
-    s->loaders = l;
-    s->num_loaders++;
-    return l;
-}
-
-/* A copy of the request is kept for its seeds (which the copy shares). */
-static void open_loader(struct sampler *s, struct message *request)
-{
-    const struct msg_loader_open *open = message_head(request);
-    struct loader_state *l = find_loader(s, open->loader);
-    struct error error = { 0 };
-    if (l == NULL) {
-        int rv = check_open(s, open, &error);
-        struct message *kept = rv != 0 ? NULL : message_copy(s->self, request);
-        l = kept == NULL ? NULL : add_loader(s, kept);
-        if (l == NULL) {
-            message_release(s->self, kept);
-            fail(s, request, rv != 0 ? rv : TR_ENOMEM, rv != 0 ? error.text : "no memory");
-            return;
-        }
-    }
-    struct message *reply = opened(s, l);
-    if (reply == NULL)
-        actor_refuse(s->self, request, TR_ENOMEM);
-    else
-        actor_reply(s->self, request, reply);
-}
-
-static void free_loader(struct sampler *s, struct loader_state *l)
-{
-    epoch_plan_fini(&l->plan);
-    message_release(s->self, l->message);
-    free(l);
-    s->num_loaders--;
-}
-
 static void drop_queued(struct sampler *s, uint64_t loader)
 {
     uint32_t count = s->queue_count;
@@ -323,18 +285,14 @@ static void drop_queued(struct sampler *s, uint64_t loader)
 
 static void close_loader(struct sampler *s, uint64_t loader)
 {
-    struct loader_state **link = &s->loaders;
-    while (*link != NULL && (*link)->open->loader != loader)
-        link = &(*link)->next;
-    struct loader_state *l = *link;
+    struct loader_state *l = sampler_find_loader(s, loader);
     if (l == NULL)
         return;
     drop_queued(s, loader);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         if (s->tasks[i].request != NULL && s->tasks[i].loader == l)
             sampler_fail_task(&s->tasks[i], TR_ECANCELED, "the loader was closed");
-    *link = l->next;
-    free_loader(s, l);
+    sampler_remove_loader(s, l);
 }
 
 static void queue_request(struct sampler *s, struct message *request)
@@ -352,7 +310,7 @@ static int receive(struct actor *self, struct message *message)
     struct sampler *s = actor_state(self);
     switch (message->frame.kind) {
     case MSG_LOADER_OPEN:
-        open_loader(s, message);
+        sampler_open_loader(s, message);
         break;
     case MSG_BATCH_REQUEST:
         queue_request(s, message);
@@ -370,17 +328,33 @@ static int receive(struct actor *self, struct message *message)
 
 static int init_task(struct sampler *s, struct task *task)
 {
-    const struct draft_options options = { .book = s->options->book, .meta = s->options->meta,
-                                           .snapshots = s->options->snapshots };
+    const struct book *book = s->options->book;
+    const struct draft_graph graph = { .types = &book->types, .num_parts = book->num_parts,
+                                       .num_nodes = book->num_nodes, .num_edges = book->num_edges,
+                                       .node_extents = book->node_extents,
+                                       .meta = s->options->meta };
     task->sampler = s;
-    task->asks = calloc(s->options->book->num_parts, sizeof *task->asks);
-    if (task->asks == NULL)
+    task->asks = calloc(book->num_parts, sizeof *task->asks);
+    task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
+    task->parts = calloc(book->num_parts, sizeof *task->parts);
+    if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL)
         return TR_ENOMEM;
-    for (uint32_t p = 0; p < s->options->book->num_parts; p++) {
+    for (uint32_t p = 0; p < book->num_parts; p++) {
         task->asks[p].task = task;
         task->asks[p].part = p;
     }
-    return draft_init(&task->draft, &options);
+    return draft_init(&task->draft, &graph);
+}
+
+static void fini_task(struct task *task)
+{
+    message_release(task->sampler->self, task->request);
+    if (task->snapshots != NULL)
+        let_go(task);
+    draft_fini(&task->draft);
+    free(task->snapshots);
+    free(task->parts);
+    free(task->asks);
 }
 
 static int start(struct actor *self, const void *arg)
@@ -404,7 +378,9 @@ static int start(struct actor *self, const void *arg)
     }
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
-    return directory_register(self, name, NULL, NULL);
+    int rv = directory_register(self, name, NULL, NULL);
+    s->member = (struct member){ .role = MSG_ROLE_SAMPLER, .rank = options->number };
+    return rv == 0 && options->join ? member_join(self, &s->member) : rv;
 }
 
 static void fini(struct actor *self)
@@ -415,15 +391,10 @@ static void fini(struct actor *self)
     while (s->queue_count > 0)
         message_release(self, pop_request(s));
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
-        message_release(self, s->tasks[i].request);
-        draft_fini(&s->tasks[i].draft);
-        free(s->tasks[i].asks);
+        if (s->tasks[i].sampler != NULL)
+            fini_task(&s->tasks[i]);
     }
-    while (s->loaders != NULL) {
-        struct loader_state *l = s->loaders;
-        s->loaders = l->next;
-        free_loader(s, l);
-    }
+    sampler_free_loaders(s);
     draft_space_fini(&s->space);
     free(s->servers);
     free(s);

@@ -1,5 +1,6 @@
 /*
- * The sampler: makes mini-batches for a trainer-proxy.
+ * The sampler: makes mini-batches for a trainer-proxy. The batch is graph/draft.h's; the sampler
+ * drives it, asks servers, and hands it over.
  *
  * MSG_LOADER_OPEN tells what batches a loader is to have, MSG_BATCH_REQUEST asks for one. A batch
  * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one
@@ -21,8 +22,8 @@
 #include <stdint.h>
 
 #include "actors/batch_bank.h"
-#include "actors/graph_meta.h"
 #include "actors/snapshot.h"
+#include "graph/graph_meta.h"
 #include "runtime/actor.h"
 
 /* Batches that a sampler works on at once: enough to hide a round trip behind other work. */
@@ -38,6 +39,7 @@ struct sampler_options {
     struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
     struct batch_bank *bank;
     uint32_t number;         /* among the samplers of its job */
+    bool join;               /* the coordinator, and again when that was restarted */
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */

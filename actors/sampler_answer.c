@@ -1,6 +1,5 @@
 /* Answers of servers, checked and copied to where the draft wants them. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "actors/sampler_state.h"
 #include "graph/gather.h"
@@ -21,59 +20,20 @@ static uint32_t etype_at(const struct ask *ask)
     return e;
 }
 
-static int append(struct vec *to, uint64_t have, const void *from, uint64_t count, size_t size)
-{
-    int rv = vec_reserve(to, have + count, size, have * size);
-    if (rv == 0 && count > 0)
-        memcpy((unsigned char *)to->data + have * size, from, count * size);
-    return rv;
-}
-
-/* A column is a node's number: one beyond the type would be looked up outside of every table. */
-static bool has_strays(const struct sample_answer *got, uint64_t num_nodes)
-{
-    bool stray = false;
-    for (uint64_t i = 0; got->columns != NULL && i < got->num_edges; i++)
-        stray |= got->columns[i] >= num_nodes;
-    for (uint64_t i = 0; got->wide_columns != NULL && i < got->num_edges; i++)
-        stray |= got->wide_columns[i] >= num_nodes;
-    return stray;
-}
-
 static int take_section(struct ask *ask, const struct sample_answer *got, struct error *error)
 {
     struct draft *draft = &ask->task->draft;
     uint32_t etype = etype_at(ask);
     if (etype == draft->num_etypes)
         return bad(ask, error, "more edge types than were asked for");
-    const struct graph_etype *type = &draft->options.book->types.etypes[etype];
-    uint32_t asked = ask_list(ask, type->dst)->count;
-    bool wide = draft->types[type->src].wide;
-    if (got->num_rows > asked - ask->rows_done)
-        return bad(ask, error, "more rows than were asked for");
-    if (got->num_edges > 0 && (wide ? got->wide_columns == NULL : got->columns == NULL))
-        return bad(ask, error, "columns of the wrong width");
-    if (has_strays(got, draft->options.book->num_nodes[type->src]))
-        return bad(ask, error, "a neighbour that is no node");
-    if (got->num_edges > 0 && draft_wants_edge_ids(draft) && got->edge_ids == NULL)
-        return bad(ask, error, "no edge IDs");
-    struct draft_answer *answer = draft_answer(draft, etype, ask->part);
-    int rv = append(&answer->counts, answer->num_rows, got->counts, got->num_rows,
-                    sizeof *got->counts);
-    if (rv == 0)
-        rv = wide ? append(&answer->columns, answer->num_edges, got->wide_columns,
-                           got->num_edges, sizeof(uint64_t))
-                  : append(&answer->columns, answer->num_edges, got->columns, got->num_edges,
-                           sizeof(uint32_t));
-    if (rv == 0 && draft_wants_edge_ids(draft))
-        rv = append(&answer->edge_ids, answer->num_edges, got->edge_ids, got->num_edges,
-                    sizeof(uint64_t));
+    const struct draft_piece piece = { .num_edges = got->num_edges, .counts = got->counts,
+                                       .columns = got->columns, .wide_columns = got->wide_columns,
+                                       .edge_ids = got->edge_ids };
+    int rv = draft_add_answer(draft, etype, ask->part, got->num_rows, &piece, error);
     if (rv != 0)
-        return error_set(error, rv, "no memory for %" PRIu64 " edges", got->num_edges);
-    answer->num_rows += got->num_rows;
-    answer->num_edges += got->num_edges;
+        return rv;
     ask->rows_done += got->num_rows;
-    if (ask->rows_done == asked) {
+    if (ask->rows_done == ask_list(ask, draft->graph.types->etypes[etype].dst)->count) {
         ask->sections_done++;
         ask->rows_done = 0;
     }

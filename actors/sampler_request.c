@@ -1,6 +1,7 @@
 /* Requests of the sampler to servers. */
 #include <string.h>
 
+#include "actors/draw.h"
 #include "actors/sampler_state.h"
 
 #define REPLY_BYTES ((uint64_t)8 << 20)
@@ -14,7 +15,7 @@ static uint64_t reply_bytes_max(const struct ask *ask)
 bool sampler_samples_etype(const struct ask *ask, uint32_t etype)
 {
     const struct draft *draft = &ask->task->draft;
-    uint32_t dst = draft->options.book->types.etypes[etype].dst;
+    uint32_t dst = draft->graph.types->etypes[etype].dst;
     return ask_list(ask, dst)->count > 0 && draft_fanout(draft) != 0;
 }
 
@@ -26,7 +27,7 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
     for (uint32_t e = 0; e < draft->num_etypes; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        uint32_t dst = draft->options.book->types.etypes[e].dst;
+        uint32_t dst = draft->graph.types->etypes[e].dst;
         uint32_t rows = ask_list(ask, dst)->count;
         if (sections != NULL)
             sections[count] = (struct msg_sample_section){ e, draft_fanout(draft), rows,
@@ -45,7 +46,7 @@ static void copy_rows(const struct ask *ask, const struct msg_sample_section *se
     for (uint32_t i = 0; i < num_sections; i++) {
         if (sections[i].same_rows)
             continue;
-        uint32_t dst = ask->task->draft.options.book->types.etypes[sections[i].etype].dst;
+        uint32_t dst = ask->task->draft.graph.types->etypes[sections[i].etype].dst;
         size_t bytes = sections[i].num_rows * sizeof(uint32_t);
         memcpy(to, ask_list(ask, dst)->rows.data, bytes);
         to += bytes;
@@ -72,12 +73,12 @@ int sampler_make_samples(struct ask *ask, struct message **out)
     copy_rows(ask, sections, num_sections);
     struct msg_sample_request *head = message_head(request);
     *head = (struct msg_sample_request){
-        .draw = draft->draw,
+        .draw = draw_of(&draft->key),
         .part = ask->part,
-        .version = draft->options.book->node_extents[0][ask->part].version,
+        .version = draft->graph.node_extents[0][ask->part].version,
         .num_sections = num_sections,
-        .replace = (draft->loader->flags & MSG_LOADER_REPLACE) != 0,
-        .edge_ids = draft_wants_edge_ids(draft),
+        .replace = draft->plan->replace,
+        .edge_ids = draft->plan->edge_ids,
         .reply_bytes_max = reply_bytes_max(ask),
         .skip_sections = ask->sections_done,
         .skip_rows = ask->rows_done,
@@ -168,7 +169,7 @@ int sampler_make_rows(struct ask *ask, struct message **out)
     }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
-    head->version = ask->task->draft.options.book->node_extents[0][ask->part].version;
+    head->version = ask->task->draft.graph.node_extents[0][ask->part].version;
     head->num_sections = count;
     *out = request;
     return 0;

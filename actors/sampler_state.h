@@ -2,20 +2,41 @@
 #ifndef ACTORS_SAMPLER_STATE_H
 #define ACTORS_SAMPLER_STATE_H
 
-#include "actors/draft.h"
 #include "actors/epoch_plan.h"
+#include "actors/member.h"
+#include "actors/sampled_batch.h"
 #include "actors/sampler.h"
+#include "graph/draft.h"
 #include "runtime/call.h"
+#include "runtime/crew.h"
 #include "runtime/timer.h"
+#include "schemas/messages.h"
 
 struct sampler;
 struct task;
 
+struct loader_state;
+
+/* Batches of two epochs are on their way at the end of an epoch. */
+#define LOADER_ORDERS 2u
+
+/* The order of an epoch, and the job that makes it where the set is large. */
+struct loader_order {
+    struct loader_state *loader;
+    struct epoch_order order;
+    struct job job;
+    bool busy; /* the crew has it */
+};
+
 struct loader_state {
+    struct sampler *sampler;
     const struct msg_loader_open *open; /* head of message */
     struct message *message;            /* kept: its body has the seeds */
     const uint64_t *ids;                /* [open->num_seeds] */
-    struct epoch_plan plan;
+    struct epoch_plan epochs;
+    struct draft_plan plan;
+    struct loader_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
+    bool closed; /* and freed when the crew is done with it */
     struct loader_state *next;
 };
 
@@ -37,6 +58,7 @@ struct ask {
 };
 
 enum task_step {
+    TASK_SEEDS,
     TASK_PLACE,
     TASK_WAIT_SAMPLES,
     TASK_DRAW,
@@ -47,7 +69,11 @@ enum task_step {
 struct task {
     struct sampler *sampler;
     struct draft draft;
+    struct sampled_batch *out;
+    struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
+    const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
+    uint64_t next_seed, end_seed;    /* of the epoch's order: those that are not added yet */
     struct message *request; /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
@@ -74,8 +100,19 @@ struct sampler {
     uint32_t queue_first, queue_count;
     uint64_t tasks_begun;
     struct draft_space space;
+    struct member member;
     struct timer work;
 };
+
+/* sampler_loader.c */
+struct loader_state *sampler_find_loader(struct sampler *sampler, uint64_t loader);
+void sampler_open_loader(struct sampler *sampler, struct message *request);
+/* Takes it off the list: its tasks have ended. */
+void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
+void sampler_free_loaders(struct sampler *sampler);
+/* 0, and *positions of the epoch's order or NULL (their own order); 1: it is being made, and
+ * sampler_schedule follows; or TR_ENOMEM. */
+int sampler_epoch_order(struct loader_state *loader, uint32_t epoch, const uint32_t **positions);
 
 /* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
 void sampler_ask_samples(struct task *task);
@@ -83,6 +120,8 @@ void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
 
 /* sampler.c */
+void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
+                          const char *sentence);
 void sampler_schedule(struct sampler *sampler);
 void sampler_fail_task(struct task *task, int code, const char *sentence);
 

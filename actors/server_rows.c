@@ -5,14 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/local_rows.h"
 #include "actors/server_work.h"
+#include "graph/local_rows.h"
 #include "schemas/body.h"
 
 /* Gathered at 0.5 GB/s, on memory that is slow and busy, these take 4 ms. */
 #define SLICE_BYTES ((size_t)2 << 20)
 #define SLICE_ROWS 32768u
 #define SECTION_ALIGN 64u
+
+_Static_assert(MSG_TABLE_ORIGINAL_ID == TABLE_ORIGINAL_ID &&
+                   MSG_TABLE_IN_DEGREE == TABLE_IN_DEGREE &&
+                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE,
+               "messages number tables as partitions do");
 
 struct rows_part {
     struct local_table table;

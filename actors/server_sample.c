@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/local_sample.h"
+#include "actors/draw.h"
 #include "actors/server_work.h"
+#include "graph/local_sample.h"
 #include "schemas/body.h"
 
 /* Rows planned a turn: a random read each, 4 ms on slow memory. */
@@ -51,7 +52,8 @@ static int prepare(const struct sample_work *state, const struct section_plan *p
                    uint32_t first, uint32_t count, struct sample_request *request,
                    struct error *error)
 {
-    return local_sample_prepare(state->work.part, &state->head->draw, plan->section->etype,
+    const struct draw_key key = draw_key_of(&state->head->draw);
+    return local_sample_prepare(state->work.part, &key, plan->section->etype,
                                 plan->section->fanout, state->head->replace != 0,
                                 plan->rows + first, count, request, error);
 }

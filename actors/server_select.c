@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/local_rows.h"
 #include "actors/server_work.h"
+#include "graph/local_rows.h"
 
 /* Rows looked at for one answer, 4 ms with two IDs written for each; an answer may be empty. */
 #define SCAN_ROWS (UINT64_C(1) << 18)

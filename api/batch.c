@@ -7,7 +7,7 @@
 
 const struct mini_batch *batch_mini(const struct tr_batch *batch)
 {
-    return &((const struct sampled_batch *)(const void *)batch)->batch;
+    return &((const struct sampled_batch *)(const void *)batch)->space.batch;
 }
 
 static const struct batch_nodes *nodes_of(const struct tr_batch *batch, uint32_t ntype)
@@ -42,7 +42,7 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
     const struct mini_batch *b = batch_mini(batch);
     if (layer >= b->num_layers || etype >= b->num_etypes)
         return TR_ERANGE;
-    uint32_t src = ((const struct sampled_batch *)(const void *)batch)->etype_src[etype];
+    uint32_t src = ((const struct sampled_batch *)(const void *)batch)->space.etype_src[etype];
     const struct block_edges *edges = &b->blocks[layer].edges[etype];
     *block = (struct tr_block){
         .num_src = b->blocks[layer].num_src[src],

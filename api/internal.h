@@ -19,9 +19,9 @@
 
 #include "actors/batch_bank.h"
 #include "actors/cast.h"
-#include "actors/graph_meta.h"
 #include "actors/snapshot.h"
 #include "graph/batch.h"
+#include "graph/graph_meta.h"
 #include "partition/store.h"
 #include "runtime/error.h"
 #include "runtime/node.h"

@@ -82,28 +82,14 @@ void book_fini(struct book *book)
     *book = (struct book){ 0 };
 }
 
-/* The first extent that ends after id holds it, since empty ones end where they begin. */
-static int find_owner(const struct extent *extents, uint32_t count, uint64_t id)
-{
-    uint32_t low = 0, high = count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (extents[middle].end > id)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low == count ? TR_ERANGE : (int)extents[low].owner;
-}
-
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id)
 {
     assert(ntype < book->types.num_ntypes);
-    return find_owner(book->node_extents[ntype], book->num_parts, id);
+    return extents_owner(book->node_extents[ntype], book->num_parts, id);
 }
 
 int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id)
 {
     assert(etype < book->types.num_etypes);
-    return find_owner(book->edge_extents[etype], book->num_parts, id);
+    return extents_owner(book->edge_extents[etype], book->num_parts, id);
 }

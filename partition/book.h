@@ -13,18 +13,12 @@
 
 #include <stdint.h>
 
+#include "graph/extent.h"
 #include "graph/types.h"
 #include "runtime/error.h"
 
 /* Partitions are owned by processes and addressed in messages; far above any cluster in use. */
 #define BOOK_PARTS_MAX 65536
-
-struct extent {
-    uint64_t begin; /* per-type global ID */
-    uint64_t end;   /* exclusive */
-    uint32_t owner; /* partition */
-    uint32_t version;
-};
 
 struct book {
     char *graph_name;

@@ -276,7 +276,7 @@ static void take(struct client *c, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     if (reference_check(&c->world->reference, &c->world->placed, &c->plan->loader, c->epoch,
-                        c->next, &batch->batch, &error) != 0)
+                        c->next, &batch->space.batch, &error) != 0)
         world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
                    " is not the reference's: %s", c->number, c->epoch, c->next, error.text);
     c->world->tally.batches++;

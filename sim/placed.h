@@ -10,7 +10,7 @@
 #ifndef SIM_PLACED_H
 #define SIM_PLACED_H
 
-#include "actors/graph_meta.h"
+#include "graph/graph_meta.h"
 #include "graph/part.h"
 #include "partition/book.h"
 #include "sim/raw.h"

@@ -10,16 +10,26 @@
 
 void reference_init(struct reference *reference, const struct raw *raw)
 {
-    *reference = (struct reference){ 0 };
+    uint32_t num_ntypes = raw->types.num_ntypes;
+    *reference = (struct reference){ .nodes = calloc(num_ntypes, sizeof *reference->nodes) };
+    assert(reference->nodes != NULL);
     placed_init(&reference->placed, raw, 1, NULL);
-    int rv = batch_builder_init(&reference->builder, &raw->types);
-    assert(rv == 0);
+    for (uint32_t t = 0; t < num_ntypes; t++) {
+        struct reference_nodes *nodes = &reference->nodes[t];
+        nodes->ids = calloc(raw->num_nodes[t] + 1, sizeof *nodes->ids);
+        nodes->positions = calloc(raw->num_nodes[t] + 1, sizeof *nodes->positions);
+        assert(nodes->ids != NULL && nodes->positions != NULL);
+    }
 }
 
 void reference_fini(struct reference *reference)
 {
-    batch_builder_fini(&reference->builder);
-    arena_fini(&reference->arena);
+    for (uint32_t t = 0; t < reference->placed.book.types.num_ntypes; t++) {
+        free(reference->nodes[t].ids);
+        free(reference->nodes[t].positions);
+    }
+    free(reference->nodes);
+    batch_space_fini(&reference->batch);
     sample_space_fini(&reference->space);
     placed_fini(&reference->placed);
 }
@@ -54,73 +64,117 @@ static uint32_t deal(const struct wanted_loader *loader, uint32_t epoch, uint64_
     return (uint32_t)(end - begin);
 }
 
-static void add_edges(struct reference *r, const struct msg_loader_open *open, uint32_t epoch,
-                      uint64_t step, uint32_t hop, uint32_t e)
+static void forget_nodes(struct reference *r)
+{
+    for (uint32_t t = 0; t < r->placed.book.types.num_ntypes; t++) {
+        r->nodes[t].count = 0;
+        memset(r->nodes[t].positions, 0xff,
+               r->placed.raw->num_nodes[t] * sizeof *r->nodes[t].positions);
+    }
+}
+
+static uint32_t meet(struct reference_nodes *nodes, uint64_t id)
+{
+    if (nodes->positions[id] == UINT32_MAX) {
+        nodes->positions[id] = nodes->count;
+        nodes->ids[nodes->count++] = id;
+    }
+    return nodes->positions[id];
+}
+
+static void *room(struct vec *vec, size_t count, size_t size)
+{
+    int rv = vec_reserve(vec, count, size, 0);
+    assert(rv == 0);
+    return vec->data;
+}
+
+/* Draws for the first n nodes met of the destination type. */
+static void draw(struct reference *r, const struct msg_loader_open *open,
+                 const struct draw_key *key, uint32_t n, struct edge_space *space,
+                 struct block_edges *edges)
 {
     const struct graph_part *part = &r->placed.parts[0];
-    const struct node_part *nodes = &part->nodes[part->types->etypes[e].dst];
-    int32_t fanout = open->fanout[open->num_layers - 1 - hop];
-    uint32_t n;
-    const uint64_t *frontier = batch_builder_frontier(&r->builder, part->types->etypes[e].dst, &n);
+    uint32_t dst = part->types->etypes[key->type].dst;
+    int32_t fanout = open->fanout[open->num_layers - 1 - key->hop];
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
-        rows[i] = (uint32_t)frontier[i];
-    const struct draw_key key = {
-        .seed = open->seed, .batch = step, .purpose = KEY_NEIGHBOURS, .epoch = epoch,
-        .rank = open->rank, .hop = hop, .type = e,
-    };
+        rows[i] = (uint32_t)r->nodes[dst].ids[i];
     const struct sample_request request = {
-        .csc = &part->edges[e].csc,
-        .original_ids = nodes->original_ids,
+        .csc = &part->edges[key->type].csc,
+        .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
         .num_rows = n,
         .fanout = fanout < 0 ? SAMPLE_ALL : (uint32_t)fanout,
         .replace = (open->flags & MSG_LOADER_REPLACE) != 0,
-        .key_base = key_base(&key),
+        .key_base = key_base(key),
     };
     uint64_t bound = sample_bound(&request) + 1;
+    uint32_t *index = room(&space->index, n + UINT64_C(1), sizeof *index);
     struct sample_result result = {
-        .counts = calloc(n + 1, sizeof *result.counts),
-        .columns = calloc(bound, sizeof *result.columns),
-        .edge_ids = calloc(bound, sizeof *result.edge_ids),
+        .counts = index + 1,
+        .columns = room(&space->sources, bound, sizeof(uint32_t)),
+        .edge_ids = room(&space->edge_ids, bound, sizeof(uint64_t)),
     };
-    assert(result.counts != NULL && result.columns != NULL && result.edge_ids != NULL);
     int rv = sample_uniform(&r->space, &request, &result);
-    if (rv == 0)
-        rv = batch_builder_add_edges(&r->builder, e, &result);
     assert(rv == 0);
+    index[0] = 0;
+    for (uint32_t i = 0; i < n; i++)
+        index[i + 1] += index[i];
+    *edges = (struct block_edges){ n, (uint32_t)result.num_edges, index, result.columns,
+                                   result.edge_ids };
     free(rows);
-    free(result.counts);
-    free(result.columns);
-    free(result.edge_ids);
+}
+
+static void build_hop(struct reference *r, const struct msg_loader_open *open,
+                      struct draw_key *key)
+{
+    const struct graph_types *types = &r->placed.book.types;
+    uint32_t layer = open->num_layers - 1 - key->hop;
+    struct block *block = &r->batch.blocks[layer];
+    uint32_t *num_src = r->batch.num_src + (size_t)layer * types->num_ntypes;
+    uint32_t *num_dst = r->batch.num_dst + (size_t)layer * types->num_ntypes;
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        num_dst[t] = r->nodes[t].count;
+    for (key->type = 0; key->type < types->num_etypes; key->type++) {
+        struct edge_space *space = batch_space_edge_space(&r->batch, layer, key->type);
+        struct block_edges *edges = batch_space_edges(&r->batch, layer, key->type);
+        uint32_t *sources;
+        draw(r, open, key, block->num_dst[types->etypes[key->type].dst], space, edges);
+        sources = space->sources.data;
+        for (uint32_t i = 0; i < edges->num_edges; i++)
+            sources[i] = meet(&r->nodes[types->etypes[key->type].src], sources[i]);
+    }
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        num_src[t] = r->nodes[t].count;
 }
 
 void reference_build(struct reference *r, const struct wanted_loader *loader, uint32_t epoch,
                      uint64_t step, struct mini_batch *batch)
 {
     const struct msg_loader_open *open = &loader->open;
+    const struct graph_types *types = &r->placed.book.types;
     uint64_t *seeds = calloc((size_t)open->batch_size + 1, sizeof *seeds);
     assert(seeds != NULL);
-    *batch = (struct mini_batch){ 0 };
-    uint32_t n = deal(loader, epoch, step, seeds, &batch->step_seeds);
-    arena_reset(&r->arena);
-    int rv = batch_builder_begin(&r->builder, &r->arena, open->num_layers, true);
-    if (rv == 0)
-        rv = batch_builder_add_seeds(&r->builder, open->ntype, seeds, n, NULL);
-    for (uint32_t hop = 0; hop < open->num_layers && rv == 0; hop++) {
-        rv = batch_builder_begin_hop(&r->builder);
-        for (uint32_t e = 0; e < r->placed.book.types.num_etypes && rv == 0; e++)
-            add_edges(r, open, epoch, step, hop, e);
-        if (rv == 0)
-            rv = batch_builder_end_hop(&r->builder);
-    }
-    struct batch_nodes *nodes = NULL;
-    if (rv == 0)
-        rv = batch_builder_finish(&r->builder, batch, &nodes);
+    batch_space_fini(&r->batch);
+    int rv = batch_space_init(&r->batch, types->num_ntypes, types->num_etypes, open->num_layers);
     assert(rv == 0);
-    for (uint32_t t = 0; t < r->placed.book.types.num_ntypes; t++)
-        nodes[t].original_ids = nodes[t].ids;
+    forget_nodes(r);
+    uint32_t n = deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
+    for (uint32_t i = 0; i < n; i++)
+        meet(&r->nodes[open->ntype], seeds[i]);
+    r->batch.nodes[open->ntype].num_seeds = r->nodes[open->ntype].count;
+    struct draw_key key = { .seed = open->seed, .batch = step, .purpose = KEY_NEIGHBOURS,
+                            .epoch = epoch, .rank = open->rank };
+    for (key.hop = 0; key.hop < open->num_layers; key.hop++)
+        build_hop(r, open, &key);
+    for (uint32_t t = 0; t < types->num_ntypes; t++) {
+        struct batch_nodes *nodes = &r->batch.nodes[t];
+        nodes->num_nodes = r->nodes[t].count;
+        nodes->ids = nodes->original_ids = r->nodes[t].ids;
+    }
+    *batch = r->batch.batch;
     batch->seed = open->seed;
     batch->epoch = epoch;
     batch->rank = open->rank;

@@ -1,7 +1,8 @@
 /*
- * What a batch has to be: computed plainly, in one thread, from one partition, by the kernels alone.
+ * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling kernel
+ * and a walk of its own that looks nodes up in a table of all nodes.
  *
- * No actor, message, partition book or placement is involved, so whatever faults a run saw, its
+ * No actor, draft, message, partition book or placement is involved, so whatever faults a run saw, its
  * batches are compared with what nothing could disturb. The check goes through everything in a
  * batch: the walk, the rows, the degrees, the names of its edges.
  *
@@ -10,16 +11,23 @@
 #ifndef SIM_REFERENCE_H
 #define SIM_REFERENCE_H
 
-#include "graph/arena.h"
-#include "graph/builder.h"
+#include "graph/batch_space.h"
+#include "graph/sample.h"
 #include "runtime/error.h"
 #include "schemas/messages.h"
 #include "sim/placed.h"
 
+/* The nodes of a type that the walk has met, in that order. */
+struct reference_nodes {
+    uint64_t *ids;       /* [nodes of the type] */
+    uint32_t *positions; /* [nodes of the type]; UINT32_MAX: not met */
+    uint32_t count;
+};
+
 struct reference {
     struct placed placed; /* one partition */
-    struct batch_builder builder;
-    struct batch_arena arena;
+    struct reference_nodes *nodes; /* [num_ntypes] */
+    struct batch_space batch;      /* the one built last */
     struct sample_space space;
 };
 

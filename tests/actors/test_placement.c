@@ -4,8 +4,8 @@
  */
 #include "tests/partition/graph_util.h"
 
-#include "actors/local_rows.h"
-#include "actors/local_sample.h"
+#include "graph/local_rows.h"
+#include "graph/local_sample.h"
 #include "actors/snapshot.h"
 
 #define NODES 120
@@ -67,7 +67,7 @@ static uint64_t original_id(struct loaded *loaded, uint32_t ntype, uint64_t glob
 static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t etype,
                  int32_t fanout, bool replace, struct answers *answers)
 {
-    const struct msg_draw key = { .seed = 5, .batch = 6, .epoch = 7, .rank = 8, .hop = 1 };
+    const struct draw_key key = { .seed = 5, .batch = 6, .epoch = 7, .rank = 8, .hop = 1 };
     const struct graph_etype *type = &part->types->etypes[etype];
     uint32_t rows[NODES] = { 0 }, counts[NODES], narrow[EDGES * 4];
     uint64_t wide[EDGES * 4], at = 0;

@@ -4,23 +4,25 @@
 #include <string.h>
 
 #include "graph/key.h"
+#include "graph/local_rows.h"
+#include "graph/local_sample.h"
 #include "graph/permute.h"
-#include "graph/shard.h"
 
 static void assign_ids(struct fixture *fixture, uint64_t seed)
 {
     for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
         uint64_t next = 0;
         for (uint32_t p = 0; p < fixture->num_parts; p++) {
-            fixture->begins[t][p] = next;
+            uint64_t begin = next;
             for (uint64_t id = 0; id < fixture->num_nodes[t]; id++) {
                 if (key_mix(seed + id * 3 + t) % fixture->num_parts != p)
                     continue;
                 fixture->global[t][id] = next;
                 fixture->original[t][next++] = id;
             }
+            fixture->extents[t][p] = (struct extent){ begin, next, p, 0 };
         }
-        fixture->begins[t][fixture->num_parts] = next;
+        fixture->extent_lists[t] = fixture->extents[t];
     }
 }
 
@@ -34,6 +36,7 @@ static void draw_edges(struct fixture *fixture, uint64_t seed)
             uint32_t degree = (uint32_t)key_below(key, &draw, 30);
             degree = degree < 5 || sources == 0 || e == 4 ? 0 : degree;
             fixture->degree[e][id] = degree;
+            fixture->num_edges[e] += degree;
             fixture->neighbours[e][id] = malloc(degree * sizeof(uint32_t) + 1);
             for (uint32_t i = 0; i < degree; i++) /* a few sources, so that edges repeat */
                 fixture->neighbours[e][id][i] =
@@ -42,26 +45,70 @@ static void draw_edges(struct fixture *fixture, uint64_t seed)
     }
 }
 
-static void make_csc(struct fixture *fixture, uint32_t part, uint32_t e)
+/* Columns are global IDs, or places in a table that has them backwards. */
+static uint32_t column_of(const struct fixture *fixture, uint32_t ntype, uint64_t id, bool wide)
+{
+    uint64_t global = fixture->global[ntype][id];
+    return (uint32_t)(wide ? fixture->num_nodes[ntype] - 1 - global : global);
+}
+
+static void make_edges(struct fixture *fixture, uint32_t part, uint32_t e, bool wide)
 {
     const struct graph_etype *type = &fixture->types.etypes[e];
-    uint64_t begin = fixture->begins[type->dst][part], end = fixture->begins[type->dst][part + 1];
-    uint64_t *index = calloc(end - begin + 1, sizeof *index);
-    for (uint64_t row = 0; row < end - begin; row++)
+    uint64_t begin = fixture->extents[type->dst][part].begin;
+    uint64_t rows = fixture->extents[type->dst][part].end - begin;
+    uint64_t *index = calloc(rows + 1, sizeof *index);
+    for (uint64_t row = 0; row < rows; row++)
         index[row + 1] =
             index[row] + fixture->degree[e][fixture->original[type->dst][begin + row]];
-    uint32_t *indices = malloc(index[end - begin] * sizeof *indices + 1);
-    for (uint64_t row = 0; row < end - begin; row++) {
+    uint32_t *indices = malloc(index[rows] * sizeof *indices + 1);
+    for (uint64_t row = 0; row < rows; row++) {
         uint64_t id = fixture->original[type->dst][begin + row];
         for (uint32_t i = 0; i < fixture->degree[e][id]; i++)
             indices[index[row] + i] =
-                (uint32_t)fixture->global[type->src][fixture->neighbours[e][id][i]];
+                column_of(fixture, type->src, fixture->neighbours[e][id][i], wide);
     }
-    fixture->csc[part][e] = (struct csc){ .num_rows = end - begin, .index = index,
-                                          .num_edges = index[end - begin], .indices = indices };
+    uint64_t first = 0;
+    for (uint32_t p = 0; p < part; p++)
+        first += fixture->edges[p][e].csc.num_edges;
+    fixture->edges[part][e].csc =
+        (struct csc){ .num_rows = rows, .num_edges = index[rows], .index = index,
+                      .indices = indices, .first_edge = first,
+                      .column_global = wide ? fixture->columns[type->src] : NULL };
 }
 
-void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts)
+static void make_nodes(struct fixture *fixture, uint32_t part, uint32_t t)
+{
+    uint64_t begin = fixture->extents[t][part].begin;
+    uint64_t count = fixture->extents[t][part].end - begin;
+    uint64_t *weights = malloc(count * sizeof *weights + 1);
+    uint32_t *degrees = malloc(count * sizeof *degrees + 1);
+    for (uint64_t row = 0; row < count; row++) {
+        weights[row] = fixture_weight(t, fixture->original[t][begin + row]);
+        degrees[row] = (uint32_t)weights[row] + 1;
+    }
+    fixture->weights[part][t] =
+        (struct feature_table){ .name = "weight", .dtype = TR_I64, .num_rows = count, .width = 1,
+                                .row_bytes = sizeof *weights, .rows = weights };
+    fixture->nodes[part][t] =
+        (struct node_part){ .num_nodes = count, .global_begin = begin,
+                            .original_ids = &fixture->original[t][begin],
+                            .in_degrees = degrees, .out_degrees = degrees,
+                            .num_features = 1, .features = &fixture->weights[part][t] };
+}
+
+static void make_part(struct fixture *fixture, uint32_t p, bool wide)
+{
+    for (uint32_t e = 0; e < FIXTURE_ETYPES; e++)
+        make_edges(fixture, p, e, wide);
+    for (uint32_t t = 0; t < FIXTURE_NTYPES; t++)
+        make_nodes(fixture, p, t);
+    fixture->parts[p] = (struct graph_part){ .part_id = p, .types = &fixture->types,
+                                             .nodes = fixture->nodes[p],
+                                             .edges = fixture->edges[p] };
+}
+
+void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts, bool wide)
 {
     static const char *ntypes[] = { "a", "b", "c" };
     static const char *etypes[] = { "a:self:a", "a:to:b", "b:to:a", "c:to:a", "b:none:b" };
@@ -71,23 +118,37 @@ void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts)
     for (int i = 0; i < FIXTURE_ETYPES; i++)
         graph_types_add_etype(&fixture->types, etypes[i], NULL);
     assign_ids(fixture, num_parts);
+    for (uint32_t t = 0; t < FIXTURE_NTYPES; t++)
+        for (uint64_t i = 0; i < fixture->num_nodes[t]; i++)
+            fixture->columns[t][i] = fixture->num_nodes[t] - 1 - i;
     draw_edges(fixture, seed);
-    for (uint32_t p = 0; p < num_parts; p++) {
-        for (uint32_t e = 0; e < FIXTURE_ETYPES; e++)
-            make_csc(fixture, p, e);
-    }
+    for (uint32_t p = 0; p < num_parts; p++)
+        make_part(fixture, p, wide);
+    graph_meta_init(&fixture->meta, &fixture->parts[0]);
+    graph_meta_add_part(&fixture->meta, &fixture->parts[0]);
+    fixture->graph = (struct draft_graph){ .types = &fixture->types, .num_parts = num_parts,
+                                           .num_nodes = fixture->num_nodes,
+                                           .num_edges = fixture->num_edges,
+                                           .node_extents = fixture->extent_lists,
+                                           .meta = &fixture->meta };
 }
 
 void fixture_fini(struct fixture *fixture)
 {
-    for (uint32_t e = 0; e < FIXTURE_ETYPES; e++) {
-        for (uint32_t p = 0; p < fixture->num_parts; p++) {
-            free((void *)(uintptr_t)fixture->csc[p][e].index);
-            free((void *)(uintptr_t)fixture->csc[p][e].indices);
+    for (uint32_t p = 0; p < fixture->num_parts; p++) {
+        for (uint32_t e = 0; e < FIXTURE_ETYPES; e++) {
+            free((void *)(uintptr_t)fixture->edges[p][e].csc.index);
+            free((void *)(uintptr_t)fixture->edges[p][e].csc.indices);
         }
+        for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
+            free((void *)(uintptr_t)fixture->weights[p][t].rows);
+            free((void *)(uintptr_t)fixture->nodes[p][t].in_degrees);
+        }
+    }
+    for (uint32_t e = 0; e < FIXTURE_ETYPES; e++)
         for (uint32_t i = 0; i < FIXTURE_NODES_MAX; i++)
             free(fixture->neighbours[e][i]);
-    }
+    graph_meta_fini(&fixture->meta);
     graph_types_fini(&fixture->types);
 }
 
@@ -106,112 +167,155 @@ void fixture_seeds(const struct fixture *fixture, const struct fixture_plan *pla
     permute_u64(ids, fixture->num_nodes[ntype], plan->seed + ntype);
 }
 
-static uint32_t owner_of(const struct fixture *fixture, uint32_t ntype, uint64_t id)
-{
-    uint32_t owner = 0;
-    while (id >= fixture->begins[ntype][owner + 1])
-        owner++;
-    return owner;
-}
+/* Memory for what one partition answers of one edge type. */
+#define ANSWER_EDGES (FIXTURE_NODES_MAX * 40)
 
-/* Answers of the partitions to one request, in memory of the stack: the tests are small. */
-struct answers {
-    uint32_t owners[FIXTURE_NODES_MAX], rows[FIXTURE_NODES_MAX], starts[FIXTURE_PARTS_MAX + 1];
-    uint32_t counts[2][FIXTURE_NODES_MAX], columns[2][FIXTURE_NODES_MAX * 30];
-    struct shard shards[FIXTURE_PARTS_MAX];
+struct answer {
+    uint32_t counts[FIXTURE_NODES_MAX], columns[ANSWER_EDGES];
+    uint64_t wide_columns[ANSWER_EDGES], edge_ids[ANSWER_EDGES];
 };
 
-static int sample_part(const struct fixture *fixture, const struct fixture_plan *plan,
-                       struct answers *answers, uint32_t hop, uint32_t etype, uint32_t part,
-                       uint32_t *edges)
+/* One partition answers about rows [first, first + count) of its list. */
+static int answer_rows(const struct fixture *fixture, struct draft *draft, uint32_t e,
+                       uint32_t part, uint32_t first, uint32_t count, struct answer *answer)
 {
-    const struct graph_etype *type = &fixture->types.etypes[etype];
-    uint32_t first = answers->starts[part];
+    const struct draft_list *list = &draft->types[fixture->types.etypes[e].dst].lists[part];
     struct sample_space space = { 0 };
-    struct sample_request request = {
-        .csc = &fixture->csc[part][etype],
-        .original_ids = &fixture->original[type->dst][fixture->begins[type->dst][part]],
-        .rows = answers->rows + first, .num_rows = answers->starts[part + 1] - first,
-        .fanout = plan->fanouts[hop], .replace = plan->replace,
-        .key_base = fixture_base(plan, hop, etype) };
-    struct shard *shard = &answers->shards[part];
-    *shard = (struct shard){ .num_rows = request.num_rows };
-    shard->answer.counts = answers->counts[0] + first;
-    shard->answer.columns = answers->columns[0] + *edges;
-    int rv = sample_check(&request);
+    struct sample_request request;
+    struct sample_result result = { .counts = answer->counts, .edge_ids = answer->edge_ids };
+    bool wide = local_sample_column_bytes(&fixture->parts[part], e) == 8;
+    if (wide)
+        result.wide_columns = answer->wide_columns;
+    else
+        result.columns = answer->columns;
+    int rv = local_sample_prepare(&fixture->parts[part], &draft->key, e, draft_fanout(draft),
+                                  draft->plan->replace,
+                                  (const uint32_t *)list->rows.data + first, count, &request,
+                                  NULL);
     if (rv == 0)
-        rv = sample_uniform(&space, &request, &shard->answer);
-    *edges += (uint32_t)shard->answer.num_edges;
+        rv = sample_uniform(&space, &request, &result);
     sample_space_fini(&space);
+    const struct draft_piece piece = { .num_edges = result.num_edges, .counts = result.counts,
+                                       .columns = result.columns,
+                                       .wide_columns = result.wide_columns,
+                                       .edge_ids = result.edge_ids };
+    return rv != 0 ? rv : draft_add_answer(draft, e, part, count, &piece, NULL);
+}
+
+/* Everything that is asked in this hop, seven rows at a time. */
+static int answer_hop(const struct fixture *fixture, struct draft *draft, struct answer *answer)
+{
+    int rv = 0;
+    for (uint32_t p = 0; p < fixture->num_parts; p++) {
+        for (uint32_t e = 0; e < FIXTURE_ETYPES && !draft_is_local(draft, p) && rv == 0; e++) {
+            uint32_t left = draft->types[fixture->types.etypes[e].dst].lists[p].count;
+            for (uint32_t at = 0; left > 0 && draft_fanout(draft) != 0 && rv == 0;) {
+                uint32_t count = left < 7 ? left : 7;
+                rv = answer_rows(fixture, draft, e, p, at, count, answer);
+                at += count;
+                left -= count;
+            }
+        }
+    }
     return rv;
 }
 
-static int add_etype(const struct fixture *fixture, const struct fixture_plan *plan,
-                     struct answers *answers, struct batch_builder *builder, uint32_t hop,
-                     uint32_t etype)
-{
-    uint32_t n, edges = 0, dst = fixture->types.etypes[etype].dst;
-    const uint64_t *ids = batch_builder_frontier(builder, dst, &n);
-    for (uint32_t i = 0; i < n; i++)
-        answers->owners[i] = owner_of(fixture, dst, ids[i]);
-    shard_split(ids, answers->owners, n, fixture->num_parts, fixture->begins[dst],
-                answers->starts, answers->rows, NULL);
-    for (uint32_t p = 0; p < fixture->num_parts; p++) {
-        int rv = sample_part(fixture, plan, answers, hop, etype, p, &edges);
-        if (rv != 0)
-            return rv;
-    }
-    struct sample_result merged = { .counts = answers->counts[1], .columns = answers->columns[1] };
-    int rv = shard_merge(answers->owners, n, answers->shards, fixture->num_parts, &merged);
-    return rv != 0 ? rv : batch_builder_add_edges(builder, etype, &merged);
-}
-
 static int add_seeds(const struct fixture *fixture, const struct fixture_plan *plan,
-                     struct batch_builder *builder)
+                     struct draft *draft)
 {
     int rv = 0;
     for (uint32_t t = 0; t < FIXTURE_NTYPES && rv == 0; t++) {
         uint64_t ids[FIXTURE_NODES_MAX];
+        uint32_t order[FIXTURE_NODES_MAX];
         fixture_seeds(fixture, plan, t, ids);
         for (uint32_t i = 0; i < plan->num_seeds[t]; i++)
-            ids[i] = fixture->global[t][ids[i]];
-        rv = batch_builder_add_seeds(builder, t, ids, plan->num_seeds[t], NULL);
+            order[i] = (uint32_t)ids[i];
+        uint32_t half = plan->num_seeds[t] / 2;
+        rv = draft_add_seeds(draft, t, fixture->global[t], order, half, NULL);
+        if (rv == 0)
+            rv = draft_add_seeds(draft, t, fixture->global[t], order + half,
+                                 plan->num_seeds[t] - half, NULL);
     }
     return rv;
 }
 
-static int fill_originals(const struct fixture *fixture, struct batch_arena *arena,
-                          struct batch_nodes *nodes)
+/* Brings the rows of one partition that is not read directly. */
+static int bring_rows(const struct fixture *fixture, const struct draft *draft, uint32_t part,
+                      uint32_t ntype, uint32_t table)
 {
-    for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
-        uint64_t *ids;
-        int rv = arena_alloc(arena, nodes[t].num_nodes, sizeof *ids, &ids);
-        if (rv != 0)
-            return rv;
-        for (uint32_t i = 0; i < nodes[t].num_nodes; i++)
-            ids[i] = fixture->original[t][nodes[t].ids[i]];
-        nodes[t].original_ids = ids;
-    }
-    return 0;
+    struct draft_rows to;
+    struct local_table from;
+    if (!draft_table_rows(draft, ntype, table, &to))
+        return 0;
+    int rv = local_table_find(&fixture->parts[part], ntype, to.table, &from, NULL);
+    const struct draft_list *list = &draft->types[ntype].lists[part];
+    const uint32_t *rows = list->rows.data, *positions = list->positions.data;
+    for (uint32_t i = 0; i < list->count && rv == 0; i++)
+        if (positions[i] < to.num_rows)
+            memcpy(to.rows + positions[i] * to.row_bytes,
+                   (const unsigned char *)from.rows + rows[i] * from.row_bytes, to.row_bytes);
+    return rv;
 }
 
-int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan,
-                  struct batch_builder *builder, struct batch_arena *arena,
-                  struct mini_batch *batch)
+static int fill_rows(const struct fixture *fixture, struct draft *draft)
 {
-    struct answers answers;
-    struct batch_nodes *nodes = NULL;
-    int rv = batch_builder_begin(builder, arena, plan->num_layers, false);
-    if (rv == 0)
-        rv = add_seeds(fixture, plan, builder);
-    for (uint32_t hop = 0; hop < plan->num_layers && rv == 0; hop++) {
-        rv = batch_builder_begin_hop(builder);
-        for (uint32_t e = 0; e < FIXTURE_ETYPES && rv == 0; e++)
-            rv = e == 3 ? 0 : add_etype(fixture, plan, &answers, builder, hop, e);
+    int rv = draft_open_rows(draft, NULL), more = 1;
+    while (rv == 0 && more == 1)
+        more = draft_gather(draft, NULL);
+    rv = rv == 0 && more < 0 ? more : rv;
+    for (uint32_t p = 0; p < fixture->num_parts; p++)
+        for (uint32_t t = 0; t < FIXTURE_NTYPES && !draft_is_local(draft, p); t++)
+            for (uint32_t table = 0; table < DRAFT_TABLES && rv == 0; table++)
+                rv = bring_rows(fixture, draft, p, t, table);
+    return rv;
+}
+
+static int place_all(struct draft *draft)
+{
+    int rv;
+    do
+        rv = draft_place(draft, NULL);
+    while (rv == 1);
+    return rv;
+}
+
+static int walk(const struct fixture *fixture, struct draft *draft, struct draft_space *space,
+                struct answer *answer)
+{
+    int rv = place_all(draft);
+    while (rv == 0 && draft->hop < draft->plan->num_layers) {
+        rv = draft_open_hop(draft, NULL);
         if (rv == 0)
-            rv = batch_builder_end_hop(builder);
+            rv = answer_hop(fixture, draft, answer);
+        if (rv == 0)
+            do
+                rv = draft_draw(draft, space, NULL);
+            while (rv == 1);
+        if (rv == 0)
+            rv = place_all(draft);
     }
+    return rv != 0 ? rv : fill_rows(fixture, draft);
+}
+
+int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
+                  struct draft *draft, struct draft_space *space, struct batch_space *out)
+{
+    static struct answer answer;
+    int32_t fanout[BATCH_LAYERS_MAX];
+    const struct graph_part *parts[FIXTURE_PARTS_MAX];
+    for (uint32_t p = 0; p < fixture->num_parts; p++)
+        parts[p] = (asked >> p & 1) != 0 ? NULL : &fixture->parts[p];
+    for (uint32_t l = 0; l < plan->num_layers; l++)
+        fanout[l] = plan->fanouts[plan->num_layers - 1 - l];
+    const struct draft_plan wanted = { .num_layers = plan->num_layers, .fanout = fanout,
+                                       .replace = plan->replace, .edge_ids = true,
+                                       .original_ids = true, .degrees = true };
+    const struct draw_key key = { .seed = plan->seed };
+    int rv = draft_begin(draft, &wanted, &key, parts, out, NULL);
     if (rv == 0)
-        rv = batch_builder_finish(builder, batch, &nodes);
-    return rv != 0 ? rv : fill_originals(fixture, arena, nodes);
+        rv = add_seeds(fixture, plan, draft);
+    if (rv == 0)
+        rv = walk(fixture, draft, space, &answer);
+    draft_end(draft);
+    return rv;
 }

@@ -8,11 +8,11 @@
 #ifndef TESTS_GRAPH_FIXTURE_H
 #define TESTS_GRAPH_FIXTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "graph/arena.h"
-#include "graph/batch.h"
-#include "graph/builder.h"
+#include "graph/batch_space.h"
+#include "graph/draft.h"
 #include "graph/part.h"
 
 #define FIXTURE_PARTS_MAX 5
@@ -24,21 +24,30 @@ struct fixture {
     struct graph_types types;
     uint32_t num_parts;
     uint64_t num_nodes[FIXTURE_NTYPES];
-    uint64_t begins[FIXTURE_NTYPES][FIXTURE_PARTS_MAX + 1];       /* extents of global IDs */
+    uint64_t num_edges[FIXTURE_ETYPES];
     uint64_t global[FIXTURE_NTYPES][FIXTURE_NODES_MAX];           /* by original ID */
     uint64_t original[FIXTURE_NTYPES][FIXTURE_NODES_MAX];         /* by global ID */
     uint32_t degree[FIXTURE_ETYPES][FIXTURE_NODES_MAX];           /* by original destination */
     uint32_t *neighbours[FIXTURE_ETYPES][FIXTURE_NODES_MAX];      /* original sources, in order */
-    struct csc csc[FIXTURE_PARTS_MAX][FIXTURE_ETYPES];
+    uint64_t columns[FIXTURE_NTYPES][FIXTURE_NODES_MAX];          /* column -> global ID, if wide */
+    struct extent extents[FIXTURE_NTYPES][FIXTURE_PARTS_MAX];
+    struct extent *extent_lists[FIXTURE_NTYPES];
+    struct feature_table weights[FIXTURE_PARTS_MAX][FIXTURE_NTYPES];
+    struct node_part nodes[FIXTURE_PARTS_MAX][FIXTURE_NTYPES];
+    struct edge_part edges[FIXTURE_PARTS_MAX][FIXTURE_ETYPES];
+    struct graph_part parts[FIXTURE_PARTS_MAX];
+    struct graph_meta meta;
+    struct draft_graph graph; /* as a draft sees it */
 };
 
-void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts);
+/* wide: columns lead through a table, and IDs take 8 bytes. */
+void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts, bool wide);
 void fixture_fini(struct fixture *fixture);
 
 struct fixture_plan {
     uint64_t seed;
     uint32_t num_layers;
-    uint32_t fanouts[BATCH_LAYERS_MAX]; /* [hop], seeds first */
+    int32_t fanouts[BATCH_LAYERS_MAX]; /* [hop], seeds first */
     bool replace;
     uint32_t num_seeds[FIXTURE_NTYPES]; /* the first of a keyed order of all nodes */
 };
@@ -49,9 +58,17 @@ uint64_t fixture_base(const struct fixture_plan *plan, uint32_t hop, uint32_t et
 void fixture_seeds(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t ntype,
                    uint64_t *ids);
 
-/* Builds the batch of a plan through shards of every partition; original_ids are filled. */
-int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan,
-                  struct batch_builder *builder, struct batch_arena *arena,
-                  struct mini_batch *batch);
+/* The weight that the node of that type and original ID has (its feature "weight"). */
+static inline uint64_t fixture_weight(uint32_t ntype, uint64_t id)
+{
+    return id * 8 + ntype;
+}
+
+/*
+ * Builds the batch of a plan. Partitions whose bit is set in `asked` are not read directly: their
+ * answers come in pieces of a few rows. All tables and edge IDs are wanted.
+ */
+int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
+                  struct draft *draft, struct draft_space *space, struct batch_space *out);
 
 #endif

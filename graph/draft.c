@@ -1,5 +1,6 @@
-#include "actors/draft.h"
+#include "graph/draft.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,21 +8,21 @@
 /* From here on IDs of a type need 8 bytes. */
 #define WIDE_NODES (UINT64_C(1) << 32)
 
-int draft_init(struct draft *draft, const struct draft_options *options)
+int draft_init(struct draft *draft, const struct draft_graph *graph)
 {
-    const struct book *book = options->book;
-    *draft = (struct draft){ .options = *options, .num_parts = book->num_parts,
-                             .num_ntypes = book->types.num_ntypes,
-                             .num_etypes = book->types.num_etypes };
+    *draft = (struct draft){ .graph = *graph, .num_parts = graph->num_parts,
+                             .num_ntypes = graph->types->num_ntypes,
+                             .num_etypes = graph->types->num_etypes };
     draft->types = calloc(draft->num_ntypes + 1, sizeof *draft->types);
     draft->answers = calloc((size_t)draft->num_etypes * draft->num_parts + 1,
                             sizeof *draft->answers);
-    draft->snapshots = calloc(draft->num_parts + 1, sizeof *draft->snapshots);
+    draft->parts = calloc(draft->num_parts + 1, sizeof *draft->parts);
     draft->bases = calloc(draft->num_parts + 1, sizeof *draft->bases);
-    if (draft->bases == NULL || draft->types == NULL || draft->answers == NULL || draft->snapshots == NULL)
+    if (draft->bases == NULL || draft->types == NULL || draft->answers == NULL ||
+        draft->parts == NULL)
         return TR_ENOMEM;
     for (uint32_t t = 0; t < draft->num_ntypes; t++) {
-        draft->types[t].wide = book->num_nodes[t] >= WIDE_NODES || options->meta->nodes[t].wide;
+        draft->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;
         draft->types[t].lists = calloc(draft->num_parts, sizeof *draft->types[t].lists);
         if (draft->types[t].lists == NULL)
             return TR_ENOMEM;
@@ -42,7 +43,6 @@ static void fini_type(struct draft_type *type, uint32_t num_parts)
 
 void draft_fini(struct draft *draft)
 {
-    sampled_batch_release(draft_end(draft));
     for (uint32_t t = 0; draft->types != NULL && t < draft->num_ntypes; t++)
         fini_type(&draft->types[t], draft->num_parts);
     size_t cells = (size_t)draft->num_etypes * draft->num_parts;
@@ -53,7 +53,7 @@ void draft_fini(struct draft *draft)
     }
     free(draft->types);
     free(draft->answers);
-    free(draft->snapshots);
+    free(draft->parts);
     free(draft->bases);
     *draft = (struct draft){ .num_parts = 0 };
 }
@@ -66,6 +66,55 @@ void draft_space_fini(struct draft_space *space)
     vec_fini(&space->edge_ids);
     vec_fini(&space->wide);
     vec_fini(&space->streams);
+}
+
+size_t draft_bytes(const struct draft *draft)
+{
+    size_t bytes = 0, cells = (size_t)draft->num_etypes * draft->num_parts;
+    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
+        const struct draft_type *type = &draft->types[t];
+        bytes += relabel_bytes(&type->nodes) + type->owners.capacity;
+        for (uint32_t p = 0; p < draft->num_parts; p++)
+            bytes += type->lists[p].rows.capacity + type->lists[p].positions.capacity;
+    }
+    for (size_t i = 0; i < cells; i++)
+        bytes += draft->answers[i].counts.capacity + draft->answers[i].columns.capacity +
+                 draft->answers[i].edge_ids.capacity;
+    return bytes;
+}
+
+static int reset_type(struct draft *draft, struct draft_type *type)
+{
+    type->placed = 0;
+    for (uint32_t p = 0; p < draft->num_parts; p++)
+        type->lists[p].count = 0;
+    return relabel_reset(&type->nodes, 0);
+}
+
+int draft_begin(struct draft *draft, const struct draft_plan *plan, const struct draw_key *key,
+                const struct graph_part *const *parts, struct batch_space *out,
+                struct error *error)
+{
+    if (plan->num_layers == 0 || plan->num_layers > BATCH_LAYERS_MAX ||
+        plan->num_layers != out->batch.num_layers)
+        return error_set(error, TR_EINVAL, "batch %" PRIu64 ": %" PRIu32 " layers asked for, room "
+                         "for %" PRIu32, key->batch, plan->num_layers, out->batch.num_layers);
+    draft->plan = plan;
+    draft->key = *key;
+    draft->out = out;
+    draft->hop = 0;
+    out->batch.seed = key->seed;
+    out->batch.epoch = key->epoch;
+    out->batch.rank = key->rank;
+    out->batch.index = key->batch;
+    for (uint32_t e = 0; e < draft->num_etypes; e++)
+        out->etype_src[e] = draft->graph.types->etypes[e].src;
+    for (uint32_t p = 0; p < draft->num_parts; p++)
+        draft->parts[p] = parts == NULL ? NULL : parts[p];
+    int rv = 0;
+    for (uint32_t t = 0; t < draft->num_ntypes && rv == 0; t++)
+        rv = reset_type(draft, &draft->types[t]);
+    return rv == 0 ? 0 : error_set(error, rv, "batch %" PRIu64 ": no memory", key->batch);
 }
 
 static int add_seeds(struct draft_type *type, const uint64_t *ids, const uint32_t *order,
@@ -82,50 +131,24 @@ static int add_seeds(struct draft_type *type, const uint64_t *ids, const uint32_
     return rv;
 }
 
-int draft_begin(struct draft *draft, const struct msg_loader_open *loader,
-                const struct msg_draw *draw, struct sampled_batch *out, const uint64_t *ids,
-                const uint32_t *order, uint32_t num_seeds, struct error *error)
+int draft_add_seeds(struct draft *draft, uint32_t ntype, const uint64_t *ids,
+                    const uint32_t *order, uint32_t num_seeds, struct error *error)
 {
-    draft->loader = loader;
-    draft->draw = *draw;
-    draft->out = out;
-    draft->hop = 0;
-    out->loader = loader->loader;
-    out->batch.seed = draw->seed;
-    out->batch.epoch = draw->epoch;
-    out->batch.rank = draw->rank;
-    out->batch.index = draw->batch;
-    for (uint32_t e = 0; e < draft->num_etypes; e++)
-        out->etype_src[e] = draft->options.book->types.etypes[e].src;
-    for (uint32_t p = 0; p < draft->num_parts; p++)
-        if (draft->options.snapshots != NULL)
-            draft->snapshots[p] = snapshot_acquire(draft->options.snapshots, p, SNAPSHOT_NEWEST);
-    int rv = 0;
-    for (uint32_t t = 0; t < draft->num_ntypes && rv == 0; t++) {
-        struct draft_type *type = &draft->types[t];
-        type->placed = 0;
-        for (uint32_t p = 0; p < draft->num_parts; p++)
-            type->lists[p].count = 0;
-        rv = relabel_reset(&type->nodes, 0);
-    }
-    if (rv == 0)
-        rv = add_seeds(&draft->types[loader->ntype], ids, order, num_seeds);
+    assert(draft->hop == 0 && ntype < draft->num_ntypes);
+    int rv = add_seeds(&draft->types[ntype], ids, order, num_seeds);
     if (rv != 0)
-        return error_set(error, rv, "batch %" PRIu64 ": no room for its %" PRIu32 " seeds",
-                         draw->batch, num_seeds);
-    out->nodes[loader->ntype].num_seeds = draft->types[loader->ntype].nodes.num_ids;
+        return error_set(error, rv, "batch %" PRIu64 ": no room for its seeds of type %s",
+                         draft->key.batch, draft->graph.types->ntypes[ntype]);
+    draft->out->nodes[ntype].num_seeds = draft->types[ntype].nodes.num_ids;
     return 0;
 }
 
-struct sampled_batch *draft_end(struct draft *draft)
+void draft_end(struct draft *draft)
 {
-    struct sampled_batch *out = draft->out;
-    for (uint32_t p = 0; draft->snapshots != NULL && p < draft->num_parts; p++) {
-        snapshot_release(draft->snapshots[p]);
-        draft->snapshots[p] = NULL;
-    }
+    for (uint32_t p = 0; draft->parts != NULL && p < draft->num_parts; p++)
+        draft->parts[p] = NULL;
     draft->out = NULL;
-    return out;
+    draft->plan = NULL;
 }
 
 /* Room in every list for n nodes more, so that adding them needs no check. */
@@ -147,7 +170,7 @@ static int reserve_lists(struct draft *draft, struct draft_type *type, uint32_t 
 static int place_alone(struct draft *draft, uint32_t ntype, uint32_t end)
 {
     struct draft_type *type = &draft->types[ntype];
-    const struct extent *extent = &draft->options.book->node_extents[ntype][0];
+    const struct extent *extent = &draft->graph.node_extents[ntype][0];
     struct draft_list *list = &type->lists[0];
     uint32_t *rows = list->rows.data, *positions = list->positions.data;
     const uint64_t *ids = type->nodes.ids;
@@ -171,11 +194,11 @@ static int place_one(struct draft *draft, struct draft_type *type, uint32_t ntyp
 {
     uint32_t position = type->placed;
     uint64_t id = type->nodes.ids[position];
-    int owner = book_node_owner(draft->options.book, ntype, id);
+    int owner = extents_owner(draft->graph.node_extents[ntype], draft->num_parts, id);
     if (owner < 0)
         return owner;
     struct draft_list *list = &type->lists[owner];
-    uint64_t begin = draft->options.book->node_extents[ntype][owner].begin;
+    uint64_t begin = draft->graph.node_extents[ntype][owner].begin;
     ((uint16_t *)type->owners.data)[position] = (uint16_t)owner;
     ((uint32_t *)list->rows.data)[list->count] = (uint32_t)(id - begin);
     if (!draft_is_local(draft, (uint32_t)owner))
@@ -203,12 +226,13 @@ int draft_place(struct draft *draft, struct error *error)
         uint32_t left = type->nodes.num_ids - type->placed;
         if (left == 0)
             continue;
-        left = left < DRAFT_SLICE_NODES ? left : DRAFT_SLICE_NODES;
+        uint32_t most = draft->graph.slice != 0 ? draft->graph.slice : DRAFT_SLICE_NODES;
+        left = left < most ? left : most;
         int rv = place(draft, t, type->placed + left);
         if (rv != 0)
             return error_set(error, rv, "node %" PRIu64 " of type %s has no place in the book",
                              type->nodes.ids[type->placed],
-                             draft->options.book->types.ntypes[t]);
+                             draft->graph.types->ntypes[t]);
         return 1;
     }
     return 0;

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actors/draft.h"
-#include "actors/local_sample.h"
+#include "graph/draft.h"
+#include "graph/local_sample.h"
 
 /* A larger fanout is rarely filled: then degrees are summed instead of assumed. */
 #define ROOMY_FANOUT 256u
@@ -20,17 +20,17 @@ struct stream {
 
 static const struct graph_etype *etype_of(const struct draft *draft)
 {
-    return &draft->options.book->types.etypes[draft->etype];
+    return &draft->graph.types->etypes[draft->etype];
 }
 
 static struct block_edges *edges_of(const struct draft *draft)
 {
-    return sampled_batch_edges(draft->out, draft_layer(draft), draft->etype);
+    return batch_space_edges(draft->out, draft_layer(draft), draft->etype);
 }
 
 static struct edge_space *space_of(const struct draft *draft)
 {
-    return sampled_batch_edge_space(draft->out, draft_layer(draft), draft->etype);
+    return batch_space_edge_space(draft->out, draft_layer(draft), draft->etype);
 }
 
 int draft_open_hop(struct draft *draft, struct error *error)
@@ -44,7 +44,7 @@ int draft_open_hop(struct draft *draft, struct error *error)
         struct vec *index = &space_of(draft)->index;
         if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
             return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the index of %"
-                             PRIu32 " nodes", draft->draw.batch, edges->num_dst);
+                             PRIu32 " nodes", draft->key.batch, edges->num_dst);
         ((uint32_t *)index->data)[0] = 0;
         edges->index = index->data;
     }
@@ -54,7 +54,7 @@ int draft_open_hop(struct draft *draft, struct error *error)
         answer->num_rows = answer->used_rows = 0;
         answer->num_edges = answer->used_edges = 0;
     }
-    draft->draw.hop = draft->hop;
+    draft->key.hop = draft->hop;
     draft->etype = draft->at = 0;
     return 0;
 }
@@ -62,15 +62,15 @@ int draft_open_hop(struct draft *draft, struct error *error)
 /* Nodes of a slice: about DRAFT_SLICE_EDGES edges of them. */
 static uint32_t slice_end(const struct draft *draft, uint32_t num_dst)
 {
-    const struct book *book = draft->options.book;
-    uint64_t nodes = book->num_nodes[etype_of(draft)->dst];
-    uint64_t degree = nodes == 0 ? 1 : book->num_edges[draft->etype] / nodes + 1;
+    uint64_t nodes = draft->graph.num_nodes[etype_of(draft)->dst];
+    uint64_t degree = nodes == 0 ? 1 : draft->graph.num_edges[draft->etype] / nodes + 1;
     int32_t fanout = draft_fanout(draft);
-    if (fanout >= 0 && (draft->loader->flags & MSG_LOADER_REPLACE) != 0)
+    if (fanout >= 0 && draft->plan->replace)
         degree = (uint32_t)fanout;
     else if (fanout >= 0 && (uint32_t)fanout < degree)
         degree = (uint32_t)fanout;
-    uint64_t size = DRAFT_SLICE_EDGES / (degree + 1) + 1;
+    uint32_t edges = draft->graph.slice != 0 ? draft->graph.slice : DRAFT_SLICE_EDGES;
+    uint64_t size = edges / (degree + 1) + 1;
     uint32_t left = num_dst - draft->at;
     return draft->at + (size < left ? (uint32_t)size : left);
 }
@@ -97,9 +97,9 @@ static int prepare(const struct draft *draft, uint32_t part, uint32_t num_rows,
 {
     uint32_t used = draft_answer(draft, draft->etype, part)->used_rows;
     const struct draft_list *list = &draft->types[etype_of(draft)->dst].lists[part];
-    return local_sample_prepare(snapshot_part(draft->snapshots[part]), &draft->draw, draft->etype,
+    return local_sample_prepare(draft->parts[part], &draft->key, draft->etype,
                                 draft_fanout(draft),
-                                (draft->loader->flags & MSG_LOADER_REPLACE) != 0,
+                                draft->plan->replace,
                                 (const uint32_t *)list->rows.data + used, num_rows, request,
                                 error);
 }
@@ -110,7 +110,7 @@ static int grow_space(struct draft *draft, struct draft_space *space, uint64_t r
     int rv = vec_reserve(&space->counts, rows, sizeof(uint32_t), rows_kept * sizeof(uint32_t));
     if (rv == 0)
         rv = vec_reserve(&space->columns, edges, column_bytes, edges_kept * column_bytes);
-    if (rv == 0 && draft_wants_edge_ids(draft))
+    if (rv == 0 && draft->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, edges, sizeof(uint64_t), edges_kept * sizeof(uint64_t));
     return rv;
 }
@@ -136,7 +136,7 @@ static int draw_local(struct draft *draft, struct draft_space *space, struct str
             result.columns = (uint32_t *)space->columns.data + edges;
         else
             result.wide_columns = (uint64_t *)space->columns.data + edges;
-        if (draft_wants_edge_ids(draft))
+        if (draft->plan->edge_ids)
             result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
         rv = sample_uniform(&space->kernel, &request, &result);
         if (rv != 0)
@@ -217,14 +217,14 @@ static int grow_edges(struct draft *draft, uint64_t more, struct error *error)
     uint64_t total = edges->num_edges + more;
     if (total > UINT32_MAX)
         return error_set(error, TR_ETOOBIG, "batch %" PRIu64 ": a block has 2^32 edges or more; "
-                         "use a smaller batch or fanout", draft->draw.batch);
+                         "use a smaller batch or fanout", draft->key.batch);
     int rv = vec_reserve(&space->sources, total, sizeof(uint32_t),
                          edges->num_edges * sizeof(uint32_t));
-    if (rv == 0 && draft_wants_edge_ids(draft))
+    if (rv == 0 && draft->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, total, sizeof(uint64_t),
                          edges->num_edges * sizeof(uint64_t));
     edges->sources = space->sources.data;
-    edges->edge_ids = draft_wants_edge_ids(draft) ? space->edge_ids.data : NULL;
+    edges->edge_ids = draft->plan->edge_ids ? space->edge_ids.data : NULL;
     return rv;
 }
 
@@ -236,7 +236,7 @@ static int merge_and_number(struct draft *draft, struct draft_space *space,
     struct edge_space *to = space_of(draft);
     uint32_t *index = to->index.data;
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
-    uint64_t *edge_ids = draft_wants_edge_ids(draft)
+    uint64_t *edge_ids = draft->plan->edge_ids
                              ? (uint64_t *)to->edge_ids.data + edges->num_edges : NULL;
     struct relabel *nodes = &draft->types[etype_of(draft)->src].nodes;
     if (!wide) {
@@ -287,7 +287,7 @@ static int draw_straight(struct draft *draft, struct draft_space *space, uint32_
     struct edge_space *to = space_of(draft);
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
     struct sample_result result = { .counts = space->counts.data, .columns = sources };
-    if (draft_wants_edge_ids(draft))
+    if (draft->plan->edge_ids)
         result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
     rv = sample_uniform(&space->kernel, &request, &result);
     if (rv != 0)
@@ -322,34 +322,37 @@ static int draw_slice(struct draft *draft, struct draft_space *space, uint32_t e
     return draw_merged(draft, space, end, more, error);
 }
 
-static void close_etype(struct draft *draft)
+static void close_hop(struct draft *draft)
 {
-    draft->etype++;
-    draft->at = 0;
-    if (draft->etype < draft->num_etypes)
-        return;
     uint32_t *num_src = draft->out->num_src + (size_t)draft_layer(draft) * draft->num_ntypes;
     for (uint32_t t = 0; t < draft->num_ntypes; t++)
         num_src[t] = draft->types[t].nodes.num_ids;
     draft->hop++;
 }
 
-int draft_draw(struct draft *draft, struct draft_space *space, struct error *error)
+static int draw_piece(struct draft *draft, struct draft_space *space, struct error *error)
 {
     struct block_edges *edges = edges_of(draft);
+    uint32_t end = slice_end(draft, edges->num_dst);
     uint64_t more = 0;
-    if (draft->at < edges->num_dst) {
-        uint32_t end = slice_end(draft, edges->num_dst);
-        int rv = draw_slice(draft, space, end, &more, error);
-        if (rv != 0)
-            return error != NULL && error->code == rv
-                       ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
-                                        draft->draw.batch, draft->hop, tr_strerror(rv));
-        edges->num_edges += (uint32_t)more;
-        draft->at = end;
+    int rv = draw_slice(draft, space, end, &more, error);
+    if (rv != 0)
+        return error != NULL && error->code == rv
+                   ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
+                                    draft->key.batch, draft->hop, tr_strerror(rv));
+    edges->num_edges += (uint32_t)more;
+    draft->at = end;
+    return 0;
+}
+
+int draft_draw(struct draft *draft, struct draft_space *space, struct error *error)
+{
+    for (; draft->etype < draft->num_etypes; draft->etype++, draft->at = 0) {
+        if (draft->at == edges_of(draft)->num_dst)
+            continue;
+        int rv = draw_piece(draft, space, error);
+        return rv != 0 ? rv : 1;
     }
-    if (draft->at < edges->num_dst)
-        return 1;
-    close_etype(draft);
-    return draft->etype < draft->num_etypes;
+    close_hop(draft);
+    return 0;
 }

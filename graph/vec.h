@@ -6,8 +6,8 @@
  *
  * Ownership: the struct owns its block. All zeros is a valid, empty one. One thread at a time.
  */
-#ifndef ACTORS_VEC_H
-#define ACTORS_VEC_H
+#ifndef GRAPH_VEC_H
+#define GRAPH_VEC_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-#include "actors/graph_meta.h"
+#include "graph/graph_meta.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

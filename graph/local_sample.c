@@ -1,23 +1,16 @@
-#include "actors/local_sample.h"
+#include "graph/local_sample.h"
 
 #include <inttypes.h>
-
-#include "graph/key.h"
 
 /* Rows ahead whose bounds are fetched: the scan waits for memory otherwise. */
 #define PREFETCH_ROWS 32u
 
-uint64_t local_sample_key(const struct msg_draw *draw, uint32_t etype)
+static uint64_t base_of(const struct draw_key *draw, uint32_t etype)
 {
-    return key_base(&(struct draw_key){
-        .seed = draw->seed,
-        .batch = draw->batch,
-        .purpose = KEY_NEIGHBOURS,
-        .epoch = draw->epoch,
-        .rank = draw->rank,
-        .hop = draw->hop,
-        .type = etype,
-    });
+    struct draw_key key = *draw;
+    key.purpose = KEY_NEIGHBOURS;
+    key.type = etype;
+    return key_base(&key);
 }
 
 /* The first row that is not there, for the sentence. */
@@ -29,7 +22,7 @@ static uint32_t find_bad_row(const struct sample_request *request)
     return request->rows[i];
 }
 
-int local_sample_prepare(const struct graph_part *part, const struct msg_draw *draw,
+int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw,
                          uint32_t etype, int32_t fanout, bool replace, const uint32_t *rows,
                          uint32_t num_rows, struct sample_request *request, struct error *error)
 {
@@ -49,7 +42,7 @@ int local_sample_prepare(const struct graph_part *part, const struct msg_draw *d
         .num_rows = num_rows,
         .fanout = fanout == -1 ? SAMPLE_ALL : (uint32_t)fanout,
         .replace = replace,
-        .key_base = local_sample_key(draw, etype),
+        .key_base = base_of(draw, etype),
     };
     int rv = sample_check(request);
     if (rv == TR_ERANGE)

@@ -2,29 +2,33 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actors/draft.h"
-#include "actors/local_rows.h"
+#include "graph/draft.h"
+#include "graph/local_rows.h"
 
 /* Rows ahead whose lines are fetched. */
 #define PREFETCH_ROWS 12u
 #define PREFETCH_BYTES 512u /* of one row; the hardware follows from there */
 #define LINE 64u
 
+static bool has(const struct draft *draft, uint32_t ntype, uint32_t name_number)
+{
+    return name_number != DRAFT_NO_TABLE &&
+           graph_meta_table(draft->graph.meta, ntype, name_number) >= 0;
+}
+
 static bool wants(const struct draft *draft, uint32_t ntype, uint32_t table)
 {
-    const struct msg_loader_open *loader = draft->loader;
+    const struct draft_plan *plan = draft->plan;
     switch ((enum draft_table)table) {
     case DRAFT_FEATURES:
-        return loader->features != MSG_MASK_ALL &&
-               graph_meta_table(draft->options.meta, ntype, loader->features) >= 0;
+        return has(draft, ntype, plan->features);
     case DRAFT_ORIGINAL_IDS:
-        return (loader->flags & MSG_LOADER_ORIGINAL_IDS) != 0;
+        return plan->original_ids;
     case DRAFT_IN_DEGREES:
     case DRAFT_OUT_DEGREES:
-        return (loader->flags & MSG_LOADER_DEGREES) != 0;
+        return plan->degrees;
     case DRAFT_LABELS:
-        return ntype == loader->ntype && loader->labels != MSG_MASK_ALL &&
-               graph_meta_table(draft->options.meta, ntype, loader->labels) >= 0;
+        return ntype == plan->label_ntype && has(draft, ntype, plan->labels);
     case DRAFT_TABLES:
         break;
     }
@@ -34,8 +38,8 @@ static bool wants(const struct draft *draft, uint32_t ntype, uint32_t table)
 static const struct feature_meta *feature(const struct draft *draft, uint32_t ntype,
                                           uint32_t name_number, uint32_t *table)
 {
-    *table = (uint32_t)graph_meta_table(draft->options.meta, ntype, name_number);
-    return &draft->options.meta->nodes[ntype].features[*table];
+    *table = (uint32_t)graph_meta_table(draft->graph.meta, ntype, name_number);
+    return &draft->graph.meta->nodes[ntype].features[*table];
 }
 
 bool draft_table_rows(const struct draft *draft, uint32_t ntype, uint32_t table,
@@ -48,26 +52,26 @@ bool draft_table_rows(const struct draft *draft, uint32_t ntype, uint32_t table,
     rows->num_rows = nodes->num_nodes;
     switch ((enum draft_table)table) {
     case DRAFT_FEATURES:
-        rows->row_bytes = feature(draft, ntype, draft->loader->features, &rows->table)->row_bytes;
+        rows->row_bytes = feature(draft, ntype, draft->plan->features, &rows->table)->row_bytes;
         rows->rows = space->features.data;
         break;
     case DRAFT_ORIGINAL_IDS:
-        rows->table = MSG_TABLE_ORIGINAL_ID;
+        rows->table = TABLE_ORIGINAL_ID;
         rows->row_bytes = sizeof(uint64_t);
         rows->rows = space->original_ids.data;
         break;
     case DRAFT_IN_DEGREES:
-        rows->table = MSG_TABLE_IN_DEGREE;
+        rows->table = TABLE_IN_DEGREE;
         rows->row_bytes = sizeof(uint32_t);
         rows->rows = space->in_degrees.data;
         break;
     case DRAFT_OUT_DEGREES:
-        rows->table = MSG_TABLE_OUT_DEGREE;
+        rows->table = TABLE_OUT_DEGREE;
         rows->row_bytes = sizeof(uint32_t);
         rows->rows = space->out_degrees.data;
         break;
     default:
-        rows->row_bytes = feature(draft, ntype, draft->loader->labels, &rows->table)->row_bytes;
+        rows->row_bytes = feature(draft, ntype, draft->plan->labels, &rows->table)->row_bytes;
         rows->rows = space->labels.data;
         rows->num_rows = nodes->num_seeds;
         break;
@@ -102,9 +106,9 @@ static int open_type(struct draft *draft, uint32_t t)
     if (rv == 0 && wants(draft, t, DRAFT_OUT_DEGREES))
         rv = vec_reserve(&space->out_degrees, n, sizeof(uint32_t), 0);
     if (rv == 0 && wants(draft, t, DRAFT_FEATURES))
-        rv = open_feature(draft, t, draft->loader->features, n, &space->features, &nodes->features);
+        rv = open_feature(draft, t, draft->plan->features, n, &space->features, &nodes->features);
     if (rv == 0 && wants(draft, t, DRAFT_LABELS))
-        rv = open_feature(draft, t, draft->loader->labels, nodes->num_seeds, &space->labels,
+        rv = open_feature(draft, t, draft->plan->labels, nodes->num_seeds, &space->labels,
                           &nodes->labels);
     if (wants(draft, t, DRAFT_ORIGINAL_IDS))
         nodes->original_ids = space->original_ids.data;
@@ -120,8 +124,8 @@ int draft_open_rows(struct draft *draft, struct error *error)
     for (uint32_t t = 0; t < draft->num_ntypes; t++)
         if (open_type(draft, t) != 0)
             return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the rows of %"
-                             PRIu32 " nodes of type %s", draft->draw.batch,
-                             draft->types[t].nodes.num_ids, draft->options.book->types.ntypes[t]);
+                             PRIu32 " nodes of type %s", draft->key.batch,
+                             draft->types[t].nodes.num_ids, draft->graph.types->ntypes[t]);
     draft->ntype = draft->table = draft->at = 0;
     return 0;
 }
@@ -137,7 +141,7 @@ static int find_base(struct draft *draft, const struct draft_rows *to, uint32_t 
                      struct error *error)
 {
     struct local_table from;
-    int rv = local_table_find(snapshot_part(draft->snapshots[part]), draft->ntype, to->table,
+    int rv = local_table_find(draft->parts[part], draft->ntype, to->table,
                               &from, error);
     if (rv != 0)
         return rv;
@@ -145,7 +149,7 @@ static int find_base(struct draft *draft, const struct draft_rows *to, uint32_t 
         return error_set(error, TR_EMISMATCH, "partition %" PRIu32 ": rows of table %" PRIu32
                          " have %zu bytes, those of the graph have %zu", part, to->table,
                          from.row_bytes, to->row_bytes);
-    uint64_t begin = draft->options.book->node_extents[draft->ntype][part].begin;
+    uint64_t begin = draft->graph.node_extents[draft->ntype][part].begin;
     draft->bases[part] = (uintptr_t)from.rows - begin * to->row_bytes;
     return 0;
 }

@@ -4,12 +4,16 @@
  *
  * Thread rules: pure.
  */
-#ifndef ACTORS_LOCAL_ROWS_H
-#define ACTORS_LOCAL_ROWS_H
+#ifndef GRAPH_LOCAL_ROWS_H
+#define GRAPH_LOCAL_ROWS_H
 
 #include "graph/part.h"
 #include "runtime/error.h"
-#include "schemas/messages.h"
+
+/* Special tables beside the features of a node type (0, 1, ...). */
+#define TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */
+#define TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
+#define TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
 
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
@@ -20,7 +24,7 @@ struct local_table {
     size_t element_bytes;
 };
 
-/* table: a feature's number or MSG_TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
+/* table: a feature's number or TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error);
 

@@ -1,4 +1,4 @@
-#include "actors/local_rows.h"
+#include "graph/local_rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,14 +9,14 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
                         struct local_table *out, struct error *error)
 {
     const struct node_part *nodes = &part->nodes[ntype];
-    size_t bytes = table == MSG_TABLE_ORIGINAL_ID ? sizeof(uint64_t) : sizeof(uint32_t);
-    const void *rows = table == MSG_TABLE_ORIGINAL_ID ? (const void *)nodes->original_ids
-                       : table == MSG_TABLE_IN_DEGREE ? nodes->in_degrees
+    size_t bytes = table == TABLE_ORIGINAL_ID ? sizeof(uint64_t) : sizeof(uint32_t);
+    const void *rows = table == TABLE_ORIGINAL_ID ? (const void *)nodes->original_ids
+                       : table == TABLE_IN_DEGREE ? nodes->in_degrees
                                                       : nodes->out_degrees;
     if (rows == NULL && nodes->num_nodes > 0)
         return error_set(error, TR_ENOENT, "partition %" PRIu32 ": the %s of node type %s are not "
                          "loaded", part->part_id,
-                         table == MSG_TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
+                         table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
     *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes };
     return 0;
@@ -29,7 +29,7 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
         return error_set(error, TR_ERANGE, "partition %" PRIu32 ": node type %" PRIu32
                          " asked for, the graph has %" PRIu32, part->part_id, ntype,
                          part->types->num_ntypes);
-    if (table >= MSG_TABLE_ORIGINAL_ID)
+    if (table >= TABLE_ORIGINAL_ID)
         return find_special(part, ntype, table, out, error);
     const struct node_part *nodes = &part->nodes[ntype];
     if (table >= nodes->num_features)

@@ -1,4 +1,4 @@
-#include "actors/vec.h"
+#include "graph/vec.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  *
  * Ownership: a meta owns its strings. Immutable after it was filled; any thread may read it.
  */
-#ifndef ACTORS_GRAPH_META_H
-#define ACTORS_GRAPH_META_H
+#ifndef GRAPH_GRAPH_META_H
+#define GRAPH_GRAPH_META_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,27 +2,25 @@
  * A sample request turned into the kernel's: the one way in which servers (for messages) and
  * samplers (reading a partition of their own process) draw neighbours.
  *
- * Since both come through here with the same msg_draw, a batch is the same whichever way its
+ * Since both come through here with the same key, a batch is the same whichever way its
  * neighbours came.
  *
  * Thread rules: pure.
  */
-#ifndef ACTORS_LOCAL_SAMPLE_H
-#define ACTORS_LOCAL_SAMPLE_H
+#ifndef GRAPH_LOCAL_SAMPLE_H
+#define GRAPH_LOCAL_SAMPLE_H
 
+#include "graph/key.h"
 #include "graph/part.h"
 #include "graph/sample.h"
 #include "runtime/error.h"
-#include "schemas/messages.h"
-
-/* The key base of the draws of one hop and edge type. */
-uint64_t local_sample_key(const struct msg_draw *draw, uint32_t etype);
 
 /*
+ * draw names seed, epoch, rank, batch and hop; purpose and type are set here.
  * Checks type, fanout (-1: all) and rows, and fills what sample_uniform wants; rows may be a piece
  * of the section's. TR_ERANGE or TR_ETOOBIG with a sentence that names partition, value and bound.
  */
-int local_sample_prepare(const struct graph_part *part, const struct msg_draw *draw,
+int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw,
                          uint32_t etype, int32_t fanout, bool replace, const uint32_t *rows,
                          uint32_t num_rows, struct sample_request *request, struct error *error);
 

@@ -1,0 +1,101 @@
+#include "graph/batch_space.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/error.h>
+
+static int allocate(struct batch_space *s, size_t ntypes, size_t etypes, size_t layers)
+{
+    s->blocks = calloc(layers + 1, sizeof *s->blocks);
+    s->edges = calloc(layers * etypes + 1, sizeof *s->edges);
+    s->nodes = calloc(ntypes + 1, sizeof *s->nodes);
+    s->num_src = calloc(layers * ntypes + 1, sizeof *s->num_src);
+    s->num_dst = calloc(layers * ntypes + 1, sizeof *s->num_dst);
+    s->etype_src = calloc(etypes + 1, sizeof *s->etype_src);
+    s->edge_space = calloc(layers * etypes + 1, sizeof *s->edge_space);
+    s->node_space = calloc(ntypes + 1, sizeof *s->node_space);
+    bool all = s->blocks != NULL && s->edges != NULL && s->nodes != NULL && s->num_src != NULL &&
+               s->num_dst != NULL && s->etype_src != NULL && s->edge_space != NULL &&
+               s->node_space != NULL;
+    return all ? 0 : TR_ENOMEM;
+}
+
+int batch_space_init(struct batch_space *s, uint32_t num_ntypes, uint32_t num_etypes,
+                     uint32_t num_layers)
+{
+    *s = (struct batch_space){ .batch = { .num_layers = 0 } };
+    if (allocate(s, num_ntypes, num_etypes, num_layers) != 0) {
+        batch_space_fini(s);
+        return TR_ENOMEM;
+    }
+    s->batch.num_ntypes = num_ntypes;
+    s->batch.num_etypes = num_etypes;
+    s->batch.num_layers = num_layers;
+    s->batch.blocks = s->blocks;
+    s->batch.nodes = s->nodes;
+    for (size_t l = 0; l < num_layers; l++)
+        s->blocks[l] = (struct block){ s->num_src + l * num_ntypes, s->num_dst + l * num_ntypes,
+                                       s->edges + l * num_etypes };
+    return 0;
+}
+
+static void fini_nodes(struct node_space *space)
+{
+    vec_fini(&space->ids);
+    vec_fini(&space->original_ids);
+    vec_fini(&space->in_degrees);
+    vec_fini(&space->out_degrees);
+    vec_fini(&space->features);
+    vec_fini(&space->labels);
+}
+
+/* Of one whose init failed the counts are 0. */
+void batch_space_fini(struct batch_space *s)
+{
+    size_t cells = (size_t)s->batch.num_layers * s->batch.num_etypes;
+    for (size_t i = 0; i < cells; i++) {
+        vec_fini(&s->edge_space[i].index);
+        vec_fini(&s->edge_space[i].sources);
+        vec_fini(&s->edge_space[i].edge_ids);
+    }
+    for (size_t t = 0; t < s->batch.num_ntypes; t++)
+        fini_nodes(&s->node_space[t]);
+    free(s->blocks);
+    free(s->edges);
+    free(s->nodes);
+    free(s->num_src);
+    free(s->num_dst);
+    free(s->etype_src);
+    free(s->edge_space);
+    free(s->node_space);
+    *s = (struct batch_space){ .batch = { .num_layers = 0 } };
+}
+
+void batch_space_clear(struct batch_space *s)
+{
+    struct mini_batch *m = &s->batch;
+    size_t cells = (size_t)m->num_layers * m->num_ntypes;
+    memset(s->edges, 0, (size_t)m->num_layers * m->num_etypes * sizeof *s->edges);
+    memset(s->nodes, 0, m->num_ntypes * sizeof *s->nodes);
+    memset(s->num_src, 0, cells * sizeof *s->num_src);
+    memset(s->num_dst, 0, cells * sizeof *s->num_dst);
+    m->seed = m->index = 0;
+    m->epoch = m->rank = m->step_seeds = 0;
+}
+
+size_t batch_space_bytes(const struct batch_space *s)
+{
+    size_t cells = (size_t)s->batch.num_layers * s->batch.num_etypes;
+    size_t bytes = cells * (sizeof *s->edges + sizeof *s->edge_space);
+    for (size_t i = 0; i < cells; i++)
+        bytes += s->edge_space[i].index.capacity + s->edge_space[i].sources.capacity +
+                 s->edge_space[i].edge_ids.capacity;
+    for (size_t t = 0; t < s->batch.num_ntypes; t++) {
+        const struct node_space *n = &s->node_space[t];
+        bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +
+                 n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
+    }
+    return bytes;
+}

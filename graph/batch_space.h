@@ -1,0 +1,61 @@
+/*
+ * The memory that a mini-batch stands in.
+ *
+ * Every array is a vec of its own, kept when the space is used for the next batch, so that after
+ * the first few batches of a loader nothing is allocated and no fresh page is touched.
+ *
+ * Ownership: the space owns its arrays. One thread at a time while a batch is made; then its
+ * content is immutable, for readers on any thread, until it is cleared.
+ */
+#ifndef GRAPH_BATCH_SPACE_H
+#define GRAPH_BATCH_SPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/batch.h"
+#include "graph/vec.h"
+
+struct edge_space {
+    struct vec index, sources, edge_ids;
+};
+
+struct node_space {
+    struct vec ids, original_ids, in_degrees, out_degrees, features, labels;
+};
+
+struct batch_space {
+    struct mini_batch batch;       /* its pointers lead into what follows */
+    struct block *blocks;          /* [num_layers] */
+    struct block_edges *edges;     /* [num_layers][num_etypes] */
+    struct batch_nodes *nodes;     /* [num_ntypes] */
+    uint32_t *num_src, *num_dst;   /* [num_layers][num_ntypes] */
+    uint32_t *etype_src;           /* [num_etypes] node type of sources */
+    struct edge_space *edge_space; /* [num_layers][num_etypes] */
+    struct node_space *node_space; /* [num_ntypes] */
+};
+
+/* An empty batch of that shape; TR_ENOMEM, and then nothing is held. */
+int batch_space_init(struct batch_space *space, uint32_t num_ntypes, uint32_t num_etypes,
+                     uint32_t num_layers);
+void batch_space_fini(struct batch_space *space);
+
+/* Empties it for use again: counts and pointers to 0, capacities stay. */
+void batch_space_clear(struct batch_space *space);
+
+/* Bytes it holds, capacities included, but for the struct itself. */
+size_t batch_space_bytes(const struct batch_space *space);
+
+static inline struct edge_space *batch_space_edge_space(const struct batch_space *space,
+                                                        uint32_t layer, uint32_t etype)
+{
+    return &space->edge_space[(size_t)layer * space->batch.num_etypes + etype];
+}
+
+static inline struct block_edges *batch_space_edges(const struct batch_space *space,
+                                                    uint32_t layer, uint32_t etype)
+{
+    return &space->edges[(size_t)layer * space->batch.num_etypes + etype];
+}
+
+#endif

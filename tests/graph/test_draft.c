@@ -1,0 +1,413 @@
+/* Drafts against a naive walk in original IDs, for any number of partitions, whichever of them are
+ * read directly, in slices of any size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <cmocka.h>
+
+#include "graph/digest.h"
+#include "graph/key.h"
+#include "graph/subset.h"
+#include "tests/graph/fixture.h"
+
+/* How many more allocations succeed; negative: all. */
+static long allowed = -1;
+
+static int refused(void)
+{
+    if (allowed > 0)
+        allowed--;
+    else if (allowed == 0)
+        return 1;
+    return 0;
+}
+
+void *__real_calloc(size_t n, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return refused() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return refused() ? NULL : __real_aligned_alloc(align, size);
+}
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset)
+{
+    return refused() ? MAP_FAILED : __real_mmap(at, size, protection, flags, file, offset);
+}
+
+/* The naive walk: node lists in original IDs, found by searching. */
+struct naive {
+    uint64_t ids[FIXTURE_NTYPES][FIXTURE_NODES_MAX];
+    uint32_t num[FIXTURE_NTYPES];
+};
+
+static uint32_t place(struct naive *naive, uint32_t ntype, uint64_t id)
+{
+    uint32_t i = 0;
+    while (i < naive->num[ntype] && naive->ids[ntype][i] != id)
+        i++;
+    if (i == naive->num[ntype])
+        naive->ids[ntype][naive->num[ntype]++] = id;
+    return i;
+}
+
+/* Positions drawn of one node, by definition; returns how many. */
+static uint32_t draw(uint32_t *positions, const struct fixture_plan *plan, int32_t wanted,
+                     uint32_t degree, uint64_t key)
+{
+    uint64_t next = 0;
+    uint32_t fanout = wanted < 0 ? SAMPLE_ALL : (uint32_t)wanted;
+    if (degree == 0 || fanout == SAMPLE_ALL || (degree <= fanout && !plan->replace)) {
+        for (uint32_t i = 0; i < degree; i++)
+            positions[i] = i;
+        return degree;
+    }
+    if (!plan->replace && fanout > 0)
+        subset_draw(positions, fanout, degree, key, NULL);
+    for (uint32_t i = 0; plan->replace && i < fanout; i++)
+        positions[i] = (uint32_t)key_below(key, &next, degree);
+    return fanout;
+}
+
+/* The per-type global ID of the first in-edge of a node. */
+static uint64_t edge_id(const struct fixture *fixture, uint32_t e, uint64_t id)
+{
+    uint32_t dst = fixture->types.etypes[e].dst;
+    uint64_t global = fixture->global[dst][id];
+    int owner = extents_owner(fixture->extents[dst], fixture->num_parts, global);
+    assert_true(owner >= 0);
+    const struct csc *csc = &fixture->edges[owner][e].csc;
+    return csc->first_edge + csc->index[global - fixture->extents[dst][owner].begin];
+}
+
+static void check_edges(const struct fixture *fixture, const struct fixture_plan *plan,
+                        struct naive *naive, const struct block_edges *edges, uint32_t num_dst,
+                        uint32_t hop, uint32_t e)
+{
+    const struct graph_etype *type = &fixture->types.etypes[e];
+    uint32_t at = 0, positions[64];
+    assert_int_equal(edges->num_dst, num_dst);
+    for (uint32_t i = 0; i < num_dst; i++) {
+        uint64_t id = naive->ids[type->dst][i];
+        uint32_t count = draw(positions, plan, plan->fanouts[hop], fixture->degree[e][id],
+                              key_node(fixture_base(plan, hop, e), id));
+        assert_int_equal(edges->index[i], at);
+        for (uint32_t k = 0; k < count; k++, at++) {
+            assert_int_equal(edges->sources[at],
+                             place(naive, type->src, fixture->neighbours[e][id][positions[k]]));
+            assert_int_equal(edges->edge_ids[at], edge_id(fixture, e, id) + positions[k]);
+        }
+    }
+    assert_int_equal(edges->index[num_dst], at);
+    assert_int_equal(edges->num_edges, at);
+}
+
+static void check_nodes(const struct fixture *fixture, const struct batch_nodes *nodes,
+                        uint32_t ntype, const uint64_t *ids)
+{
+    for (uint32_t i = 0; i < nodes->num_nodes; i++) {
+        uint64_t weight = fixture_weight(ntype, ids[i]);
+        assert_int_equal(nodes->original_ids[i], ids[i]);
+        assert_int_equal(nodes->ids[i], fixture->global[ntype][ids[i]]);
+        assert_int_equal(((const uint64_t *)nodes->features.rows)[i], weight);
+        assert_int_equal(nodes->in_degrees[i], weight + 1);
+        assert_int_equal(nodes->out_degrees[i], weight + 1);
+    }
+    for (uint32_t i = 0; ntype == 0 && i < nodes->num_seeds; i++)
+        assert_int_equal(((const uint64_t *)nodes->labels.rows)[i], fixture_weight(0, ids[i]));
+    assert_int_equal(nodes->labels.num_rows, ntype == 0 ? nodes->num_seeds : 0);
+}
+
+static void check_batch(const struct fixture *fixture, const struct fixture_plan *plan,
+                        const struct mini_batch *batch)
+{
+    struct naive naive = { 0 };
+    for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
+        fixture_seeds(fixture, plan, t, naive.ids[t]);
+        naive.num[t] = plan->num_seeds[t];
+        assert_int_equal(batch->nodes[t].num_seeds, naive.num[t]);
+    }
+    for (uint32_t hop = 0; hop < plan->num_layers; hop++) {
+        const struct block *block = &batch->blocks[plan->num_layers - 1 - hop];
+        struct naive before = naive;
+        for (uint32_t e = 0; e < FIXTURE_ETYPES; e++)
+            check_edges(fixture, plan, &naive, &block->edges[e],
+                        before.num[fixture->types.etypes[e].dst], hop, e);
+        for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
+            assert_int_equal(block->num_dst[t], before.num[t]);
+            assert_int_equal(block->num_src[t], naive.num[t]);
+        }
+    }
+    for (uint32_t t = 0; t < FIXTURE_NTYPES; t++) {
+        assert_int_equal(batch->nodes[t].num_nodes, naive.num[t]);
+        check_nodes(fixture, &batch->nodes[t], t, naive.ids[t]);
+    }
+}
+
+static const struct fixture_plan plans[] = {
+    { .seed = 1, .num_layers = 3, .fanouts = { 3, 2, 2 }, .num_seeds = { 10, 0, 0 } },
+    { .seed = 2, .num_layers = 2, .fanouts = { 5, 10 }, .num_seeds = { 7, 5, 0 } },
+    { .seed = 3, .num_layers = 2, .fanouts = { 25, -1 }, .num_seeds = { 0, 3, 0 } },
+    { .seed = 4, .num_layers = 2, .fanouts = { 4, 3 }, .replace = true, .num_seeds = { 9, 2, 0 } },
+    { .seed = 5, .num_layers = 1, .fanouts = { 0 }, .num_seeds = { 9, 2, 0 } },
+    { .seed = 6, .num_layers = 4, .fanouts = { 1, 1, 1, 1 }, .num_seeds = { 0, 0, 0 } },
+    { .seed = 7, .num_layers = 1, .fanouts = { 29 }, .num_seeds = { 300, 170, 0 } },
+};
+
+#define NUM_PLANS (sizeof plans / sizeof *plans)
+
+/* A draft and what it needs, for batches of one number of layers. */
+struct bench {
+    struct draft draft;
+    struct draft_space space;
+    struct batch_space out;
+};
+
+static int set_up(struct bench *bench, const struct fixture *fixture, uint32_t num_layers,
+                  uint32_t slice)
+{
+    struct draft_graph graph = fixture->graph;
+    graph.slice = slice;
+    *bench = (struct bench){ .out = { .batch = { .num_layers = 0 } } };
+    int rv = draft_init(&bench->draft, &graph);
+    return rv != 0 ? rv : batch_space_init(&bench->out, FIXTURE_NTYPES, FIXTURE_ETYPES, num_layers);
+}
+
+static void tear_down(struct bench *bench)
+{
+    draft_fini(&bench->draft);
+    draft_space_fini(&bench->space);
+    batch_space_fini(&bench->out);
+}
+
+static uint64_t check_plan(const struct fixture *fixture, const struct fixture_plan *plan,
+                           uint32_t asked, uint32_t slice)
+{
+    struct bench bench;
+    uint64_t digest = 0;
+    assert_int_equal(set_up(&bench, fixture, plan->num_layers, slice), 0);
+    for (int again = 0; again < 2; again++) {
+        batch_space_clear(&bench.out);
+        assert_int_equal(fixture_batch(fixture, plan, asked, &bench.draft, &bench.space,
+                                       &bench.out), 0);
+        check_batch(fixture, plan, &bench.out.batch);
+    }
+    assert_int_equal(batch_digest(&bench.out.batch, &digest), 0);
+    assert_true(draft_bytes(&bench.draft) > 0 && batch_space_bytes(&bench.out) > 0);
+    tear_down(&bench);
+    return digest;
+}
+
+/* Every placement gives the batch of the naive walk, and so the same digest: any number of
+ * partitions, none or some or all of them asked, narrow and wide columns, slices of any size. */
+static void batches_equal_the_naive_walk(void **state)
+{
+    (void)state;
+    static const uint32_t asked[] = { 0, 31, 10 }, slices[] = { 0, 3, 64 };
+    uint64_t digests[NUM_PLANS] = { 0 };
+    struct fixture *fixture = malloc(sizeof *fixture);
+    for (uint32_t run = 0; run < 2 * FIXTURE_PARTS_MAX; run++) {
+        fixture_init(fixture, 99, run / 2 + 1, run % 2 == 1);
+        for (size_t i = 0; i < NUM_PLANS * 9; i++) {
+            size_t plan = i / 9;
+            uint64_t digest = check_plan(fixture, &plans[plan], asked[i % 3], slices[i / 3 % 3]);
+            assert_true(digests[plan] == 0 || digest == digests[plan]);
+            digests[plan] = digest;
+        }
+        fixture_fini(fixture);
+    }
+    for (size_t i = 0; i < NUM_PLANS; i++) {
+        for (size_t j = 0; j < i; j++)
+            assert_true(digests[i] != digests[j]);
+    }
+    free(fixture);
+}
+
+static void digest_sees_each_edge(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    struct bench bench;
+    uint64_t digest, changed;
+    fixture_init(fixture, 99, 2, false);
+    assert_int_equal(set_up(&bench, fixture, plans[0].num_layers, 0), 0);
+    assert_int_equal(fixture_batch(fixture, &plans[0], 0, &bench.draft, &bench.space, &bench.out),
+                     0);
+    const struct mini_batch *batch = &bench.out.batch;
+    assert_int_equal(batch_digest(batch, &digest), 0);
+    uint32_t *sources = (uint32_t *)(uintptr_t)batch->blocks[0].edges[0].sources;
+    uint32_t first = sources[0];
+    for (uint32_t i = 1; i < 20; i++) { /* swapping two different ones must show */
+        if (sources[i] == first)
+            continue;
+        sources[0] = sources[i];
+        sources[i] = first;
+        assert_int_equal(batch_digest(batch, &changed), 0);
+        assert_true(changed != digest);
+        sources[i] = sources[0];
+        sources[0] = first;
+    }
+    bench.out.nodes[0].original_ids = NULL;
+    assert_int_equal(batch_digest(batch, &changed), TR_EINVAL);
+    tear_down(&bench);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
+/* With 0, 1, 2 ... allocations allowed it fails cleanly, until it succeeds with the right batch. */
+static void every_failed_allocation_is_survived(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    const struct fixture_plan *plan = &plans[NUM_PLANS - 1];
+    int rv = TR_ENOMEM;
+    long tries;
+    fixture_init(fixture, 99, 3, false);
+    for (tries = 0; rv != 0 && tries < 1000; tries++) {
+        struct bench bench;
+        allowed = tries;
+        int ready = set_up(&bench, fixture, plan->num_layers, 64);
+        rv = ready;
+        if (ready == 0)
+            rv = fixture_batch(fixture, plan, 2, &bench.draft, &bench.space, &bench.out);
+        allowed = -1;
+        assert_true(rv == 0 || rv == TR_ENOMEM);
+        if (ready == 0 && rv != 0) { /* usable again at once */
+            batch_space_clear(&bench.out);
+            assert_int_equal(fixture_batch(fixture, plan, 2, &bench.draft, &bench.space,
+                                           &bench.out), 0);
+        }
+        if (ready == 0)
+            check_batch(fixture, plan, &bench.out.batch);
+        tear_down(&bench);
+    }
+    assert_int_equal(rv, 0);
+    assert_true(tries > 20);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
+static void open_first_hop(struct draft *draft, const struct draft_plan *plan,
+                           struct batch_space *out)
+{
+    static const uint64_t seeds[] = { 1, 2, 1, 3 };
+    const struct draw_key key = { .seed = 1 };
+    struct error error = { 0 };
+    batch_space_clear(out);
+    assert_int_equal(draft_begin(draft, plan, &key, NULL, out, &error), 0);
+    assert_int_equal(draft_add_seeds(draft, 0, seeds, NULL, 4, &error), 0);
+    assert_int_equal(out->nodes[0].num_seeds, 3); /* one of them came twice */
+    while (draft_place(draft, &error) == 1)
+        ;
+    assert_int_equal(draft_open_hop(draft, &error), 0);
+}
+
+static void lying_answers_are_refused(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    struct bench bench;
+    static const int32_t fanout[] = { 2 };
+    static const uint32_t counts[] = { 1, 2, 1, 1 }, columns[] = { 5, 6, 7, 8, 9 };
+    static const uint64_t ids[] = { 1, 2, 3, 4, 5 };
+    const struct draft_plan plan = { .num_layers = 1, .fanout = fanout, .edge_ids = true };
+    const struct draft_piece good = { 4, counts, columns, NULL, ids };
+    static const uint32_t strays[] = { 5, 6, 300, 8 };
+    struct draft_piece bad[] = { good, good, good, good, good };
+    bad[0].num_edges = 3;
+    bad[1].num_edges = 5;
+    bad[2].columns = NULL;
+    bad[2].wide_columns = ids;
+    bad[3].edge_ids = NULL;
+    bad[4].columns = strays;
+    fixture_init(fixture, 99, 1, false);
+    assert_int_equal(set_up(&bench, fixture, 1, 0), 0);
+    open_first_hop(&bench.draft, &plan, &bench.out);
+    for (int i = 0; i < 5; i++) {
+        struct error error = { 0 };
+        assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 3, &bad[i], &error), TR_EFORMAT);
+        assert_non_null(strstr(error.text, "partition 0"));
+    }
+    struct draft_piece more = good;
+    more.num_edges = 5;
+    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 4, &more, NULL), TR_EFORMAT);
+    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 3, &good, NULL), 0);
+    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 1, &good, NULL), TR_EFORMAT);
+    tear_down(&bench);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
+static void a_plan_that_does_not_fit_its_space_is_refused(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    struct bench bench;
+    static const int32_t fanout[BATCH_LAYERS_MAX + 1] = { 1 };
+    static const uint32_t layers[] = { 0, 1, 3, BATCH_LAYERS_MAX + 1 };
+    const struct draw_key key = { .seed = 1 };
+    fixture_init(fixture, 99, 1, false);
+    assert_int_equal(set_up(&bench, fixture, 2, 0), 0);
+    for (int i = 0; i < 4; i++) {
+        const struct draft_plan plan = { .num_layers = layers[i], .fanout = fanout };
+        assert_int_equal(draft_begin(&bench.draft, &plan, &key, NULL, &bench.out, NULL),
+                         TR_EINVAL);
+    }
+    tear_down(&bench);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
+/* A seed that no extent has. */
+static void a_node_without_a_place_is_refused(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    static const int32_t fanout[] = { 2 };
+    static const uint64_t seeds[] = { 299, 300 };
+    const struct draft_plan plan = { .num_layers = 1, .fanout = fanout };
+    const struct draw_key key = { .seed = 1 };
+    for (uint32_t parts = 1; parts <= 2; parts++) {
+        struct bench bench;
+        struct error error = { 0 };
+        int rv;
+        fixture_init(fixture, 99, parts, false);
+        assert_int_equal(set_up(&bench, fixture, 1, 0), 0);
+        assert_int_equal(draft_begin(&bench.draft, &plan, &key, NULL, &bench.out, &error), 0);
+        assert_int_equal(draft_add_seeds(&bench.draft, 0, seeds, NULL, 2, &error), 0);
+        while ((rv = draft_place(&bench.draft, &error)) == 1)
+            ;
+        assert_int_equal(rv, TR_ERANGE);
+        assert_non_null(strstr(error.text, "has no place"));
+        tear_down(&bench);
+        fixture_fini(fixture);
+    }
+    free(fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_that_does_not_fit_its_space_is_refused),
+        cmocka_unit_test(lying_answers_are_refused),
+        cmocka_unit_test(a_node_without_a_place_is_refused),
+        cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(batches_equal_the_naive_walk),
+        cmocka_unit_test(digest_sees_each_edge),
+    };
+    return cmocka_run_group_tests_name("draft", tests, NULL, NULL);
+}
