@@ -1,7 +1,7 @@
 /*
  * `troupe inspect`: what a raw graph or a partition directory holds.
  *
- * Files are mapped, not read, so that a look at a big graph is quick.
+ * Only the heads of files are read, so that a look at a big graph is quick.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/report.h"
+#include "partition/inspect.h"
 #include "partition/raw.h"
 #include "partition/store.h"
 
@@ -66,57 +67,32 @@ static void report_raw(struct report *report, const struct raw_graph *raw)
     report_rows_end(report);
 }
 
-static void report_features(struct report *report, const char *type, uint32_t count,
-                            const struct feature_table *features)
+static void report_book_tables(struct report *report, const struct book_file *file)
 {
-    for (uint32_t i = 0; i < count; i++)
-        report_table(report, type, features[i].name, features[i].dtype, features[i].ndim,
-                     features[i].shape);
-}
-
-/* Every partition has the same tables: the first shows them. */
-static int report_part_tables(struct report *report, struct store *store, struct error *error)
-{
-    struct partition_load load = {.mode = PARTITION_MAP, .features = 1};
-    const struct graph_types *types = &store_book(store)->types;
-    struct graph_part *part;
-    int rc = store_load(store, 0, &load, &part, error);
-    if (rc < 0)
-        return rc;
-    for (uint32_t t = 0; t < types->num_ntypes; t++)
-        report_features(report, types->ntypes[t], part->nodes[t].num_features,
-                        part->nodes[t].features);
-    for (uint32_t t = 0; t < types->num_etypes; t++) {
-        char name[512];
-        graph_types_canonical(types, t, name, sizeof name);
-        report_features(report, name, part->edges[t].num_features, part->edges[t].features);
+    for (uint32_t i = 0; i < file->num_tables; i++) {
+        const struct book_table *table = &file->tables[i];
+        char type[512];
+        if (table->on_edges)
+            graph_types_canonical(&file->book.types, table->type, type, sizeof type);
+        else
+            snprintf(type, sizeof type, "%s", file->book.types.ntypes[table->type]);
+        report_table(report, type, table->name, table->dtype, table->ndim, table->shape);
     }
     report_rows_end(report);
-    store_unload(store, part);
-    return 0;
 }
 
-static uint64_t sum_extents(struct extent *const *extents, uint32_t num_types, uint32_t part)
+static void report_parts(struct report *report, const struct inspection *inspection)
 {
-    uint64_t sum = 0;
-    for (uint32_t t = 0; t < num_types; t++)
-        sum += extents[t][part].end - extents[t][part].begin;
-    return sum;
-}
-
-static void report_parts(struct report *report, const struct store *store)
-{
-    const struct partition_load all = {
-        .mode = PARTITION_MAP, .features = 1, .edge_rank = 1, .original_edge_ids = 1};
-    const struct book *book = store_book(store);
-    for (uint32_t part = 0; part < book->num_parts; part++) {
+    for (uint32_t p = 0; p < inspection->file->book.num_parts; p++) {
+        const struct inspect_part *part = &inspection->parts[p];
         report_row(report, "partitions");
-        report_count(report, "part", "partition", part);
-        report_count(report, "nodes", "nodes",
-                     sum_extents(book->node_extents, book->types.num_ntypes, part));
-        report_count(report, "edges", "edges",
-                     sum_extents(book->edge_extents, book->types.num_etypes, part));
-        report_bytes(report, "bytes", "size", store_part_bytes(store, part, &all));
+        report_count(report, "part", "partition", p);
+        report_count(report, "nodes", "nodes", part->num_nodes);
+        report_count(report, "edges", "edges", part->num_edges);
+        report_count(report, "halo_nodes", "halo", part->halo_nodes);
+        report_bytes(report, "topology_bytes", "topology", part->topology_bytes);
+        report_bytes(report, "feature_bytes", "features", part->feature_bytes);
+        report_bytes(report, "bytes", "files", part->file_bytes);
     }
     report_rows_end(report);
 }
@@ -124,15 +100,23 @@ static void report_parts(struct report *report, const struct store *store)
 static int report_store(struct report *report, struct store *store, struct error *error)
 {
     const struct book *book = store_book(store);
+    struct inspection inspection;
+    int rc = inspect_init(&inspection, store, error);
+    if (rc < 0)
+        return rc;
     report_text(report, "kind", "kind", "partitioned graph");
     report_text(report, "graph", "graph", book->graph_name);
     report_count(report, "parts", "partitions", book->num_parts);
     report_text(report, "method", "method", book->part_method);
     report_count(report, "halo_hops", "halo hops", book->halo_hops);
+    report_real(report, "node_balance", "node balance (largest / mean)", inspection.node_balance);
+    report_real(report, "edge_balance", "edge balance (largest / mean)", inspection.edge_balance);
+    report_bytes(report, "bytes", "files", inspection.file_bytes);
     report_types(report, &book->types, book->num_nodes, book->num_edges);
-    int rc = report_part_tables(report, store, error);
-    report_parts(report, store);
-    return rc;
+    report_book_tables(report, inspection.file);
+    report_parts(report, &inspection);
+    inspect_fini(&inspection);
+    return 0;
 }
 
 /* A partition directory is named by its book, DIR/NAME.json; anything else is a raw graph. */

@@ -53,10 +53,11 @@ static void call_metis(const struct metis_question *question, struct shared *sha
     shared->status = status;
 }
 
-/* Never returns. Signals that a terminal sends to the whole group are for the parent to answer. */
+/* Never returns. Signals that a terminal or timeout(1) sends to the whole group are for the parent
+ * to answer, so the child leaves the group; METIS takes a SIGTERM for a failure of its own. */
 static void run_child(const struct metis_question *question, struct shared *shared, pid_t parent)
 {
-    signal(SIGINT, SIG_IGN);
+    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -112,9 +113,10 @@ static int explain(int how, int status, struct error *error)
     if (status == METIS_ERROR_MEMORY)
         return error_set(error, TR_ECHILD,
                          "METIS ran out of memory; use --method random, or a machine with more");
+    /* METIS stumbles again while it cleans up, and then does not say that memory was the reason. */
     return error_set(error, TR_ECHILD,
-                     "METIS failed (status %d, exit %d); use another number of partitions, fewer "
-                     "constraints, or --method random",
+                     "METIS failed (status %d, exit %d), perhaps for want of memory; use a machine "
+                     "with more, another number of partitions, fewer constraints, or --method random",
                      status, WIFEXITED(how) ? WEXITSTATUS(how) : -1);
 }
 

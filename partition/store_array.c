@@ -10,6 +10,9 @@
 
 /* A piece of a file that one index of the loop reads. */
 #define READ_BYTES ((size_t)8 << 20)
+/* A mapping takes a page at least, and Linux stops at 65530 of them: thousands of partitions have
+ * more files than that. */
+#define MAP_BYTES_MIN ((size_t)16 << 10)
 
 char *store_path(const struct store *store, uint32_t part, char *name)
 {
@@ -156,6 +159,6 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
     if (rv != 0)
         return rv;
     loaded->num_blocks++;
-    return load->mode == PARTITION_MAP ? map_array(block, data, error)
-                                       : copy_array(block, load->parallel, data, error);
+    bool map = load->mode == PARTITION_MAP && block->npy.file.size >= MAP_BYTES_MIN;
+    return map ? map_array(block, data, error) : copy_array(block, load->parallel, data, error);
 }

@@ -98,9 +98,8 @@ int files_make_folder(struct files *files, const char *path, struct error *error
 /* The folder and those above it; existing ones are fine. */
 int files_make_folders(struct files *files, const char *path, struct error *error);
 int files_sync_folder(struct files *files, const char *path, struct error *error);
-/* Syncs every file and folder below path, and path: all at once where the system can, since a
- * journalled file system takes milliseconds for each of thousands of files; one by one elsewhere, or
- * to find the one that failed. */
+/* Syncs every file and folder below path, and path: one by one where they are few, the whole file
+ * system at once where they are many. */
 int files_sync_tree(struct files *files, const char *path, struct error *error);
 /* Removes a file or a whole folder; nothing there is fine. Links are removed, not followed. */
 int files_remove_tree(struct files *files, const char *path, struct error *error);

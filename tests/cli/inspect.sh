@@ -18,6 +18,13 @@ expect "a folder without a graph is named" fails_with "$work/none"
 echo '{' >"$work/broken.json"
 troupe inspect "$work/broken.json"
 expect "a broken book is named" fails_with "$work/broken.json"
+troupe partition "$work/raw" --parts 2 --method random --name g --out "$work/parts" --quiet
+troupe inspect "$work/parts/g.json" --json
+expect "a partitioned graph is shown" says '"kind":"partitioned graph".*"parts":2.*"halo_nodes":[1-9]'
+short="$work/parts/part1/node~_N~halo1.npy"
+truncate -s -8 "$short"
+troupe inspect "$work/parts/g.json"
+expect "a file that is too short is named, in whatever partition" fails_with "$short"
 if [ -e /dev/full ]; then
     # shellcheck disable=SC2016 # expanded by the inner shell
     run sh -c '"$TROUPE" inspect "$1" --json >/dev/full' - "$work/raw"

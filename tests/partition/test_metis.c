@@ -1,6 +1,8 @@
 /* METIS gives balanced partitions of any graph, and what goes wrong in its process stays there. */
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/partition/graph_util.h"
@@ -95,6 +97,64 @@ static void classes_and_edges_are_balanced(void **state)
     assert_true(run.report.class_balance[1] < 1.1);
     assert_true(run.report.train_balance < 1.1);
     assert_true(run.report.edge_balance < 1.1);
+    run_teardown(&run);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ADDRESS_SPACE_IS_TAKEN true /* a sanitizer maps terabytes */
+#else
+#define ADDRESS_SPACE_IS_TAKEN false
+#endif
+
+/* In a process of its own whose memory ends a number of bytes above what it has: what happened. */
+static int run_within(struct run *run, size_t bytes, struct error *error)
+{
+    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 4 };
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = { 0 };
+        unsigned long pages = 0;
+        FILE *status = fopen("/proc/self/statm", "r");
+        if (status == NULL || fscanf(status, "%lu", &pages) != 1)
+            _exit(1);
+        fclose(status);
+        limit.rlim_cur = limit.rlim_max = pages * (size_t)sysconf(_SC_PAGESIZE) + bytes;
+        setrlimit(RLIMIT_AS, &limit);
+        partition_graph(run->raw, &options, run->out, NULL, NULL, NULL, error);
+        _exit(write(ends[1], error, sizeof *error) == (ssize_t)sizeof *error ? 0 : 1);
+    }
+    int how;
+    close(ends[1]);
+    assert_int_equal(read(ends[0], error, sizeof *error), sizeof *error);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    return error->code;
+}
+
+/* However little there is, what wanted it is told, and nothing is left behind. */
+static void memory_may_end_anywhere(void **state)
+{
+    struct run run;
+    int of_ours = 0, of_metis = 0, rv = TR_ENOMEM;
+    if (ADDRESS_SPACE_IS_TAKEN)
+        skip();
+    run_setup(&run, *state, false, 20000, 300000);
+    for (size_t bytes = 0; rv != 0 && bytes < (size_t)1 << 30; bytes += (size_t)2 << 20) {
+        struct error error = { 0 };
+        rv = run_within(&run, bytes, &error);
+        if (rv == 0)
+            break;
+        assert_true(rv == TR_ENOMEM || rv == TR_ECHILD);
+        assert_says(&error, rv, "memory");
+        assert_false(files_exists(files_posix, run.out));
+        of_ours += rv == TR_ENOMEM;
+        of_metis += rv == TR_ECHILD;
+    }
+    assert_int_equal(rv, 0);
+    assert_true(of_ours > 0 && of_metis > 0);
     run_teardown(&run);
 }
 
@@ -236,6 +296,7 @@ int main(void)
         SCRATCH(same_seed_same_partition),
         SCRATCH(a_graph_too_big_is_refused_with_a_way_out),
         SCRATCH(a_killed_child_is_told),
+        SCRATCH(memory_may_end_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

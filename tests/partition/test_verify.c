@@ -162,6 +162,39 @@ static void cut_off_and_missing_files_are_told(void **state)
     unmake(&made);
 }
 
+static int count_mappings(void)
+{
+    FILE *file = fopen("/proc/self/maps", "r");
+    int lines = 0, c;
+    assert_non_null(file);
+    while ((c = fgetc(file)) != EOF)
+        lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
+/* Linux gives a process 65530 mappings; a graph of thousands of partitions has more files. */
+static void many_small_files_are_not_mapped(void **state)
+{
+    enum { PARTS = 300 };
+    struct made made;
+    struct error error;
+    struct store *store;
+    struct graph_part *parts[PARTS];
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = PARTS };
+    struct partition_load load = { .mode = PARTITION_MAP, .features = true, .degrees = true };
+    make(&made, *state, false, options);
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    int before = count_mappings();
+    for (uint32_t p = 0; p < PARTS; p++)
+        assert_int_equal(store_load(store, p, &load, &parts[p], &error), 0);
+    assert_true(count_mappings() - before < PARTS);
+    for (uint32_t p = 0; p < PARTS; p++)
+        store_unload(store, parts[p]);
+    store_close(store);
+    unmake(&made);
+}
+
 static void facts_add_up(void **state)
 {
     struct made made;
@@ -191,6 +224,7 @@ int main(void)
         SCRATCH(a_changed_byte_is_found_in_every_file),
         SCRATCH(another_graph_is_told_apart),
         SCRATCH(cut_off_and_missing_files_are_told),
+        SCRATCH(many_small_files_are_not_mapped),
         SCRATCH(facts_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,3 +52,8 @@ check_PROGRAMS += tests/runtime/test_threads
 TESTS += tests/runtime/test_threads
 tests_runtime_test_threads_SOURCES = tests/runtime/test_threads.c $(runtime_support)
 tests_runtime_test_threads_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_error
+TESTS += tests/runtime/test_error
+tests_runtime_test_error_SOURCES = tests/runtime/test_error.c
+tests_runtime_test_error_LDADD = $(runtime_libs) $(test_libs)
