@@ -367,6 +367,15 @@ int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch)
     return rv == TR_EEXIST ? 0 : rv;
 }
 
+bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint64_t index)
+{
+    pthread_mutex_lock(&bank->mutex);
+    struct bank_loader *l = find(bank, loader);
+    bool taken = l != NULL && index < l->position;
+    pthread_mutex_unlock(&bank->mutex);
+    return taken;
+}
+
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,
                                          uint32_t epoch, uint64_t index)
 {

@@ -60,6 +60,9 @@ struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntyp
  * then it was released. A second deposit of one (loader, epoch, index) releases it: 0. */
 int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch);
 
+/* Whether that batch of the loader's epoch was collected, or is not wanted any more. */
+bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint64_t index);
+
 /* The batch, now the caller's reference, or NULL when it is not there. */
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,
                                          uint32_t epoch, uint64_t index);

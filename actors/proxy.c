@@ -161,10 +161,16 @@ static void cancel_epoch(struct proxy_loader *l)
     l->waiter = NULL;
 }
 
-/* A step before the one that comes next, or another epoch, begins anew from there. */
-static void move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step)
+/* Who waits for a batch that was taken already wants it again: the notice that said so was lost. */
+static bool is_wanted_again(const struct proxy_loader *l, uint64_t step, bool waits)
 {
-    if (!l->begun || epoch != l->epoch || step < l->position)
+    return waits && batch_bank_is_taken(l->proxy->options->bank, l->open->loader, step);
+}
+
+/* A step before the one that comes next, or another epoch, begins anew from there. */
+static void move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
+{
+    if (!l->begun || epoch != l->epoch || step < l->position || is_wanted_again(l, step, waits))
         proxy_begin_epoch(l, epoch, step);
     else
         proxy_advance(l, step);
@@ -184,7 +190,7 @@ static void ask_batch(struct proxy *p, struct message *request)
         message_release(p->self, request);
         return;
     }
-    move_to(l, asked->epoch, asked->batch);
+    move_to(l, asked->epoch, asked->batch, waits);
     if (waits && l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
     if (waits)

@@ -30,6 +30,8 @@ struct client {
     struct sampled_batch *held[SCENARIO_HOLD_MAX + 1];
     uint32_t num_held;
     struct timer timer;
+    struct call_id asked;    /* the request that is open */
+    struct timer interrupt;  /* fires while it is */
     bool finished;
 };
 
@@ -179,6 +181,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct error error = { 0 };
     int failed = status == 0 ? failed_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
+    c->asked = (struct call_id){ 0 };
+    timer_stop(&c->interrupt);
     message_release(self, reply);
     if (failed != 0) {
         note_failure(c, failed, &error);
@@ -196,18 +200,6 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     }
 }
 
-static void ask(struct client *c)
-{
-    struct message *request = make_request(c, c->next);
-    if (request == NULL ||
-        actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + c->plan->look_ns, answered,
-                   c, NULL) != 0) {
-        go_later(c, AGAIN_NS);
-        return;
-    }
-    c->world->tally.calls_opened++;
-}
-
 static void close_loader(struct client *c)
 {
     struct message *message = message_create(c->self, MSG_LOADER_CLOSE);
@@ -217,6 +209,45 @@ static void close_loader(struct client *c)
     actor_send(c->self, c->proxy, message);
 }
 
+static void reopen(struct client *c)
+{
+    close_loader(c);
+    c->loader = c->world->next_loader++;
+    c->next = 0;
+    open_loader(c);
+}
+
+/* Somebody else cancels or closes while a batch is waited for. */
+static void interrupt(struct actor *self, void *arg)
+{
+    struct client *c = arg;
+    c->whims--;
+    c->world->tally.whims++;
+    if (draws_chance(&c->draws, 50)) {
+        notify(c, MSG_BATCH_NONE);
+        c->next = 0; /* the proxy refuses the request */
+        return;
+    }
+    actor_cancel(self, c->asked);
+    timer_stop(&c->timer);
+    reopen(c);
+}
+
+static void ask(struct client *c)
+{
+    struct message *request = make_request(c, c->next);
+    uint64_t now_ns = actor_now_ns(c->self);
+    if (request == NULL || actor_call(c->self, c->proxy, request, now_ns + c->plan->look_ns,
+                                      answered, c, &c->asked) != 0) {
+        go_later(c, AGAIN_NS);
+        return;
+    }
+    c->world->tally.calls_opened++;
+    if (c->whims > 0 && draws_chance(&c->draws, c->plan->whim_percent))
+        timer_start(c->self, &c->interrupt, now_ns + draws_below(&c->draws, c->plan->look_ns),
+                    interrupt, c);
+}
+
 static void finish(struct client *c)
 {
     close_loader(c);
@@ -224,14 +255,6 @@ static void finish(struct client *c)
         release_held(c);
     c->finished = true;
     c->world->finished++;
-}
-
-static void reopen(struct client *c)
-{
-    close_loader(c);
-    c->loader = c->world->next_loader++;
-    c->next = 0;
-    open_loader(c);
 }
 
 /* What a person at the other end might do. */

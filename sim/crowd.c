@@ -118,8 +118,10 @@ static int wait_workers(struct crowd *crowd, struct error *error)
 {
     struct pollfd fds[CROWD_WORKERS_MAX];
     uint32_t n = crowd->options->workers;
-    for (uint32_t i = 0; i < n; i++)
-        fds[i] = (struct pollfd){ crowd->workers[i].running ? crowd->workers[i].fd : -1, POLLIN, 0 };
+    for (uint32_t i = 0; i < n; i++) {
+        const struct worker *worker = &crowd->workers[i];
+        fds[i] = (struct pollfd){ .fd = worker->running ? worker->fd : -1, .events = POLLIN };
+    }
     if (poll(fds, n, -1) < 0 && errno != EINTR)
         return error_set_errno(error, errno, "waiting for workers");
     int rv = 0;

@@ -29,7 +29,7 @@ struct placed {
 };
 
 /* draws NULL: one partition with everything, in which global IDs are original IDs. Else nodes are
- * spread at random, sometimes leaving partitions empty, and some node types are listed by column tables. */
+ * spread at random, sometimes leaving partitions empty, and column tables list some node types. */
 void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
                  struct draws *draws);
 void placed_fini(struct placed *placed);

@@ -59,7 +59,8 @@ static void draw_loader(struct wanted_loader *loader, const struct raw *raw, str
     uint64_t size = open->num_seeds / (steps * open->world);
     open->batch_size = size > 0 ? (uint32_t)size : (uint32_t)draws_between(draws, 1, 4);
     open->flags = draw_flags(draws);
-    open->features = raw_is_featured(raw) && draws_chance(draws, 75) ? PLACED_FEATURE : MSG_MASK_ALL;
+    bool features = raw_is_featured(raw) && draws_chance(draws, 75);
+    open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
     open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;
     open->prefetch = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 1, 9);
 }
@@ -124,8 +125,8 @@ static void draw_layout(struct scenario *s, struct draws *draws)
     /* Room for the largest row, alone in a reply. */
     uint64_t row_bytes = 16 * (uint64_t)max_in_degree(&s->raw) + 1024;
     s->reply_bytes_max = draws_chance(draws, 40) ? 0 : draws_scale(draws, row_bytes, 1 << 20);
-    s->slice_edges =
-        draws_chance(draws, 40) ? 0 : max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+    if (draws_chance(draws, 60))
+        s->slice_edges = max_in_degree(&s->raw) + (uint32_t)draws_scale(draws, 16, 65536);
     s->call_ns = draws_chance(draws, 50) ? 0 : draws_scale(draws, 2 * MS, 10 * ENV_SECOND_NS);
     s->env = (struct env_sim_options){
         .turn_ns_max = draws_scale(draws, 10, 20 * US),
