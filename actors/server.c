@@ -77,6 +77,7 @@ static int step(struct actor *self, struct work *work)
 {
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
+    work->server->worked_ns = actor_now_ns(self);
     if (deadline_ns != 0 && deadline_ns <= actor_now_ns(self)) {
         actor_refuse(self, work->request, TR_ETIMEDOUT);
     } else {
@@ -162,7 +163,9 @@ static void serve(struct actor *self, struct server *server, const struct work_o
         free_work(self, work);
         return;
     }
-    if (server->first != NULL || step(self, work) == WORK_MORE)
+    /* At once, but for a second slice in one turn: a mailbox may hold many requests. */
+    bool waits = server->first != NULL || server->worked_ns == actor_now_ns(self);
+    if (waits || step(self, work) == WORK_MORE)
         push(self, server, work);
 }
 
@@ -183,6 +186,7 @@ static int start(struct actor *self, const void *arg)
     if (server == NULL)
         return TR_ENOMEM;
     server->options = arg;
+    server->worked_ns = UINT64_MAX;
     actor_set_state(self, server);
     int rv = 0;
     for (uint32_t i = 0; server->options->named && i < server->options->num_parts && rv == 0; i++) {

@@ -210,7 +210,7 @@ static bool is_over(void *arg)
     return flood->served + flood->refused == FLOOD_REQUESTS;
 }
 
-static void run_flood(uint64_t waiting_bytes_max, struct flood *flood)
+static void run_flood(uint64_t waiting_bytes_max, uint32_t slice_edges, struct flood *flood)
 {
     static const uint32_t parts[] = { 0, 1 };
     static struct test_graph graph;
@@ -222,7 +222,7 @@ static void run_flood(uint64_t waiting_bytes_max, struct flood *flood)
     for (int p = 0; p < GRAPH_PARTS; p++)
         assert_int_equal(snapshots_add(snapshots, &graph.parts[p], NULL, NULL, NULL), 0);
     const struct server_options options = { .snapshots = snapshots, .parts = parts, .num_parts = 2,
-                                            .slice_edges = 50,
+                                            .slice_edges = slice_edges,
                                             .waiting_bytes_max = waiting_bytes_max };
     asker_open(&asker, 9, false);
     asker_spawn(&asker, &server_ops, &options);
@@ -240,16 +240,27 @@ static void waiting_bodies_have_a_bound(void **state)
 {
     struct flood flood;
     (void)state;
-    run_flood(0, &flood);
+    run_flood(0, 50, &flood);
     assert_int_equal(flood.refused, 0);
     /* Room for two and a half. */
-    run_flood(5 * FLOOD_ROWS * sizeof(uint32_t) / 2, &flood);
+    run_flood(5 * FLOOD_ROWS * sizeof(uint32_t) / 2, 50, &flood);
     assert_true(flood.refused > 0);
     assert_true(flood.served >= 2);
     assert_non_null(strstr(flood.sentence, "waiting"));
     /* Room for none: one at a time is served all the same. */
-    run_flood(1, &flood);
+    run_flood(1, 50, &flood);
     assert_true(flood.served >= 1);
+}
+
+/* Requests of one slice each that arrive together are not all worked on in the turn that finds
+ * them: at least one still waits when the next one comes. */
+static void a_turn_works_on_one_slice(void **state)
+{
+    struct flood flood;
+    (void)state;
+    run_flood(1, 0, &flood);
+    assert_true(flood.served >= 1);
+    assert_true(flood.refused > 0);
 }
 
 int main(void)
@@ -257,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_neighbour_that_is_no_node_fails_the_batch),
         cmocka_unit_test(waiting_bodies_have_a_bound),
+        cmocka_unit_test(a_turn_works_on_one_slice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
