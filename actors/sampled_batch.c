@@ -27,13 +27,6 @@ void sampled_batch_clear(struct sampled_batch *b)
     atomic_store_explicit(&b->references, 1, memory_order_relaxed);
 }
 
-struct sampled_batch *sampled_batch_acquire(struct sampled_batch *batch)
-{
-    /* Relaxed: whoever passes the pointer on orders what the batch holds. */
-    atomic_fetch_add_explicit(&batch->references, 1, memory_order_relaxed);
-    return batch;
-}
-
 void sampled_batch_release(struct sampled_batch *batch)
 {
     if (batch == NULL)

@@ -5,7 +5,7 @@
  * when there is none or the bank is closed.
  *
  * Thread rules: whoever makes a batch (a sampler) is alone with it; once it was handed on it is
- * immutable. sampled_batch_acquire and _release on any thread.
+ * immutable. sampled_batch_release on any thread.
  */
 #ifndef ACTORS_SAMPLED_BATCH_H
 #define ACTORS_SAMPLED_BATCH_H
@@ -34,7 +34,6 @@ struct sampled_batch *sampled_batch_create(uint32_t num_ntypes, uint32_t num_ety
 /* Empties it for use again, with one reference. */
 void sampled_batch_clear(struct sampled_batch *batch);
 
-struct sampled_batch *sampled_batch_acquire(struct sampled_batch *batch);
 void sampled_batch_release(struct sampled_batch *batch); /* NULL is ignored */
 
 /* Frees the object whatever its references are: for the bank. */

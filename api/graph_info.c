@@ -8,11 +8,6 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
     return graph->parts;
 }
 
-const struct book *graph_book(const struct tr_graph *graph)
-{
-    return graph->book;
-}
-
 struct node *graph_node(struct tr_graph *graph)
 {
     return graph->node;

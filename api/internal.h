@@ -92,7 +92,6 @@ const struct mini_batch *batch_mini(const struct tr_batch *batch);
 /* The frozen partitions [tr_graph_num_parts], for exact inference; until graph or session is
  * closed. NULL after that. */
 const struct graph_part *const *graph_parts(const struct tr_graph *graph);
-const struct book *graph_book(const struct tr_graph *graph);
 
 /* The node that runs the graph's actors; until graph or session is closed. */
 struct node *graph_node(struct tr_graph *graph);

@@ -117,14 +117,17 @@ int draft_begin(struct draft *draft, const struct draft_plan *plan, const struct
     return rv == 0 ? 0 : error_set(error, rv, "batch %" PRIu64 ": no memory", key->batch);
 }
 
-static int add_seeds(struct draft_type *type, const uint64_t *ids, const uint32_t *order,
-                     uint32_t num_seeds)
+/* TR_ERANGE: one is no node of the type, which has num_nodes. */
+static int add_seeds(struct draft_type *type, uint64_t num_nodes, const uint64_t *ids,
+                     const uint32_t *order, uint32_t num_seeds)
 {
     uint32_t position;
     int rv = 0;
     for (uint32_t i = 0; i < num_seeds && rv == 0; i++) {
         uint64_t id = ids[order != NULL ? order[i] : i];
         uint32_t narrow = (uint32_t)id;
+        if (id >= num_nodes)
+            return TR_ERANGE;
         rv = type->wide ? relabel_add_u64(&type->nodes, &id, 1, &position)
                         : relabel_add_u32(&type->nodes, &narrow, 1, &position);
     }
@@ -135,7 +138,11 @@ int draft_add_seeds(struct draft *draft, uint32_t ntype, const uint64_t *ids,
                     const uint32_t *order, uint32_t num_seeds, struct error *error)
 {
     assert(draft->hop == 0 && ntype < draft->num_ntypes);
-    int rv = add_seeds(&draft->types[ntype], ids, order, num_seeds);
+    uint64_t num_nodes = draft->graph.num_nodes[ntype];
+    int rv = add_seeds(&draft->types[ntype], num_nodes, ids, order, num_seeds);
+    if (rv == TR_ERANGE)
+        return error_set(error, rv, "batch %" PRIu64 ": a seed is no node of type %s, which has %"
+                         PRIu64, draft->key.batch, draft->graph.types->ntypes[ntype], num_nodes);
     if (rv != 0)
         return error_set(error, rv, "batch %" PRIu64 ": no room for its seeds of type %s",
                          draft->key.batch, draft->graph.types->ntypes[ntype]);

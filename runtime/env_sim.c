@@ -272,8 +272,3 @@ uint64_t env_sim_steps(const struct env *env)
 {
     return ((const struct env_sim *)(const void *)env)->steps;
 }
-
-uint64_t env_sim_draw(struct env *env)
-{
-    return draw(env);
-}

@@ -51,7 +51,4 @@ uint64_t env_sim_trace(const struct env *env);
 /* Steps so far. */
 uint64_t env_sim_steps(const struct env *env);
 
-/* The simulator's own stream of draws, for scenarios that want faults from the same seed. */
-uint64_t env_sim_draw(struct env *env);
-
 #endif

@@ -315,11 +315,6 @@ uint32_t node_loops(const struct node *node)
     return node->num_loops;
 }
 
-const struct kinds *node_kinds(const struct node *node)
-{
-    return &node->kinds;
-}
-
 struct account *node_message_account(struct node *node)
 {
     return &node->message_account;

@@ -74,7 +74,6 @@ void node_destroy(struct node *node);
 
 struct env *node_env(const struct node *node);
 uint32_t node_loops(const struct node *node);
-const struct kinds *node_kinds(const struct node *node);
 
 /* The account that pooled messages and bodies are charged to. */
 struct account *node_message_account(struct node *node);

@@ -93,7 +93,7 @@ static int liar_receive(struct actor *self, struct message *request)
 
 static const struct actor_ops liar_ops = { "liar", liar_start, liar_receive, NULL, NULL };
 
-static int ask_batch(uint64_t neighbour, char *sentence, size_t room)
+static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t room)
 {
     static struct test_graph graph;
     struct asker asker;
@@ -113,7 +113,7 @@ static int ask_batch(uint64_t neighbour, char *sentence, size_t room)
     asker_spawn(&asker, &sampler_ops, &options);
     uint64_t seeds[2 * SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
-        seeds[i] = seeds[SEEDS + i] = i;
+        seeds[i] = seeds[SEEDS + i] = seed + i;
     const struct msg_loader_open open = { .loader = 1, .num_seeds = SEEDS, .num_layers = 1,
                                           .fanout = { 2 }, .batch_size = SEEDS, .world = 1,
                                           .ntype = 1, .features = MSG_MASK_ALL,
@@ -141,11 +141,22 @@ static void a_neighbour_that_is_no_node_fails_the_batch(void **state)
 {
     char sentence[256];
     (void)state;
-    assert_int_equal(ask_batch(7, sentence, sizeof sentence), 0);
-    assert_int_equal(ask_batch(UINT32_MAX, sentence, sizeof sentence), TR_EFORMAT);
+    assert_int_equal(ask_batch(0, 7, sentence, sizeof sentence), 0);
+    assert_int_equal(ask_batch(0, UINT32_MAX, sentence, sizeof sentence), TR_EFORMAT);
     assert_non_null(strstr(sentence, "a neighbour that is no node"));
     /* The first number beyond a type is one too much already: no type has more than 100 nodes. */
-    assert_int_equal(ask_batch(100, sentence, sizeof sentence), TR_EFORMAT);
+    assert_int_equal(ask_batch(0, 100, sentence, sizeof sentence), TR_EFORMAT);
+}
+
+/* Also one that would be a node if its upper half were lost. */
+static void a_seed_that_is_no_node_fails_the_batch(void **state)
+{
+    char sentence[256];
+    (void)state;
+    assert_int_equal(ask_batch(UINT64_C(1) << 32, 7, sentence, sizeof sentence), TR_ERANGE);
+    assert_non_null(strstr(sentence, "a seed is no node of type"));
+    assert_int_equal(ask_batch(100 - SEEDS + 1, 7, sentence, sizeof sentence), TR_ERANGE);
+    assert_int_equal(ask_batch(100 - SEEDS, 7, sentence, sizeof sentence), 0);
 }
 
 /* Sends all its requests at once, and counts how they were answered. */
@@ -267,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_neighbour_that_is_no_node_fails_the_batch),
+        cmocka_unit_test(a_seed_that_is_no_node_fails_the_batch),
         cmocka_unit_test(waiting_bodies_have_a_bound),
         cmocka_unit_test(a_turn_works_on_one_slice),
     };

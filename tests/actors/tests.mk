@@ -21,3 +21,8 @@ TESTS += tests/actors/test_distrust
 tests_actors_test_distrust_SOURCES = tests/actors/test_distrust.c tests/actors/graphs.c \
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_distrust_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_epoch_plan
+TESTS += tests/actors/test_epoch_plan
+tests_actors_test_epoch_plan_SOURCES = tests/actors/test_epoch_plan.c tests/schemas/random.h
+tests_actors_test_epoch_plan_LDADD = $(actors_libs) $(test_libs)

@@ -1,0 +1,135 @@
+/* Every seed is dealt once an epoch, evenly, in one order that all ranks share. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/epoch_plan.h"
+#include "tests/schemas/random.h"
+
+#define SEEDS_MAX 3000u
+
+static struct epoch_plan draw_plan(uint64_t *state)
+{
+    return (struct epoch_plan){
+        .num_seeds = random_below(state, SEEDS_MAX),
+        .seed = random_next(state),
+        .batch_size = 1 + (uint32_t)random_below(state, 300),
+        .world = 1 + (uint32_t)random_below(state, 9),
+        .shuffle = random_below(state, 2) == 1,
+        .drop_last = random_below(state, 2) == 1,
+    };
+}
+
+static void steps_share_out_all_seeds_evenly(void **unused)
+{
+    uint64_t state = 1;
+    (void)unused;
+    for (int round = 0; round < 300; round++) {
+        struct epoch_plan plan = draw_plan(&state);
+        uint64_t at = 0, size = (uint64_t)plan.batch_size * plan.world;
+        for (uint64_t step = 0; step < epoch_plan_steps(&plan); step++) {
+            uint32_t least = UINT32_MAX, most = 0, together = 0, step_seeds = 0;
+            for (plan.rank = 0; plan.rank < plan.world; plan.rank++) {
+                uint64_t begin;
+                uint32_t count;
+                epoch_plan_step(&plan, step, &begin, &count, &step_seeds);
+                assert_int_equal(begin, at);
+                at += count;
+                together += count;
+                least = count < least ? count : least;
+                most = count > most ? count : most;
+            }
+            assert_int_equal(together, step_seeds);
+            assert_true(most - least <= 1 && most <= plan.batch_size);
+        }
+        uint64_t dropped = plan.num_seeds - at;
+        assert_int_equal(dropped, plan.drop_last ? plan.num_seeds % size : 0);
+    }
+}
+
+static void bounds_do_not_overflow(void **unused)
+{
+    (void)unused;
+    struct epoch_plan plan = { .num_seeds = UINT32_MAX, .batch_size = UINT32_MAX,
+                               .world = UINT32_MAX, .rank = UINT32_MAX - 1 };
+    uint64_t begin;
+    uint32_t count, step_seeds;
+    assert_int_equal(epoch_plan_steps(&plan), 1);
+    epoch_plan_step(&plan, 0, &begin, &count, &step_seeds);
+    assert_int_equal(begin, UINT32_MAX - 1);
+    assert_int_equal(count, 1);
+    assert_int_equal(step_seeds, UINT32_MAX);
+    plan.drop_last = true;
+    assert_int_equal(epoch_plan_steps(&plan), 0);
+}
+
+static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
+{
+    static uint8_t seen[SEEDS_MAX];
+    static uint32_t first[SEEDS_MAX];
+    struct epoch_plan plan = { .num_seeds = SEEDS_MAX, .seed = 9, .batch_size = 10, .world = 3,
+                               .shuffle = true };
+    struct epoch_plan other = plan;
+    const uint32_t *order;
+    (void)unused;
+    other.rank = 2;
+    other.batch_size = 77;
+    for (uint32_t epoch = 0; epoch < 3; epoch++) {
+        assert_int_equal(epoch_plan_order(&plan, epoch, &order), 0);
+        memset(seen, 0, sizeof seen);
+        for (uint32_t i = 0; i < SEEDS_MAX; i++) {
+            assert_true(order[i] < SEEDS_MAX && seen[order[i]] == 0);
+            seen[order[i]] = 1;
+        }
+        assert_true(epoch == 0 || memcmp(first, order, sizeof first) != 0);
+        memcpy(first, order, sizeof first);
+        assert_int_equal(epoch_plan_order(&other, epoch, &order), 0);
+        assert_memory_equal(first, order, sizeof first);
+    }
+    assert_int_equal(epoch_plan_order(&plan, 0, &order), 0); /* back again */
+    assert_memory_not_equal(first, order, sizeof first);
+    plan.shuffle = false;
+    assert_int_equal(epoch_plan_order(&plan, 0, &order), 0);
+    assert_null(order);
+    epoch_plan_fini(&plan);
+    epoch_plan_fini(&other);
+}
+
+static void a_vec_keeps_what_it_is_told_to(void **unused)
+{
+    struct vec vec = { NULL, 0 };
+    (void)unused;
+    assert_int_equal(vec_reserve(&vec, 0, 8, 0), 0);
+    assert_non_null(vec.data);
+    for (size_t count = 1; count < 300000; count *= 3) {
+        uint32_t *numbers = vec.data;
+        size_t kept = count / 3;
+        assert_int_equal(vec_reserve(&vec, count, sizeof *numbers, kept * sizeof *numbers), 0);
+        assert_true(vec.capacity >= count * sizeof *numbers);
+        assert_int_equal((uintptr_t)vec.data % 64, 0);
+        numbers = vec.data;
+        for (size_t i = 0; i < kept; i++)
+            assert_int_equal(numbers[i], i);
+        for (size_t i = 0; i < count; i++)
+            numbers[i] = (uint32_t)i;
+    }
+    assert_true(vec_reserve(&vec, SIZE_MAX / 2, 8, 0) < 0);
+    assert_true(vec_reserve(&vec, SIZE_MAX / 8, 8, 0) < 0);
+    vec_fini(&vec);
+    assert_null(vec.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_vec_keeps_what_it_is_told_to),
+        cmocka_unit_test(bounds_do_not_overflow),
+        cmocka_unit_test(steps_share_out_all_seeds_evenly),
+        cmocka_unit_test(an_order_is_a_permutation_that_seed_and_epoch_choose),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
