@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "actors/epoch_plan.h"
+#include "graph/vec.h"
 #include "tests/schemas/random.h"
 
 #define SEEDS_MAX 3000u
@@ -16,10 +17,8 @@ static struct epoch_plan draw_plan(uint64_t *state)
 {
     return (struct epoch_plan){
         .num_seeds = random_below(state, SEEDS_MAX),
-        .seed = random_next(state),
         .batch_size = 1 + (uint32_t)random_below(state, 300),
         .world = 1 + (uint32_t)random_below(state, 9),
-        .shuffle = random_below(state, 2) == 1,
         .drop_last = random_below(state, 2) == 1,
     };
 }
@@ -67,36 +66,44 @@ static void bounds_do_not_overflow(void **unused)
     assert_int_equal(epoch_plan_steps(&plan), 0);
 }
 
+static const uint32_t *make_order(struct epoch_order *order, const struct epoch_plan *plan,
+                                  uint32_t epoch, size_t piece)
+{
+    size_t pieces = 0;
+    assert_int_equal(epoch_order_begin(order, plan, epoch), 0);
+    while (epoch_order_work(order, plan, piece))
+        assert_true(++pieces < 10 * SEEDS_MAX);
+    assert_true(order->ready);
+    return order->positions.data;
+}
+
 static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
 {
     static uint8_t seen[SEEDS_MAX];
-    static uint32_t first[SEEDS_MAX];
+    static uint32_t last[SEEDS_MAX];
     struct epoch_plan plan = { .num_seeds = SEEDS_MAX, .seed = 9, .batch_size = 10, .world = 3,
                                .shuffle = true };
     struct epoch_plan other = plan;
-    const uint32_t *order;
+    struct epoch_order whole = { 0 }, pieces = { 0 };
     (void)unused;
     other.rank = 2;
     other.batch_size = 77;
     for (uint32_t epoch = 0; epoch < 3; epoch++) {
-        assert_int_equal(epoch_plan_order(&plan, epoch, &order), 0);
+        const uint32_t *order = make_order(&whole, &plan, epoch, SIZE_MAX);
         memset(seen, 0, sizeof seen);
         for (uint32_t i = 0; i < SEEDS_MAX; i++) {
             assert_true(order[i] < SEEDS_MAX && seen[order[i]] == 0);
             seen[order[i]] = 1;
         }
-        assert_true(epoch == 0 || memcmp(first, order, sizeof first) != 0);
-        memcpy(first, order, sizeof first);
-        assert_int_equal(epoch_plan_order(&other, epoch, &order), 0);
-        assert_memory_equal(first, order, sizeof first);
+        assert_true(epoch == 0 || memcmp(last, order, sizeof last) != 0);
+        memcpy(last, order, sizeof last);
+        /* Another rank, another batch size, made in pieces: the same order. */
+        assert_memory_equal(last, make_order(&pieces, &other, epoch, 1 + epoch * 100), sizeof last);
     }
-    assert_int_equal(epoch_plan_order(&plan, 0, &order), 0); /* back again */
-    assert_memory_not_equal(first, order, sizeof first);
-    plan.shuffle = false;
-    assert_int_equal(epoch_plan_order(&plan, 0, &order), 0);
-    assert_null(order);
-    epoch_plan_fini(&plan);
-    epoch_plan_fini(&other);
+    plan.seed++;
+    assert_memory_not_equal(last, make_order(&whole, &plan, 2, 1000), sizeof last);
+    epoch_order_fini(&whole);
+    epoch_order_fini(&pieces);
 }
 
 static void a_vec_keeps_what_it_is_told_to(void **unused)
