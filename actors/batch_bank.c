@@ -13,6 +13,7 @@
 #define BANK_RESERVED_MAX 512u
 
 struct reservation {
+    uint32_t epoch;
     uint64_t index;
     size_t bytes;
 };
@@ -23,7 +24,7 @@ struct bank_loader {
     bool starving;
     size_t estimate_bytes;
     size_t largest_bytes;
-    uint64_t position; /* batches before it were collected */
+    uint64_t position; /* of that epoch; batches before it were collected */
     uint32_t num_reserved;
     struct reservation reserved[BANK_RESERVED_MAX];
     struct sampled_batch *ready;
@@ -114,10 +115,12 @@ static void drop_idle(struct batch_bank *bank, struct sampled_batch **list)
     bank->num_idle = 0;
 }
 
-static void unreserve(struct batch_bank *bank, struct bank_loader *l, uint64_t index)
+static void unreserve(struct batch_bank *bank, struct bank_loader *l, uint32_t epoch,
+                      uint64_t index)
 {
     uint32_t i = 0;
-    while (i < l->num_reserved && l->reserved[i].index != index)
+    while (i < l->num_reserved &&
+           (l->reserved[i].index != index || l->reserved[i].epoch != epoch))
         i++;
     if (i == l->num_reserved)
         return;
@@ -137,7 +140,7 @@ static void drop_ready(struct batch_bank *bank, struct bank_loader *l, struct sa
         discard(list, batch);
     }
     while (l->num_reserved > 0)
-        unreserve(bank, l, l->reserved[0].index);
+        unreserve(bank, l, l->reserved[0].epoch, l->reserved[0].index);
     l->starving = false;
 }
 
@@ -196,15 +199,31 @@ void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epo
     destroy_list(bank, list);
 }
 
-void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index)
+/* Whether that batch comes before the one the loader takes next. */
+static bool is_past(const struct bank_loader *l, uint32_t epoch, uint64_t index)
+{
+    return epoch < l->epoch || (epoch == l->epoch && index < l->position);
+}
+
+static void move_on(struct bank_loader *l, uint32_t epoch, uint64_t index)
+{
+    if (is_past(l, epoch, index))
+        return;
+    l->epoch = epoch;
+    l->position = index;
+}
+
+void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
     struct sampled_batch **link = l != NULL ? &l->ready : NULL;
+    if (l != NULL)
+        move_on(l, epoch, index);
     while (link != NULL && *link != NULL) {
         struct sampled_batch *batch = *link;
-        if (batch->space.batch.index >= index) {
+        if (!is_past(l, batch->space.batch.epoch, batch->space.batch.index)) {
             link = &batch->next;
             continue;
         }
@@ -212,8 +231,6 @@ void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index
         uncharge(bank, batch);
         discard(&list, batch);
     }
-    if (l != NULL && l->position < index)
-        l->position = index;
     pthread_mutex_unlock(&bank->mutex);
     destroy_list(bank, list);
 }
@@ -239,45 +256,56 @@ static size_t estimate(const struct bank_loader *l)
     return l->largest_bytes + l->largest_bytes / 8;
 }
 
-static int reserve(struct batch_bank *bank, struct bank_loader *l, uint64_t index,
+/* Room for a batch that the client waits for, or will. */
+static int reserve(struct batch_bank *bank, struct bank_loader *l, size_t *bytes,
                    struct sampled_batch **list)
 {
-    if (l->num_reserved == BANK_RESERVED_MAX)
-        return TR_EFULL;
-    size_t bytes = estimate(l);
-    int rv = account_reserve(&bank->account, bytes, NULL);
+    int rv = account_reserve(&bank->account, *bytes, NULL);
     if (rv != 0) {
         drop_idle(bank, list);
-        rv = account_reserve(&bank->account, bytes, NULL);
+        rv = account_reserve(&bank->account, *bytes, NULL);
     }
     if (rv != 0 && account_used(&bank->account) == 0) {
-        bytes = bank->account.bound_bytes;
-        rv = account_reserve(&bank->account, bytes, NULL);
+        *bytes = bank->account.bound_bytes;
+        rv = account_reserve(&bank->account, *bytes, NULL);
     }
     l->starving = rv != 0;
-    if (rv != 0)
-        return rv;
-    l->reserved[l->num_reserved++] = (struct reservation){ index, bytes };
-    return 0;
+    return rv;
 }
 
-int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint64_t index)
+/* Room for a batch that the client may never ask for. */
+static int reserve_spare(struct batch_bank *bank, size_t bytes)
+{
+    size_t half = bank->account.bound_bytes / 2, used = account_used(&bank->account);
+    if (bytes > half || used > half - bytes)
+        return TR_EFULL;
+    return account_reserve(&bank->account, bytes, NULL);
+}
+
+int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
-    int rv = l == NULL ? TR_ECANCELED : reserve(bank, l, index, &list);
+    size_t bytes = l == NULL ? 0 : estimate(l);
+    int rv = l == NULL                              ? TR_ECANCELED
+             : l->num_reserved == BANK_RESERVED_MAX ? TR_EFULL
+             : epoch > l->epoch                     ? reserve_spare(bank, bytes)
+                                                    : reserve(bank, l, &bytes, &list);
+    if (rv == 0)
+        l->reserved[l->num_reserved++] = (struct reservation){ epoch, index, bytes };
     pthread_mutex_unlock(&bank->mutex);
     destroy_list(bank, list);
     return rv;
 }
 
-void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint64_t index)
+void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                          uint64_t index)
 {
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
     if (l != NULL)
-        unreserve(bank, l, index);
+        unreserve(bank, l, epoch, index);
     pthread_mutex_unlock(&bank->mutex);
 }
 
@@ -334,13 +362,14 @@ static int deposit(struct batch_bank *bank, struct sampled_batch *batch,
                    struct sampled_batch **list)
 {
     struct bank_loader *l = find(bank, batch->loader);
-    if (bank->closed || l == NULL || l->epoch != batch->space.batch.epoch ||
-        batch->space.batch.index < l->position)
+    uint32_t epoch = batch->space.batch.epoch;
+    uint64_t index = batch->space.batch.index;
+    if (bank->closed || l == NULL || is_past(l, epoch, index) || epoch - l->epoch > 1)
         return TR_ECANCELED;
-    if (*find_ready(l, batch->space.batch.epoch, batch->space.batch.index) != NULL)
+    if (*find_ready(l, epoch, index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
-    unreserve(bank, l, batch->space.batch.index);
+    unreserve(bank, l, epoch, index);
     int rv = account_reserve(&bank->account, bytes, NULL);
     if (rv != 0) {
         drop_idle(bank, list);
@@ -367,11 +396,12 @@ int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch)
     return rv == TR_EEXIST ? 0 : rv;
 }
 
-bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint64_t index)
+bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                         uint64_t index)
 {
     pthread_mutex_lock(&bank->mutex);
     struct bank_loader *l = find(bank, loader);
-    bool taken = l != NULL && index < l->position;
+    bool taken = l != NULL && is_past(l, epoch, index);
     pthread_mutex_unlock(&bank->mutex);
     return taken;
 }
@@ -388,7 +418,7 @@ struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loade
         if (batch != NULL)
             *link = batch->next;
         if (batch != NULL)
-            l->position = index + 1;
+            move_on(l, epoch, index + 1);
     }
     pthread_mutex_unlock(&bank->mutex);
     return batch;

@@ -4,7 +4,8 @@
  * A sampler deposits a finished batch under (loader, epoch, index); the training thread collects
  * it. Both are a few instructions under a mutex, once a batch, so a message between them is
  * only a notice: one that is lost, late or repeated loses no batch and leaks none. The bank
- * takes deposits for open loaders and their current epoch alone and releases all others.
+ * takes deposits for open loaders, of their current epoch and the one that follows, and releases
+ * all others.
  *
  * It also keeps the byte account of a session's batches and a few idle ones for use again.
  *
@@ -34,20 +35,24 @@ void batch_bank_close(struct batch_bank *bank);
 /* A loader may deposit from now on. estimate_bytes: of one batch, until the first one came.
  * TR_ENOMEM. */
 int batch_bank_open_loader(struct batch_bank *bank, uint64_t loader, size_t estimate_bytes);
-/* Only batches of this epoch from that index on are taken; others are released, now and when they
- * come, and so are all reservations. Collecting moves the index on. */
+/* Only batches of this epoch from that index on, and of the next epoch, are taken; others are
+ * released when they come, and now all that wait are, and all reservations. Collecting moves epoch
+ * and index on. */
 void batch_bank_set_epoch(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
                           uint64_t index);
-/* Batches before that index are not wanted any more. */
-void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint64_t index);
+/* Batches before that one are not wanted any more. */
+void batch_bank_advance(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index);
 void batch_bank_close_loader(struct batch_bank *bank, uint64_t loader);
 
 /* Reserves room for one batch to come, as large as the largest so far: 0, or TR_EFULL, and then
  * the loader counts as starving until a reservation succeeds. Idle batches make room; while
- * nothing at all is charged one batch is always granted. */
-int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint64_t index);
+ * nothing at all is charged one batch is always granted. Of the epoch that follows, which the client
+ * may never ask for, batches get room in the first half of the account alone; so they can't starve
+ * another loader, nor their own. */
+int batch_bank_reserve(struct batch_bank *bank, uint64_t loader, uint32_t epoch, uint64_t index);
 /* The batch will not come; nothing happens if it came already. */
-void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint64_t index);
+void batch_bank_unreserve(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                          uint64_t index);
 bool batch_bank_is_starving(struct batch_bank *bank, uint64_t loader);
 
 /* An empty batch of that shape, an idle one if there is; NULL: no memory. It is not charged:
@@ -60,8 +65,9 @@ struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntyp
  * then it was released. A second deposit of one (loader, epoch, index) releases it: 0. */
 int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch);
 
-/* Whether that batch of the loader's epoch was collected, or is not wanted any more. */
-bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint64_t index);
+/* Whether that batch was collected, or is not wanted any more. */
+bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                         uint64_t index);
 
 /* The batch, now the caller's reference, or NULL when it is not there. */
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,

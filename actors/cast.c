@@ -86,6 +86,7 @@ static void fill_samplers(struct cast *cast)
             .snapshots = o->direct ? o->snapshots : NULL,
             .bank = o->bank,
             .number = i,
+            .join = true,
             .recovery_ns = o->recovery_ns,
             .call_ns = o->call_ns,
             .reply_bytes_max = o->reply_bytes_max,
@@ -110,6 +111,7 @@ int cast_init(struct cast *cast, const struct cast_options *options)
         .meta = options->meta,
         .bank = options->bank,
         .num_samplers = options->samplers,
+        .join = true,
         .recovery_ns = options->recovery_ns,
     };
     return 0;

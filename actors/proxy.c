@@ -56,6 +56,7 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
         return NULL;
     }
     l->num_steps = steps_of(l->open);
+    l->follows = true;
     for (uint32_t i = 0; i < l->window; i++)
         l->slots[i].loader = l;
     for (uint32_t i = 0; i < p->options->num_samplers; i++) {
@@ -161,21 +162,6 @@ static void cancel_epoch(struct proxy_loader *l)
     l->waiter = NULL;
 }
 
-/* Who waits for a batch that was taken already wants it again: the notice that said so was lost. */
-static bool is_wanted_again(const struct proxy_loader *l, uint64_t step, bool waits)
-{
-    return waits && batch_bank_is_taken(l->proxy->options->bank, l->open->loader, step);
-}
-
-/* A step before the one that comes next, or another epoch, begins anew from there. */
-static void move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
-{
-    if (!l->begun || epoch != l->epoch || step < l->position || is_wanted_again(l, step, waits))
-        proxy_begin_epoch(l, epoch, step);
-    else
-        proxy_advance(l, step);
-}
-
 static void ask_batch(struct proxy *p, struct message *request)
 {
     const struct msg_batch_request *asked = message_head(request);
@@ -190,7 +176,7 @@ static void ask_batch(struct proxy *p, struct message *request)
         message_release(p->self, request);
         return;
     }
-    move_to(l, asked->epoch, asked->batch, waits);
+    proxy_move_to(l, asked->epoch, asked->batch, waits);
     if (waits && l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
     if (waits)
@@ -214,6 +200,9 @@ static int receive(struct actor *self, struct message *message)
         close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);
         message_release(self, message);
         break;
+    case MSG_EPOCH_DONE: /* of some trainer's loader: nothing here waits for others */
+        message_release(self, message);
+        break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
         break;
@@ -235,7 +224,9 @@ static int start(struct actor *self, const void *arg)
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
         p->samplers[i].proxy = p;
     proxy_find_samplers(p);
-    return directory_register(self, PROXY_NAME, NULL, NULL);
+    int rv = directory_register(self, PROXY_NAME, NULL, NULL);
+    p->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank };
+    return rv == 0 && p->options->join ? member_join(self, &p->member) : rv;
 }
 
 static void fini(struct actor *self)

@@ -3,8 +3,10 @@
  *
  * A client (a thread through a port, or an actor) opens a loader here and asks for its batches in
  * order. The proxy keeps a window of batches in flight ahead of the client, spread over the
- * samplers; when one is down its batches are asked of another. Finished batches wait in the bank, where
- * the client collects them, so nothing is lost when a client stops waiting.
+ * samplers; when one is down its batches are asked of another. Finished batches wait in the bank,
+ * where the client collects them, so nothing is lost when a client stops waiting. At the end of an
+ * epoch the window reaches into the next one, so that it does not start cold, unless the client was
+ * seen to do something else there.
  *
  * Back-pressure: a batch is asked for only when the window has a place for it and the bank room.
  *
@@ -13,6 +15,7 @@
 #ifndef ACTORS_PROXY_H
 #define ACTORS_PROXY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "actors/batch_bank.h"
@@ -30,6 +33,8 @@ struct proxy_options {
     const struct graph_meta *meta;
     struct batch_bank *bank;
     uint32_t num_samplers;
+    uint32_t rank;        /* of the trainer it stands for */
+    bool join;            /* the coordinator, and again when that was restarted */
     uint64_t recovery_ns; /* how long batches wait for samplers that are down */
 };
 

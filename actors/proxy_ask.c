@@ -141,7 +141,7 @@ static void fail(struct proxy_slot *slot, int code, const struct error *error)
     if (error->code == 0)
         error_set(&slot->error, code, "batch %" PRIu64 ": %s", slot->step, tr_strerror(code));
     batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader,
-                         slot->step);
+                         slot->epoch, slot->step);
 }
 
 /* What a sampler said, or did not. */
@@ -204,7 +204,7 @@ void proxy_ask(struct proxy_slot *slot)
     struct msg_batch_request *head = message_head(request);
     head->loader = l->open->loader;
     head->batch = slot->step;
-    head->epoch = l->epoch;
+    head->epoch = slot->epoch;
     int rv = actor_call(p->self, p->samplers[slot->sampler].address, request,
                         slot->until_ns + GRACE_NS, done, slot, &slot->call);
     if (rv == 0)
@@ -223,6 +223,7 @@ void proxy_cancel(struct proxy_slot *slot)
     if (call.id != 0)
         actor_cancel(p->self, call);
     if (slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED)
-        batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->step);
+        batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->epoch,
+                             slot->step);
     slot->state = SLOT_EMPTY;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "actors/member.h"
 #include "actors/proxy.h"
 #include "runtime/call.h"
 #include "runtime/timer.h"
@@ -20,9 +21,10 @@ enum slot_state {
     SLOT_FAILED,
 };
 
-/* A step of the window. */
+/* A batch of the window. */
 struct proxy_slot {
     struct proxy_loader *loader;
+    uint32_t epoch;
     uint64_t step;
     enum slot_state state;
     uint32_t sampler;
@@ -48,11 +50,14 @@ struct proxy_loader {
     uint32_t epoch;
     bool begun;        /* an epoch is under way */
     bool closed;       /* by the client; see proxy_close_at */
-    uint64_t position; /* the step that the client takes next */
-    uint64_t next_ask; /* the first step that has no slot yet */
-    struct proxy_slot *slots;    /* [window]; step s in slot s % window */
+    bool follows;      /* at the end of an epoch the client goes on with the next, so far */
+    /* Turns count batches across the ends of epochs. */
+    uint64_t first;    /* the turn of step 0 of the epoch */
+    uint64_t position; /* the turn that the client takes next */
+    uint64_t next_ask; /* the first turn that has no slot yet */
+    struct proxy_slot *slots;    /* [window]; turn t in slot t % window */
     struct proxy_open *samplers; /* [num_samplers] */
-    struct message *waiter;      /* the client's call for step `position`; or NULL */
+    struct message *waiter;      /* the client's call for turn `position`; or NULL */
     struct timer retry;
     struct proxy_loader *next;
 };
@@ -68,13 +73,15 @@ struct proxy {
     const struct proxy_options *options;
     struct sampler_link *samplers; /* [num_samplers] */
     struct proxy_loader *loaders;
+    struct member member;
     struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
 };
 
 /* proxy_window.c */
-void proxy_begin_epoch(struct proxy_loader *loader, uint32_t epoch, uint64_t position);
 void proxy_drop_epoch(struct proxy_loader *loader);
-void proxy_advance(struct proxy_loader *loader, uint64_t position);
+/* The client takes that step of that epoch next, or waits for it. What is on its way for it and later ones stays; a
+ * step before the one that comes next, or an epoch that does not follow, begins anew from there. */
+void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
 /* Asks for what the window and the bank have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);
 
@@ -93,9 +100,9 @@ void proxy_find_samplers(struct proxy *proxy);
 /* An upper bound of the bytes of one batch, before there was any. */
 size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
 
-static inline struct proxy_slot *proxy_slot(const struct proxy_loader *loader, uint64_t step)
+static inline struct proxy_slot *proxy_slot(const struct proxy_loader *loader, uint64_t turn)
 {
-    return &loader->slots[step % loader->window];
+    return &loader->slots[turn % loader->window];
 }
 
 #endif
