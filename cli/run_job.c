@@ -212,6 +212,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     rv = check_homogeneous(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;
+        job->whole.cancel = hooks->cancel;
         job->whole.parts = graph_parts(job->graph);
         job->whole.num_parts = tr_graph_num_parts(job->graph);
         rv = complete_config(job, error);

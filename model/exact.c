@@ -67,6 +67,7 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
     struct exact_layer layer = { .model = exact->model,
                                  .parts = exact->graph.parts,
                                  .map = &exact->map,
+                                 .cancel = exact->graph.cancel,
                                  .in = exact->features.rows,
                                  .products = &exact->products,
                                  .transposed = &exact->transposed,
@@ -78,7 +79,9 @@ int exact_infer(struct exact *exact, struct tensor *logits, struct error *error)
         rc = exact_layer_run(&layer);
         layer.in = (struct exact_rows){ .width = layer.params->out, .dense = layer.out->data };
     }
-    if (rc != 0)
+    if (rc == TR_ECANCELED)
+        error_set(error, rc, "exact inference: interrupted");
+    else if (rc != 0)
         error_set(error, rc, "exact inference: no memory for %u nodes of %u hidden values; use "
                   "sampled inference", exact->map.num_nodes,
                   model_configuration(exact->model)->hidden);

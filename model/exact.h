@@ -19,11 +19,13 @@
 #include "model/metrics.h"
 #include "model/model.h"
 #include "model/tensor.h"
+#include "runtime/cancel.h"
 
 struct exact_graph {
     const struct graph_part *const *parts; /* [num_parts], every partition of the graph */
     uint32_t num_parts;
     const char *features; /* the node feature that the model reads; unused where it has width 0 */
+    const struct cancel *cancel; /* asked before each block of rows, on any worker; or NULL */
 };
 
 struct exact;
@@ -36,7 +38,8 @@ void exact_destroy(struct exact *exact);
 
 /* logits [num_nodes][classes], by original ID, in memory that the caller owns and frees with
  * tensor_fini (embedded; zeroed before the first use). The first call prepares the features:
- * TR_ENOENT where a partition lacks them, TR_EMISMATCH where they do not fit. TR_ENOMEM. */
+ * TR_ENOENT where a partition lacks them, TR_EMISMATCH where they do not fit. TR_ECANCELED,
+ * after which the logits are unspecified; TR_ENOMEM. */
 int exact_infer(struct exact *exact, struct tensor *logits, struct error *error);
 
 /* Scores the nodes with the given original IDs by the label table of that name, from logits of

@@ -103,6 +103,8 @@ static const float *own_rows(const struct exact_layer *layer, size_t begin, size
 static void aggregate_first(void *arg, size_t block, size_t worker)
 {
     const struct exact_layer *layer = arg;
+    if (cancel_asked(layer->cancel))
+        return;
     const struct layer_params *p = layer->params;
     const float *weights = model_weights(layer->model);
     size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
@@ -134,6 +136,8 @@ static void multiply_sparse(void *arg, size_t block, size_t worker)
 {
     (void)worker;
     const struct exact_layer *layer = arg;
+    if (cancel_asked(layer->cancel))
+        return;
     const struct layer_params *p = layer->params;
     size_t begin = block * MATMUL_ROWS, end = begin + block_rows(layer, begin);
     for (size_t row = begin; row < end; row++) {
@@ -147,6 +151,8 @@ static void multiply_sparse(void *arg, size_t block, size_t worker)
 static void multiply_dense(void *arg, size_t block, size_t worker)
 {
     const struct exact_layer *layer = arg;
+    if (cancel_asked(layer->cancel))
+        return;
     const struct layer_params *p = layer->params;
     const float *weights = model_weights(layer->model);
     size_t begin = block * MATMUL_ROWS, count = block_rows(layer, begin);
@@ -162,6 +168,8 @@ static void multiply_dense(void *arg, size_t block, size_t worker)
 static void aggregate_products(void *arg, size_t block, size_t worker)
 {
     const struct exact_layer *layer = arg;
+    if (cancel_asked(layer->cancel))
+        return;
     const struct exact_rows products = { .width = layer->params->out,
                                          .dense = layer->products->data };
     const struct kernels *kernels = model_kernels(layer->model);
@@ -218,21 +226,22 @@ static int reserve(const struct exact_layer *layer)
     return rc;
 }
 
+/* A cancelled pass skips the rest of its blocks. */
+static int run_pass(struct exact_layer *layer, void (*body)(void *arg, size_t block, size_t worker))
+{
+    parallel_for(model_parallel(layer->model), matmul_blocks(layer->map->num_nodes), body, layer);
+    return cancel_asked(layer->cancel) ? TR_ECANCELED : 0;
+}
+
 int exact_layer_run(struct exact_layer *layer)
 {
-    struct parallel *parallel = model_parallel(layer->model);
-    size_t blocks = matmul_blocks(layer->map->num_nodes);
     int rc = reserve(layer);
     if (rc == 0 && layer->in.sparse != NULL)
         rc = transpose_weights(layer);
     if (rc != 0)
         return rc;
-    if (!exact_multiplies_first(layer->params)) {
-        parallel_for(parallel, blocks, aggregate_first, layer);
-        return 0;
-    }
-    parallel_for(parallel, blocks,
-                 layer->in.sparse != NULL ? multiply_sparse : multiply_dense, layer);
-    parallel_for(parallel, blocks, aggregate_products, layer);
-    return 0;
+    if (!exact_multiplies_first(layer->params))
+        return run_pass(layer, aggregate_first);
+    rc = run_pass(layer, layer->in.sparse != NULL ? multiply_sparse : multiply_dense);
+    return rc == 0 ? run_pass(layer, aggregate_products) : rc;
 }

@@ -17,11 +17,13 @@
 #include "model/exact_rows.h"
 #include "model/model.h"
 #include "model/tensor.h"
+#include "runtime/cancel.h"
 
 struct exact_layer {
     struct model *model;
     const struct graph_part *const *parts;
     const struct node_map *map;
+    const struct cancel *cancel; /* or NULL */
     const struct layer_params *params;
     bool last;
     struct exact_rows in;
@@ -38,7 +40,7 @@ static inline bool exact_multiplies_first(const struct layer_params *params)
     return params->out < params->in;
 }
 
-/* TR_ENOMEM, TR_ETOOBIG. */
+/* TR_ECANCELED, TR_ENOMEM, TR_ETOOBIG. */
 int exact_layer_run(struct exact_layer *layer);
 
 #endif

@@ -58,8 +58,9 @@ static struct made_parts *cut(const struct made_graph *graph, uint32_t count, ui
 
 static struct exact_graph view(const struct made_parts *parts)
 {
-    return (struct exact_graph){ (const struct graph_part *const *)parts->parts, parts->count,
-                                 "feat" };
+    return (struct exact_graph){ .parts = (const struct graph_part *const *)parts->parts,
+                                 .num_parts = parts->count,
+                                 .features = "feat" };
 }
 
 static struct exact *open_exact(struct model *model, const struct made_parts *parts)
@@ -255,7 +256,7 @@ static void test_bad_graphs_are_refused(void **state)
     all.num_parts = 2;
     check_no_exact(model, &all, TR_EFORMAT);
     const struct graph_part *twice[] = { parts->parts[0], parts->parts[1], parts->parts[1] };
-    struct exact_graph doubled = { twice, 3, "feat" };
+    struct exact_graph doubled = { .parts = twice, .num_parts = 3, .features = "feat" };
     check_no_exact(model, &doubled, TR_EFORMAT);
     all.num_parts = 3;
     parts->types.num_etypes = 2;
@@ -301,6 +302,50 @@ static void test_bad_features_and_nodes_are_refused(void **state)
     assert_int_equal(exact_scores(exact, &logits, "other", beyond, 0, &scores, &error), 0);
     assert_int_equal(scores.labelled, 0);
     tensor_fini(&logits);
+    exact_destroy(exact);
+    model_destroy(model);
+    made_parts_destroy(parts);
+    made_graph_destroy(graph);
+}
+
+static bool count_down(void *arg)
+{
+    int *left = arg;
+    return (*left)-- <= 0;
+}
+
+/* Wherever it is interrupted it says so, and the next pass is whole. */
+static void test_a_pass_can_be_interrupted(void **state)
+{
+    (void)state;
+    struct made_graph *graph = make_graph();
+    struct made_parts *parts = cut(graph, 2, 5, TR_F32);
+    struct model *model = make_model(MODEL_SAGE, 2, WIDE, true, parallel_serial);
+    int left = 0;
+    const struct cancel cancel = { .asked = count_down, .arg = &left };
+    struct exact_graph all = view(parts);
+    struct tensor expected = { 0 }, logits = { 0 };
+    struct exact *exact, *calm = open_exact(model, parts);
+    struct error error;
+    all.cancel = &cancel;
+    assert_int_equal(exact_infer(calm, &expected, NULL), 0);
+    assert_int_equal(exact_create(&exact, model, &all, NULL), 0);
+    int rc = TR_ECANCELED, interrupted = 0;
+    for (int asked = 0; rc != 0 && asked < 100; asked++) {
+        left = asked;
+        rc = exact_infer(exact, &logits, &error);
+        if (rc == 0)
+            break;
+        assert_int_equal(rc, TR_ECANCELED);
+        assert_non_null(strstr(error.text, "interrupted"));
+        interrupted++;
+    }
+    assert_int_equal(rc, 0);
+    assert_true(interrupted > 3);
+    assert_memory_equal(logits.data, expected.data, NODES * CLASSES * sizeof(float));
+    tensor_fini(&logits);
+    tensor_fini(&expected);
+    exact_destroy(calm);
     exact_destroy(exact);
     model_destroy(model);
     made_parts_destroy(parts);
@@ -387,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_bad_features_and_nodes_are_refused),
         cmocka_unit_test(test_placement_changes_nothing),
         cmocka_unit_test(test_equals_a_batch_of_all_neighbours),
+        cmocka_unit_test(test_a_pass_can_be_interrupted),
         cmocka_unit_test(test_passes_are_independent),
         cmocka_unit_test(test_features_of_no_width),
         cmocka_unit_test(test_sampled_gcn_is_unbiased),

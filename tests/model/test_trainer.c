@@ -207,7 +207,9 @@ static double held_out_accuracy(struct model *model, struct made_graph *graph)
 {
     uint32_t owners[NODES] = { 0 };
     struct made_parts *parts = made_parts_create(graph, owners, 1, TR_F32);
-    struct exact_graph all = { (const struct graph_part *const *)parts->parts, 1, "feat" };
+    struct exact_graph all = { .parts = (const struct graph_part *const *)parts->parts,
+                               .num_parts = 1,
+                               .features = "feat" };
     struct exact *exact;
     struct tensor logits = { 0 };
     struct scores scores;
