@@ -44,10 +44,11 @@
 #include "graph/vec.h"
 #include "runtime/error.h"
 
-/* Work of one call: 1 to 3 ms of it on a slow core. */
-#define DRAFT_SLICE_EDGES 65536u
+/* Work between two looks at the mailbox, half a millisecond or so: a batch of another sampler waits
+ * for the proxy on this loop twice on its way to the client, and must not wait long. */
+#define DRAFT_SLICE_EDGES 16384u
 #define DRAFT_SLICE_NODES 65536u
-#define DRAFT_SLICE_BYTES ((size_t)8 << 20)
+#define DRAFT_SLICE_BYTES ((size_t)2 << 20)
 
 /* The nodes of a type that one partition owns, in the order of the node list. */
 struct draft_list {

@@ -399,6 +399,43 @@ static void a_node_without_a_place_is_refused(void **state)
     free(fixture);
 }
 
+/* Fanouts beyond a block and beyond the small sets take memory of their own. */
+static void large_fanouts_survive_failed_allocations(void **state)
+{
+    (void)state;
+    enum { DEGREE = 20000, FANOUT = 9000 };
+    uint64_t index[2] = { 0, DEGREE };
+    uint32_t *indices = malloc(DEGREE * sizeof *indices), row = 0, count;
+    uint32_t *columns = malloc(FANOUT * sizeof *columns), *wanted = malloc(FANOUT * sizeof *wanted);
+    for (uint32_t i = 0; i < DEGREE; i++)
+        indices[i] = i;
+    struct csc csc = { .num_rows = 1, .num_edges = DEGREE, .index = index, .indices = indices };
+    struct sample_request request = { .csc = &csc, .rows = &row, .num_rows = 1, .fanout = FANOUT };
+    struct sample_result result = { .counts = &count, .columns = wanted };
+    struct sample_space space = { 0 };
+    assert_int_equal(sample_uniform(&space, &request, &result), 0);
+    sample_space_fini(&space);
+    result.columns = columns;
+    int rv = TR_ENOMEM;
+    long tries;
+    for (tries = 0; rv != 0 && tries < 100; tries++) {
+        allowed = tries;
+        rv = sample_uniform(&space, &request, &result);
+        allowed = -1;
+        assert_true(rv == 0 || rv == TR_ENOMEM);
+        if (rv == TR_ENOMEM) /* what was grown before the failure serves the next call */
+            assert_int_equal(sample_uniform(&space, &request, &result), 0);
+        assert_int_equal(count, FANOUT);
+        assert_memory_equal(columns, wanted, FANOUT * sizeof *columns);
+        sample_space_fini(&space);
+    }
+    assert_int_equal(rv, 0);
+    assert_true(tries > 3);
+    free(indices);
+    free(columns);
+    free(wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +443,7 @@ int main(void)
         cmocka_unit_test(lying_answers_are_refused),
         cmocka_unit_test(a_node_without_a_place_is_refused),
         cmocka_unit_test(every_failed_allocation_is_survived),
+        cmocka_unit_test(large_fanouts_survive_failed_allocations),
         cmocka_unit_test(batches_equal_the_naive_walk),
         cmocka_unit_test(digest_sees_each_edge),
     };
