@@ -20,20 +20,29 @@ struct chunked {
     struct raw_graph *graph; /* owns this */
     struct series *edges;   /* [num_etypes] */
     struct series *tables;  /* [num_tables] */
+    struct series *reading; /* the one that holds a file open: there may be more than descriptors */
 };
+
+static struct series *turn_to(struct chunked *source, struct series *series)
+{
+    if (source->reading != NULL && source->reading != series)
+        series_rest(source->reading);
+    source->reading = series;
+    return series;
+}
 
 static int read_edges(struct raw_source *self, uint32_t etype, uint64_t begin, uint64_t count,
                       uint64_t *src, uint64_t *dst, struct error *error)
 {
     struct chunked *source = (struct chunked *)self;
-    return series_read_pairs(&source->edges[etype], begin, count, src, dst, error);
+    return series_read_pairs(turn_to(source, &source->edges[etype]), begin, count, src, dst, error);
 }
 
 static int read_rows(struct raw_source *self, uint32_t table, uint64_t begin, uint64_t count,
                      void *rows, struct error *error)
 {
     struct chunked *source = (struct chunked *)self;
-    return series_read_rows(&source->tables[table], begin, count, rows, error);
+    return series_read_rows(turn_to(source, &source->tables[table]), begin, count, rows, error);
 }
 
 static void name_edge(struct raw_source *self, uint32_t etype, uint64_t edge, char *text,

@@ -21,10 +21,16 @@ static void fini_piece(struct series_piece *piece)
     free(piece->path);
 }
 
-void series_fini(struct series *series)
+void series_rest(struct series *series)
 {
     if (series->is_open)
         npy_close(&series->npy);
+    series->is_open = false;
+}
+
+void series_fini(struct series *series)
+{
+    series_rest(series);
     for (uint32_t i = 0; i < series->num_pieces; i++)
         fini_piece(&series->pieces[i]);
     free(series->pieces);
@@ -163,9 +169,7 @@ static int open_piece(struct series *series, uint32_t index, struct error *error
 {
     if (series->is_open && series->opened == index)
         return 0;
-    if (series->is_open)
-        npy_close(&series->npy);
-    series->is_open = false;
+    series_rest(series);
     const struct series_piece *piece = &series->pieces[index];
     int rv = npy_open(&series->npy, series->files, piece->path, error);
     if (rv != 0)

@@ -36,6 +36,8 @@ struct series {
 
 void series_init(struct series *series, struct files *files);
 void series_fini(struct series *series);
+/* Closes the file that the last read left open; the next read opens it again. */
+void series_rest(struct series *series);
 
 /* Adds a file of feature rows; all pieces must have one type and one shape of a row. */
 int series_add_rows(struct series *series, const char *path, struct error *error);

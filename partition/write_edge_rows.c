@@ -8,8 +8,10 @@
 #include "runtime/hotmem.h"
 
 /* Rows of edges come by original ID and leave by position. A window of positions is filled from a
- * pass over all rows; larger windows mean fewer passes. */
-#define WINDOW_BYTES ((size_t)256 << 20)
+ * pass over all rows; larger windows mean fewer passes. It takes at least so much, and more for many
+ * edges: what their cells took before, so that the peak of memory does not rise. */
+#define WINDOW_BYTES_MIN ((size_t)256 << 20)
+#define WINDOW_BYTES_EDGE 8
 
 struct window {
     uint64_t begin, count; /* positions */
@@ -91,7 +93,9 @@ int write_edge_rows(struct partition_job *job, uint32_t table_index, const uint6
 {
     const struct raw_table *table = &job->raw->tables[table_index];
     const uint64_t *counts = job->plan->edge_counts + (size_t)table->type * job->plan->num_parts;
-    uint64_t window_rows = rows_of(WINDOW_BYTES, table, table->num_rows);
+    size_t room = (size_t)table->num_rows * WINDOW_BYTES_EDGE;
+    uint64_t window_rows = rows_of(room > WINDOW_BYTES_MIN ? room : WINDOW_BYTES_MIN, table,
+                                   table->num_rows);
     size_t window_bytes = (size_t)window_rows * table->row_bytes;
     size_t block_bytes = (size_t)rows_of(JOB_BLOCK_BYTES, table, table->num_rows) *
                          table->row_bytes;

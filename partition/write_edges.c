@@ -50,18 +50,15 @@ static int write_piecewise(struct scatter *scatter, int kind, uint64_t begin, ui
     return rv;
 }
 
-/* The columns or the edge IDs of one partition. */
-static int write_cells(struct scatter *scatter, uint32_t part, int kind, bool table,
-                       struct error *error)
+/* The columns or the edge IDs of one partition, whose cells begin at begin. */
+static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, int kind,
+                       bool table, struct error *error)
 {
     struct partition_job *job = scatter->job;
     const struct graph_types *types = &job->raw->types;
     const uint64_t *counts = job->plan->edge_counts + (size_t)scatter->etype * job->plan->num_parts;
     struct npy_writer writer = { 0 };
     struct columns columns = { 0 };
-    uint64_t begin = 0;
-    for (uint32_t p = 0; p < part; p++)
-        begin += counts[p];
     char *path = job_path(job, part, part_file_edge(types, scatter->etype,
                                                     kind == COLUMNS ? PART_INDICES
                                                                     : PART_ORIGINAL_IDS));
@@ -86,6 +83,7 @@ struct writing {
     struct scatter *scatter;
     bool table;
     uint32_t first;       /* partition */
+    uint64_t begins[WRITE_SET_PARTS + 1]; /* of the partitions' cells, from first */
     struct error *errors; /* [WRITE_SET_PARTS * NUM_KINDS] */
 };
 
@@ -97,20 +95,26 @@ static void write_task(void *arg, size_t index, size_t worker)
     if (kind == EDGE_IDS && writing->scatter->job->options->drop_edge_ids)
         return;
     struct error *error = &writing->errors[index];
-    error->code = write_cells(writing->scatter, writing->first + (uint32_t)(index / NUM_KINDS),
-                              kind, writing->table, error);
+    uint32_t at = (uint32_t)(index / NUM_KINDS);
+    error->code = write_cells(writing->scatter, writing->first + at, writing->begins[at], kind,
+                              writing->table, error);
 }
 
 /* Partitions in groups, so that buffers are bounded and cancelling is heard. */
 static int write_all_cells(struct scatter *scatter, bool table, struct error *error)
 {
-    uint32_t num_parts = scatter->job->plan->num_parts;
+    const struct plan *plan = scatter->job->plan;
+    uint32_t num_parts = plan->num_parts;
+    const uint64_t *counts = plan->edge_counts + (size_t)scatter->etype * num_parts;
     struct writing writing = { .scatter = scatter, .table = table };
     writing.errors = calloc(WRITE_SET_PARTS * NUM_KINDS, sizeof *writing.errors);
     int rv = writing.errors == NULL ? job_no_memory(error, "the files of edges", 0) : 0;
     for (; writing.first < num_parts && rv == 0; writing.first += WRITE_SET_PARTS) {
         uint32_t left = num_parts - writing.first;
-        size_t tasks = (size_t)(left < WRITE_SET_PARTS ? left : WRITE_SET_PARTS) * NUM_KINDS;
+        uint32_t group = left < WRITE_SET_PARTS ? left : WRITE_SET_PARTS;
+        size_t tasks = (size_t)group * NUM_KINDS;
+        for (uint32_t i = 0; i < group; i++)
+            writing.begins[i + 1] = writing.begins[i] + counts[writing.first + i];
         rv = job_step(scatter->job, "write edges", writing.first, num_parts, error);
         if (rv == 0)
             parallel_for(scatter->job->parallel, tasks, write_task, &writing);
@@ -119,6 +123,7 @@ static int write_all_cells(struct scatter *scatter, bool table, struct error *er
             if (rv != 0)
                 error_set(error, rv, "%s", writing.errors[i].text);
         }
+        writing.begins[0] = writing.begins[group];
     }
     free(writing.errors);
     return rv;

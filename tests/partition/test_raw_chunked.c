@@ -2,6 +2,7 @@
 #include "tests/partition/raw_util.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 #include "partition/npy.h"
 #include "partition/raw.h"
@@ -248,6 +249,64 @@ static void wrong_metadata_is_told_by_its_field(void **state)
     }
 }
 
+#define MANY_TYPES 100
+
+/* Metadata of many edge types, all with one file of edges and one of rows. */
+static void put_many_types(struct scratch *scratch)
+{
+    static const int64_t edges[] = {0, 1, 1, 0};
+    static const float rows[] = {1, 2};
+    struct error error;
+    uint64_t shape[] = {2, 2};
+    FILE *file = fopen(at(scratch, "metadata.json"), "w");
+    assert_non_null(file);
+    fprintf(file, "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"num_nodes_per_chunk\": [[2]],"
+                  " \"edge_type\": [");
+    for (int i = 0; i < MANY_TYPES; i++)
+        fprintf(file, "%s\"n:e%d:n\"", i > 0 ? ", " : "", i);
+    fprintf(file, "], \"num_edges_per_chunk\": [");
+    for (int i = 0; i < MANY_TYPES; i++)
+        fprintf(file, "%s[2]", i > 0 ? ", " : "");
+    fprintf(file, "], \"edges\": {");
+    for (int i = 0; i < MANY_TYPES; i++)
+        fprintf(file, "%s\"n:e%d:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"e.npy\"]}",
+                i > 0 ? ", " : "", i);
+    fprintf(file, "}, \"edge_data\": {");
+    for (int i = 0; i < MANY_TYPES; i++)
+        fprintf(file, "%s\"n:e%d:n\": {\"w\": {\"format\": {\"name\": \"numpy\"},"
+                      " \"data\": [\"w.npy\"]}}", i > 0 ? ", " : "", i);
+    fprintf(file, "}}");
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "e.npy"), "<i8", 2, shape, edges, &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "w.npy"), "<f4", 1, shape, rows, &error), 0);
+}
+
+static void more_types_than_descriptors(void **state)
+{
+    struct scratch *scratch = *state;
+    struct raw_graph *graph;
+    struct rlimit was, few;
+    struct error error = {0};
+    uint64_t src[2], dst[2];
+    float rows[2];
+    put_many_types(scratch);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    few = was;
+    few.rlim_cur = 32;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    int rv = raw_open(scratch->folder, NULL, &graph, &error);
+    for (uint32_t i = 0; i < MANY_TYPES && rv == 0; i++) {
+        rv = raw_read_edges(graph, i, 0, 2, src, dst, &error);
+        if (rv == 0)
+            rv = raw_read_rows(graph, i, 0, 2, rows, &error);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    if (rv != 0)
+        fail_msg("%s", error.text);
+    assert_true(src[1] == 1 && dst[1] == 0 && rows[1] == 2);
+    raw_close(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +320,8 @@ int main(void)
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(ids_out_of_range_are_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(bfloat16_needs_its_note, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(more_types_than_descriptors, scratch_setup,
+                                        scratch_teardown),
         cmocka_unit_test_setup_teardown(wrong_metadata_is_told_by_its_field, scratch_setup,
                                         scratch_teardown),
     };
