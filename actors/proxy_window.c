@@ -72,9 +72,9 @@ static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64
 void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
 {
     bool is_next = l->begun && l->epoch != UINT32_MAX && epoch == l->epoch + 1;
-    bool ended = l->begun && is_of_next(l, l->position);
+    bool ended = l->begun && is_of_next(l, l->position + 1); /* at the last batch, or past it */
     step = step < l->num_steps ? step : l->num_steps;
-    if (ended && (epoch != l->epoch || step < l->num_steps))
+    if (ended && (epoch != l->epoch || l->first + step < l->position))
         l->follows = is_next;
     if (is_next)
         go_on(l);

@@ -26,3 +26,11 @@ check_PROGRAMS += tests/actors/test_epoch_plan
 TESTS += tests/actors/test_epoch_plan
 tests_actors_test_epoch_plan_SOURCES = tests/actors/test_epoch_plan.c tests/schemas/random.h
 tests_actors_test_epoch_plan_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_proxy
+TESTS += tests/actors/test_proxy
+tests_actors_test_proxy_SOURCES = tests/actors/test_proxy.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_proxy_LDADD = $(actors_libs) $(test_libs)
+SEED_TESTS += tests/actors/test_proxy

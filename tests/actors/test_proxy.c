@@ -1,0 +1,344 @@
+/* The trainer-proxy over samplers that are slow and die: every batch comes once and in order, the
+ * window is kept, and an epoch that follows is begun ahead of time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "actors/proxy.h"
+#include "actors/sampler.h"
+#include "runtime/call.h"
+#include "runtime/directory.h"
+#include "runtime/supervisor.h"
+#include "runtime/timer.h"
+#include "schemas/messages.h"
+#include "tests/actors/asker.h"
+#include "tests/actors/graphs.h"
+#include "tests/seeds.h"
+
+#define SAMPLERS 2u
+#define STEPS 7u
+#define WINDOW 5u
+#define EPOCHS_MAX 16u
+#define LOADER 9u
+
+struct world;
+
+struct stub_args {
+    struct world *world;
+    uint32_t number;
+};
+
+struct world {
+    struct asker asker;
+    struct stub_args stubs[SAMPLERS];
+    struct test_graph graph;
+    struct graph_meta meta;
+    struct batch_bank *bank;
+    struct proxy_options options;
+    uint64_t delay_ns;   /* most time that a sampler takes */
+    uint64_t die_one_in; /* requests that kill a sampler; 0: none */
+    uint64_t turn;       /* epoch * STEPS + step that the client asks for */
+    uint32_t asked[EPOCHS_MAX]; /* requests that came to samplers, by epoch */
+};
+
+/* A sampler without a graph: it deposits empty batches, one at a time. */
+struct stub {
+    struct world *world;
+    struct message *queue[64];
+    uint32_t count;
+    struct timer timer;
+};
+
+static void make_first(struct actor *self, void *arg);
+
+static void schedule(struct actor *self, struct stub *stub)
+{
+    uint64_t delay = actor_random(self) % (stub->world->delay_ns + 1);
+    if (stub->count > 0 && !timer_is_started(&stub->timer))
+        timer_start(self, &stub->timer, actor_now_ns(self) + delay, make_first, stub);
+}
+
+static void make_first(struct actor *self, void *arg)
+{
+    struct stub *stub = arg;
+    struct message *request = stub->queue[0];
+    const struct msg_batch_request *asked = message_head(request);
+    struct message *reply = message_create(self, MSG_BATCH_REPLY);
+    struct sampled_batch *batch = batch_bank_take(stub->world->bank, 1, 1, 1);
+    assert_non_null(batch);
+    for (uint32_t i = 1; i < stub->count; i++)
+        stub->queue[i - 1] = stub->queue[i];
+    stub->count--;
+    batch->loader = asked->loader;
+    batch->space.batch.epoch = asked->epoch;
+    batch->space.batch.index = asked->batch;
+    int rv = batch_bank_deposit(stub->world->bank, batch);
+    if (reply == NULL || rv != 0) {
+        message_release(self, reply);
+        actor_refuse(self, request, rv != 0 ? rv : TR_ENOMEM);
+    } else {
+        actor_reply(self, request, reply);
+    }
+    schedule(self, stub);
+}
+
+static void open_stub(struct actor *self, struct message *request)
+{
+    struct message *reply = message_create(self, MSG_LOADER_OPENED);
+    if (reply == NULL)
+        actor_refuse(self, request, TR_ENOMEM);
+    else
+        actor_reply(self, request, reply);
+}
+
+static int stub_receive(struct actor *self, struct message *message)
+{
+    struct stub *stub = actor_state(self);
+    struct world *world = stub->world;
+    if (message->frame.kind == MSG_LOADER_OPEN) {
+        open_stub(self, message);
+        return 0;
+    }
+    if (message->frame.kind != MSG_BATCH_REQUEST) {
+        message_release(self, message);
+        return 0;
+    }
+    const struct msg_batch_request *asked = message_head(message);
+    assert_true(asked->epoch < EPOCHS_MAX && asked->batch < STEPS);
+    assert_true(asked->epoch * STEPS + asked->batch < world->turn + WINDOW);
+    assert_true(stub->count < 64);
+    world->asked[asked->epoch]++;
+    stub->queue[stub->count++] = message;
+    schedule(self, stub);
+    bool dies = world->die_one_in != 0 && actor_random(self) % world->die_one_in == 0;
+    return dies ? TR_EINTERNAL : 0;
+}
+
+static int stub_start(struct actor *self, const void *arg)
+{
+    const struct stub_args *args = arg;
+    struct stub *stub = calloc(1, sizeof *stub);
+    char name[DIRECTORY_NAME_MAX];
+    assert_non_null(stub);
+    stub->world = args->world;
+    actor_set_state(self, stub);
+    sampler_name(args->number, name, sizeof name);
+    return directory_register(self, name, NULL, NULL);
+}
+
+static void stub_fini(struct actor *self)
+{
+    struct stub *stub = actor_state(self);
+    for (uint32_t i = 0; stub != NULL && i < stub->count; i++)
+        message_release(self, stub->queue[i]);
+    free(stub);
+}
+
+static const struct actor_ops stub_ops = { "stub", stub_start, stub_receive, NULL, stub_fini };
+
+static int parent_start(struct actor *self, const void *arg)
+{
+    const struct stub_args *stubs = arg;
+    const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE,
+                                                 SUPERVISOR_RESTARTS_MAX, 1 };
+    int rv = actor_supervise(self, &restarts);
+    for (uint32_t i = 0; i < SAMPLERS && rv == 0; i++) {
+        const struct actor_options options = { .ops = &stub_ops, .arg = &stubs[i], .loop = i,
+                                               .restart = ACTOR_RESTART_ON_FAILURE };
+        struct address address;
+        rv = actor_spawn(self, &options, &address);
+    }
+    return rv;
+}
+
+static int parent_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops parent_ops = { "parent", parent_start, parent_receive, NULL, NULL };
+
+static void open_world(struct world *world, uint64_t seed)
+{
+    const struct actor_options parent = { .ops = &parent_ops, .arg = world->stubs };
+    struct address address;
+    *world = (struct world){ .delay_ns = 1000000 };
+    for (uint32_t i = 0; i < SAMPLERS; i++)
+        world->stubs[i] = (struct stub_args){ world, i };
+    test_graph_init(&world->graph, 3, 50, 10);
+    assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
+    world->bank = batch_bank_create((size_t)1 << 28);
+    assert_non_null(world->bank);
+    world->options = (struct proxy_options){ .book = &world->graph.book, .meta = &world->meta,
+                                             .bank = world->bank, .num_samplers = SAMPLERS,
+                                             .recovery_ns = 60 * ENV_SECOND_NS };
+    asker_open(&world->asker, seed, false);
+    assert_int_equal(node_spawn(world->asker.node, &parent, &address), 0);
+    asker_spawn(&world->asker, &proxy_ops, &world->options);
+    uint64_t seeds[2 * STEPS];
+    for (uint32_t i = 0; i < STEPS; i++)
+        seeds[i] = seeds[STEPS + i] = i;
+    const struct msg_loader_open open = { .loader = LOADER, .num_seeds = STEPS, .num_layers = 1,
+                                          .fanout = { 2 }, .batch_size = 1, .world = 1,
+                                          .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
+                                          .prefetch = WINDOW };
+    assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
+                               sizeof seeds), 0);
+    assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
+}
+
+static void close_world(struct world *world)
+{
+    asker_close(&world->asker);
+    batch_bank_close(world->bank);
+    assert_int_equal(batch_bank_used(world->bank), 0);
+    batch_bank_release(world->bank);
+    graph_meta_fini(&world->meta);
+    test_graph_fini(&world->graph);
+}
+
+/* Waits for a batch and takes it out of the bank. */
+static void take(struct world *world, uint32_t epoch, uint64_t step)
+{
+    const struct msg_batch_request asked = { .loader = LOADER, .batch = step, .epoch = epoch };
+    struct asker *asker = &world->asker;
+    world->turn = epoch * STEPS + step;
+    while (asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0) == TR_ENOMEM)
+        ; /* the proxy had no memory to say that it is there */
+    assert_int_equal(asker->status, 0);
+    assert_int_equal(asker->reply_kind, MSG_BATCH_REPLY);
+    const struct msg_batch_reply *got = (const void *)asker->reply_head;
+    assert_true(got->epoch == epoch && got->batch == step);
+    struct sampled_batch *batch = batch_bank_collect(world->bank, LOADER, epoch, step);
+    assert_non_null(batch);
+    assert_true(batch->space.batch.epoch == epoch && batch->space.batch.index == step);
+    sampled_batch_release(batch);
+    assert_null(batch_bank_collect(world->bank, LOADER, epoch, step));
+}
+
+static void take_epoch(struct world *world, uint32_t epoch)
+{
+    for (uint64_t step = 0; step < STEPS; step++)
+        take(world, epoch, step);
+}
+
+/* Lets the samplers do all that they were asked for. */
+static void settle(struct world *world)
+{
+    env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
+}
+
+/* The stub asserts that the window is kept. */
+static void batches_come_once_and_in_order(void **state)
+{
+    (void)state;
+    struct seeds seeds = seeds_wanted(50);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct world world;
+        seeds_note(seed);
+        open_world(&world, seed);
+        world.die_one_in = seed % 3 == 0 ? 0 : 3 + seed % 7;
+        world.asker.alloc_fail_ppm = seed % 2 == 0 ? 0 : 20000;
+        for (uint32_t epoch = 0; epoch < 4; epoch++)
+            take_epoch(&world, epoch);
+        close_world(&world);
+    }
+}
+
+static void the_next_epoch_is_begun_ahead(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    take_epoch(&world, 0);
+    settle(&world);
+    assert_int_equal(world.asked[1], WINDOW - 1); /* the batch that was taken last has a place */
+    for (uint64_t step = 0; step < WINDOW - 1; step++) {
+        struct sampled_batch *batch = batch_bank_collect(world.bank, LOADER, 1, step);
+        assert_non_null(batch);
+        sampled_batch_release(batch);
+    }
+    take(&world, 1, WINDOW - 1);
+    settle(&world);
+    assert_int_equal(world.asked[0], STEPS);
+    assert_int_equal(world.asked[1], STEPS); /* none was asked for twice */
+    close_world(&world);
+}
+
+static void another_epoch_drops_what_was_begun(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 2);
+    take_epoch(&world, 0);
+    settle(&world);
+    take(&world, 5, 0);
+    assert_null(batch_bank_collect(world.bank, LOADER, 1, 0));
+    for (uint64_t step = 1; step < STEPS; step++)
+        take(&world, 5, step);
+    settle(&world);
+    assert_int_equal(world.asked[6], 0); /* this client does not go on by itself */
+    take_epoch(&world, 6);
+    settle(&world);
+    assert_int_equal(world.asked[7], WINDOW - 1); /* now it did */
+    take_epoch(&world, 6); /* the same again */
+    assert_int_equal(world.asked[6], 2 * STEPS);
+    close_world(&world);
+}
+
+static void what_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 3);
+    const struct msg_batch_request bad = { .loader = LOADER, .batch = STEPS, .epoch = 1 };
+    assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &bad, sizeof bad, NULL, 0),
+                     TR_ERANGE);
+    const struct msg_batch_request other = { .loader = LOADER + 1 };
+    assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &other, sizeof other, NULL, 0),
+                     TR_ECLOSED);
+    close_world(&world);
+}
+
+/* Room that a client may never use is given in the first half of the account alone. */
+static void the_next_epoch_starves_nobody(void **state)
+{
+    (void)state;
+    struct batch_bank *bank = batch_bank_create(1000);
+    assert_non_null(bank);
+    assert_int_equal(batch_bank_open_loader(bank, 1, 100), 0);
+    batch_bank_set_epoch(bank, 1, 3, 0);
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(batch_bank_reserve(bank, 1, 4, i), 0);
+    assert_int_equal(batch_bank_reserve(bank, 1, 4, 5), TR_EFULL);
+    assert_false(batch_bank_is_starving(bank, 1));
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(batch_bank_reserve(bank, 1, 3, i), 0);
+    assert_int_equal(batch_bank_reserve(bank, 1, 3, 5), TR_EFULL);
+    assert_true(batch_bank_is_starving(bank, 1));
+    batch_bank_unreserve(bank, 1, 4, 0);
+    assert_int_equal(batch_bank_used(bank), 900);
+    batch_bank_unreserve(bank, 1, 4, 0);
+    assert_int_equal(batch_bank_used(bank), 900);
+    batch_bank_set_epoch(bank, 1, 4, 0);
+    assert_int_equal(batch_bank_used(bank), 0);
+    batch_bank_close(bank);
+    batch_bank_release(bank);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_there_is_refused),
+        cmocka_unit_test(the_next_epoch_starves_nobody),
+        cmocka_unit_test(another_epoch_drops_what_was_begun),
+        cmocka_unit_test(the_next_epoch_is_begun_ahead),
+        cmocka_unit_test(batches_come_once_and_in_order),
+    };
+    return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
+}
