@@ -46,6 +46,8 @@ static int start(struct actor *self, const void *arg)
     }
     if (rv == 0)
         rv = spawn(self, &proxy_ops, &cast->proxy, PROXY_NAME, 0);
+    if (rv == 0)
+        rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
     return rv;
 }
 
@@ -113,6 +115,11 @@ int cast_init(struct cast *cast, const struct cast_options *options)
         .num_samplers = options->samplers,
         .join = true,
         .recovery_ns = options->recovery_ns,
+    };
+    cast->client = (struct client_options){
+        .book = options->book,
+        .snapshots = options->direct ? options->snapshots : NULL,
+        .call_ns = options->call_ns,
     };
     return 0;
 }

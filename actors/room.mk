@@ -1,13 +1,19 @@
 noinst_LTLIBRARIES += libtr_actors.la
 libtr_actors_la_SOURCES = \
     actors/cast.c actors/cast.h \
+    actors/client.c actors/client.h actors/client_state.h \
+    actors/client_fetch.c \
+    actors/client_lane.c \
+    actors/client_nodes.c \
     actors/coordinator.c actors/coordinator.h actors/coordinator_state.h \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \
     actors/coordinator_members.c \
     actors/draw.h \
     actors/failed.c actors/failed.h \
+    actors/local_select.c actors/local_select.h \
     actors/member.c actors/member.h \
+    actors/node_sort.c actors/node_sort.h \
     actors/server.c actors/server.h actors/server_work.h \
     actors/server_meta.c \
     actors/server_rows.c \

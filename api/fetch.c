@@ -1,155 +1,97 @@
-/* Rows by ID: grouped by owner, in pieces of a bounded size. */
+/* Rows by ID, as many at a time as one operation of the client takes. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "actors/client.h"
 #include "api/internal.h"
-#include "graph/gather.h"
-#include "schemas/body.h"
-
-/* Small against a link's window, large against the cost of a message. */
-#define PIECE_BYTES ((size_t)4 << 20)
 
 struct fetch {
-    struct tr_graph *graph;
     uint32_t ntype, table;
     size_t row_bytes;
-    uint32_t *owners;    /* [count] */
-    uint32_t *rows;      /* [count], owner after owner */
-    uint32_t *places;    /* [count]: where each row goes */
-    size_t *starts;      /* [num_parts + 1] */
-    /* The piece under way. */
-    uint32_t part;
-    size_t begin;
-    uint32_t piece;
+    const uint64_t *ids;
+    size_t first;
+    uint32_t count; /* of this piece */
 };
 
-static int make_request(void *arg, struct port *port, struct message **out)
+static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struct message **out)
 {
     const struct fetch *f = arg;
-    struct message *request = port_message(port, MSG_ROWS_REQUEST);
-    size_t bytes = sizeof(struct msg_rows_section) + f->piece * sizeof(uint32_t);
-    struct msg_rows_section *section = request == NULL ? NULL : port_body_alloc(port, request, bytes);
-    if (section == NULL) {
+    struct message *request = port_message(port, MSG_FETCH_REQUEST);
+    size_t bytes = f->count * sizeof *f->ids;
+    void *body = request == NULL ? NULL : port_body_alloc(port, request, bytes);
+    if (body == NULL) {
         port_release(port, request);
         return TR_ENOMEM;
     }
-    *section = (struct msg_rows_section){ f->ntype, f->table, f->piece, 0 };
-    memcpy(section + 1, f->rows + f->begin, f->piece * sizeof(uint32_t));
-    struct msg_rows_request *head = message_head(request);
-    head->part = f->part;
-    head->version = f->graph->book->node_extents[f->ntype][f->part].version;
-    head->num_sections = 1;
+    if (bytes > 0)
+        memcpy(body, f->ids + f->first, bytes);
+    *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
+        .timeout_ns = timeout_ns,
+        .first = f->first,
+        .row_bytes = f->row_bytes,
+        .ntype = f->ntype,
+        .table = f->table,
+        .count = f->count,
+    };
     *out = request;
     return 0;
 }
 
-static int take_reply(const struct fetch *f, const struct message *reply, void *to,
+static int take_reply(const struct fetch *f, const struct message *reply, unsigned char *rows,
                       struct error *error)
 {
-    struct body_reader reader;
-    const void *rows;
-    int rv = reply->frame.kind != MSG_ROWS_REPLY ? TR_EFORMAT
-             : rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
-    if (rv == 0)
-        rv = rows_reply_next(&reader, f->piece, f->row_bytes, &rows);
-    if (rv == 0)
-        rv = rows_reply_end(&reader);
-    if (rv != 0)
-        return error_set(error, rv, "partition %" PRIu32 " answered with rows of the wrong shape",
-                         f->part);
-    scatter_rows(to, f->places + f->begin, rows, f->row_bytes, f->piece);
+    size_t bytes = f->count * f->row_bytes;
+    if (reply->frame.kind != MSG_FETCH_REPLY || reply->frame.body_bytes != bytes)
+        return error_set(error, TR_EFORMAT, "the client answered with rows of the wrong shape");
+    if (bytes > 0)
+        memcpy(rows + f->first * f->row_bytes, message_body(reply), bytes);
     return 0;
 }
 
-static int fetch_part(struct fetch *f, struct port *port, uint64_t deadline_ns, void *to,
-                      struct error *error)
+static int fetch_all(struct fetch *f, struct port *port, size_t count, uint64_t deadline_ns,
+                     void *rows, struct error *error)
 {
-    size_t end = f->starts[f->part + 1];
-    size_t most = PIECE_BYTES / (f->row_bytes + sizeof(uint32_t)) + 1;
-    int rv = 0;
-    for (f->begin = f->starts[f->part]; f->begin < end && rv == 0; f->begin += f->piece) {
-        size_t left = end - f->begin;
-        f->piece = (uint32_t)(left < most ? left : most);
+    size_t most = client_fetch_rows_max(f->row_bytes);
+    int rv = most > 0 ? 0 : error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64
+                                      " fit a message", f->row_bytes, MSG_REPLY_BYTES_MAX);
+    for (f->first = 0; f->first < count && rv == 0; f->first += f->count) {
         struct message *reply;
-        rv = graph_call_part(f->graph, port, f->part, deadline_ns, make_request, f, &reply, error);
+        f->count = (uint32_t)(count - f->first < most ? count - f->first : most);
+        rv = graph_operate(port, deadline_ns, make_request, f, &reply, error);
         if (rv != 0)
             break;
-        rv = take_reply(f, reply, to, error);
+        rv = take_reply(f, reply, rows, error);
         port_release(port, reply);
     }
     return rv;
 }
 
-static int find_owners(struct fetch *f, const uint64_t *ids, size_t count, struct error *error)
+/* All of them before the first row is written. */
+static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
+                     size_t count, struct error *error)
 {
-    const struct book *book = f->graph->book;
-    for (size_t i = 0; i < count; i++) {
-        int owner = book_node_owner(book, f->ntype, ids[i]);
-        if (owner < 0)
+    uint64_t nodes = graph->book->num_nodes[ntype];
+    for (size_t i = 0; i < count; i++)
+        if (ids[i] >= nodes)
             return error_set(error, TR_ERANGE, "ids[%zu] = %" PRIu64 " is no node of type %s, "
-                             "which has %" PRIu64, i, ids[i], book->types.ntypes[f->ntype],
-                             book->num_nodes[f->ntype]);
-        f->owners[i] = (uint32_t)owner;
-        f->starts[owner + 1]++;
-    }
+                             "which has %" PRIu64, i, ids[i], graph->book->types.ntypes[ntype],
+                             nodes);
     return 0;
-}
-
-/* A counting sort by owner. */
-static int group(struct fetch *f, const uint64_t *ids, size_t count, struct error *error)
-{
-    const struct book *book = f->graph->book;
-    f->owners = malloc((count + 1) * sizeof *f->owners);
-    f->rows = malloc((count + 1) * sizeof *f->rows);
-    f->places = malloc((count + 1) * sizeof *f->places);
-    f->starts = calloc(book->num_parts + (size_t)2, sizeof *f->starts);
-    if (f->owners == NULL || f->rows == NULL || f->places == NULL || f->starts == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to fetch %zu rows", count);
-    int rv = find_owners(f, ids, count, error);
-    if (rv != 0)
-        return rv;
-    for (uint32_t p = 0; p < book->num_parts; p++)
-        f->starts[p + 1] += f->starts[p];
-    for (size_t i = count; i-- > 0;) {
-        uint32_t owner = f->owners[i];
-        size_t at = --f->starts[owner + 1];
-        f->rows[at] = (uint32_t)(ids[i] - book->node_extents[f->ntype][owner].begin);
-        f->places[at] = (uint32_t)i;
-    }
-    /* Each start stands one place too far to the right now. */
-    memmove(f->starts, f->starts + 1, book->num_parts * sizeof *f->starts);
-    f->starts[book->num_parts] = count;
-    return 0;
-}
-
-static int fetch_all(struct fetch *f, struct port *port, const uint64_t *ids, size_t count,
-                     int64_t timeout_ns, void *rows, struct error *error)
-{
-    uint64_t deadline_ns = graph_deadline(f->graph, port, timeout_ns);
-    int rv = group(f, ids, count, error);
-    for (f->part = 0; f->part < f->graph->book->num_parts && rv == 0; f->part++)
-        rv = fetch_part(f, port, deadline_ns, rows, error);
-    free(f->owners);
-    free(f->rows);
-    free(f->places);
-    free(f->starts);
-    return rv;
 }
 
 int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
 {
-    struct fetch f = { .graph = graph, .ntype = ntype, .table = table, .row_bytes = row_bytes };
+    struct fetch f = { .ntype = ntype, .table = table, .row_bytes = row_bytes, .ids = ids };
     struct error error = { 0 };
-    if (count > UINT32_MAX)
-        return session_failf(graph->session, TR_ETOOBIG,
-                             "%zu rows asked for at once; ask for less than 2^32", count);
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
         return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
-    rv = fetch_all(&f, port->port, ids, count, timeout_ns, rows, &error);
+    rv = check_ids(graph, ntype, ids, count, &error);
+    if (rv == 0)
+        rv = fetch_all(&f, port->port, count, graph_deadline(graph, port->port, timeout_ns), rows,
+                       &error);
     graph_leave(graph, port);
     return rv == 0 ? 0 : session_fail(graph->session, &error);
 }

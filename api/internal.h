@@ -120,12 +120,12 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port);
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);
 
-/* A call to the owner of a partition, again while it is down, full or out of memory, until the deadline.
- * make(arg, port, &request) makes the request for each attempt. */
-int graph_call_part(struct tr_graph *graph, struct port *port, uint32_t part,
-                    uint64_t deadline_ns,
-                    int (*make)(void *arg, struct port *port, struct message **request), void *arg,
-                    struct message **reply, struct error *error);
+/* One operation of the graph's client (actors/client.h), again while the client is down. make(arg,
+ * port, timeout_ns, &request) makes the request of each attempt, which may take timeout_ns. */
+int graph_operate(struct port *port, uint64_t deadline_ns,
+                  int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
+                              struct message **request),
+                  void *arg, struct message **reply, struct error *error);
 
 /* fetch.c: rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
 int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,

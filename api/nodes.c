@@ -3,92 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/node_sort.h"
 #include "api/internal.h"
 
-/* Answers a selection is asked for at once: 1 MiB of IDs. */
-#define SELECT_ROWS 65536u
-
-struct node_pair {
-    uint64_t original, global;
-};
-
 struct selection {
-    struct tr_graph *graph;
     uint32_t ntype, table;
-    uint32_t part;
-    uint64_t begin;
-    struct node_pair *pairs;
-    size_t count, capacity;
 };
 
-static int make_request(void *arg, struct port *port, struct message **out)
+static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struct message **out)
 {
     const struct selection *s = arg;
-    struct message *request = port_message(port, MSG_SELECT_REQUEST);
+    struct message *request = port_message(port, MSG_NODES_REQUEST);
     if (request == NULL)
         return TR_ENOMEM;
-    *(struct msg_select_request *)message_head(request) = (struct msg_select_request){
-        .part = s->part,
-        .version = s->graph->book->node_extents[s->ntype][s->part].version,
-        .ntype = s->ntype,
-        .table = s->table,
-        .begin = s->begin,
-        .rows_max = SELECT_ROWS,
+    *(struct msg_nodes_request *)message_head(request) = (struct msg_nodes_request){
+        .timeout_ns = timeout_ns, .ntype = s->ntype, .table = s->table,
     };
     *out = request;
     return 0;
-}
-
-static int grow(struct selection *s, size_t more)
-{
-    if (s->count + more <= s->capacity)
-        return 0;
-    size_t capacity = s->capacity * 2 > s->count + more ? s->capacity * 2 : s->count + more;
-    struct node_pair *pairs = realloc(s->pairs, capacity * sizeof *pairs);
-    if (pairs == NULL)
-        return TR_ENOMEM;
-    s->pairs = pairs;
-    s->capacity = capacity;
-    return 0;
-}
-
-static int take_reply(struct selection *s, struct message *reply, bool *done)
-{
-    const struct msg_select_reply *head = message_head(reply);
-    const uint64_t *ids = message_body(reply);
-    if (reply->frame.kind != MSG_SELECT_REPLY ||
-        reply->frame.body_bytes != head->count * UINT64_C(16))
-        return TR_EFORMAT;
-    if (!head->done && head->next <= s->begin)
-        return TR_EFORMAT;
-    int rv = grow(s, head->count);
-    if (rv != 0)
-        return rv;
-    for (uint32_t i = 0; i < head->count; i++)
-        s->pairs[s->count++] = (struct node_pair){ ids[head->count + i], ids[i] };
-    s->begin = head->next;
-    *done = head->done != 0;
-    return 0;
-}
-
-static int select_part(struct selection *s, struct port *port, uint64_t deadline_ns,
-                       struct error *error)
-{
-    bool done = false;
-    int rv = 0;
-    s->begin = 0;
-    while (!done && rv == 0) {
-        struct message *reply;
-        rv = graph_call_part(s->graph, port, s->part, deadline_ns, make_request, s, &reply, error);
-        if (rv != 0)
-            break;
-        rv = take_reply(s, reply, &done);
-        port_release(port, reply);
-        if (rv != 0)
-            error_set(error, rv, "partition %" PRIu32 ": selecting nodes: %s", s->part,
-                      tr_strerror(rv));
-    }
-    return rv;
 }
 
 static int by_original(const void *a, const void *b)
@@ -97,28 +29,44 @@ static int by_original(const void *a, const void *b)
     return (x->original > y->original) - (x->original < y->original);
 }
 
-static int make_set(struct tr_graph *graph, uint32_t ntype, struct node_pair *pairs, size_t count,
-                    struct tr_nodes **out)
+/* A set with room for that many nodes; NULL: no memory. */
+static struct tr_nodes *create(struct tr_graph *graph, uint32_t ntype, size_t count)
 {
     struct tr_nodes *nodes = calloc(1, sizeof *nodes);
-    uint64_t *ids = malloc((count + 1) * sizeof *ids);
-    uint64_t *original_ids = malloc((count + 1) * sizeof *original_ids);
+    uint64_t *ids = calloc(count + 1, sizeof *ids);
+    uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
     if (nodes == NULL || ids == NULL || original_ids == NULL) {
         free(nodes);
         free(ids);
         free(original_ids);
-        return session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
-    }
-    if (count > 0)
-        qsort(pairs, count, sizeof *pairs, by_original);
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = pairs[i].global;
-        original_ids[i] = pairs[i].original;
+        session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
+        return NULL;
     }
     graph_acquire(graph);
     *nodes = (struct tr_nodes){ .graph = graph, .ntype = ntype, .count = count, .ids = ids,
                                 .original_ids = original_ids };
     atomic_init(&nodes->references, 1);
+    return nodes;
+}
+
+static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct message *reply,
+                      struct tr_nodes **out)
+{
+    const struct msg_nodes_reply *head = (const void *)reply->head;
+    uint64_t bytes;
+    if (reply->frame.kind != MSG_NODES_REPLY ||
+        __builtin_mul_overflow(head->count, 2 * sizeof(uint64_t), &bytes) ||
+        reply->frame.body_bytes != bytes)
+        return session_failf(graph->session, TR_EFORMAT,
+                             "the client answered with nodes of the wrong shape");
+    struct tr_nodes *nodes = create(graph, ntype, head->count);
+    if (nodes == NULL)
+        return TR_ENOMEM;
+    const uint64_t *ids = message_body(reply);
+    if (bytes > 0) {
+        memcpy(nodes->ids, ids, bytes / 2);
+        memcpy(nodes->original_ids, ids + head->count, bytes / 2);
+    }
     *out = nodes;
     return 0;
 }
@@ -126,9 +74,10 @@ static int make_set(struct tr_graph *graph, uint32_t ntype, struct node_pair *pa
 static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table,
                         struct tr_nodes **out)
 {
-    struct selection s = { .graph = graph, .ntype = ntype, .table = table };
+    struct selection s = { ntype, table };
     struct error error = { 0 };
     struct graph_port *port;
+    struct message *reply;
     *out = NULL;
     if (ntype >= graph->book->types.num_ntypes)
         return session_failf(graph->session, TR_ERANGE, "node type %u, the graph has %u", ntype,
@@ -137,12 +86,14 @@ static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table,
     if (rv != 0)
         return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
     uint64_t deadline_ns = graph_deadline(graph, port->port, TR_WAIT_FOREVER);
-    for (s.part = 0; s.part < graph->book->num_parts && rv == 0; s.part++)
-        rv = select_part(&s, port->port, deadline_ns, &error);
+    rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &error);
+    if (rv == 0) {
+        rv = take_reply(graph, ntype, reply, out);
+        port_release(port->port, reply);
+    } else {
+        session_fail(graph->session, &error);
+    }
     graph_leave(graph, port);
-    rv = rv != 0 ? session_fail(graph->session, &error)
-                 : make_set(graph, ntype, s.pairs, s.count, out);
-    free(s.pairs);
     return rv;
 }
 
@@ -166,6 +117,20 @@ int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
     int number = graph_meta_name(&graph->meta, mask);
     return select_nodes(graph, ntype,
                         (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number), out);
+}
+
+static int make_set(struct tr_graph *graph, uint32_t ntype, const struct node_pair *pairs,
+                    size_t count, struct tr_nodes **out)
+{
+    struct tr_nodes *nodes = create(graph, ntype, count);
+    if (nodes == NULL)
+        return TR_ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        nodes->ids[i] = pairs[i].global;
+        nodes->original_ids[i] = pairs[i].original;
+    }
+    *out = nodes;
+    return 0;
 }
 
 static int find_twice(struct tr_graph *graph, const struct node_pair *pairs, size_t count)

@@ -224,6 +224,13 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_rows_request(head, body, length);
     case MSG_SELECT_REPLY:
         return verify_array(((const struct msg_select_reply *)head)->count, 16, length);
+    case MSG_FETCH_REQUEST:
+        return verify_array(((const struct msg_fetch_request *)head)->count, 8, length);
+    case MSG_FETCH_REPLY:
+        return verify_array(((const struct msg_fetch_reply *)head)->count,
+                            ((const struct msg_fetch_reply *)head)->row_bytes, length);
+    case MSG_NODES_REPLY:
+        return verify_array(((const struct msg_nodes_reply *)head)->count, 16, length);
     case MSG_LOADER_OPEN:
         return verify_array(((const struct msg_loader_open *)head)->num_seeds, 16, length);
     case MSG_MEMBERS_REPLY:

@@ -11,12 +11,14 @@
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
 #define BODY_BYTES_MAX(id)                                                                       \
-    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST ? REQUEST_BYTES_MAX                  \
-     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY            \
+    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST         \
+         ? REQUEST_BYTES_MAX                                                                     \
+     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
+             (id) == MSG_FETCH_REPLY                                                             \
          ? MSG_REPLY_BYTES_MAX                                                                   \
      : (id) == MSG_META_REPLY || (id) == MSG_FAILED || (id) == MSG_MEMBERS_REPLY ? TEXT_BYTES_MAX \
-     : (id) == MSG_LOADER_OPEN ? BULK_BYTES_MAX                                                  \
-                               : 0)
+     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY ? BULK_BYTES_MAX                       \
+                                                          : 0)
 
 #define X(kind, type, lane, class)                                       \
     static int encode_##type(const void *head, void *out, size_t capacity) \

@@ -10,7 +10,8 @@
 
 #define GRAPH_NTYPES 2
 #define GRAPH_ETYPES 3
-#define GRAPH_TABLES 2 /* of each node type: "feat", 5 floats a row; "mask", one byte */
+/* Tables of each node type: "feat", 5 floats a row; "mask", one byte; "none", rows of 0 bytes. */
+#define GRAPH_TABLES 3
 #define GRAPH_PARTS 2
 
 struct test_graph {

@@ -430,7 +430,7 @@ static void bad_rows_requests_name_what_is_wrong(void **unused)
     bad = good_rows;
     bad.body.sections[2].table = GRAPH_TABLES;
     ask_rows(&f, &bad);
-    assert_failed(&f, TR_ERANGE, "table 2");
+    assert_failed(&f, TR_ERANGE, "table 3");
     bad = good_rows;
     bad.body.sections[2].ntype = GRAPH_NTYPES;
     ask_rows(&f, &bad);

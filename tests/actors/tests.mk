@@ -34,3 +34,11 @@ tests_actors_test_proxy_SOURCES = tests/actors/test_proxy.c tests/actors/graphs.
     tests/seeds.h
 tests_actors_test_proxy_LDADD = $(actors_libs) $(test_libs)
 SEED_TESTS += tests/actors/test_proxy
+
+check_PROGRAMS += tests/actors/test_client
+TESTS += tests/actors/test_client
+SEED_TESTS += tests/actors/test_client
+tests_actors_test_client_SOURCES = tests/actors/test_client.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_client_LDADD = $(actors_libs) $(test_libs)

@@ -48,7 +48,7 @@ static struct tr_loader_options loader_options(void)
 static void open_graph(struct job *job, const struct tr_session_options *options)
 {
     char path[256];
-    *job = (struct job){ NULL };
+    *job = (struct job){ 0 };
     world_partition(&world, PARTITION_RANDOM, 3, path);
     ok(job->session, tr_session_open(options, &job->session));
     ok(job->session, tr_graph_open(job->session, path, &job->graph));

@@ -34,7 +34,7 @@ static void ok(struct tr_session *session, int rv)
 static void open_job(struct job *job, const struct tr_session_options *options, const char *path,
                      const struct tr_loader_options *loader)
 {
-    *job = (struct job){ NULL };
+    *job = (struct job){ 0 };
     ok(job->session, tr_session_open(options, &job->session));
     ok(job->session, tr_graph_open(job->session, path, &job->graph));
     ok(job->session, tr_nodes_masked(job->graph, 0, "train_mask", &job->nodes));
