@@ -59,7 +59,7 @@ static int check_tables(const struct raw_graph *raw, const struct partition_opti
     return 0;
 }
 
-/* Takes name, which a feature or type gives to a file; the longest of those that it gives to any. */
+/* Takes name, the longest that a feature or type gives to a file. */
 static int check_length(char *name, const char *what, const char *of, struct error *error)
 {
     size_t length = name == NULL ? 0 : strlen(name);

@@ -1,5 +1,5 @@
 /*
- * What is refused before partitioning begins: options out of range, and names that no file could have.
+ * What is refused before partitioning begins: options out of range, names that no file could have.
  *
  * Pure functions of what they are given.
  */

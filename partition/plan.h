@@ -29,10 +29,4 @@ int plan_init(struct plan *plan, const struct assignment *assignment,
               const struct partition_job *job, struct error *error);
 void plan_fini(struct plan *plan);
 
-static inline uint64_t plan_global(const struct plan *plan, uint32_t ntype, uint64_t original)
-{
-    return plan->global32[ntype] != NULL ? plan->global32[ntype][original]
-                                         : plan->global64[ntype][original];
-}
-
 #endif

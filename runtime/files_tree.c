@@ -43,12 +43,6 @@ int files_rename(struct files *files, const char *from, const char *to, struct e
     return rv < 0 ? error_set_errno(error, -rv, "%s: cannot rename to %s", from, to) : 0;
 }
 
-int files_make_folder(struct files *files, const char *path, struct error *error)
-{
-    int rv = files->mkdir(files, path, 0777);
-    return rv < 0 ? error_set_errno(error, -rv, "%s: cannot make the folder", path) : 0;
-}
-
 int files_make_folders(struct files *files, const char *path, struct error *error)
 {
     char *copy = strdup(path);

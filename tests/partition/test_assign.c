@@ -69,7 +69,7 @@ static void files_of_each_kind_are_read(void **state)
     snprintf(path, sizeof path, "%s/a.npy", scratch->folder);
     assert_int_equal(npy_write(files_posix, path, "<i4", 1, shape, wanted, &error), 0);
     put_text(scratch, "a.txt", "1\n0\r\n 2 \n2\n0\n1");
-    assert_int_equal(files_make_folder(files_posix, at(scratch, "a"), &error), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "a"), &error), 0);
     put_text(scratch, "a/author.txt", "1\n0\n");
     put_text(scratch, "a/paper.txt", "2\n2\n0\n1\n");
     static const char *const names[] = { "a.npy", "a.txt", "a" };

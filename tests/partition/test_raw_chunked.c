@@ -127,7 +127,7 @@ static int open_metadata(struct scratch *scratch, const char *metadata, struct r
     uint16_t second[] = {2, 2, 2, 0, 1, 2}; /* [2, 3] */
     uint64_t first_shape[] = {3, 2}, second_shape[] = {2, 3}, rows_shape[] = {3};
     files_remove_tree(files_posix, at(scratch, "c"), NULL);
-    assert_int_equal(files_make_folder(files_posix, at(scratch, "c"), &ignored), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), &ignored), 0);
     assert_int_equal(
         npy_write(files_posix, at(scratch, "c/a.npy"), "<i8", 2, first_shape, first, &ignored), 0);
     assert_int_equal(

@@ -345,7 +345,7 @@ static void make_folder(struct scratch *scratch)
     float feat[6] = {1, 2, 3, 4, 5, 6};
     int64_t label[] = {0, -1, 1};
     uint8_t bits[10] = {0xa0, 0x40};
-    assert_int_equal(files_make_folder(files_posix, at(scratch, "f"), NULL), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);
     assert_int_equal(
         npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
     assert_int_equal(npy_write(files_posix, at(scratch, "f/feat.npy"), "<f4", 2, rows, feat, NULL),
@@ -395,7 +395,7 @@ static void chunked_format_with_csv(void **state)
     struct error error = {0};
     uint64_t src[2], dst[2];
     float rows[6];
-    assert_int_equal(files_make_folder(files_posix, at(scratch, "c"), NULL), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
     put_text(scratch, "c/a.csv", "0 1\n");
     put_text(scratch, "c/b.csv", "1 2\n");
     put_text(scratch, "c/x.csv", "0.5|1\n2|3\n4|5\n");

@@ -129,7 +129,7 @@ static void many_files_are_synced_at_once(void **state)
     struct error error = {0};
     struct failing failing = failing_files();
     failing.files.syncfs = failing_syncfs;
-    assert_int_equal(files_make_folder(files_posix, at(scratch, "many"), &error), 0);
+    assert_int_equal(files_make_folders(files_posix, at(scratch, "many"), &error), 0);
     for (int i = 0; i < FILES; i++) {
         char name[32];
         snprintf(name, sizeof name, "many/%d", i);
