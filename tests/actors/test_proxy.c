@@ -163,6 +163,12 @@ static int parent_receive(struct actor *self, struct message *message)
 
 static const struct actor_ops parent_ops = { "parent", parent_start, parent_receive, NULL, NULL };
 
+/* Lets the samplers do all that they were asked for. */
+static void settle(struct world *world)
+{
+    env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
+}
+
 static void open_world(struct world *world, uint64_t seed)
 {
     const struct actor_options parent = { .ops = &parent_ops, .arg = world->stubs };
@@ -190,6 +196,7 @@ static void open_world(struct world *world, uint64_t seed)
     assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
                                sizeof seeds), 0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
+    settle(world); /* all names are registered before faults begin */
 }
 
 static void close_world(struct world *world)
@@ -210,6 +217,7 @@ static void take(struct world *world, uint32_t epoch, uint64_t step)
     world->turn = epoch * STEPS + step;
     while (asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0) == TR_ENOMEM)
         ; /* the proxy had no memory to say that it is there */
+    assert_int_equal(node_failure(asker->node), 0);
     assert_int_equal(asker->status, 0);
     assert_int_equal(asker->reply_kind, MSG_BATCH_REPLY);
     const struct msg_batch_reply *got = (const void *)asker->reply_head;
@@ -225,12 +233,6 @@ static void take_epoch(struct world *world, uint32_t epoch)
 {
     for (uint64_t step = 0; step < STEPS; step++)
         take(world, epoch, step);
-}
-
-/* Lets the samplers do all that they were asked for. */
-static void settle(struct world *world)
-{
-    env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
 }
 
 /* The stub asserts that the window is kept. */
