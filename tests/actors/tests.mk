@@ -42,3 +42,8 @@ tests_actors_test_client_SOURCES = tests/actors/test_client.c tests/actors/graph
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
     tests/seeds.h
 tests_actors_test_client_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_batch_bank
+TESTS += tests/actors/test_batch_bank
+tests_actors_test_batch_bank_SOURCES = tests/actors/test_batch_bank.c tests/schemas/random.h
+tests_actors_test_batch_bank_LDADD = $(actors_libs) $(test_libs)
