@@ -5,6 +5,7 @@
  */
 #include "config.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,8 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    /* A file above the limit (ulimit -f) is an error of write(2), which cleans up behind itself. */
+    signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
         help_print_all(stderr);
         return EXIT_USAGE;

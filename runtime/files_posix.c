@@ -1,5 +1,6 @@
 /* The operations of struct files on the real system. */
-#define _GNU_SOURCE /* syncfs */
+#include "config.h" /* syncfs */
+
 #include "runtime/files.h"
 
 #include <dirent.h>

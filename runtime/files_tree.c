@@ -1,4 +1,6 @@
 /* Folders and trees of them, over the operations of struct files. */
+#include "config.h" /* O_PATH */
+
 #include "runtime/files.h"
 
 #include <errno.h>
@@ -18,8 +20,8 @@ bool files_exists(struct files *files, const char *path)
 
 bool files_is_folder(struct files *files, const char *path)
 {
-    /* Opening as a folder follows links, which stat does not. */
-    int fd = files->open(files, path, O_RDONLY | O_DIRECTORY, 0);
+    /* Opening as a folder follows links, which stat does not; O_PATH needs no permission to read. */
+    int fd = files->open(files, path, O_PATH | O_DIRECTORY, 0);
     if (fd < 0)
         return false;
     files->close(files, fd);

@@ -22,4 +22,8 @@ expect "more blocks than nodes are refused" fails_with '--classes 4'
 troupe generate sbm --nodes 3 --edges 0 --classes 1 --features 0 --out "$work/little" --json
 expect "no edges and no features are a graph" says '"edges":0'
 expect "what was refused left nothing" absent "$work/none"
+# shellcheck disable=SC2016 # expanded by the inner shell
+run sh -c 'ulimit -f 8; "$TROUPE" generate skew --nodes 1000 --edges 100000 --out "$1" --quiet' - "$work/big"
+expect "a file above the limit is an error" fails_with "File too large"
+expect "and leaves nothing behind" test "$(find "$work" -name '*big*' | wc -l)" -eq 0
 finish
