@@ -47,3 +47,8 @@ check_PROGRAMS += tests/actors/test_batch_bank
 TESTS += tests/actors/test_batch_bank
 tests_actors_test_batch_bank_SOURCES = tests/actors/test_batch_bank.c tests/schemas/random.h
 tests_actors_test_batch_bank_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_batch_flat
+TESTS += tests/actors/test_batch_flat
+tests_actors_test_batch_flat_SOURCES = tests/actors/test_batch_flat.c tests/schemas/random.h
+tests_actors_test_batch_flat_LDADD = $(actors_libs) $(test_libs)

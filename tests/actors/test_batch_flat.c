@@ -1,0 +1,159 @@
+/* A batch survives being flattened; damaged bytes are refused or make a batch that holds together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/batch_flat.h"
+#include "tests/schemas/random.h"
+
+#define LAYERS 2
+#define DAMAGED_ROUNDS 20000
+
+static void make_types(struct graph_types *types)
+{
+    *types = (struct graph_types){ 0 };
+    assert_int_equal(graph_types_add_ntype(types, "user", NULL), 0);
+    assert_int_equal(graph_types_add_ntype(types, "item", NULL), 0);
+    assert_int_equal(graph_types_add_etype(types, "user:knows:user", NULL), 0);
+    assert_int_equal(graph_types_add_etype(types, "item:bought:user", NULL), 0);
+}
+
+static void *fill(struct vec *vec, uint64_t *state, size_t count, size_t size)
+{
+    assert_int_equal(vec_reserve(vec, count, size, 0), 0);
+    for (size_t i = 0; i < count * size; i++)
+        ((unsigned char *)vec->data)[i] = (unsigned char)random_below(state, 256);
+    return vec->data;
+}
+
+static void make_edges(struct batch_space *s, uint64_t *state, uint32_t layer, uint32_t etype,
+                       const struct graph_types *types)
+{
+    const struct block *block = &s->batch.blocks[layer];
+    struct edge_space *space = batch_space_edge_space(s, layer, etype);
+    uint32_t num_dst = block->num_dst[types->etypes[etype].dst];
+    uint32_t num_src = block->num_src[types->etypes[etype].src];
+    uint32_t *index = fill(&space->index, state, num_dst + 1, 4), at = 0;
+    for (uint32_t i = 0; i <= num_dst; i++) {
+        index[i] = at;
+        at += i < num_dst && num_src > 0 ? (uint32_t)random_below(state, 4) : 0;
+    }
+    uint32_t *sources = fill(&space->sources, state, at, 4);
+    for (uint32_t i = 0; i < at; i++)
+        sources[i] = (uint32_t)random_below(state, num_src);
+    *batch_space_edges(s, layer, etype) =
+        (struct block_edges){ num_dst, at, index, sources, fill(&space->edge_ids, state, at, 8) };
+}
+
+static struct sampled_batch *make_batch(const struct graph_types *types, uint64_t *state)
+{
+    struct sampled_batch *b = sampled_batch_create(2, 2, LAYERS);
+    assert_non_null(b);
+    struct batch_space *s = &b->space;
+    s->batch.seed = 7;
+    s->batch.step_seeds = 9;
+    for (uint32_t t = 0; t < 2; t++) {
+        struct node_space *space = &s->node_space[t];
+        uint32_t seeds = (uint32_t)random_below(state, 5), nodes = seeds;
+        for (uint32_t l = LAYERS; l-- > 0;) {
+            s->num_dst[l * 2 + t] = nodes;
+            nodes += (uint32_t)random_below(state, 6);
+            s->num_src[l * 2 + t] = nodes;
+        }
+        s->nodes[t] = (struct batch_nodes){
+            .num_nodes = nodes,
+            .num_seeds = seeds,
+            .ids = fill(&space->ids, state, nodes, 8),
+            .original_ids = t == 0 ? fill(&space->original_ids, state, nodes, 8) : NULL,
+            .in_degrees = t == 1 ? fill(&space->in_degrees, state, nodes, 4) : NULL,
+            .features = { TR_F32, nodes, 3, 12, fill(&space->features, state, nodes, 12) },
+            .labels = { TR_I64, seeds, 1, 8, fill(&space->labels, state, seeds, 8) },
+        };
+    }
+    for (uint32_t l = 0; l < LAYERS; l++)
+        for (uint32_t e = 0; e < 2; e++)
+            make_edges(s, state, l, e, types);
+    return b;
+}
+
+static unsigned char *flatten(const struct sampled_batch *b, uint64_t *length)
+{
+    void *bytes = NULL;
+    assert_int_equal(batch_flat_bytes(b, length), 0);
+    assert_int_equal(posix_memalign(&bytes, 64, *length), 0);
+    batch_flatten(b, bytes);
+    return bytes;
+}
+
+static void a_batch_comes_back_equal(void **unused)
+{
+    (void)unused;
+    uint64_t state = 5, length, again;
+    struct graph_types types;
+    make_types(&types);
+    for (uint32_t round = 0; round < 200; round++) {
+        struct sampled_batch *b = make_batch(&types, &state), *back;
+        unsigned char *bytes = flatten(b, &length);
+        back = sampled_batch_create(2, 2, LAYERS);
+        assert_non_null(back);
+        assert_int_equal(batch_unflatten(back, &types, bytes, length), 0);
+        unsigned char *same = flatten(back, &again);
+        assert_int_equal(again, length);
+        assert_memory_equal(same, bytes, length);
+        assert_ptr_not_equal(back->space.nodes[0].ids, b->space.nodes[0].ids);
+        sampled_batch_release(b);
+        sampled_batch_release(back);
+        free(bytes);
+        free(same);
+    }
+    graph_types_fini(&types);
+}
+
+static void damaged_bytes_do_no_harm(void **unused)
+{
+    (void)unused;
+    uint64_t state = 6, length, again;
+    uint32_t refused = 0;
+    struct graph_types types;
+    make_types(&types);
+    struct sampled_batch *b = make_batch(&types, &state);
+    unsigned char *bytes = flatten(b, &length), *copy = malloc(length);
+    struct sampled_batch *back = sampled_batch_create(2, 2, LAYERS);
+    assert_true(copy != NULL && back != NULL);
+    for (uint64_t cut = 0; cut < length; cut++) {
+        sampled_batch_clear(back);
+        assert_int_equal(batch_unflatten(back, &types, bytes, cut), TR_EFORMAT);
+    }
+    for (uint32_t round = 0; round < DAMAGED_ROUNDS; round++) {
+        memcpy(copy, bytes, length);
+        for (uint64_t n = 1 + random_below(&state, 3); n-- > 0;)
+            copy[random_below(&state, random_below(&state, 2) == 0 ? 400 : length)] =
+                (unsigned char)random_below(&state, 256);
+        sampled_batch_clear(back);
+        int rv = batch_unflatten(back, &types, copy, length);
+        assert_true(rv == 0 || rv == TR_EFORMAT);
+        refused += rv != 0;
+        if (rv == 0) /* whatever was taken can be walked to its ends */
+            free(flatten(back, &again));
+    }
+    assert_true(refused > DAMAGED_ROUNDS / 10);
+    sampled_batch_release(back);
+    sampled_batch_release(b);
+    free(bytes);
+    free(copy);
+    graph_types_fini(&types);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_bytes_do_no_harm),
+        cmocka_unit_test(a_batch_comes_back_equal),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
