@@ -52,3 +52,10 @@ check_PROGRAMS += tests/actors/test_batch_flat
 TESTS += tests/actors/test_batch_flat
 tests_actors_test_batch_flat_SOURCES = tests/actors/test_batch_flat.c tests/schemas/random.h
 tests_actors_test_batch_flat_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_sampler
+TESTS += tests/actors/test_sampler
+tests_actors_test_sampler_SOURCES = tests/actors/test_sampler.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_sampler_LDADD = $(actors_libs) $(test_libs)

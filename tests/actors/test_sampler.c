@@ -1,0 +1,184 @@
+/* The sampler by itself: large epochs are put in order by the crew, requests that
+ * it can't serve are refused. Whole batches under faults are compared in sim/. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "actors/epoch_plan.h"
+#include "actors/sampler.h"
+#include "schemas/messages.h"
+#include "tests/actors/asker.h"
+#include "tests/actors/graphs.h"
+#include "tests/seeds.h"
+
+#define NODES 100u     /* of a type, over both partitions */
+#define SEEDS 200000u  /* beyond what is put in order at once */
+#define BATCH 30u
+
+struct world {
+    struct asker asker;
+    struct test_graph graph;
+    struct graph_meta meta;
+    struct batch_bank *bank;
+    struct snapshots *snapshots;
+    struct sampler_options options;
+    struct msg_loader_open open;
+    uint64_t *seeds; /* [2 * SEEDS] */
+};
+
+static void open_world(struct world *world, uint64_t seed)
+{
+    *world = (struct world){ .seeds = calloc(2 * SEEDS, sizeof(uint64_t)) };
+    assert_non_null(world->seeds);
+    for (uint32_t i = 0; i < SEEDS; i++)
+        world->seeds[i] = world->seeds[SEEDS + i] = i % NODES;
+    test_graph_init(&world->graph, 3, NODES / GRAPH_PARTS, 10);
+    assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
+    world->bank = batch_bank_create((size_t)1 << 24);
+    assert_non_null(world->bank);
+    assert_int_equal(batch_bank_open_loader(world->bank, 1, 1000), 0);
+    assert_int_equal(snapshots_create(&world->graph.book, &world->snapshots), 0);
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++) {
+        graph_meta_add_part(&world->meta, &world->graph.parts[p]);
+        assert_int_equal(snapshots_add(world->snapshots, &world->graph.parts[p], NULL, NULL, NULL),
+                         0);
+    }
+    world->options = (struct sampler_options){ .book = &world->graph.book, .meta = &world->meta,
+                                               .bank = world->bank,
+                                               .snapshots = world->snapshots,
+                                               .recovery_ns = 60 * ENV_SECOND_NS };
+    world->open = (struct msg_loader_open){ .loader = 1, .seed = seed, .num_seeds = SEEDS,
+                                            .num_layers = 1, .fanout = { 0 },
+                                            .batch_size = BATCH, .world = 1,
+                                            .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
+                                            .flags = MSG_LOADER_SHUFFLE };
+    asker_open(&world->asker, seed, false);
+    asker_spawn(&world->asker, &sampler_ops, &world->options);
+    assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &world->open, sizeof world->open,
+                               world->seeds, 2 * SEEDS * sizeof *world->seeds), 0);
+    assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
+}
+
+static void close_world(struct world *world)
+{
+    asker_close(&world->asker);
+    batch_bank_close(world->bank);
+    batch_bank_release(world->bank);
+    snapshots_destroy(world->snapshots);
+    graph_meta_fini(&world->meta);
+    test_graph_fini(&world->graph);
+    free(world->seeds);
+}
+
+static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t batch)
+{
+    const struct msg_batch_request asked = { .loader = loader, .batch = batch, .epoch = epoch };
+    int rv = asker_ask(&world->asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0);
+    if (rv == 0 && world->asker.reply_kind == MSG_FAILED)
+        rv = ((const struct msg_failed *)(const void *)world->asker.reply_head)->code;
+    return rv;
+}
+
+/* The nodes of the batch are those of the order made in one go, each once. */
+static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
+{
+    const struct epoch_plan plan = { .num_seeds = SEEDS, .seed = world->open.seed,
+                                     .batch_size = BATCH, .world = 1, .shuffle = true };
+    struct epoch_order order = { .ready = false };
+    struct sampled_batch *batch = batch_bank_collect(world->bank, 1, epoch, step);
+    assert_non_null(batch);
+    const struct batch_nodes *nodes = &batch->space.nodes[0];
+    bool met[NODES] = { false };
+    uint32_t at = 0;
+    assert_int_equal(epoch_order_begin(&order, &plan, epoch), 0);
+    assert_false(epoch_order_work(&order, &plan, SIZE_MAX));
+    for (uint64_t i = step * BATCH; i < (step + 1) * BATCH && i < SEEDS; i++) {
+        uint64_t id = world->seeds[((const uint32_t *)order.positions.data)[i]];
+        if (!met[id])
+            assert_int_equal(nodes->ids[at++], id);
+        met[id] = true;
+    }
+    assert_true(nodes->num_seeds == at && nodes->num_nodes == at);
+    epoch_order_fini(&order);
+    sampled_batch_release(batch);
+}
+
+static void large_epochs_are_put_in_order_by_the_crew(void **state)
+{
+    (void)state;
+    struct seeds seeds = seeds_wanted(3);
+    static const struct { uint32_t epoch; uint64_t step; } asked[] = {
+        { 0, 0 }, { 0, 6666 }, { 1, 3 }, { 1, 4 }, { 2, 0 }, { 4, 5 }, { 2, 1 } };
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct world world;
+        seeds_note(seed);
+        open_world(&world, seed + 1);
+        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+            batch_bank_set_epoch(world.bank, 1, asked[i].epoch, asked[i].step);
+            assert_int_equal(ask(&world, 1, asked[i].epoch, asked[i].step), 0);
+            check_seeds(&world, asked[i].epoch, asked[i].step);
+        }
+        close_world(&world);
+    }
+}
+
+/* The crew has the order when the loader is closed, or the node stops. */
+static void a_loader_may_close_while_its_order_is_made(void **state)
+{
+    (void)state;
+    struct seeds seeds = seeds_wanted(20);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct world world;
+        const struct msg_loader_close close = { .loader = 1 };
+        seeds_note(seed);
+        open_world(&world, seed + 1);
+        world.asker.timeout_ns = 1 + seed * 500; /* gives up, the work goes on */
+        int rv = ask(&world, 1, 0, 0);
+        assert_true(rv == 0 || rv == TR_ETIMEDOUT);
+        world.asker.timeout_ns = 0;
+        if (seed % 3 != 0) /* a call that nobody answers tells when it was read */
+            assert_int_equal(asker_ask(&world.asker, MSG_LOADER_CLOSE, &close, sizeof close, NULL,
+                                       0), TR_EPEERDOWN);
+        if (seed % 3 == 1)
+            assert_int_equal(ask(&world, 1, 0, 0), TR_ECLOSED);
+        close_world(&world);
+    }
+}
+
+static void what_cannot_be_served_is_refused(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1);
+    assert_int_equal(ask(&world, 2, 0, 0), TR_ECLOSED);
+    assert_int_equal(ask(&world, 1, 0, (SEEDS + BATCH - 1) / BATCH), TR_ERANGE);
+    const struct msg_loader_open good = world.open;
+    struct msg_loader_open bad[] = { good, good, good, good, good };
+    bad[0].ntype = GRAPH_NTYPES;
+    bad[1].num_layers = 0;
+    bad[2].num_layers = MSG_LAYERS_MAX + 1;
+    bad[3].batch_size = 0;
+    bad[4].rank = 1;
+    for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bad[i].loader = 10 + i;
+        assert_int_equal(asker_ask(&world.asker, MSG_LOADER_OPEN, &bad[i], sizeof bad[i],
+                                   world.seeds, 2 * SEEDS * sizeof *world.seeds), 0);
+        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
+        assert_int_equal(ask(&world, 10 + i, 0, 0), TR_ECLOSED);
+    }
+    close_world(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_be_served_is_refused),
+        cmocka_unit_test(a_loader_may_close_while_its_order_is_made),
+        cmocka_unit_test(large_epochs_are_put_in_order_by_the_crew),
+    };
+    return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
+}
