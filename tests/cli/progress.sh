@@ -23,7 +23,7 @@ train="train $work/parts/toy.json --run $work/run --replace --hidden 128 --batch
     expect "quiet: nothing is said" silent
 }
 
-if command -v script >/dev/null; then
+if script -qec true /dev/null >"$work/out" 2>"$work/err" </dev/null; then
     run script -qec "$TROUPE $train --epochs 2" /dev/null
     expect "terminal: training succeeds" exited 0
     expect "terminal: a bar an epoch, redrawn in place, with a rate" \
@@ -31,7 +31,7 @@ if command -v script >/dev/null; then
     expect "terminal: the bar says how long is left" says 'epoch 1 \[.*, .* left'
     expect "terminal: and the epoch's line follows" says '^epoch 2: loss '
 else
-    skip "bars on a terminal" "script is not here"
+    skip "bars on a terminal" "script(1) is not here or gets no pseudo-terminal"
 fi
 
 # A dump while training: what each actor and mailbox holds.

@@ -1,0 +1,64 @@
+# make installcheck (make distcheck runs it): what was installed serves people who never saw the
+# sources. The command runs, the headers compile alone, as C and as C++, and a program links with
+# what troupe.pc says, to the shared library and to the static one.
+#
+# usage: installed.sh SOURCES BINDIR INCLUDEDIR LIBDIR MANDIR, with CC, CXX, CFLAGS and PKG_CONFIG set
+# shellcheck disable=SC2086 # flags are lists of words
+set -eu
+sources=$1 bindir=$2 includedir=$3 libdir=$4 mandir=$5
+work=$(mktemp -d "${TMPDIR:-/tmp}/troupe-installed.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+wrong() {
+    echo "installcheck: $*" >&2
+    exit 1
+}
+
+troupe() {
+    LD_LIBRARY_PATH=$libdir "$bindir/troupe" "$@" >"$work/out" 2>&1 || {
+        cat "$work/out" >&2
+        wrong "troupe $1 failed"
+    }
+}
+
+troupe --version
+troupe generate sbm --nodes 500 --edges 4000 --features 8 --classes 4 --out "$work/raw" --quiet
+troupe partition "$work/raw" --parts 2 --name g --out "$work/parts" --quiet
+for page in man1/troupe.1 man3/libtroupe.3 man5/troupe-partition.5 man7/troupe.7; do
+    [ -s "$mandir/$page" ] || wrong "$mandir/$page is missing"
+done
+
+for header in "$includedir"/troupe/*.h; do
+    name=troupe/${header##*/}
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$name" >"$work/alone.c"
+    cp "$work/alone.c" "$work/alone.cc"
+    $CC $CFLAGS -I"$includedir" -Wall -Wextra -Werror -c "$work/alone.c" -o "$work/alone.o" ||
+        wrong "$name does not compile by itself"
+    $CXX $CFLAGS -I"$includedir" -Wall -Wextra -Werror -c "$work/alone.cc" -o "$work/alone.o" ||
+        wrong "$name does not compile as C++"
+done
+
+pc() { PKG_CONFIG_PATH=$libdir/pkgconfig "$PKG_CONFIG" "$@" troupe; }
+
+# built_from HOW: the example runs, and reads the graph.
+built_from() {
+    LD_LIBRARY_PATH=$libdir "$work/batches" "$work/parts/g.json" >"$work/out" ||
+        wrong "a program linked to the $1 library fails"
+    grep -q '^batch 0: ' "$work/out" || wrong "a program linked to the $1 library reads nothing"
+}
+
+# Flags are lists of words.
+# shellcheck disable=SC2046,SC2086
+if [ -e "$libdir/libtroupe.so" ]; then
+    $CC $CFLAGS "$sources/examples/batches.c" $(pc --cflags --libs) -o "$work/batches" ||
+        wrong "troupe.pc does not link the shared library"
+    built_from shared
+fi
+# shellcheck disable=SC2046,SC2086
+if [ -e "$libdir/libtroupe.a" ]; then
+    libs=$(pc --static --libs | sed "s|-ltroupe|$libdir/libtroupe.a|")
+    $CC $CFLAGS "$sources/examples/batches.c" $(pc --cflags) $libs -o "$work/batches" ||
+        wrong "troupe.pc does not link the static library"
+    built_from static
+fi
+echo "installcheck: what is installed works"
