@@ -12,8 +12,10 @@ fi
 # mean KEY < JSON lines
 mean() { sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" | awk '{ s += $1 } END { printf "%.4f", NR ? s / NR : 0 }'; }
 
-# at_least MEASURED GOAL
-at_least() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'; }
+# at_least MEASURED GOAL: of all ten runs, none missing.
+at_least() {
+    [ "$(wc -l <"$work/results")" = 10 ] && awk -v a="$1" -v b="$2" 'BEGIN { exit !(a >= b) }'
+}
 
 have() {
     [ -e "$TROUPE_DATA/$1/edges.npy" ] && return 0
@@ -44,7 +46,7 @@ planetoid() {
         ten_runs "$work/$1/$1.json" --model "$model" --hidden 64 --dropout 0.5 --input-dropout 0.5 \
             --lr 0.01 --l2 5e-4 --fanout 10,25 --normalise --epochs 100 --seed @
         got=$(mean test_accuracy <"$work/results")
-        expect "$1, $model: mean accuracy of $(grep -c test_accuracy "$work/results") seeds $got, at least $goal" at_least "$got" "$goal"
+        expect "$1, $model: mean accuracy of 10 seeds $got, at least $goal" at_least "$got" "$goal"
     done
 }
 
@@ -55,7 +57,7 @@ tolokers() {
         --fanout 10,25 --batch-size 512 --epochs 60 --metric roc-auc --train-mask train_mask_@ \
         --val-mask val_mask_@ --test-mask test_mask_@ --seed @
     got=$(mean test_roc_auc <"$work/results")
-    expect "tolokers, sage: mean ROC AUC of $(grep -c test_roc_auc "$work/results") splits $got, at least 0.80" at_least "$got" 0.80
+    expect "tolokers, sage: mean ROC AUC of 10 splits $got, at least 0.80" at_least "$got" 0.80
 }
 
 planetoid cora 0.79 0.80
