@@ -68,21 +68,6 @@ void draft_space_fini(struct draft_space *space)
     vec_fini(&space->streams);
 }
 
-size_t draft_bytes(const struct draft *draft)
-{
-    size_t bytes = 0, cells = (size_t)draft->num_etypes * draft->num_parts;
-    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
-        const struct draft_type *type = &draft->types[t];
-        bytes += relabel_bytes(&type->nodes) + type->owners.capacity;
-        for (uint32_t p = 0; p < draft->num_parts; p++)
-            bytes += type->lists[p].rows.capacity + type->lists[p].positions.capacity;
-    }
-    for (size_t i = 0; i < cells; i++)
-        bytes += draft->answers[i].counts.capacity + draft->answers[i].columns.capacity +
-                 draft->answers[i].edge_ids.capacity;
-    return bytes;
-}
-
 static int reset_type(struct draft *draft, struct draft_type *type)
 {
     type->placed = 0;

@@ -162,9 +162,6 @@ int draft_init(struct draft *draft, const struct draft_graph *graph);
 void draft_fini(struct draft *draft);
 void draft_space_fini(struct draft_space *space);
 
-/* Bytes of its tables and lists, for the account of its owner. */
-size_t draft_bytes(const struct draft *draft);
-
 /* Begins a batch in an empty space of the plan's shape. key names seed, epoch, rank and batch;
  * parts[num_parts] (copied) are those that can be read directly, or NULL for none of them.
  * TR_EINVAL: the plan has no layers, or more than the space. */

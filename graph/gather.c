@@ -14,18 +14,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Where the rows are: NULL arrays mean one after the other. */
-struct places {
-    const uint32_t *narrow;
-    const uint64_t *wide;
-    uint64_t begin;
-};
-
-ALWAYS_INLINE size_t place_of(struct places places, size_t i)
+/* Where the i-th row is; without places, one is after the other. */
+ALWAYS_INLINE size_t place_of(const uint32_t *places, size_t i)
 {
-    if (places.narrow != NULL)
-        return places.narrow[i];
-    return places.wide != NULL ? (size_t)(places.wide[i] - places.begin) : i;
+    return places != NULL ? places[i] : i;
 }
 
 ALWAYS_INLINE void prefetch_row(const char *row, size_t row_bytes, int write)
@@ -50,11 +42,10 @@ static size_t rows_ahead(size_t row_bytes)
     return ahead > AHEAD_ROWS_MAX ? AHEAD_ROWS_MAX : ahead;
 }
 
-ALWAYS_INLINE void copy_rows(char *to, struct places to_places, const char *from,
-                             struct places from_places, size_t row_bytes, size_t n)
+ALWAYS_INLINE void copy_rows(char *to, const uint32_t *to_places, const char *from,
+                             const uint32_t *from_places, size_t row_bytes, size_t n)
 {
-    int scattered = to_places.narrow != NULL;
-    int gathered = from_places.narrow != NULL || from_places.wide != NULL;
+    int scattered = to_places != NULL, gathered = from_places != NULL;
     size_t ahead = rows_ahead(row_bytes);
     for (size_t i = 0; i < ahead && i < n; i++) {
         if (gathered)
@@ -71,8 +62,8 @@ ALWAYS_INLINE void copy_rows(char *to, struct places to_places, const char *from
 }
 
 /* A copy of constant size is a few instructions: labels and IDs, and one register's rows. */
-ALWAYS_INLINE void dispatch(char *to, struct places to_places, const char *from,
-                            struct places from_places, size_t row_bytes, size_t n)
+ALWAYS_INLINE void dispatch(char *to, const uint32_t *to_places, const char *from,
+                            const uint32_t *from_places, size_t row_bytes, size_t n)
 {
     switch (row_bytes) {
     case 0:
@@ -110,24 +101,16 @@ int gather_check(const uint32_t *rows, size_t n, uint64_t num_rows)
 
 void gather_rows(void *to, const void *from, size_t row_bytes, const uint32_t *rows, size_t n)
 {
-    dispatch(to, (struct places){ 0 }, from, (struct places){ .narrow = rows }, row_bytes, n);
-}
-
-void gather_ids(void *to, const void *from, size_t row_bytes, const uint64_t *ids, uint64_t begin,
-                size_t n)
-{
-    dispatch(to, (struct places){ 0 }, from, (struct places){ .wide = ids, .begin = begin },
-             row_bytes, n);
+    dispatch(to, NULL, from, rows, row_bytes, n);
 }
 
 void gather_rows_to(void *to, const uint32_t *places, const void *from, size_t row_bytes,
                     const uint32_t *rows, size_t n)
 {
-    dispatch(to, (struct places){ .narrow = places }, from, (struct places){ .narrow = rows },
-             row_bytes, n);
+    dispatch(to, places, from, rows, row_bytes, n);
 }
 
 void scatter_rows(void *to, const uint32_t *places, const void *from, size_t row_bytes, size_t n)
 {
-    dispatch(to, (struct places){ .narrow = places }, from, (struct places){ 0 }, row_bytes, n);
+    dispatch(to, places, from, NULL, row_bytes, n);
 }

@@ -17,10 +17,6 @@ int gather_check(const uint32_t *rows, size_t n, uint64_t num_rows);
 /* to[i] = from[rows[i]] */
 void gather_rows(void *to, const void *from, size_t row_bytes, const uint32_t *rows, size_t n);
 
-/* to[i] = from[ids[i] - begin]: rows by global ID, from the partition that owns them all. */
-void gather_ids(void *to, const void *from, size_t row_bytes, const uint64_t *ids, uint64_t begin,
-                size_t n);
-
 /* to[places[i]] = from[rows[i]]: the local rows of a batch of several owners. */
 void gather_rows_to(void *to, const uint32_t *places, const void *from, size_t row_bytes,
                     const uint32_t *rows, size_t n);

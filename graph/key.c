@@ -13,14 +13,3 @@ uint64_t key_base(const struct draw_key *key)
     base = fold(base, key->batch);
     return fold(base, key->type);
 }
-
-double key_normal(uint64_t node_key, uint64_t draw)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = 0; i < KEY_NORMAL_DRAWS; i++) {
-        uint64_t bits = key_draw(node_key, draw + i);
-        sum += (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
-    }
-    /* Twelve uniforms on 0 .. 65535: mean 12 * 65535 / 2, variance 65536^2 - 1. */
-    return ((double)sum - 393210.0) / 65536.0;
-}

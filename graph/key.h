@@ -92,11 +92,4 @@ static inline float key_float(uint64_t node_key, uint64_t draw)
     return (float)(key_draw(node_key, draw) >> 40) * 0x1p-24f;
 }
 
-/* Draws that key_normal uses: the next variate starts at draw + KEY_NORMAL_DRAWS. */
-#define KEY_NORMAL_DRAWS 3
-
-/* Mean 0, variance 1, bell-shaped, in [-6, 6]: a sum of twelve uniforms, since a true normal
- * would need a logarithm, whose last bit differs between C libraries. For initial weights. */
-double key_normal(uint64_t node_key, uint64_t draw);
-
 #endif

@@ -1,7 +1,6 @@
 #include "graph/local_rows.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "graph/gather.h"
 
@@ -40,15 +39,6 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
     *out = (struct local_table){ feature->rows, feature->num_rows, feature->row_bytes,
                                  feature->width, tr_dtype_size(feature->dtype) };
     return 0;
-}
-
-int local_table_number(const struct graph_part *part, uint32_t ntype, const char *name)
-{
-    const struct node_part *nodes = &part->nodes[ntype];
-    for (uint32_t i = 0; i < nodes->num_features; i++)
-        if (strcmp(nodes->features[i].name, name) == 0)
-            return (int)i;
-    return -1;
 }
 
 int local_rows_check(const struct graph_part *part, const struct local_table *table,

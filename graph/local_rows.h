@@ -28,9 +28,6 @@ struct local_table {
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error);
 
-/* The number of the feature of that name, or -1. */
-int local_table_number(const struct graph_part *part, uint32_t ntype, const char *name);
-
 /* Checks rows that came from outside: TR_ERANGE names partition, row and bound. */
 int local_rows_check(const struct graph_part *part, const struct local_table *table,
                      const uint32_t *rows, uint64_t num_rows, struct error *error);

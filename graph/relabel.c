@@ -35,11 +35,6 @@ void relabel_fini(struct relabel *table)
     *table = (struct relabel){ 0 };
 }
 
-size_t relabel_bytes(const struct relabel *table)
-{
-    return table->ids_max * sizeof *table->ids + table->entries_max * sizeof *table->entries;
-}
-
 /* Declares all entries empty and makes 2^bits of them. */
 static int renew_entries(struct relabel *table, unsigned bits)
 {

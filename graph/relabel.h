@@ -43,9 +43,6 @@ void relabel_fini(struct relabel *table);
 /* Empties the table. nodes_hint sizes it for what is to come (0: as the batch before). */
 int relabel_reset(struct relabel *table, uint32_t nodes_hint);
 
-/* Bytes it holds, for the account of its owner. */
-size_t relabel_bytes(const struct relabel *table);
-
 /* Maps ids[n] to positions[n], appending those that are new. TR_ENOMEM, TR_ETOOBIG: those
  * already appended stay, positions are undefined, the table can be reset and used again.
  * relabel_add_u32 is the fast one, for tables all of whose IDs are below 2^32. */

@@ -94,18 +94,14 @@ static void variates_have_their_moments(void **state)
 {
     (void)state;
     enum { N = 200000 };
-    double sum = 0, square = 0, uniform = 0, single = 0;
+    double uniform = 0, single = 0;
     for (uint64_t i = 0; i < N; i++) {
-        double z = key_normal(13, i * KEY_NORMAL_DRAWS), u = key_double(17, i);
+        double u = key_double(17, i);
         float f = key_float(19, i);
-        assert_true(z >= -6 && z <= 6 && u >= 0 && u < 1 && f >= 0 && f < 1);
-        sum += z;
-        square += z * z;
+        assert_true(u >= 0 && u < 1 && f >= 0 && f < 1);
         uniform += u;
         single += f;
     }
-    assert_true(sum / N > -0.01 && sum / N < 0.01);
-    assert_true(square / N > 0.99 && square / N < 1.01);
     assert_true(uniform / N > 0.497 && uniform / N < 0.503);
     assert_true(single / N > 0.497 && single / N < 0.503);
 }

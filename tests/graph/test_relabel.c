@@ -104,9 +104,9 @@ static void bounds_are_kept(void **state)
     assert_int_equal(relabel_reset(&table, RELABEL_NODES_MAX + 1), TR_ETOOBIG);
     assert_int_equal(relabel_add_u32(&table, NULL, 0, NULL), 0);
     assert_int_equal(relabel_reset(&table, 0), 0);
-    assert_true(relabel_bytes(&table) > 0);
+    assert_non_null(table.entries);
     relabel_fini(&table);
-    assert_int_equal(relabel_bytes(&table), 0);
+    assert_null(table.entries);
     relabel_fini(&table);
 }
 
