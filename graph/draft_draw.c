@@ -165,7 +165,8 @@ static uint64_t aim_streams(struct draft *draft, const struct draft_space *space
         s->counts = (const uint32_t *)(local ? &space->counts : &answer->counts)->data + row;
         s->columns = (const unsigned char *)(local ? &space->columns : &answer->columns)->data +
                      edge * column_bytes;
-        s->edge_ids = (const uint64_t *)(local ? &space->edge_ids : &answer->edge_ids)->data + edge;
+        const uint64_t *edge_ids = (local ? &space->edge_ids : &answer->edge_ids)->data;
+        s->edge_ids = edge_ids == NULL ? NULL : edge_ids + edge; /* not asked for */
         uint64_t sum = 0;
         for (uint32_t i = 0; i < s->num_rows; i++)
             sum += s->counts[i];
