@@ -396,6 +396,13 @@ int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch)
     return rv == TR_EEXIST ? 0 : rv;
 }
 
+int batch_bank_say_full(struct batch_bank *bank, size_t bytes, struct error *error)
+{
+    return error_set(error, TR_EFULL, "account \"batches\" is full: a batch of %zu bytes came, %zu "
+                     "of %zu are in use; release batches or raise memory_bytes_max", bytes,
+                     batch_bank_used(bank), batch_bank_bound(bank));
+}
+
 bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
                          uint64_t index)
 {

@@ -21,6 +21,7 @@
 
 #include "actors/sampled_batch.h"
 #include "runtime/account.h"
+#include "runtime/error.h"
 
 struct batch_bank;
 
@@ -64,6 +65,9 @@ struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntyp
  * TR_EFULL: it is larger than what is left of the account, TR_ECANCELED: nobody waits for it;
  * then it was released. A second deposit of one (loader, epoch, index) releases it: 0. */
 int batch_bank_deposit(struct batch_bank *bank, struct sampled_batch *batch);
+
+/* Says, as TR_EFULL, that the account has no room for a batch of that many bytes. */
+int batch_bank_say_full(struct batch_bank *bank, size_t bytes, struct error *error);
 
 /* Whether that batch was collected, or is not wanted any more. */
 bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint32_t epoch,

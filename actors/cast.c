@@ -92,6 +92,7 @@ static void fill_samplers(struct cast *cast)
             .recovery_ns = o->recovery_ns,
             .call_ns = o->call_ns,
             .reply_bytes_max = o->reply_bytes_max,
+            .flat = o->flat,
         };
 }
 

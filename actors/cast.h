@@ -24,6 +24,7 @@ struct cast_options {
     uint32_t samplers; /* at least 1 */
     uint32_t loops;    /* of the node */
     bool direct;       /* samplers and client read partitions of this process; false: messages alone */
+    bool flat;         /* batches go to the proxy as bytes, as from a sampler elsewhere */
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h */

@@ -174,6 +174,8 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
         return;
     slot->call = (struct call_id){ 0 };
     int failed = status == 0 ? failed_read(reply, &error) : 0;
+    if (status == 0 && failed == 0)
+        failed = proxy_deposit(slot, reply, &error);
     message_release(self, reply);
     settle(slot, status, failed, &error);
     if (slot->state == SLOT_QUEUED)

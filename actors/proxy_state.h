@@ -97,6 +97,11 @@ void proxy_close_at(struct proxy_open *open);
 void proxy_retry_later(struct proxy_loader *loader);
 void proxy_find_samplers(struct proxy *proxy);
 
+/* proxy_deposit.c: puts a batch that came as a reply's body into the bank, where one without a body
+ * lies already. 0, or a TR_E* with its sentence. */
+int proxy_deposit(const struct proxy_slot *slot, const struct message *reply,
+                  struct error *error);
+
 /* An upper bound of the bytes of one batch, before there was any. */
 size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
 

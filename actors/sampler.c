@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actors/batch_flat.h"
 #include "actors/failed.h"
 #include "actors/sampler_state.h"
 #include "runtime/directory.h"
@@ -59,11 +60,39 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
     finish_task(task);
 }
 
+/* The batch leaves as bytes; what it was made in serves the next one. */
+static int put_flat(struct task *task, struct message *reply, struct error *error)
+{
+    uint64_t bytes;
+    int rv = batch_flat_bytes(task->out, &bytes);
+    if (rv != 0 || bytes > MSG_BATCH_BYTES_MAX)
+        return error_set(error, TR_ETOOBIG, "a batch is larger than the %" PRIu64 " bytes of one "
+                         "message; use smaller batches or fan-outs", MSG_BATCH_BYTES_MAX);
+    void *to = message_body_alloc(task->sampler->self, reply, bytes);
+    if (to == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes", bytes);
+    batch_flatten(task->out, to);
+    return 0;
+}
+
+static int put_in_bank(struct task *task, struct error *error)
+{
+    struct batch_bank *bank = task->sampler->options->bank;
+    struct sampled_batch *batch = task->out;
+    task->out = NULL;
+    size_t bytes = sampled_batch_bytes(batch);
+    int rv = batch_bank_deposit(bank, batch);
+    if (rv == TR_EFULL)
+        return batch_bank_say_full(bank, bytes, error);
+    return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
+}
+
 static void complete_task(struct task *task)
 {
     struct sampler *s = task->sampler;
     const struct msg_batch_request *asked = message_head(task->request);
     struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
+    struct error error = { 0 };
     if (reply == NULL) {
         sampler_fail_task(task, TR_ENOMEM, "no memory for a reply");
         return;
@@ -72,21 +101,14 @@ static void complete_task(struct task *task)
     head->loader = asked->loader;
     head->batch = asked->batch;
     head->epoch = asked->epoch;
-    struct sampled_batch *batch = task->out;
-    task->out = NULL;
-    size_t bytes = sampled_batch_bytes(batch);
-    int rv = batch_bank_deposit(s->options->bank, batch);
+    int rv = s->options->flat ? put_flat(task, reply, &error) : put_in_bank(task, &error);
     if (rv == 0) {
         actor_reply(s->self, task->request, reply);
         finish_task(task);
         return;
     }
     message_release(s->self, reply);
-    char text[256];
-    snprintf(text, sizeof text, "account \"batches\" is full: a batch of %zu bytes came, %zu of "
-             "%zu are in use; release batches or raise memory_bytes_max", bytes,
-             batch_bank_used(s->options->bank), batch_bank_bound(s->options->bank));
-    sampler_fail_task(task, rv, rv == TR_EFULL ? text : "nobody waits for the batch");
+    sampler_fail_task(task, rv, error.text);
 }
 
 static void finish_hop(struct task *task, struct error *error, int *rv)

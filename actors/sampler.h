@@ -7,7 +7,7 @@
  * request a (hop, partition), partitions that are in this process's memory are read directly.
  * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
  * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the reply
- * says so; what can't be made is answered with MSG_FAILED.
+ * says so; or it is the reply's body (`flat`). What can't be made is answered with MSG_FAILED.
  *
  * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
  * slices of a few milliseconds, with the mailbox looked at in between.
@@ -43,6 +43,7 @@ struct sampler_options {
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
+    bool flat; /* batches go as bytes in the reply: who asks shares no bank, or acts as if */
 };
 
 /* arg: struct sampler_options. */

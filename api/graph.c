@@ -85,6 +85,7 @@ static int init_cast(struct tr_graph *graph)
         .samplers = o->samplers,
         .loops = o->loops,
         .direct = o->direct,
+        .flat = o->codec,
         .recovery_ns = (uint64_t)o->recovery_deadline_ns,
     };
     return cast_init(&graph->cast, &options);

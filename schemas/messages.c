@@ -18,6 +18,7 @@
          ? MSG_REPLY_BYTES_MAX                                                                   \
      : (id) == MSG_META_REPLY || (id) == MSG_FAILED || (id) == MSG_MEMBERS_REPLY ? TEXT_BYTES_MAX \
      : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY ? BULK_BYTES_MAX                       \
+     : (id) == MSG_BATCH_REPLY                            ? MSG_BATCH_BYTES_MAX                  \
                                                           : 0)
 
 #define X(kind, type, lane, class)                                       \

@@ -57,6 +57,9 @@
  * refused with TR_ETOOBIG. */
 #define MSG_REPLY_BYTES_MAX (UINT64_C(64) << 20)
 
+/* A batch flattened; a larger one is refused with TR_ETOOBIG by the sampler that made it. */
+#define MSG_BATCH_BYTES_MAX (UINT64_C(4) << 30)
+
 enum message_kind_id {
     MSG_FIRST_ = MESSAGES_FIRST_KIND - 1,
 #define X(kind, type, lane, class) kind,
@@ -266,7 +269,8 @@ struct msg_batch_request {
     uint32_t epoch;
 };
 
-/* The batch is made; it lies in the bank (actors/batch_bank.h) until it is collected there. */
+/* The batch is made. Body: the batch (actors/batch_flat.h), or none: it lies in the bank
+ * (actors/batch_bank.h) until it is collected there. */
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;

@@ -55,6 +55,7 @@ static void make_cast(struct world *world)
         .samplers = s->samplers,
         .loops = s->loops,
         .direct = s->direct,
+        .flat = s->codec,
         .recovery_ns = RECOVERY_NS,
         .call_ns = s->call_ns,
         .reply_bytes_max = s->reply_bytes_max,

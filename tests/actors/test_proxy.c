@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "actors/batch_flat.h"
 #include "actors/proxy.h"
 #include "actors/sampler.h"
 #include "runtime/call.h"
@@ -41,6 +42,9 @@ struct world {
     struct proxy_options options;
     uint64_t delay_ns;   /* most time that a sampler takes */
     uint64_t die_one_in; /* requests that kill a sampler; 0: none */
+    bool flat;           /* batches come as bytes */
+    uint64_t cut;        /* bytes that are missing from them */
+    uint64_t step_off;   /* by how much they are another step */
     uint64_t turn;       /* epoch * STEPS + step that the client asks for */
     uint32_t asked[EPOCHS_MAX]; /* requests that came to samplers, by epoch */
 };
@@ -62,13 +66,39 @@ static void schedule(struct actor *self, struct stub *stub)
         timer_start(self, &stub->timer, actor_now_ns(self) + delay, make_first, stub);
 }
 
+static int put_flat(struct actor *self, const struct world *world,
+                    const struct sampled_batch *batch, struct message *reply)
+{
+    uint64_t bytes;
+    assert_int_equal(batch_flat_bytes(batch, &bytes), 0);
+    void *to = message_body_alloc(self, reply, bytes);
+    if (to == NULL)
+        return TR_ENOMEM;
+    batch_flatten(batch, to);
+    reply->frame.body_bytes -= world->cut;
+    return 0;
+}
+
+static int hand_over(struct actor *self, const struct world *world, struct sampled_batch *batch,
+                     struct message *reply)
+{
+    if (!world->flat)
+        return batch_bank_deposit(world->bank, batch);
+    batch->space.batch.index += world->step_off;
+    int rv = reply == NULL ? TR_ENOMEM : put_flat(self, world, batch, reply);
+    sampled_batch_release(batch);
+    return rv;
+}
+
 static void make_first(struct actor *self, void *arg)
 {
     struct stub *stub = arg;
     struct message *request = stub->queue[0];
     const struct msg_batch_request *asked = message_head(request);
     struct message *reply = message_create(self, MSG_BATCH_REPLY);
-    struct sampled_batch *batch = batch_bank_take(stub->world->bank, 1, 1, 1);
+    const struct graph_types *types = &stub->world->graph.book.types;
+    struct sampled_batch *batch = batch_bank_take(stub->world->bank, types->num_ntypes,
+                                                  types->num_etypes, 1);
     assert_non_null(batch);
     for (uint32_t i = 1; i < stub->count; i++)
         stub->queue[i - 1] = stub->queue[i];
@@ -76,7 +106,7 @@ static void make_first(struct actor *self, void *arg)
     batch->loader = asked->loader;
     batch->space.batch.epoch = asked->epoch;
     batch->space.batch.index = asked->batch;
-    int rv = batch_bank_deposit(stub->world->bank, batch);
+    int rv = hand_over(self, stub->world, batch, reply);
     if (reply == NULL || rv != 0) {
         message_release(self, reply);
         actor_refuse(self, request, rv != 0 ? rv : TR_ENOMEM);
@@ -169,7 +199,7 @@ static void settle(struct world *world)
     env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
 }
 
-static void open_world(struct world *world, uint64_t seed)
+static void open_bounded(struct world *world, uint64_t seed, size_t bank_bytes)
 {
     const struct actor_options parent = { .ops = &parent_ops, .arg = world->stubs };
     struct address address;
@@ -178,7 +208,7 @@ static void open_world(struct world *world, uint64_t seed)
         world->stubs[i] = (struct stub_args){ world, i };
     test_graph_init(&world->graph, 3, 50, 10);
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
-    world->bank = batch_bank_create((size_t)1 << 28);
+    world->bank = batch_bank_create(bank_bytes);
     assert_non_null(world->bank);
     world->options = (struct proxy_options){ .book = &world->graph.book, .meta = &world->meta,
                                              .bank = world->bank, .num_samplers = SAMPLERS,
@@ -197,6 +227,11 @@ static void open_world(struct world *world, uint64_t seed)
                                sizeof seeds), 0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
     settle(world); /* all names are registered before faults begin */
+}
+
+static void open_world(struct world *world, uint64_t seed)
+{
+    open_bounded(world, seed, (size_t)1 << 28);
 }
 
 static void close_world(struct world *world)
@@ -246,6 +281,7 @@ static void batches_come_once_and_in_order(void **state)
         open_world(&world, seed);
         world.die_one_in = seed % 3 == 0 ? 0 : 3 + seed % 7;
         world.asker.alloc_fail_ppm = seed % 2 == 0 ? 0 : 20000;
+        world.flat = seed % 5 < 2;
         for (uint32_t epoch = 0; epoch < 4; epoch++)
             take_epoch(&world, epoch);
         close_world(&world);
@@ -293,6 +329,30 @@ static void another_epoch_drops_what_was_begun(void **state)
     close_world(&world);
 }
 
+/* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
+static void bytes_that_are_no_such_batch_are_refused(void **state)
+{
+    (void)state;
+    static const struct { uint64_t cut, step_off; size_t bound; int code; } bad[] = {
+        { 1, 0, 1 << 28, TR_EFORMAT }, { 64, 0, 1 << 28, TR_EFORMAT },
+        { 0, 1, 1 << 28, TR_EFORMAT }, { 0, 0, 100, TR_EFULL } };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const struct msg_batch_request asked = { .loader = LOADER };
+        struct world world;
+        open_bounded(&world, i, bad[i].bound);
+        world.flat = true;
+        world.cut = bad[i].cut;
+        world.step_off = bad[i].step_off;
+        assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL,
+                                   0), 0);
+        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
+        const struct msg_failed *failed = (const void *)world.asker.reply_head;
+        assert_int_equal(failed->code, bad[i].code);
+        assert_null(batch_bank_collect(world.bank, LOADER, 0, 0));
+        close_world(&world);
+    }
+}
+
 static void what_is_not_there_is_refused(void **state)
 {
     (void)state;
@@ -338,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(the_next_epoch_starves_nobody),
+        cmocka_unit_test(bytes_that_are_no_such_batch_are_refused),
         cmocka_unit_test(another_epoch_drops_what_was_begun),
         cmocka_unit_test(the_next_epoch_is_begun_ahead),
         cmocka_unit_test(batches_come_once_and_in_order),
