@@ -4,7 +4,7 @@
 #include "actors/batch_flat.h"
 #include "actors/proxy_state.h"
 
-/* The slot's batch and no other: what the client would wait for must not come under another name. */
+/* The slot's batch and no other: a client must not wait for what came under another name. */
 static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch *batch)
 {
     const struct msg_loader_open *open = slot->loader->open;
