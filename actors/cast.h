@@ -1,8 +1,9 @@
 /*
  * The cast: who plays in a job of one process, and the actor that starts them.
  *
- * One root spawns the coordinator, the servers, the samplers, the trainer-proxy and the client, spread
- * over the loops, and starts again what fails. The session and the simulator run this same tree.
+ * One root spawns the coordinator, the servers, the samplers, the trainer-proxy and the client,
+ * spread over the loops, and starts again what fails. The session and the simulator run this same
+ * tree.
  *
  * Ownership: a cast owns the arguments of its actors; it and what its options name outlive them.
  * Thread rules: the actor's; init and fini on any thread while no actor runs.
@@ -23,7 +24,7 @@ struct cast_options {
     uint32_t servers;  /* 0, or more than partitions: one a partition */
     uint32_t samplers; /* at least 1 */
     uint32_t loops;    /* of the node */
-    bool direct;       /* samplers and client read partitions of this process; false: messages alone */
+    bool direct;       /* samplers and client read partitions of this process, not messages alone */
     bool flat;         /* batches go to the proxy as bytes, as from a sampler elsewhere */
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */

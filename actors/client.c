@@ -176,7 +176,8 @@ static void work(struct actor *self, void *arg)
 static void add(struct client *c, struct message *request, const struct operation_ops *ops,
                 uint64_t number, uint64_t timeout_ns)
 {
-    struct operation *op = c->num_waiting == CLIENT_WAITING_MAX ? NULL : calloc(1, ops->state_bytes);
+    bool full = c->num_waiting == CLIENT_WAITING_MAX;
+    struct operation *op = full ? NULL : calloc(1, ops->state_bytes);
     if (op == NULL) {
         actor_refuse(c->self, request,
                      c->num_waiting == CLIENT_WAITING_MAX ? TR_EFULL : TR_ENOMEM);

@@ -200,8 +200,9 @@ static int read_rows(struct lane *lane, struct error *error)
     lane->piece = piece_rows(f->head->row_bytes, SLICE_BYTES, f->starts[lane->part + 1] - begin);
     int rv = local_table_find(part, f->head->ntype, f->head->table, &table, error);
     if (rv == 0 && table.row_bytes != f->head->row_bytes)
-        rv = error_set(error, TR_EMISMATCH, "partition %" PRIu32 ": rows of %" PRIu64 " bytes asked "
-                       "for, the table has %zu", lane->part, f->head->row_bytes, table.row_bytes);
+        rv = error_set(error, TR_EMISMATCH, "partition %" PRIu32 ": rows of %" PRIu64 " bytes "
+                       "asked for, the table has %zu", lane->part, f->head->row_bytes,
+                       table.row_bytes);
     if (rv == 0)
         rv = local_rows_check(part, &table, f->rows + begin, lane->piece, error);
     if (rv != 0)

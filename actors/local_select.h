@@ -21,8 +21,8 @@ struct local_mask {
 int local_mask_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                     struct local_mask *out, struct error *error);
 
-/* Where a piece from `begin` on ends that looks at a bounded number of rows, 4 ms of them, and finds
- * at most `most`; *count: how many it finds. */
+/* Where a piece from `begin` on ends that looks at a bounded number of rows, 4 ms of them, and
+ * finds at most `most`; *count: how many it finds. */
 uint64_t local_mask_scan(const struct local_mask *mask, uint64_t begin, uint64_t most,
                          uint32_t *count);
 

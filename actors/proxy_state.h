@@ -79,8 +79,9 @@ struct proxy {
 
 /* proxy_window.c */
 void proxy_drop_epoch(struct proxy_loader *loader);
-/* The client takes that step of that epoch next, or waits for it. What is on its way for it and later ones stays; a
- * step before the one that comes next, or an epoch that does not follow, begins anew from there. */
+/* The client takes that step of that epoch next, or waits for it. What is on its way for it and
+ * later ones stays; a step before the one that comes next, or an epoch that does not follow, begins
+ * anew from there. */
 void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
 /* Asks for what the window and the bank have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);

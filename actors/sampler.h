@@ -6,8 +6,9 @@
  * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one
  * request a (hop, partition), partitions that are in this process's memory are read directly.
  * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
- * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the reply
- * says so; or it is the reply's body (`flat`). What can't be made is answered with MSG_FAILED.
+ * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the
+ * reply says so; or it is the reply's body (`flat`). What can't be made is answered with
+ * MSG_FAILED.
  *
  * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
  * slices of a few milliseconds, with the mailbox looked at in between.

@@ -2,8 +2,8 @@
  * What stands behind the public handles, for the command line, the model and tests; not exported.
  *
  * Lifetimes: everything made from a session holds the session's memory by a counted reference.
- * A graph runs its actors on a node of its own; they stop when the last handle on the graph is closed
- * or the session is. Frozen partitions are opened before the actors and closed after them.
+ * A graph runs its actors on a node of its own; they stop when the last handle on the graph is
+ * closed or the session is. Frozen partitions are opened before the actors and closed after them.
  *
  * A blocking call takes a port of the graph (graph_enter), talks to actors, and gives it back
  * (graph_leave); closing waits until all calls have left, after it woke them.

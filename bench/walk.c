@@ -49,8 +49,8 @@ uint64_t walk_bare(struct walk *walk, uint64_t first, uint64_t count, int rows)
     uint64_t edges = 0;
     for (uint64_t batch = first; batch < first + count; batch++) {
         walk_deal(walk, batch);
-        edges += bare_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds, WALK_SEEDS, fanouts,
-                             key_mix(walk->seed + batch));
+        edges += bare_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds, WALK_SEEDS,
+                             fanouts, key_mix(walk->seed + batch));
         if (!rows)
             continue;
         bare_gather(walk->rows, walk->features->rows, walk->features->row_bytes,

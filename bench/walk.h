@@ -1,6 +1,6 @@
 /*
- * The walk that sampling is measured with: three hops from 1024 seeds of a homogeneous partition, and the
- * bare loop that does it, with its memory. Sampling benchmarks share it as their reference.
+ * The walk that sampling is measured with: three hops from 1024 seeds of a homogeneous partition,
+ * and the bare loop that does it, with its memory. Sampling benchmarks share it as their reference.
  *
  * Seeds of batch b are the nodes that a keyed bijection puts at b * 1024 ...: each node once an
  * epoch, scattered, as a shuffled loader takes them.

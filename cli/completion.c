@@ -62,7 +62,8 @@ static int run(const struct invocation *invocation, const void *values)
     puts("# Completion of troupe(1) for bash, made by `troupe completion`.\n"
          "_troupe()\n"
          "{\n"
-         "    local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+         "    local current=\"${COMP_WORDS[COMP_CWORD]}\""
+         " previous=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
          "    local path=\"${COMP_WORDS[1]}\" words=''\n"
          "    case \"$path\" in");
     printf("    ");

@@ -3,7 +3,8 @@
  * from a run's configuration.
  *
  * Ownership: run_job_open fills it, run_job_close frees all; the configuration is borrowed and
- * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from any.
+ * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from
+ * any.
  */
 #ifndef CLI_RUN_JOB_H
 #define CLI_RUN_JOB_H

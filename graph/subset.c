@@ -115,8 +115,8 @@ ALWAYS_INLINE void store_ranked(uint32_t *positions, const quad *lanes, const qu
 }
 
 /*
- * The draws do not depend on each other, only the rule for repeats does: so all are made at once, in
- * registers, where they can run ahead of the memory that the rows before still wait for. Draws
+ * The draws do not depend on each other, only the rule for repeats does: so all are made at once,
+ * in registers, where they can run ahead of the memory that the rows before still wait for. Draws
  * stored as words and loaded as vectors would first have to reach the cache, after those.
  */
 ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degree,

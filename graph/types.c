@@ -13,7 +13,8 @@ static int check_name(const char *name, size_t length, struct error *error)
     for (size_t i = 0; i < length; i++) {
         if (strchr(":/~", name[i]) != NULL)
             return error_set(error, TR_EINVAL,
-                             "type name '%.*s' holds '%c', which separates names in files; rename it",
+                             "type name '%.*s' holds '%c', which separates names in files; rename "
+                             "it",
                              (int)length, name, name[i]);
     }
     return 0;

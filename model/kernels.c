@@ -163,7 +163,8 @@ BODY double magnitude_body(const float *x, size_t n)
     }
     for (; i < n; i++)
         sums[i % 8] += fabs((double)x[i]);
-    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
 BODY void adam_body(float *weights, const float *grads, float *first, float *second, size_t n,

@@ -21,7 +21,8 @@ int ranking_add(struct ranking *ranking, float score, bool positive)
         ranking->items = items;
         ranking->room = room;
     }
-    ranking->items[ranking->count++] = (struct ranked){ isnan(score) ? -INFINITY : score, positive };
+    ranking->items[ranking->count++] = (struct ranked){ isnan(score) ? -INFINITY : score,
+                                                        positive };
     return 0;
 }
 

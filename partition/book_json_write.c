@@ -7,7 +7,8 @@
 
 #include "runtime/atomic_dir.h"
 
-/* Homogeneous IDs count partition by partition, in each type by type: where a (part, type) begins. */
+/* Homogeneous IDs count partition by partition, in each type by type: where a (part, type)
+ * begins. */
 static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, uint32_t num_parts,
                            uint32_t type)
 {

@@ -19,8 +19,8 @@ struct columns {
     uint64_t *before;    /* [num_words] halo nodes before the word */
 };
 
-/* Collects the sources of cells [begin, begin + count) and writes column_global.npy. TR_ETOOBIG when
- * owned and halo nodes don't fit 32 bits either. */
+/* Collects the sources of cells [begin, begin + count) and writes column_global.npy. TR_ETOOBIG
+ * when owned and halo nodes don't fit 32 bits either. */
 int columns_init(struct columns *columns, const struct scatter *scatter, uint32_t part,
                  uint64_t begin, uint64_t count, struct error *error);
 void columns_fini(struct columns *columns);

@@ -244,8 +244,8 @@ static int add_line(struct parser *parser, const char *line, size_t length)
     const char *colon = memchr(line, ':', length);
     if (colon == NULL || colon == line)
         return error_set(parser->error, TR_EFORMAT,
-                         "%s: line %" PRIu64 ": '%.*s' is not \"Field: value\"; give what apt-cache "
-                         "dumpavail prints",
+                         "%s: line %" PRIu64 ": '%.*s' is not \"Field: value\"; give what "
+                         "apt-cache dumpavail prints",
                          parser->input_name, parser->line, (int)(length < 40 ? length : 40), line);
     size_t name_length = (size_t)(colon - line);
     parser->begun = true;

@@ -1,8 +1,9 @@
 /*
  * The facts of a partition directory, for whoever shows them.
  *
- * Gathered from NAME.json and the heads of all files, which must agree with it; what follows the heads
- * is not read. Names are borrowed from the store. Thread rules: one thread. Ownership: inspect_fini frees; close the store afterwards.
+ * Gathered from NAME.json and the heads of all files, which must agree with it; what follows the
+ * heads is not read. Names are borrowed from the store. Thread rules: one thread. Ownership:
+ * inspect_fini frees; close the store afterwards.
  */
 #ifndef PARTITION_INSPECT_H
 #define PARTITION_INSPECT_H

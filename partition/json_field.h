@@ -2,8 +2,8 @@
  * Taking fields out of a JSON document that somebody else wrote.
  *
  * Each function checks the type and fails with the path of the field: "metadata.json:
- * edges[\"a:b:c\"].data[1]: a string is needed, not an integer". A struct json_field is a value with
- * its path; it borrows the document. Thread rules: that of the document.
+ * edges[\"a:b:c\"].data[1]: a string is needed, not an integer". A struct json_field is a value
+ * with its path; it borrows the document. Thread rules: that of the document.
  */
 #ifndef PARTITION_JSON_FIELD_H
 #define PARTITION_JSON_FIELD_H

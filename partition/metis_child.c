@@ -116,7 +116,8 @@ static int explain(int how, int status, struct error *error)
     /* METIS stumbles again while it cleans up, and then does not say that memory was the reason. */
     return error_set(error, TR_ECHILD,
                      "METIS failed (status %d, exit %d), perhaps for want of memory; use a machine "
-                     "with more, another number of partitions, fewer constraints, or --method random",
+                     "with more, another number of partitions, fewer constraints, or --method "
+                     "random",
                      status, WIFEXITED(how) ? WEXITSTATUS(how) : -1);
 }
 

@@ -139,7 +139,8 @@ int npy_read_ids(struct npy *npy, uint64_t begin, uint64_t count, uint64_t *ids,
                          "%s: descr '%c%d' cannot hold IDs; save it with .astype('int64')",
                          npy->file.path, header->kind, header->item_bytes);
     if (begin > header->num_items || count > header->num_items - begin)
-        return error_set(error, TR_ERANGE, "%s: elements %" PRIu64 " to %" PRIu64 " asked of %" PRIu64,
+        return error_set(error, TR_ERANGE, "%s: elements %" PRIu64 " to %" PRIu64 " asked of "
+                         "%" PRIu64,
                          npy->file.path, begin, begin + count, header->num_items);
     /* Narrow items are read into the far end of ids and widened in place, front to back: the
      * reading position never falls behind the writing one. */

@@ -2,8 +2,9 @@
  * NumPy's .npy files, versions 1 to 3: read whole or by rows, mapped, and written as a stream.
  *
  * Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html. Headers come
- * from outside, so each field is checked, and the shape against the size of the file, before anything
- * is allocated. Files that we write pad their header so that data begin at a multiple of 64.
+ * from outside, so each field is checked, and the shape against the size of the file, before
+ * anything is allocated. Files that we write pad their header so that data begin at a multiple of
+ * 64.
  *
  * NumPy has no bfloat16: we write it as "<u2", and what lists the files says which it is.
  *
@@ -58,7 +59,8 @@ int npy_map(struct npy *npy, const void **data, struct error *error);
  * features can't have (uint16, uint32, uint64). */
 int npy_dtype(const struct npy *npy, bool bf16, enum tr_dtype *dtype, struct error *error);
 
-/* Reads elements [begin, begin + count) of an integer file, widened; negative ones are TR_ERANGE. */
+/* Reads elements [begin, begin + count) of an integer file, widened; negative ones are
+ * TR_ERANGE. */
 int npy_read_ids(struct npy *npy, uint64_t begin, uint64_t count, uint64_t *ids,
                  struct error *error);
 

@@ -34,7 +34,8 @@ static int bad(const struct scan *scan, const char *what)
 {
     int length = (int)(scan->end - scan->at < 24 ? scan->end - scan->at : 24);
     return error_set(scan->error, TR_EFORMAT,
-                     "%s: .npy header: %s expected where '%.*s' stands; save it again with numpy.save",
+                     "%s: .npy header: %s expected where '%.*s' stands; save it again with "
+                     "numpy.save",
                      scan->path, what, length, scan->at);
 }
 
@@ -200,15 +201,16 @@ static int check_size(const char *path, uint64_t file_bytes, struct npy_header *
     for (uint32_t i = 0; !empty && i < header->ndim; i++) {
         if (__builtin_mul_overflow(items, header->shape[i], &items))
             return error_set(error, TR_EFORMAT,
-                             "%s: shape: the product of the extents is above 2^64; the header is damaged",
+                             "%s: shape: the product of the extents is above 2^64; the header is "
+                             "damaged",
                              path);
     }
     header->num_items = empty ? 0 : items;
     if (__builtin_mul_overflow(header->num_items, (uint64_t)header->item_bytes, &bytes) ||
         __builtin_add_overflow(bytes, header->data_offset, &end) || end != file_bytes)
         return error_set(error, TR_EFORMAT,
-                         "%s: shape asks for %" PRIu64 " elements of %d bytes but the file holds %" PRIu64
-                         " bytes of data; it is truncated or damaged, copy it again",
+                         "%s: shape asks for %" PRIu64 " elements of %d bytes but the file holds "
+                         "%" PRIu64 " bytes of data; it is truncated or damaged, copy it again",
                          path, header->num_items, header->item_bytes,
                          file_bytes - header->data_offset);
     return 0;
@@ -219,19 +221,20 @@ int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_
 {
     memset(header, 0, sizeof *header);
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
-        return error_set(error, TR_EFORMAT, "%s: not a .npy file (no magic); save it with numpy.save",
-                         path);
+        return error_set(error, TR_EFORMAT, "%s: not a .npy file (no magic); save it with "
+                         "numpy.save", path);
     int version = data[6];
     if (version < 1 || version > 3 || data[7] != 0)
         return error_set(error, TR_EUNSUPPORTED,
-                         "%s: .npy version %d.%d; 1.0, 2.0 and 3.0 are read", path, version, data[7]);
+                         "%s: .npy version %d.%d; 1.0, 2.0 and 3.0 are read", path, version,
+                         data[7]);
     size_t prefix = version == 1 ? 10 : 12;
     uint64_t length = data[8] | (uint64_t)data[9] << 8;
     if (version > 1 && size >= 12)
         length |= (uint64_t)data[10] << 16 | (uint64_t)data[11] << 24;
     if (length > NPY_HEADER_BYTES_MAX)
-        return error_set(error, TR_EFORMAT, "%s: .npy header of %" PRIu64 " bytes; at most %d are read",
-                         path, length, NPY_HEADER_BYTES_MAX);
+        return error_set(error, TR_EFORMAT, "%s: .npy header of %" PRIu64 " bytes; at most %d "
+                         "are read", path, length, NPY_HEADER_BYTES_MAX);
     if (size < prefix || size - prefix < length)
         return error_set(error, TR_EFORMAT,
                          "%s: ends inside its .npy header; it is truncated, copy it again", path);

@@ -5,7 +5,8 @@
  * through in blocks. The directory is written aside and appears whole, or not at all.
  *
  * Ownership: everything is borrowed for the call. Thread rules: call on one thread; the loops
- * run on the given parallel, one piece at a time reads the raw graph. METIS runs in a child process.
+ * run on the given parallel, one piece at a time reads the raw graph. METIS runs in a child
+ * process.
  */
 #ifndef PARTITION_PARTITION_H
 #define PARTITION_PARTITION_H

@@ -2,7 +2,8 @@
  * The plan of IDs: what per-type global ID each node gets.
  *
  * Nodes are ordered by partition, then type, then original ID; so inside a partition rows stand in
- * the order of original IDs, and one pass over original IDs writes the rows of every partition in order.
+ * the order of original IDs, and one pass over original IDs writes the rows of every partition in
+ * order.
  *
  * Ownership: plan_fini frees its own; parts are borrowed from the assignment.
  * Thread rules: immutable after plan_init; any thread may read.

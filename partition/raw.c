@@ -67,8 +67,8 @@ int raw_check_name(const char *name, struct error *error)
     size_t length = strlen(name);
     if (length == 0 || length > 200 || name[0] == '.' || strchr(name, '/') != NULL)
         return error_set(error, TR_EINVAL,
-                         "name '%.40s' can't name a file: it must have 1 to 200 bytes, no '/' and no "
-                         "'.' in front; rename it",
+                         "name '%.40s' can't name a file: it must have 1 to 200 bytes, no '/' and "
+                         "no '.' in front; rename it",
                          name);
     return 0;
 }
@@ -265,7 +265,7 @@ int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint6
     char place[RAW_PLACE_MAX];
     graph->source->name_row(graph->source, table, begin + bad / facts->width, place, sizeof place);
     return error_set(error, TR_EFORMAT,
-                     "%s, column %" PRIu64 ": value %s of feature '%s' is not finite; replace it or "
-                     "leave the feature out",
+                     "%s, column %" PRIu64 ": value %s of feature '%s' is not finite; replace it "
+                     "or leave the feature out",
                      place, bad % facts->width, spell(facts->dtype, rows, bad), facts->name);
 }

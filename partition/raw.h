@@ -7,8 +7,8 @@
  * the caller's buffers. So the memory that partitioning needs does not depend on the
  * size of features, and edges are read twice instead of being held.
  *
- * IDs here are original IDs: per node type, 0 .. num_nodes[ntype]. The original ID of an edge is its
- * position in its edge type.
+ * IDs here are original IDs: per node type, 0 .. num_nodes[ntype]. The original ID of an edge is
+ * its position in its edge type.
  *
  * Thread rules: one thread at a time a raw graph. Ownership: raw_close frees all.
  */

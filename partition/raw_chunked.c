@@ -156,7 +156,8 @@ static int read_delimiter(const struct json_field *format, char *delimiter, stru
     const char *text = json_string_value(field.value);
     if (strlen(text) != 1 || (text[0] >= '0' && text[0] <= '9') || strchr("\n\r.-+", text[0]))
         return json_fail(&field, error, TR_EFORMAT,
-                         "'%.8s' can't delimit numbers; use one of ' ', '\\t', ',', ';', '|'", text);
+                         "'%.8s' can't delimit numbers; use one of ' ', '\\t', ',', ';', '|'",
+                         text);
     /* Blanks delimit always. */
     *delimiter = text[0] == ' ' || text[0] == '\t' ? '\0' : text[0];
     return 0;

@@ -54,7 +54,8 @@ static int parse_head(struct text *text, struct metis_file *file)
         uint64_t constraints;
         rv = text_number(text, CONSTRAINTS_MAX + 1, "the number of constraints", &constraints);
         if (rv == 0 && file->constraints == 0)
-            rv = text_fail(text, TR_EFORMAT, "constraints are counted but the format has no weights");
+            rv = text_fail(text, TR_EFORMAT,
+                           "constraints are counted but the format has no weights");
         file->constraints = constraints;
     }
     file->num_listed = 2 * edges;
@@ -141,7 +142,8 @@ static int parse_file(struct text *text, struct metis_file *file)
         return rv;
     text_skip_comments(text, false);
     if (text_peek(text) != TEXT_END)
-        return text_fail(text, TR_EFORMAT, "more lines than the %" PRIu64 " nodes", file->num_nodes);
+        return text_fail(text, TR_EFORMAT, "more lines than the %" PRIu64 " nodes",
+                         file->num_nodes);
     if (text->rv == 0 && file->pairs.count != file->num_listed)
         return text_fail(text, TR_EFORMAT,
                          "%" PRIu64 " neighbours are listed, twice the %" PRIu64

@@ -172,7 +172,8 @@ static int add_rows(struct npy_source *source, const char *name, const char *pat
     int rv = series_add_rows(&series, path, error);
     if (rv == 0 && series.num_rows != nodes)
         rv = error_set(error, TR_EMISMATCH,
-                       "%s: shape: %" PRIu64 " rows for %" PRIu64 " nodes; one row a node is needed",
+                       "%s: shape: %" PRIu64 " rows for %" PRIu64 " nodes; one row a node is "
+                       "needed",
                        path, series.num_rows, nodes);
     struct npy first = {.header = series.header, .file = {.path = series.num_pieces > 0
                                                                      ? series.pieces[0].path

@@ -27,8 +27,8 @@ static int open_folder(const char *path, const struct raw_options *options,
         if (there)
             return kinds[i].open(path, options, out, error);
     }
-    return error_set(error, TR_ENOENT, "%s: holds neither metadata.json nor edges.npy; name the folder of "
-                                      "a graph", path);
+    return error_set(error, TR_ENOENT, "%s: holds neither metadata.json nor edges.npy; name the "
+                     "folder of a graph", path);
 }
 
 static bool ends_with(const char *path, const char *end)
@@ -59,8 +59,9 @@ static int check_counts(const char *path, const struct raw_graph *graph, struct 
 {
     for (uint32_t i = 0; i < graph->types.num_ntypes; i++) {
         if (graph->num_nodes[i] > RAW_NODES_MAX)
-            return error_set(error, TR_ETOOBIG, "%s: %" PRIu64 " nodes of type '%s'; at most %" PRIu64,
-                             path, graph->num_nodes[i], graph->types.ntypes[i], RAW_NODES_MAX);
+            return error_set(error, TR_ETOOBIG,
+                             "%s: %" PRIu64 " nodes of type '%s'; at most %" PRIu64, path,
+                             graph->num_nodes[i], graph->types.ntypes[i], RAW_NODES_MAX);
     }
     return 0;
 }

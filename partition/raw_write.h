@@ -1,5 +1,6 @@
 /*
- * Writes a raw graph as a folder in DGL's chunked format: metadata.json and .npy files, as a stream.
+ * Writes a raw graph as a folder in DGL's chunked format: metadata.json and .npy files, as a
+ * stream.
  *
  * The folder appears whole, at raw_writer_commit, or not at all. Edges are int32 where the IDs
  * of both ends fit, else int64. Rows and edges are appended in order; edge types and tables may

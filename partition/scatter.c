@@ -8,7 +8,8 @@
 /* Destinations are shared out by lines of the next array, so that no two tasks write to one. */
 #define SHARE_SHIFT 6
 #define TASKS_MAX 16
-/* Edges that are in flight to the cache at once: enough to hide a miss, few enough to stay in L1. */
+/* Edges that are in flight to the cache at once: enough to hide a miss, few enough to stay in
+ * L1. */
 #define TILE 256
 
 static void count_block(void *arg, const struct edge_block *block, size_t task)

@@ -171,7 +171,8 @@ static int check_index(struct loading *loading, uint32_t etype, const struct csc
     return 0;
 }
 
-/* Pieces whose largest column is taken before it is looked for: the scan runs at the memory's speed. */
+/* Pieces whose largest column is taken before it is looked for: the scan runs at the memory's
+ * speed. */
 #define SCAN_COLUMNS 4096
 
 static int check_columns(struct loading *loading, uint32_t etype, const struct csc *csc,

@@ -47,8 +47,8 @@ void store_unload(struct store *store, struct graph_part *part);
 uint64_t store_part_bytes(const struct store *store, uint32_t part,
                           const struct partition_load *load);
 
-/* Halo nodes of a type that a partition reaches first at a hop (1 .. halo_hops): per-type global IDs,
- * increasing. Free *ids. */
+/* Halo nodes of a type that a partition reaches first at a hop (1 .. halo_hops): per-type global
+ * IDs, increasing. Free *ids. */
 int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t hop,
                     uint64_t **ids, uint64_t *count, struct error *error);
 

@@ -23,8 +23,8 @@ int symmetric_check(const struct raw_graph *raw, struct error *error)
         return 0;
     return error_set(error, TR_ETOOBIG,
                      "METIS here has 32-bit indices: %" PRIu64 " nodes, and %" PRIu64
-                     " edges in both directions (counted twice, before doubles are found), must stay "
-                     "below %d each; use --method random, or an assignment file that another "
+                     " edges in both directions (counted twice, before doubles are found), must "
+                     "stay below %d each; use --method random, or an assignment file that another "
                      "program made",
                      nodes, edges, INT32_MAX);
 }

@@ -199,8 +199,9 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
         /* bound < 2^60, so that this does not overflow. */
         number = number * 10 + (uint64_t)(c - '0');
         if (number >= bound)
-            return text_fail(text, TR_ERANGE, "%s begins with %" PRIu64 ", it must be below %" PRIu64,
-                             what, number, bound);
+            return text_fail(text, TR_ERANGE,
+                             "%s begins with %" PRIu64 ", it must be below %" PRIu64, what,
+                             number, bound);
         text->at++;
         c = text_peek(text);
     } while (c >= '0' && c <= '9');

@@ -6,7 +6,8 @@
  * mapped; the raw graph is streamed; memory is a few numbers a node, and 8 bytes an edge of
  * the types whose edges have rows.
  *
- * Thread rules: one thread. TR_EMISMATCH names file, position and both values of the first difference.
+ * Thread rules: one thread. TR_EMISMATCH names file, position and both values of the first
+ * difference.
  */
 #ifndef PARTITION_VERIFY_H
 #define PARTITION_VERIFY_H

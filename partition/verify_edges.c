@@ -38,8 +38,8 @@ static int check_edge(struct edge_check *check, uint64_t edge, uint64_t src, uin
     uint64_t expected = verification->global[check->type->src][src];
     if (found != expected)
         return verify_differs(verification, part,
-                              part_file_edge(types, check->etype, PART_INDICES), "the source of edge",
-                              position, found, expected);
+                              part_file_edge(types, check->etype, PART_INDICES),
+                              "the source of edge", position, found, expected);
     if (edges->original_edge_ids != NULL && edges->original_edge_ids[position] != edge)
         return verify_differs(verification, part,
                               part_file_edge(types, check->etype, PART_ORIGINAL_IDS), "element",

@@ -61,7 +61,8 @@ int verify_rows(struct verification *verification, uint32_t index, const uint64_
     return rv;
 }
 
-/* The trainer of a node stands in its partition; the deal names trainers for training nodes, evenly. */
+/* The trainer of a node stands in its partition; the deal names trainers for training nodes,
+ * evenly. */
 static int check_trainers(struct verification *verification, uint32_t ntype, const int32_t *deal,
                           const uint8_t *mask, uint64_t *counts)
 {

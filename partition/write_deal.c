@@ -25,8 +25,8 @@ static int read_deal(struct partition_job *job, const struct assignment *assignm
     return 0;
 }
 
-/* Trainers above their share give their last nodes (by original ID) to those below, first to the next
- * one, whose number says that it is on the same machine where there is one. */
+/* Trainers above their share give their last nodes (by original ID) to those below, first to the
+ * next one, whose number says that it is on the same machine where there is one. */
 static int even_out(int32_t *deal, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers,
                     struct error *error)
 {

@@ -8,8 +8,8 @@
 #include "runtime/hotmem.h"
 
 /* Rows of edges come by original ID and leave by position. A window of positions is filled from a
- * pass over all rows; larger windows mean fewer passes. It takes at least so much, and more for many
- * edges: what their cells took before, so that the peak of memory does not rise. */
+ * pass over all rows; larger windows mean fewer passes. It takes at least so much, and more for
+ * many edges: what their cells took before, so that the peak of memory does not rise. */
 #define WINDOW_BYTES_MIN ((size_t)256 << 20)
 #define WINDOW_BYTES_EDGE 8
 

@@ -145,7 +145,8 @@ static int first_hop(struct halo *halo, uint32_t *piece)
     return rv;
 }
 
-/* Sources of the in-edges that halo nodes of the hop before have in the partition that owns them. */
+/* Sources of the in-edges that halo nodes of the hop before have in the partition that owns
+ * them. */
 static int next_hop_from(struct halo *halo, uint32_t owner, uint32_t etype, uint32_t *piece)
 {
     const struct plan *plan = halo->job->plan;

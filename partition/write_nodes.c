@@ -50,9 +50,11 @@ static int append_nodes(struct write_set *sets, uint32_t num_arrays, struct part
             rv = job_step(job, "nodes", v, count, error);
         if (rv != 0 || !write_set_has(&sets[0], parts[v]))
             continue;
-        const uint32_t *values[NUM_ARRAYS] = { [IN_DEGREES] = &job->in_degrees[ntype][v],
-                                               [OUT_DEGREES] = &job->out_degrees[ntype][v],
-                                               [TRAINERS] = num_arrays > TRAINERS ? &trainers[v] : NULL };
+        const uint32_t *values[NUM_ARRAYS] = {
+            [IN_DEGREES] = &job->in_degrees[ntype][v],
+            [OUT_DEGREES] = &job->out_degrees[ntype][v],
+            [TRAINERS] = num_arrays > TRAINERS ? &trainers[v] : NULL,
+        };
         rv = write_set_append(&sets[ORIGINAL_IDS], parts[v], &v, sizeof v, error);
         for (uint32_t a = IN_DEGREES; a < num_arrays && rv == 0; a++)
             rv = write_set_append(&sets[a], parts[v], values[a], sizeof(uint32_t), error);

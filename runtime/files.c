@@ -103,7 +103,8 @@ int file_read_at(struct file *file, uint64_t offset, void *data, size_t size,
     int rv = file_read_some(file, offset, data, size, &got, error);
     if (rv == 0 && got < size)
         rv = error_set(error, TR_EFORMAT,
-                       "%s: ends at byte %" PRIu64 ", %zu bytes too early; it is truncated, copy it again",
+                       "%s: ends at byte %" PRIu64 ", %zu bytes too early; it is truncated, copy "
+                       "it again",
                        file->path, offset + got, size - got);
     return rv;
 }

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A journalled file system takes about 2 ms for each file; syncing all of it at once takes 50 ms for
- * thousands of files, but up to seconds where other processes write much. */
+/* A journalled file system takes about 2 ms for each file; syncing all of it at once takes 50 ms
+ * for thousands of files, but up to seconds where other processes write much. */
 #define SYNC_EACH_MAX 128
 
 bool files_exists(struct files *files, const char *path)
@@ -20,7 +20,8 @@ bool files_exists(struct files *files, const char *path)
 
 bool files_is_folder(struct files *files, const char *path)
 {
-    /* Opening as a folder follows links, which stat does not; O_PATH needs no permission to read. */
+    /* Opening as a folder follows links, which stat does not; O_PATH needs no permission to
+     * read. */
     int fd = files->open(files, path, O_PATH | O_DIRECTORY, 0);
     if (fd < 0)
         return false;

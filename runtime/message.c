@@ -16,7 +16,8 @@ void node_note_refusal(struct node *node, const char *what, size_t bytes)
     if ((before & (before + 1)) != 0)
         return;
     log_write(node, LOG_LEVEL_WARN,
-              "node %u: no memory for a %s of %zu bytes: account \"%s\" has %zu of %zu bytes in use",
+              "node %u: no memory for a %s of %zu bytes: account \"%s\" has %zu of %zu bytes in "
+              "use",
               node->id, what, bytes, account->name, account_used(account), account->bound_bytes);
 }
 

@@ -78,8 +78,8 @@ int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_
 int rows_reply_end(const struct body_reader *reader);
 
 /* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
- * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a batch, whose
- * shape is the graph's (actors/batch_flat.h). */
+ * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a
+ * batch, whose shape is the graph's (actors/batch_flat.h). */
 int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length);
 
 #endif

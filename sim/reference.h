@@ -1,9 +1,9 @@
 /*
- * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling kernel
- * and a walk of its own that looks nodes up in a table of all nodes.
+ * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling
+ * kernel and a walk of its own that looks nodes up in a table of all nodes.
  *
- * No actor, draft, message, partition book or placement is involved, so whatever faults a run saw, its
- * batches are compared with what nothing could disturb. The check goes through everything in a
+ * No actor, draft, message, partition book or placement is involved, so whatever faults a run saw,
+ * its batches are compared with what nothing could disturb. The check goes through everything in a
  * batch: the walk, the rows, the degrees, the names of its edges.
  *
  * Ownership: the struct owns its placement and scratch memory, borrows the raw graph.

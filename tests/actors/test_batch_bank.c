@@ -1,5 +1,5 @@
-/* The bank under many hands: whatever is reserved, deposited, collected, cancelled and closed in any
- * order, no byte is charged that nobody holds, and none is charged twice. */
+/* The bank under many hands: whatever is reserved, deposited, collected, cancelled and closed in
+ * any order, no byte is charged that nobody holds, and none is charged twice. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,5 @@
-/* A batch survives being flattened; damaged bytes are refused or make a batch that holds together. */
+/* A batch survives being flattened; damaged bytes are refused or make a batch that holds
+ * together. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What others say is checked before it is used: a sampler's servers that lie, a server's askers that
- * bring more than it may keep waiting. */
+/* What others say is checked before it is used: a sampler's servers that lie, a server's askers
+ * that bring more than it may keep waiting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -118,7 +118,8 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
                                           .fanout = { 2 }, .batch_size = SEEDS, .world = 1,
                                           .ntype = 1, .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL };
-    assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds), 0);
+    assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
+                               sizeof seeds), 0);
     assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
     assert_int_equal(batch_bank_open_loader(bank, 1, 1000), 0);
     const struct msg_batch_request asked = { .loader = 1 };

@@ -1,8 +1,8 @@
 /*
  * A job with no memory: a session is opened, a graph, a loader, some batches are taken and all is
- * closed, while the n-th allocation fails, then the n+1st, and so on. Each time the job either works
- * or says TR_ENOMEM (or what followed from it), and everything can be closed. Run it under the
- * address sanitizer to see that nothing leaked.
+ * closed, while the n-th allocation fails, then the n+1st, and so on. Each time the job either
+ * works or says TR_ENOMEM (or what followed from it), and everything can be closed. Run it under
+ * the address sanitizer to see that nothing leaked.
  *
  * The allocator is replaced by the linker (--wrap), so that only this project's own calls fail.
  */

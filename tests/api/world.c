@@ -62,8 +62,8 @@ void world_partition(struct world *world, enum partition_method method, uint32_t
 {
     struct error error = { 0 };
     char dir[200];
-    snprintf(dir, sizeof dir, "%s/%s-%u", world->dir, method == PARTITION_METIS ? "metis" : "random",
-             num_parts);
+    snprintf(dir, sizeof dir, "%s/%s-%u", world->dir,
+             method == PARTITION_METIS ? "metis" : "random", num_parts);
     snprintf(path, 256, "%s/g.json", dir);
     if (access(path, R_OK) == 0)
         return;

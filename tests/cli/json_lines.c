@@ -1,6 +1,6 @@
 /*
- * Reads the standard input and succeeds when it is what --json promises: one or more lines, each one
- * whole JSON object, and nothing else. Prints the number of lines.
+ * Reads the standard input and succeeds when it is what --json promises: one or more lines, each
+ * one whole JSON object, and nothing else. Prints the number of lines.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -102,7 +102,9 @@ static int scripted(void *arg, struct model *model, struct scores *scores, struc
     (void)error;
     struct script *script = arg;
     script->first_weight[script->count] = model_weights(model)[0];
-    *scores = (struct scores){ .labelled = 1, .loss = 1, .accuracy = script->scores[script->count++] };
+    *scores = (struct scores){ .labelled = 1,
+                                .loss = 1,
+                                .accuracy = script->scores[script->count++] };
     return 0;
 }
 

@@ -106,7 +106,8 @@ static inline void sample_add_mask(struct raw_writer *writer, uint32_t type, uin
     free(mask);
 }
 
-/* Writes the sample as a raw folder (with rows of nodes and edges, one table of no width) and opens it. */
+/* Writes the sample as a raw folder (with rows of nodes and edges, one table of no width) and opens
+ * it. */
 static inline struct raw_graph *sample_raw(struct sample *sample, const char *path)
 {
     struct error error = { 0 };

@@ -277,8 +277,10 @@ static void put_many_types(struct scratch *scratch)
                       " \"data\": [\"w.npy\"]}}", i > 0 ? ", " : "", i);
     fprintf(file, "}}");
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "e.npy"), "<i8", 2, shape, edges, &error), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "w.npy"), "<f4", 1, shape, rows, &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "e.npy"), "<i8", 2, shape, edges,
+                               &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "w.npy"), "<f4", 1, shape, rows,
+                               &error), 0);
 }
 
 static void more_types_than_descriptors(void **state)

@@ -438,7 +438,8 @@ static void texts_of_other_systems(void **state)
     assert_int_equal(raw_open(at(scratch, "only.csv"), NULL, &graph, &error), 0);
     assert_int_equal(graph->num_edges[0], 0);
     raw_close(graph);
-    put(scratch, "zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 1\0002\n", 60);
+    put(scratch, "zero.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 1\0002\n",
+        60);
     assert_int_equal(raw_open(at(scratch, "zero.mtx"), NULL, &graph, &error), TR_EFORMAT);
     assert_says(&error, TR_EFORMAT, "zero.mtx: line 3: holds a byte 0");
     assert_int_equal(mkfifo(at(scratch, "pipe"), 0600), 0);

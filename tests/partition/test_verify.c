@@ -53,7 +53,8 @@ static void what_was_written_passes(void **state)
     }
 }
 
-/* Flips one bit at an offset from the end, or from the start if negative; gives what was there back. */
+/* Flips one bit at an offset from the end, or from the start if negative; gives what was there
+ * back. */
 static bool flip(const char *path, long from_end)
 {
     FILE *file = fopen(path, "r+b");
@@ -83,7 +84,8 @@ static int flip_and_verify(void *arg, const char *name)
     static const long places[] = { 1, 8, 24 };
     char path[400];
     snprintf(path, sizeof path, "%s/%s", flipping->folder, name);
-    /* Which trainer of its partition a node has is the partitioner's choice, as its partition is. */
+    /* Which trainer of its partition a node has is the partitioner's choice, as its partition
+     * is. */
     if (strstr(name, ".npy") == NULL || strstr(name, "trainer_id") != NULL)
         return 0;
     for (size_t i = 0; i < 3; i++) {

@@ -15,7 +15,8 @@ static void what_steers_a_terminal_is_not_shown(void **state)
         const char *word, *shown;
     } words[] = {
         {"plain", "plain"},
-        {"gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80", "gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80",
+         "gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80"},
         {"\x1b[2Ja\nb\x7f", "?[2Ja?b?"},
         {"\x97\xff", "??"},
         {"\xc2\x9b" "1m", "??1m"},         /* a control character in two bytes */
