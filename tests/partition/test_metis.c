@@ -100,12 +100,17 @@ static void classes_and_edges_are_balanced(void **state)
     run_teardown(&run);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define ADDRESS_SPACE_IS_TAKEN true /* a sanitizer maps terabytes */
-#else
-#define ADDRESS_SPACE_IS_TAKEN false
+/* A sanitizer maps terabytes, so a limit of the address space means nothing there: the test is
+ * then not part of the program. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define ADDRESS_SPACE_IS_TAKEN
+#endif
+#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define ADDRESS_SPACE_IS_TAKEN
 #endif
 
+#ifndef ADDRESS_SPACE_IS_TAKEN
 /* In a process of its own whose memory ends a number of bytes above what it has: what happened. */
 static int run_within(struct run *run, size_t bytes, struct error *error)
 {
@@ -139,8 +144,6 @@ static void memory_may_end_anywhere(void **state)
 {
     struct run run;
     int of_ours = 0, of_metis = 0, rv = TR_ENOMEM;
-    if (ADDRESS_SPACE_IS_TAKEN)
-        skip();
     run_setup(&run, *state, false, 20000, 300000);
     for (size_t bytes = 0; rv != 0 && bytes < (size_t)1 << 30; bytes += (size_t)2 << 20) {
         struct error error = { 0 };
@@ -157,6 +160,7 @@ static void memory_may_end_anywhere(void **state)
     assert_true(of_ours > 0 && of_metis > 0);
     run_teardown(&run);
 }
+#endif
 
 static void unknown_class_tables_are_refused(void **state)
 {
@@ -296,7 +300,9 @@ int main(void)
         SCRATCH(same_seed_same_partition),
         SCRATCH(a_graph_too_big_is_refused_with_a_way_out),
         SCRATCH(a_killed_child_is_told),
+#ifndef ADDRESS_SPACE_IS_TAKEN
         SCRATCH(memory_may_end_anywhere),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
