@@ -13,6 +13,7 @@
 #include "partition/check.h"
 #include "partition/classes.h"
 #include "partition/plan.h"
+#include "partition/replace.h"
 #include "partition/train_mask.h"
 #include "partition/write.h"
 #include "runtime/atomic_dir.h"
@@ -277,7 +278,10 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
     int rv = partition_check(raw, options, error);
     if (rv != 0)
         return rv;
-    rv = atomic_dir_begin(&folder, job.files, out_dir, options->replace, error);
+    if (options->replace)
+        rv = replace_check(job.files, out_dir, "part0", "a partition directory", error);
+    if (rv == 0)
+        rv = atomic_dir_begin(&folder, job.files, out_dir, options->replace, error);
     if (rv != 0)
         return rv;
     job.folder = folder.path;

@@ -9,6 +9,7 @@
 
 #include "partition/npy.h"
 #include "partition/raw_source.h"
+#include "partition/replace.h"
 #include "runtime/atomic_dir.h"
 
 /* Edges converted at a time. */
@@ -106,7 +107,10 @@ static int begin(struct raw_writer *writer, const char *path, bool replace, cons
         writer->wide == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
     memcpy(writer->num_nodes, num_nodes, types->num_ntypes * sizeof *num_nodes);
-    rv = atomic_dir_begin(&writer->dir, writer->files, path, replace, error);
+    if (replace)
+        rv = replace_check(writer->files, path, "metadata.json", "a raw graph", error);
+    if (rv == 0)
+        rv = atomic_dir_begin(&writer->dir, writer->files, path, replace, error);
     if (rv == 0)
         rv = make_folder(writer, "edges", error);
     if (rv == 0)

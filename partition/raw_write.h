@@ -18,7 +18,7 @@ struct raw_writer;
 struct raw_write_options {
     struct files *files;         /* NULL = files_posix */
     const struct cancel *cancel; /* asked at each append and while copying */
-    bool replace;                /* an existing folder is replaced, else TR_EEXIST */
+    bool replace;                /* a raw or empty folder is replaced, else TR_EEXIST */
     /* Told at each append; may be NULL. what: "edges", total 0 as it is not known here; or
      * "features", in bytes, of the tables added so far. */
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);

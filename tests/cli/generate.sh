@@ -13,6 +13,15 @@ for kind in skew rmat sbm; do
     troupe generate $kind --nodes 500 --edges 3k --out "$work/$kind"
     expect "$kind does not overwrite" fails_with "$work/$kind"
 done
+mkdir "$work/mine" "$work/hollow"
+echo precious >"$work/mine/notes"
+troupe generate skew --nodes 9 --edges 3 --out "$work/mine" --replace
+expect "a folder of something else is not replaced" fails_with "$work/mine: is not a raw graph"
+expect "and keeps what it holds" test -f "$work/mine/notes"
+troupe generate skew --nodes 9 --edges 3 --out "$work/mine/notes" --replace
+expect "nor is a file" fails_with "$work/mine/notes: is not a folder"
+troupe generate skew --nodes 9 --edges 3 --out "$work/hollow" --replace
+expect "an empty folder is" exited 0
 troupe generate skew --nodes 0 --edges 3 --out "$work/none"
 expect "no nodes are refused" refuses_with '--nodes 0: must be between 1 and'
 troupe generate rmat --nodes 10 --edges 3 --a 0.9 --out "$work/none"

@@ -20,6 +20,13 @@ expect "a directory that is there is not overwritten" fails_with "$work/metis-2"
 troupe partition "$work/raw" --parts 3 --out "$work/metis-2" --name toy --replace --quiet
 troupe inspect "$work/metis-2/toy.json"
 expect "unless that is asked for" says '^partitions  *3$'
+mkdir "$work/mine" "$work/hollow"
+echo precious >"$work/mine/notes"
+troupe partition "$work/raw" --parts 2 --out "$work/mine" --replace --quiet
+expect "a folder of something else is not replaced" fails_with "$work/mine: is not a partition directory"
+expect "and keeps what it holds" test -f "$work/mine/notes"
+troupe partition "$work/raw" --parts 2 --out "$work/hollow" --replace --quiet
+expect "an empty folder is" exited 0
 troupe partition "$work/raw" --parts 2 --balance-ntypes train_mask --balance-edges --out "$work/even" \
     --json --quiet
 expect "classes are balanced and reported" says '"train_balance":.*"classes":\[{'
