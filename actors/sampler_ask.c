@@ -151,16 +151,18 @@ static void send_ask(struct ask *ask)
         fail_late(ask);
         return;
     }
-    struct server_link *link = &s->servers[ask->part];
-    if (address_is_none(link->address)) {
-        find_server(ask);
-        return;
-    }
     struct message *request;
     int rv = ask->what == ASK_SAMPLES ? sampler_make_samples(ask, &request)
                                       : sampler_make_rows(ask, &request);
     if (rv == 0 && request == NULL) {
         finish_ask(ask);
+        return;
+    }
+    /* Only who has a question needs a server, which may be gone for good. */
+    struct server_link *link = &s->servers[ask->part];
+    if (rv == 0 && address_is_none(link->address)) {
+        message_release(s->self, request);
+        find_server(ask);
         return;
     }
     uint64_t call_ns = s->options->call_ns != 0 ? s->options->call_ns : CALL_NS;

@@ -257,6 +257,13 @@ static int starve(const struct tr_loader *l, struct error *error)
                      batch_bank_bound(bank));
 }
 
+static int expire(const struct tr_loader *l, struct error *error)
+{
+    if (batch_bank_is_starving(l->graph->session->bank, l->open.loader))
+        return starve(l, error);
+    return TR_ETIMEDOUT;
+}
+
 static bool is_cancelled(struct tr_loader *l)
 {
     pthread_mutex_lock(&l->mutex);
@@ -284,9 +291,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
         rv = open_at_proxy(l, port, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;
-    if (rv == TR_ETIMEDOUT && batch_bank_is_starving(l->graph->session->bank, l->open.loader))
-        return starve(l, error);
-    return rv;
+    return rv == TR_ETIMEDOUT ? expire(l, error) : rv;
 }
 
 static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns,
@@ -298,7 +303,7 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
     /* Without a deadline, so that it gets there however short the wait is. */
     if (!l->told)
         l->told = notify(l, port, l->epoch, l->next) == 0;
-    for (;;) {
+    for (bool asked = false;; asked = true) {
         *out = batch_bank_collect(bank, l->open.loader, l->epoch, l->next);
         if (*out != NULL)
             break;
@@ -306,6 +311,9 @@ static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns
             return TR_ECANCELED;
         if (rv != 0)
             return rv;
+        /* A reply may call a batch ready that the bank has not: that is asked again, in time. */
+        if (asked && port_now_ns(port) >= deadline_ns)
+            return expire(l, error);
         rv = ask(l, port, deadline_ns, error);
     }
     l->told = notify(l, port, l->epoch, l->next + 1) == 0;
