@@ -22,6 +22,16 @@ static uint32_t find_bad_row(const struct sample_request *request)
     return request->rows[i];
 }
 
+/* Whether row i has original ID global_begin + i throughout, as in a graph of one partition: then
+ * draws need no look-up of the ID, which is a random access a row. Original IDs increase, so the
+ * two ends tell. */
+static bool ids_follow_rows(const struct node_part *nodes)
+{
+    uint64_t last = nodes->num_nodes - 1;
+    return nodes->num_nodes > 0 && nodes->original_ids[0] == nodes->global_begin &&
+           nodes->original_ids[last] == nodes->global_begin + last;
+}
+
 int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw,
                          uint32_t etype, int32_t fanout, bool replace, const uint32_t *rows,
                          uint32_t num_rows, struct sample_request *request, struct error *error)
@@ -36,7 +46,7 @@ int local_sample_prepare(const struct graph_part *part, const struct draw_key *d
     const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
     *request = (struct sample_request){
         .csc = &part->edges[etype].csc,
-        .original_ids = nodes->original_ids,
+        .original_ids = ids_follow_rows(nodes) ? NULL : nodes->original_ids,
         .global_begin = nodes->global_begin,
         .rows = rows,
         .num_rows = num_rows,
