@@ -57,3 +57,8 @@ tests_partition_test_raw_write_LDADD = $(partition_libs) $(test_libs)
 # Static, so that every allocation of the library passes the wrappers.
 tests_partition_test_raw_write_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--wrap=calloc \
     -Wl,--wrap=realloc -Wl,--wrap=strdup
+
+check_PROGRAMS += tests/partition/test_json_mutations
+TESTS += tests/partition/test_json_mutations
+tests_partition_test_json_mutations_SOURCES = tests/partition/test_json_mutations.c
+tests_partition_test_json_mutations_LDADD = $(partition_libs) $(test_libs)
