@@ -18,6 +18,14 @@
 #define SETTLE_PAUSE_NS 5000000
 #define SETTLE_PAUSES_MAX 2000
 
+/* A loader and what it hangs from. */
+struct loading {
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+};
+
 /* Ours, of one and of more loops, and the bare loops. */
 struct pairing {
     struct loading one;
@@ -35,8 +43,18 @@ static int fail(struct loading *loading, int rv, struct error *error)
                                           ? tr_session_error(loading->session) : "out of memory");
 }
 
-int loading_open(struct loading *loading, const char *path, uint32_t loops, bool rows,
-                 uint64_t seed, struct error *error)
+static void close_loading(struct loading *loading)
+{
+    tr_loader_close(loading->loader);
+    tr_nodes_close(loading->nodes);
+    tr_graph_close(loading->graph);
+    tr_session_close(loading->session);
+    *loading = (struct loading){ .session = NULL };
+}
+
+/* rows: features and labels come along. */
+static int open_loading(struct loading *loading, const char *path, uint32_t loops, bool rows,
+                        uint64_t seed, struct error *error)
 {
     static const int32_t fanouts[] = WALK_FANOUTS;
     struct tr_session_options session;
@@ -63,20 +81,12 @@ int loading_open(struct loading *loading, const char *path, uint32_t loops, bool
     if (rv == 0)
         return 0;
     fail(loading, rv, error);
-    loading_close(loading);
+    close_loading(loading);
     return rv;
 }
 
-void loading_close(struct loading *loading)
-{
-    tr_loader_close(loading->loader);
-    tr_nodes_close(loading->nodes);
-    tr_graph_close(loading->graph);
-    tr_session_close(loading->session);
-    *loading = (struct loading){ .session = NULL };
-}
-
-void loading_settle(void)
+/* Waits until the window is full and everybody sleeps. */
+static void settle(void)
 {
     const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
     for (int i = 0; i < SETTLE_PAUSES_MAX; i++) {
@@ -97,10 +107,11 @@ static uint64_t count_edges(const struct tr_batch *batch)
     return edges;
 }
 
-int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
+/* Takes and releases batches; the edges in their blocks. */
+static int take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
     *edges = 0;
-    for (uint64_t i = 0; i < batches; loading->taken++) {
+    for (uint64_t i = 0; i < batches;) {
         struct tr_batch *batch;
         int rv = tr_loader_next(loading->loader, TR_WAIT_FOREVER, &batch);
         if (rv == TR_EEND)
@@ -118,10 +129,10 @@ static int measure_ours(void *arg, double *value, struct error *error)
 {
     struct pairing *pairing = arg;
     uint64_t edges;
-    loading_settle();
+    settle();
     double start = clock_process();
-    int rv = loading_take(&pairing->one, WALK_BATCHES, &edges, error);
-    loading_settle();
+    int rv = take(&pairing->one, WALK_BATCHES, &edges, error);
+    settle();
     *value = (double)edges / (clock_process() - start);
     return rv;
 }
@@ -130,7 +141,7 @@ static int measure_bare(void *arg, double *value, struct error *error)
 {
     (void)error;
     struct pairing *pairing = arg;
-    loading_settle();
+    settle();
     double start = clock_thread();
     uint64_t edges = walk_bare(&pairing->walk, pairing->next, WALK_BATCHES, pairing->rows);
     *value = (double)edges / (clock_thread() - start);
@@ -142,11 +153,11 @@ static int measure_bare(void *arg, double *value, struct error *error)
 static int measure_wall(struct loading *loading, double *value, struct error *error)
 {
     uint64_t edges;
-    loading_settle();
-    int rv = loading_take(loading, WALK_BATCHES / 2, &edges, error);
+    settle();
+    int rv = take(loading, WALK_BATCHES / 2, &edges, error);
     double start = clock_wall();
     if (rv == 0)
-        rv = loading_take(loading, WALK_BATCHES * 2, &edges, error);
+        rv = take(loading, WALK_BATCHES * 2, &edges, error);
     *value = (double)edges / (clock_wall() - start);
     return rv;
 }
@@ -168,7 +179,7 @@ static void close_pairing(struct pairing *pairing)
         store_unload(pairing->store, pairing->part);
     if (pairing->store != NULL)
         store_close(pairing->store);
-    loading_close(&pairing->one);
+    close_loading(&pairing->one);
 }
 
 static int open_pairing(struct pairing *pairing, const char *path,
@@ -181,7 +192,7 @@ static int open_pairing(struct pairing *pairing, const char *path,
     if (rv == 0)
         rv = walk_init(&pairing->walk, pairing->part, options->seed, error);
     if (rv == 0)
-        rv = loading_open(&pairing->one, path, 1, pairing->rows, options->seed, error);
+        rv = open_loading(&pairing->one, path, 1, pairing->rows, options->seed, error);
     if (rv != 0)
         close_pairing(pairing);
     return rv;
@@ -193,13 +204,13 @@ static int emit_scaling(struct pairing *pairing, const char *path,
 {
     char scaling[64];
     snprintf(scaling, sizeof scaling, "%s_scaling", name);
-    int rv = loading_open(&pairing->more, path, SCALING_LOOPS, pairing->rows, options->seed, error);
+    int rv = open_loading(&pairing->more, path, SCALING_LOOPS, pairing->rows, options->seed, error);
     if (rv != 0)
         return rv;
     struct figure figure = { .name = scaling, .unit = "edges/s", .reference = "one loop",
                              .goal = SCALING_GOAL };
     rv = figure_pair(&figure, options->rounds, measure_more, measure_one, pairing, error);
-    loading_close(&pairing->more);
+    close_loading(&pairing->more);
     if (rv == 0)
         emit(arg, &figure);
     return rv;

@@ -10,40 +10,14 @@
  * Scaling is by wall clock, from a full window to a full window, with as many loops as cores asked
  * for.
  *
- * Ownership: loading_close frees all. Thread rules: the main thread.
+ * Ownership: each call frees what it made. Thread rules: the main thread.
  */
 #ifndef BENCH_LOADING_H
 #define BENCH_LOADING_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "bench/disk.h"
-
-struct tr_session;
-struct tr_graph;
-struct tr_nodes;
-struct tr_loader;
-
-struct loading {
-    struct tr_session *session;
-    struct tr_graph *graph;
-    struct tr_nodes *nodes;
-    struct tr_loader *loader;
-    uint64_t taken; /* batches so far */
-};
-
-/* rows: features and labels come along. */
-int loading_open(struct loading *loading, const char *path, uint32_t loops, bool rows,
-                 uint64_t seed, struct error *error);
-void loading_close(struct loading *loading);
-
-/* Waits until the window is full and everybody sleeps. */
-void loading_settle(void);
-
-/* Takes and releases batches; the edges in their blocks. */
-int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges,
-                 struct error *error);
 
 /* The figures `name` and `name`_scaling. */
 int loading_figures(const struct bench_options *options, const char *name, bool rows,
