@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "model/labels.h"
 #include "model/ranking.h"
@@ -32,16 +31,6 @@ void metrics_fini(struct metrics *metrics)
     free(metrics->rankings);
     free(metrics->classes);
     *metrics = (struct metrics){ 0 };
-}
-
-void metrics_reset(struct metrics *metrics)
-{
-    metrics->loss = (struct loss_sum){ 0 };
-    metrics->right = 0;
-    metrics->decided = 0;
-    memset(metrics->classes, 0, metrics->config->classes * sizeof *metrics->classes);
-    for (uint32_t i = 0; i < metrics->num_rankings; i++)
-        metrics->rankings[i].count = 0;
 }
 
 static void decide(struct metrics *metrics, size_t class, bool predicted, bool truth)

@@ -48,7 +48,6 @@ struct metrics {
 /* config is borrowed. TR_ENOMEM. */
 int metrics_init(struct metrics *metrics, const struct model_config *config);
 void metrics_fini(struct metrics *metrics);
-void metrics_reset(struct metrics *metrics);
 
 /* Labels must have passed labels_check(); loss is theirs. TR_ENOMEM. */
 int metrics_add(struct metrics *metrics, const float *logits, size_t rows,

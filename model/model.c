@@ -71,11 +71,6 @@ float *model_gradients(struct model *model, size_t *count)
     return model->gradients.data;
 }
 
-struct optimiser *model_optimiser(struct model *model)
-{
-    return &model->optimiser;
-}
-
 static int reserve_weights(struct model *model)
 {
     int rc = tensor_resize(&model->weights, 1, model->params.count);

@@ -58,7 +58,4 @@ int model_step(struct model *model, const struct mini_batch *batch, struct loss_
 /* One step of the optimiser at that learning rate. */
 void model_apply(struct model *model, double rate);
 
-/* The state of the optimiser, for checkpoints. */
-struct optimiser *model_optimiser(struct model *model);
-
 #endif

@@ -3,7 +3,7 @@
  * SGD with momentum, with PyTorch's recurrences so that recipes carry over: `l2` is what
  * torch.optim.Adam calls weight_decay, `weight_decay` what torch.optim.AdamW calls so.
  *
- * Ownership: embedded in a model; the moments are part of a checkpoint.
+ * Ownership: embedded in a model. Thread rules: as the model's.
  */
 #ifndef MODEL_OPTIMISER_H
 #define MODEL_OPTIMISER_H
