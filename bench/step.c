@@ -32,7 +32,7 @@ struct made {
     struct mini_batch batch;
 };
 
-/* A node with the skew of design's big graph: N u^2, ids scattered by a keyed multiplication. */
+/* A node with the skew of the big graph: N u^2, ids scattered by a keyed multiplication. */
 static uint64_t draw_node(uint64_t key, uint64_t draw, uint64_t num_nodes)
 {
     double u = key_double(key, draw);

@@ -8,7 +8,7 @@ static void print_summaries(const struct command *command, FILE *out)
 void help_print_all(FILE *out)
 {
     fputs("Usage: troupe COMMAND ...\n"
-          "Trains graph neural networks on graphs spread over many machines.\n\n"
+          "Trains graph neural networks on partitioned graphs.\n\n"
           "Commands:\n",
           out);
     for (const struct command *const *at = command_list(); *at != NULL; at++)

@@ -5,8 +5,6 @@
  * accounts and mailboxes are, and which faults come. What remains to chance, the order of turns
  * and the lateness of timers, is the simulator's, from the same seed.
  *
- * Later kinds of run (several nodes, links between them) are further fields here.
- *
  * Ownership: the struct owns what it points to. Immutable after scenario_init.
  */
 #ifndef SIM_SCENARIO_H
