@@ -10,21 +10,22 @@ silent() { [ ! -s "$work/err" ]; }
     >"$work/out" 2>"$work/err" || exit 99
 "$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/parts" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
-train="train $work/parts/toy.json --run $work/run --replace --hidden 128 --batch-size 512"
+train="train $work/parts/toy.json --run $work/run --replace --hidden 128"
 
 # shellcheck disable=SC2086 # words are meant to be split
 {
-    troupe $train --epochs 2 --json
+    troupe $train --batch-size 512 --epochs 2 --json
     expect "plain: an epoch is a line with loss and validation" \
         complains '^epoch 2: loss [0-9.]*, validation accuracy [0-9.]*'
     expect "plain: nothing redraws a line" plain
     expect "plain: the report alone is on the standard output" [ "$(wc -l <"$work/out")" = 1 ]
-    troupe $train --epochs 2 --quiet
+    troupe $train --batch-size 512 --epochs 2 --quiet
     expect "quiet: nothing is said" silent
 }
 
 if script -qec true /dev/null >"$work/out" 2>"$work/err" </dev/null; then
-    run script -qec "$TROUPE $train --epochs 2" /dev/null
+    # So many batches that an epoch takes ten times as long as a bar waits before it is drawn.
+    run script -qec "$TROUPE $train --batch-size 4 --epochs 2" /dev/null
     expect "terminal: training succeeds" exited 0
     expect "terminal: a bar an epoch, redrawn in place, with a rate" \
         says "${return}${escape}\[Kepoch 2 \[#*\.*\] *[0-9]*% .*batches/s"
@@ -37,7 +38,7 @@ fi
 # A dump while training: what each actor and mailbox holds.
 rm -rf "$work/run"
 # shellcheck disable=SC2086
-"$TROUPE" $train --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
+"$TROUPE" $train --batch-size 512 --epochs 1000000 --quiet >"$work/out" 2>"$work/err" </dev/null &
 child=$!
 wait_for() {
     tries=0
