@@ -1,0 +1,64 @@
+/*
+ * A group: the trainers of a job, as one of them sees them.
+ *
+ * Reductions add in the order of ranks, so a sum has the same bits on every placement. When a
+ * trainer dies, or an owner of what training changes, the whole group goes back to the last
+ * committed checkpoint: every call then ends with TR_EROLLBACK until tr_group_restore(), which
+ * waits for the others, gives this rank what it had saved, and begins the next era.
+ *
+ *     tr_group_restore(group, timeout, &checkpoint);    first of all, also in a new job
+ *     for each step: ... tr_group_reduce(...); every N steps tr_group_save(...)
+ *
+ * Ownership: a group holds its graph alive. Thread rules: one thread at a time; close wakes it.
+ */
+#ifndef TROUPE_GROUP_H
+#define TROUPE_GROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_graph;
+struct tr_group;
+
+/* Joins as trainer `rank`, which must live in this process. */
+TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out);
+TR_API void tr_group_close(struct tr_group *group);
+
+TR_API uint32_t tr_group_rank(const struct tr_group *group);
+TR_API uint32_t tr_group_world(const struct tr_group *group);
+
+/* Replaces values[count] on every rank by their sum over ranks, in the order of ranks. Every rank
+ * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. */
+TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
+                           int64_t timeout_ns);
+
+/* Waits until every rank came to the barrier of that name, or TR_ETIMEDOUT for all. */
+TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns);
+
+/* This rank's part of a checkpoint: bytes of any format, kept with a checksum. Every rank calls it
+ * after the same step. 0: the checkpoint is committed: all parts are on disk and named by its
+ * manifest. The session's checkpoint folder must be set. */
+TR_API int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
+                         int64_t timeout_ns);
+
+struct tr_checkpoint {
+    uint64_t step;     /* after which it was saved; 0 with no bytes: the initial state */
+    const void *bytes; /* this rank's part, or NULL; the group's, until its next call */
+    size_t count;
+};
+
+/* Waits for all ranks, and gives the last committed checkpoint to each. */
+TR_API int tr_group_restore(struct tr_group *group, int64_t timeout_ns,
+                            struct tr_checkpoint *checkpoint);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

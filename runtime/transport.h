@@ -1,0 +1,60 @@
+/*
+ * A transport: a stream, as it is or through TLS 1.3 (see security.h).
+ *
+ * Raw events and readv/writev rather than bufferevents: those read at most 4096 bytes a callback,
+ * and their OpenSSL form corrupts the stream when partial writes are on.
+ *
+ * The transport owns its stream. It sets what the stream wants: TLS may have to read to go on
+ * writing. Whoever uses it says what it would do next (transport_want) and tries again when told.
+ * Thread rules: as for the stream.
+ */
+#ifndef RUNTIME_TRANSPORT_H
+#define RUNTIME_TRANSPORT_H
+
+#include "runtime/security.h"
+#include "runtime/stream.h"
+
+/* What a peer that has proved nothing may make us read, before the end of the handshake. */
+#define TRANSPORT_HANDSHAKE_BYTES_MAX 16384u
+
+#define TRANSPORT_IDENTITY_MAX 256u
+
+struct transport;
+
+/* Over a stream that is connected, or about to be; takes it over, whatever the result.
+ * security NULL: plain. peer_host: the name that the other side's certificate must have, when we
+ * connect; NULL: any that the authority signed (the link looks at its names then). */
+int transport_create(struct stream *stream, const struct security *security, bool connects,
+                     const char *peer_host, struct transport **transport, struct error *error);
+void transport_destroy(struct transport *transport);
+
+/* Goes on with the handshake: 0 done, 1 would block, TR_EPERM refused (by either side),
+ * TR_EFORMAT not TLS, TR_ETOOBIG over TRANSPORT_HANDSHAKE_BYTES_MAX, TR_EEND, TR_EPEERDOWN. */
+int transport_handshake(struct transport *transport, struct error *error);
+
+/* As stream_readv and stream_writev. A write that would block may have taken some bytes. */
+ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts);
+ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts);
+
+/* True: bytes were decrypted and wait; no event will tell of them. */
+bool transport_pending(const struct transport *transport);
+
+/* What the user would do next (enum stream_what). */
+void transport_want(struct transport *transport, unsigned what);
+
+/* Does the certificate of the other side name this host? True for a shared key, and for a
+ * unix socket of our own user. */
+bool transport_names(const struct transport *transport, const char *host);
+
+/* Who the other side proved to be, for logs: "CN=...", "shared key", "uid 1000", "nobody". */
+void transport_identity(const struct transport *transport, char identity[TRANSPORT_IDENTITY_MAX]);
+
+/* Encrypted, or a unix socket of our own user. */
+bool transport_is_trusted(const struct transport *transport);
+
+/* stream_detach and stream_adopt of its stream. */
+void transport_detach(struct transport *transport);
+int transport_adopt(struct actor *self, struct transport *transport, stream_ready *ready,
+                    void *arg);
+
+#endif
