@@ -21,6 +21,7 @@
 #ifndef RUNTIME_LINKS_H
 #define RUNTIME_LINKS_H
 
+#include "runtime/endpoint.h"
 #include "runtime/node.h"
 #include "runtime/security.h"
 
