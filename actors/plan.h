@@ -27,7 +27,7 @@ struct plan_range {
 };
 
 struct plan_process {
-    uint32_t host;               /* processes of one host may share its memory and files */
+    uint32_t host;               /* its processes stand together, and may share files and memory */
     uint32_t loops;              /* 0: one a processor */
     uint32_t servers;            /* server actors; they share out `parts` */
     const uint32_t *parts;       /* [num_parts] that it serves, ascending */

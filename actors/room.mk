@@ -26,6 +26,7 @@ libtr_actors_la_SOURCES += \
     actors/batch_bank.c actors/batch_bank.h \
     actors/batch_flat.c actors/batch_flat.h \
     actors/epoch_plan.c actors/epoch_plan.h \
+    actors/plan.c actors/plan.h \
     actors/proxy.c actors/proxy.h actors/proxy_ask.c actors/proxy_deposit.c actors/proxy_estimate.c \
     actors/proxy_state.h actors/proxy_window.c \
     actors/sampled_batch.c actors/sampled_batch.h \

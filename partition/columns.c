@@ -63,7 +63,7 @@ static int write_globals(const struct columns *columns, const struct scatter *sc
 int columns_init(struct columns *columns, const struct scatter *scatter, uint32_t part,
                  uint64_t begin, uint64_t count, struct error *error)
 {
-    const struct plan *plan = scatter->job->plan;
+    const struct id_plan *plan = scatter->job->plan;
     size_t cell = (size_t)scatter->ntype_src * plan->num_parts + part;
     *columns = (struct columns){ .begin = plan->node_begins[cell],
                                  .end = plan->node_begins[cell] + plan->node_counts[cell],

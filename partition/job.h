@@ -13,7 +13,7 @@
 #define JOB_BLOCK_EDGES ((uint64_t)1 << 19)
 #define JOB_BLOCK_BYTES ((size_t)4 << 20)
 
-struct plan;
+struct id_plan;
 
 struct partition_job {
     struct raw_graph *raw;
@@ -22,7 +22,7 @@ struct partition_job {
     struct parallel *parallel;
     struct files *files;
     const char *folder;     /* where the directory is being written */
-    struct plan *plan;
+    struct id_plan *plan;
     uint32_t **in_degrees;  /* [ntype][original ID], over all edge types */
     uint32_t **out_degrees;
     struct partition_report *report;

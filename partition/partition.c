@@ -12,7 +12,7 @@
 #include "partition/book_json.h"
 #include "partition/check.h"
 #include "partition/classes.h"
-#include "partition/plan.h"
+#include "partition/id_plan.h"
 #include "partition/replace.h"
 #include "partition/train_mask.h"
 #include "partition/write.h"
@@ -232,10 +232,10 @@ static int report_classes(struct partition_job *job, const struct assignment *as
 static int write_directory(struct partition_job *job, const struct assignment *assignment,
                            const char *name, struct error *error)
 {
-    struct plan plan;
+    struct id_plan plan;
     bool *column_tables = calloc(job->raw->types.num_etypes + 1, sizeof *column_tables);
     int rv = column_tables == NULL ? job_no_memory(error, "the types", 0)
-                                   : plan_init(&plan, assignment, job, error);
+                                   : id_plan_init(&plan, assignment, job, error);
     if (rv != 0) {
         free(column_tables);
         return rv;
@@ -255,7 +255,7 @@ static int write_directory(struct partition_job *job, const struct assignment *a
     free_degrees(job, job->in_degrees);
     free_degrees(job, job->out_degrees);
     free(column_tables);
-    plan_fini(&plan);
+    id_plan_fini(&plan);
     return rv;
 }
 

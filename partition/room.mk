@@ -12,7 +12,7 @@ libtr_partition_la_SOURCES = \
     partition/metis_child.c partition/metis_child.h \
     partition/part_files.c partition/part_files.h \
     partition/partition.c partition/partition.h \
-    partition/plan.c partition/plan.h \
+    partition/id_plan.c partition/id_plan.h \
     partition/scatter.c partition/scatter.h \
     partition/store.c partition/store.h partition/store_array.c partition/store_private.h \
     partition/symmetric.c partition/symmetric.h \

@@ -37,7 +37,7 @@ static int check_degrees(const struct scatter *scatter, bool total, struct error
 /* Adds this type's degrees to the job's, and its edges to those of their partitions. */
 static int add_degrees(struct scatter *scatter, struct error *error)
 {
-    struct plan *plan = scatter->job->plan;
+    struct id_plan *plan = scatter->job->plan;
     uint32_t *total = scatter->job->in_degrees[scatter->ntype_dst];
     const uint32_t *parts = plan->parts[scatter->ntype_dst];
     uint64_t *counts = plan->edge_counts + (size_t)scatter->etype * plan->num_parts;
@@ -80,7 +80,7 @@ int scatter_count(struct scatter *scatter, struct partition_job *job, uint32_t e
 /* Where each destination's cells begin: partitions one after the other, in each by original ID. */
 static int start_cells(struct scatter *scatter, struct error *error)
 {
-    const struct plan *plan = scatter->job->plan;
+    const struct id_plan *plan = scatter->job->plan;
     const uint32_t *parts = plan->parts[scatter->ntype_dst];
     const uint64_t *counts = plan->edge_counts + (size_t)scatter->etype * plan->num_parts;
     uint64_t *running = calloc(plan->num_parts, sizeof *running);
@@ -122,7 +122,7 @@ static void pick(struct tile *tile, const struct scatter *scatter, const uint64_
 static void fill_block(void *arg, const struct edge_block *block, size_t task)
 {
     struct scatter *scatter = arg;
-    const struct plan *plan = scatter->job->plan;
+    const struct id_plan *plan = scatter->job->plan;
     const uint32_t *map32 = plan->global32[scatter->ntype_src];
     const uint64_t *map64 = plan->global64[scatter->ntype_src];
     const uint64_t *src = block->src, *dst = block->dst;

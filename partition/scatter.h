@@ -12,7 +12,7 @@
 #ifndef PARTITION_SCATTER_H
 #define PARTITION_SCATTER_H
 
-#include "partition/plan.h"
+#include "partition/id_plan.h"
 
 struct scatter_narrow {
     uint32_t column;

@@ -8,7 +8,7 @@
 #define PARTITION_WRITE_H
 
 #include "partition/assign.h"
-#include "partition/plan.h"
+#include "partition/id_plan.h"
 
 /* Topology of one edge type: index, indices, edge_rank, original edge IDs, edge features. Adds to
  * job->in_degrees and out_degrees. *column_table: columns are local IDs. */

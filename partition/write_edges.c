@@ -103,7 +103,7 @@ static void write_task(void *arg, size_t index, size_t worker)
 /* Partitions in groups, so that buffers are bounded and cancelling is heard. */
 static int write_all_cells(struct scatter *scatter, bool table, struct error *error)
 {
-    const struct plan *plan = scatter->job->plan;
+    const struct id_plan *plan = scatter->job->plan;
     uint32_t num_parts = plan->num_parts;
     const uint64_t *counts = plan->edge_counts + (size_t)scatter->etype * num_parts;
     struct writing writing = { .scatter = scatter, .table = table };

@@ -25,12 +25,12 @@ struct halo {
     struct error error;
 };
 
-static size_t words_of(const struct plan *plan, uint32_t ntype)
+static size_t words_of(const struct id_plan *plan, uint32_t ntype)
 {
     return (size_t)(plan->num_nodes[ntype] / 64 + 1);
 }
 
-static uint64_t **make_bits(const struct plan *plan)
+static uint64_t **make_bits(const struct id_plan *plan)
 {
     uint64_t **bits = calloc(plan->num_ntypes + 1, sizeof *bits);
     for (uint32_t t = 0; bits != NULL && t < plan->num_ntypes; t++) {
@@ -47,7 +47,7 @@ static uint64_t **make_bits(const struct plan *plan)
     return bits;
 }
 
-static void free_bits(const struct plan *plan, uint64_t **bits)
+static void free_bits(const struct id_plan *plan, uint64_t **bits)
 {
     for (uint32_t t = 0; bits != NULL && t < plan->num_ntypes; t++)
         hotmem_free(bits[t], words_of(plan, t) * sizeof **bits);
@@ -108,7 +108,7 @@ static void close_sources(struct sources *sources)
 static int mark(struct halo *halo, struct sources *sources, uint32_t ntype, uint64_t begin,
                 uint64_t end, uint32_t *piece, uint64_t *unowned)
 {
-    const struct plan *plan = halo->job->plan;
+    const struct id_plan *plan = halo->job->plan;
     size_t cell = (size_t)ntype * plan->num_parts + halo->part;
     uint64_t first = plan->node_begins[cell], owned = plan->node_counts[cell];
     const uint64_t *seen = halo->seen[ntype];
@@ -149,7 +149,7 @@ static int first_hop(struct halo *halo, uint32_t *piece)
  * them. */
 static int next_hop_from(struct halo *halo, uint32_t owner, uint32_t etype, uint32_t *piece)
 {
-    const struct plan *plan = halo->job->plan;
+    const struct id_plan *plan = halo->job->plan;
     const struct graph_etype *type = &halo->job->raw->types.etypes[etype];
     size_t cell = (size_t)type->dst * plan->num_parts + owner;
     uint64_t begin = plan->node_begins[cell], end = begin + plan->node_counts[cell], unowned = 0;
@@ -218,7 +218,7 @@ static int write_bits(struct halo *halo, uint32_t ntype, uint32_t hop)
 /* This hop becomes the one before: its nodes are seen, the next frontier is empty. */
 static void advance(struct halo *halo)
 {
-    const struct plan *plan = halo->job->plan;
+    const struct id_plan *plan = halo->job->plan;
     uint64_t **frontier = halo->previous;
     halo->previous = halo->frontier;
     halo->frontier = frontier;
@@ -232,7 +232,7 @@ static void advance(struct halo *halo)
 static void find_halo(void *arg, size_t index, size_t worker)
 {
     struct halo *halo = &((struct halo *)arg)[index];
-    const struct plan *plan = halo->job->plan;
+    const struct id_plan *plan = halo->job->plan;
     uint32_t hops = halo->job->options->halo_hops;
     uint32_t *piece = malloc(PIECE * sizeof *piece);
     (void)worker;

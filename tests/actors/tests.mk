@@ -59,3 +59,8 @@ tests_actors_test_sampler_SOURCES = tests/actors/test_sampler.c tests/actors/gra
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
     tests/seeds.h
 tests_actors_test_sampler_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_plan
+TESTS += tests/actors/test_plan
+tests_actors_test_plan_SOURCES = tests/actors/test_plan.c tests/schemas/random.h
+tests_actors_test_plan_LDADD = $(actors_libs) $(test_libs)

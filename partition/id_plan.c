@@ -1,11 +1,11 @@
-#include "partition/plan.h"
+#include "partition/id_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/hotmem.h"
 
-static size_t map_bytes(const struct plan *plan, uint32_t type)
+static size_t map_bytes(const struct id_plan *plan, uint32_t type)
 {
     if (plan->num_nodes == NULL)
         return 0;
@@ -13,7 +13,7 @@ static size_t map_bytes(const struct plan *plan, uint32_t type)
     return (size_t)plan->num_nodes[type] * item;
 }
 
-static int fill_type(struct plan *plan, uint32_t type, struct error *error)
+static int fill_type(struct id_plan *plan, uint32_t type, struct error *error)
 {
     uint64_t *counts = plan->node_counts + (size_t)type * plan->num_parts;
     uint64_t *begins = plan->node_begins + (size_t)type * plan->num_parts;
@@ -45,16 +45,16 @@ static int fill_type(struct plan *plan, uint32_t type, struct error *error)
     return 0;
 }
 
-int plan_init(struct plan *plan, const struct assignment *assignment,
-              const struct partition_job *job, struct error *error)
+int id_plan_init(struct id_plan *plan, const struct assignment *assignment,
+                 const struct partition_job *job, struct error *error)
 {
     const struct raw_graph *raw = job->raw;
     size_t ntypes = raw->types.num_ntypes, etypes = raw->types.num_etypes;
     size_t num_parts = assignment->num_parts;
-    *plan = (struct plan){ .num_ntypes = raw->types.num_ntypes,
-                           .num_parts = assignment->num_parts,
-                           .parts = assignment->parts,
-                           .columns_max = job_columns_max(job->options) };
+    *plan = (struct id_plan){ .num_ntypes = raw->types.num_ntypes,
+                              .num_parts = assignment->num_parts,
+                              .parts = assignment->parts,
+                              .columns_max = job_columns_max(job->options) };
     plan->num_nodes = calloc(ntypes + 1, sizeof *plan->num_nodes);
     plan->node_counts = calloc(ntypes * num_parts + 1, sizeof *plan->node_counts);
     plan->node_begins = calloc(ntypes * num_parts + 1, sizeof *plan->node_begins);
@@ -70,11 +70,11 @@ int plan_init(struct plan *plan, const struct assignment *assignment,
         rv = fill_type(plan, type, error);
     }
     if (rv != 0)
-        plan_fini(plan);
+        id_plan_fini(plan);
     return rv;
 }
 
-void plan_fini(struct plan *plan)
+void id_plan_fini(struct id_plan *plan)
 {
     for (uint32_t type = 0; type < plan->num_ntypes; type++) {
         if (plan->global32 != NULL)
@@ -88,5 +88,5 @@ void plan_fini(struct plan *plan)
     free(plan->edge_counts);
     free(plan->global32);
     free(plan->global64);
-    *plan = (struct plan){ 0 };
+    *plan = (struct id_plan){ 0 };
 }

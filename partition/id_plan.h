@@ -5,15 +5,15 @@
  * the order of original IDs, and one pass over original IDs writes the rows of every partition in
  * order.
  *
- * Ownership: plan_fini frees its own; parts are borrowed from the assignment.
- * Thread rules: immutable after plan_init; any thread may read.
+ * Ownership: id_plan_fini frees its own; parts are borrowed from the assignment.
+ * Thread rules: immutable after id_plan_init; any thread may read.
  */
-#ifndef PARTITION_PLAN_H
-#define PARTITION_PLAN_H
+#ifndef PARTITION_ID_PLAN_H
+#define PARTITION_ID_PLAN_H
 
 #include "partition/assign.h"
 
-struct plan {
+struct id_plan {
     uint32_t num_ntypes;
     uint32_t num_parts;
     uint32_t *const *parts;  /* [ntype][original ID] */
@@ -26,8 +26,8 @@ struct plan {
     uint64_t **global64;     /* for those */
 };
 
-int plan_init(struct plan *plan, const struct assignment *assignment,
-              const struct partition_job *job, struct error *error);
-void plan_fini(struct plan *plan);
+int id_plan_init(struct id_plan *plan, const struct assignment *assignment,
+                 const struct partition_job *job, struct error *error);
+void id_plan_fini(struct id_plan *plan);
 
 #endif
