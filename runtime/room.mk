@@ -27,6 +27,7 @@ libtr_runtime_la_SOURCES = \
     runtime/dump.c \
     runtime/dump.h \
     runtime/dump_impl.h \
+    runtime/endpoint.h \
     runtime/env.c \
     runtime/env.h \
     runtime/env_event.c \
@@ -63,11 +64,14 @@ libtr_runtime_la_SOURCES = \
     runtime/port.h \
     runtime/post.h \
     runtime/runtime_kinds.h \
+    runtime/security.h \
     runtime/slots.c \
     runtime/slots.h \
+    runtime/stream.h \
     runtime/supervisor.c \
     runtime/supervisor.h \
     runtime/thread.c runtime/thread.h \
     runtime/timer.c \
     runtime/timer.h \
-    runtime/timers.h
+    runtime/timers.h \
+    runtime/transport.h

@@ -5,7 +5,8 @@
  * and their OpenSSL form corrupts the stream when partial writes are on.
  *
  * The transport owns its stream. It sets what the stream wants: TLS may have to read to go on
- * writing. Whoever uses it says what it would do next (transport_want) and tries again when told.
+ * writing, and what it took and encrypted may still have to be sent. Whoever uses it ends
+ * every `ready` callback with transport_want, which sends that and says what it would do next.
  * Thread rules: as for the stream.
  */
 #ifndef RUNTIME_TRANSPORT_H
@@ -32,15 +33,23 @@ void transport_destroy(struct transport *transport);
  * TR_EFORMAT not TLS, TR_ETOOBIG over TRANSPORT_HANDSHAKE_BYTES_MAX, TR_EEND, TR_EPEERDOWN. */
 int transport_handshake(struct transport *transport, struct error *error);
 
-/* As stream_readv and stream_writev. A write that would block may have taken some bytes. */
+/* As stream_readv and stream_writev, after the handshake. */
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts);
 ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts);
 
-/* True: bytes were decrypted and wait; no event will tell of them. */
+/* True: bytes have arrived and wait here; no event will tell of them. Read until it is false, or
+ * until the reader has enough, and then ask again before waiting for an event. */
 bool transport_pending(const struct transport *transport);
 
-/* What the user would do next (enum stream_what). */
+/* What the user would do next (enum stream_what), once transport_handshake was called; sends what
+ * is left to send. During the handshake `what` is not looked at. */
 void transport_want(struct transport *transport, unsigned what);
+
+/* Bytes that a transport holds for itself at most, to charge to an account. */
+#define TRANSPORT_BYTES (600u << 10)
+
+/* Are these the first bytes of TLS? To say so when they come on a plain connection. */
+bool transport_looks_like_tls(const void *bytes, size_t size);
 
 /* Does the certificate of the other side name this host? True for a shared key, and for a
  * unix socket of our own user. */
