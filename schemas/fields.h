@@ -32,7 +32,7 @@
 #define FIELDS_msg_loader_opened(S, D, F) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D, F) S(loader)
 #define FIELDS_msg_batch_request(S, D, F) S(loader) S(batch) S(epoch)
-#define FIELDS_msg_batch_reply(S, D, F) S(loader) S(batch) S(epoch)
+#define FIELDS_msg_batch_reply(S, D, F) S(loader) S(batch) S(bytes) S(epoch)
 #define FIELDS_msg_join(S, D, F) S(role) S(rank)
 #define FIELDS_msg_joined(S, D, F) S(rank) S(era)
 #define FIELDS_msg_members_request(S, D, F) S(role)
@@ -41,5 +41,7 @@
 #define FIELDS_msg_barrier_done(S, D, F) S(name) S(sequence)
 #define FIELDS_msg_epoch_done(S, D, F) S(loader) S(epoch) S(rank)
 #define FIELDS_msg_job_done(S, D, F) S(code) S(rank)
+#define FIELDS_msg_batch_pull(S, D, F) S(loader) S(batch) S(offset) S(epoch) S(bytes_max)
+#define FIELDS_msg_batch_piece(S, D, F) S(offset) S(count)
 
 #endif

@@ -14,7 +14,7 @@
     ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST         \
          ? REQUEST_BYTES_MAX                                                                     \
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
-             (id) == MSG_FETCH_REPLY                                                             \
+             (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                                  \
          ? MSG_REPLY_BYTES_MAX                                                                   \
      : (id) == MSG_META_REPLY || (id) == MSG_FAILED || (id) == MSG_MEMBERS_REPLY ? TEXT_BYTES_MAX \
      : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY ? BULK_BYTES_MAX                       \

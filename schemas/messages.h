@@ -47,7 +47,9 @@
     X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)       \
     X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED) \
     X(MSG_EPOCH_DONE, msg_epoch_done, CONTROL, SEQUENCED) \
-    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)
+    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)     \
+    X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)         \
+    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -269,11 +271,12 @@ struct msg_batch_request {
     uint32_t epoch;
 };
 
-/* The batch is made. Body: the batch (actors/batch_flat.h), or none: it lies in the bank
- * (actors/batch_bank.h) until it is collected there. */
+/* The batch is made. It lies in the bank (actors/batch_bank.h) until it is collected there, or,
+ * of a sampler in another process, with the sampler, to be pulled. */
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;
+    uint64_t bytes; /* to be pulled; 0: it lies in the bank */
     uint32_t epoch;
 };
 
@@ -325,6 +328,25 @@ struct msg_epoch_done {
 struct msg_job_done {
     int32_t code;
     uint32_t rank;
+};
+
+/* An offset that no batch has: it is not wanted any more. */
+#define MSG_PULL_NONE UINT64_MAX
+
+/* To a sampler: a piece of a batch that it keeps for who asked for it. The one at the end is the
+ * last that is asked for: the sampler keeps the batch no longer. */
+struct msg_batch_pull {
+    uint64_t loader;
+    uint64_t batch;
+    uint64_t offset; /* a multiple of 64, or MSG_PULL_NONE */
+    uint32_t epoch;
+    uint32_t bytes_max; /* of this piece */
+};
+
+/* Body: count bytes of the flattened batch (actors/batch_flat.h) from offset on. */
+struct msg_batch_piece {
+    uint64_t offset;
+    uint32_t count;
 };
 
 #endif
