@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/help.h"
-#include "cli/nearest.h"
+#include "partition/nearest.h"
 
 #define NAME_MAX_BYTES 64
 #define COMMANDS_MAX 32

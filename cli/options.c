@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "cli/nearest.h"
+#include "partition/nearest.h"
 #include "cli/option_value.h"
 
 /* Options of one command; a 64-bit set says which were given. */

@@ -15,7 +15,6 @@ libtr_cli_la_SOURCES = \
     cli/inspect.c \
     cli/loader_source.c cli/loader_source.h \
     cli/made.c cli/made.h \
-    cli/nearest.c cli/nearest.h \
     cli/option_value.c cli/option_value.h \
     cli/options.c cli/options.h \
     cli/partition.c \

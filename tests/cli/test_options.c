@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/nearest.h"
+#include "partition/nearest.h"
 #include "cli/options.h"
 
 struct sample {

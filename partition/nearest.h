@@ -3,8 +3,8 @@
  *
  * Thread rules: pure.
  */
-#ifndef CLI_NEAREST_H
-#define CLI_NEAREST_H
+#ifndef PARTITION_NEAREST_H
+#define PARTITION_NEAREST_H
 
 #include <stddef.h>
 

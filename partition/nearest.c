@@ -1,4 +1,4 @@
-#include "cli/nearest.h"
+#include "partition/nearest.h"
 
 #include <string.h>
 
