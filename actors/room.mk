@@ -5,6 +5,7 @@ libtr_actors_la_SOURCES = \
     actors/client_fetch.c \
     actors/client_lane.c \
     actors/client_nodes.c \
+    actors/cluster.h \
     actors/coordinator.c actors/coordinator.h actors/coordinator_state.h \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \
