@@ -213,6 +213,18 @@ static int verify_array(uint64_t count, uint64_t size, uint64_t length)
     return __builtin_mul_overflow(count, size, &bytes) || bytes != length ? TR_EFORMAT : 0;
 }
 
+static int verify_group(const struct msg_group_request *head, uint64_t length)
+{
+    switch (head->operation) {
+    case MSG_GROUP_REDUCE:
+        return verify_array(head->count, sizeof(float), length);
+    case MSG_GROUP_SAVE:
+        return verify_array(head->count, 1, length);
+    default:
+        return length == 0 ? 0 : TR_EFORMAT;
+    }
+}
+
 int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length)
 {
     switch (kind) {
@@ -237,10 +249,19 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_array(((const struct msg_members_reply *)head)->count, ADDRESS_BYTES, length);
     case MSG_BATCH_PIECE:
         return verify_array(((const struct msg_batch_piece *)head)->count, 1, length);
+    case MSG_RESTORED:
+        return verify_array(((const struct msg_restored *)head)->world, ADDRESS_BYTES, length);
+    case MSG_REDUCE:
+        return verify_array(((const struct msg_reduce *)head)->count, sizeof(float), length);
+    case MSG_REDUCED:
+        return verify_array(((const struct msg_reduced *)head)->count, sizeof(float), length);
+    case MSG_GROUP_REQUEST:
+        return verify_group(head, length);
     case MSG_ROWS_REPLY:
     case MSG_META_REPLY:
     case MSG_FAILED:
     case MSG_BATCH_REPLY:
+    case MSG_GROUP_REPLY:
         return 0;
     default:
         return length == 0 ? 0 : TR_EFORMAT;

@@ -17,7 +17,12 @@
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                                  \
          ? MSG_REPLY_BYTES_MAX                                                                   \
      : (id) == MSG_META_REPLY || (id) == MSG_FAILED || (id) == MSG_MEMBERS_REPLY ? TEXT_BYTES_MAX \
-     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY ? BULK_BYTES_MAX                       \
+     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||        \
+             (id) == MSG_GROUP_REPLY                                                             \
+         ? BULK_BYTES_MAX                                                                        \
+     : (id) == MSG_REDUCE || (id) == MSG_REDUCED                                                 \
+         ? MSG_REDUCE_VALUES_MAX * sizeof(float)                                                 \
+     : (id) == MSG_RESTORED                               ? TEXT_BYTES_MAX                       \
      : (id) == MSG_BATCH_REPLY                            ? MSG_BATCH_BYTES_MAX                  \
                                                           : 0)
 

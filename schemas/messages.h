@@ -49,7 +49,16 @@
     X(MSG_EPOCH_DONE, msg_epoch_done, CONTROL, SEQUENCED) \
     X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)     \
     X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)         \
-    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)
+    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)       \
+    X(MSG_ERA, msg_era, CONTROL, SEQUENCED)               \
+    X(MSG_RESTORE, msg_restore, CONTROL, SEQUENCED)       \
+    X(MSG_RESTORED, msg_restored, CONTROL, SEQUENCED)     \
+    X(MSG_REDUCE, msg_reduce, DATA, SEQUENCED)            \
+    X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)          \
+    X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED) \
+    X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED) \
+    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)   \
+    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -61,6 +70,9 @@
 
 /* A batch flattened; a larger one is refused with TR_ETOOBIG by the sampler that made it. */
 #define MSG_BATCH_BYTES_MAX (UINT64_C(4) << 30)
+
+/* Values of one piece of a reduction: 4 MiB, which a turn adds in a millisecond. */
+#define MSG_REDUCE_VALUES_MAX (1u << 20)
 
 enum message_kind_id {
     MSG_FIRST_ = MESSAGES_FIRST_KIND - 1,
@@ -286,11 +298,14 @@ struct error;
 /* Registers all kinds with the runtime. TR_EEXIST: an id is taken. */
 int messages_register(struct kinds *kinds, struct error *error);
 
-enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER };
+/* A trainer's proxy and its reducer are members each; eras are those of the reducers. */
+enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER, MSG_ROLE_REDUCER };
 
 struct msg_join {
     uint32_t role;
     uint32_t rank;
+    uint32_t era;  /* of a reducer: that it was restored to; 0: none, or it is over */
+    uint32_t seen; /* the newest era that it heard of */
 };
 
 struct msg_joined {
@@ -312,11 +327,16 @@ struct msg_barrier {
     uint64_t sequence;
     uint32_t rank;
     uint32_t count;
+    uint32_t era; /* 0: the barrier is of no era */
 };
 
+/* The outcome. Also to the coordinator, as a plain message: one that was started again learns how
+ * the last barrier that a member came to had ended. */
 struct msg_barrier_done {
     uint64_t name;
     uint64_t sequence;
+    uint32_t era;
+    int32_t status; /* 0 or TR_ETIMEDOUT */
 };
 
 struct msg_epoch_done {
@@ -347,6 +367,86 @@ struct msg_batch_pull {
 struct msg_batch_piece {
     uint64_t offset;
     uint32_t count;
+};
+
+/* To reducers: every era before this one is over. */
+struct msg_era {
+    uint32_t era;
+};
+
+/* To the coordinator: a reducer that joined is ready for the next era. Answered when all are. */
+struct msg_restore {
+    uint32_t rank;
+    uint32_t world;
+};
+
+/* Body: struct address[world], the reducers of the era by rank. */
+struct msg_restored {
+    uint64_t step;  /* of the checkpoint; 0 and found 0: there is none */
+    uint64_t bytes; /* of this rank's part of it */
+    uint32_t crc32c;
+    uint32_t found; /* 0 or 1 */
+    uint32_t era;
+    uint32_t world;
+};
+
+/* To the owner of a piece: rank's addends. Body: float values[count]. */
+struct msg_reduce {
+    uint64_t sequence; /* from 1 on, in each era */
+    uint64_t total;    /* values of the whole reduction */
+    uint32_t piece;    /* the piece's number; `count` values from piece * piece_values on */
+    uint32_t piece_values;
+    uint32_t count;
+    uint32_t era;
+    uint32_t rank;
+    uint32_t world;
+};
+
+/* Body: float sums[count]. */
+struct msg_reduced {
+    uint64_t sequence;
+    uint32_t piece;
+    uint32_t count;
+    uint32_t era;
+};
+
+/* To the coordinator: a part of a checkpoint is on disk. Answered when all of it is. */
+struct msg_checkpoint_part {
+    uint64_t step;
+    uint64_t bytes;
+    uint32_t crc32c;
+    uint32_t era;
+    uint32_t rank;
+    uint32_t world;
+};
+
+struct msg_checkpoint_done {
+    uint64_t step;
+    uint32_t era;
+};
+
+/* To a reducer, from its trainer: one operation at a time. */
+enum msg_group_operation {
+    MSG_GROUP_RESTORE,
+    MSG_GROUP_REDUCE,  /* body: float values[count] */
+    MSG_GROUP_BARRIER, /* value: hash of the name */
+    MSG_GROUP_SAVE,    /* value: the step; body: unsigned char part[count] */
+    MSG_GROUP_CANCEL   /* ends the operation under way with TR_ECANCELED */
+};
+
+struct msg_group_request {
+    uint64_t value;
+    uint64_t count;
+    uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
+    uint32_t operation;
+};
+
+/* Body: the sums of a reduction, or the part of a restored checkpoint. */
+struct msg_group_reply {
+    uint64_t step;
+    uint64_t count;
+    uint32_t found; /* 1: step and body are of a checkpoint */
+    uint32_t era;
 };
 
 #endif
