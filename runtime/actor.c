@@ -11,6 +11,7 @@
 #include "runtime/loop.h"
 #include "runtime/node_impl.h"
 #include "runtime/runtime_kinds.h"
+#include "runtime/stream_impl.h"
 
 int actor_create(struct loop *loop, const struct actor_options *options, struct actor *parent,
                  struct actor **out)
@@ -150,6 +151,7 @@ static void finish(struct actor *actor)
     struct loop *loop = actor->loop;
     if (actor->ops->fini != NULL)
         actor->ops->fini(actor);
+    stream_close_all(actor);
     for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
         loop_turn_around(loop, m, TR_EPEERDOWN);
     monitor_answer(actor, actor->reason);
@@ -202,6 +204,7 @@ bool actor_settle(struct actor *actor)
     account_cancel_all(actor);
     while (actor->timers != NULL)
         timer_stop(actor->timers);
+    stream_quiet_all(actor);
     crew_cancel_all(actor);
     return actor_advance(actor);
 }

@@ -9,9 +9,10 @@
  *
  * A life: start -> receive ... -> stop -> fini. An orderly stop ends the children first, the last
  * spawned first, while the actor still serves them; then asks the actor itself. When an actor ends,
- * in this order: its calls and monitors complete with TR_ECANCELED, its timers stop, its jobs are
- * cancelled; its children end; when children and jobs are gone, fini runs, requests left in its
- * mailbox are answered TR_EPEERDOWN, and its monitors get their DOWN.
+ * in this order: its calls and monitors complete with TR_ECANCELED, its timers stop, its streams
+ * fall silent, its jobs are cancelled; its children end; when children and jobs are gone, fini
+ * runs, its streams are closed, requests left in its mailbox are answered TR_EPEERDOWN, and its
+ * monitors get their DOWN.
  *
  * Ownership: ops and arg are the spawner's and outlive the actor and its restarts.
  * Thread rules: everything that takes `self` runs on self's loop, inside one of its callbacks.

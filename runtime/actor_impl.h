@@ -19,6 +19,7 @@
 struct account_wait;
 struct call;
 struct job;
+struct stream;
 
 enum actor_phase {
     ACTOR_STARTING, /* start was not called yet; messages wait */
@@ -56,6 +57,7 @@ struct actor {
     struct timer *timers;
     struct call *calls;
     struct job *jobs;
+    struct stream *streams;
     struct account_wait *waits; /* for room in accounts */
     struct message *watchers; /* monitor requests, answered at the end */
     struct child *oldest, *youngest;

@@ -19,12 +19,15 @@
 struct env;
 struct job;
 struct loop;
+struct stream_ops;
 
 struct env_ops {
     uint64_t (*now_ns)(struct env *env);
     /* As now_ns but may be some ms old, and nearly free; to notice turns that are too long. */
     uint64_t (*coarse_ns)(struct env *env);
     uint64_t (*random)(struct env *env);
+    /* The wall clock, which may be set: milliseconds since 1970. */
+    uint64_t (*wall_ms)(struct env *env);
     /* Makes what drives the loop (base, eventfd, timer; or a place in the simulator); *driver is
      * handed back to the functions below. */
     int (*loop_create)(struct env *env, struct loop *loop, void **driver);
@@ -44,6 +47,7 @@ struct env_ops {
 
 struct env {
     const struct env_ops *ops;
+    const struct stream_ops *streams; /* stream_impl.h */
     bool simulated; /* order of runnable actors is drawn, allocations may fail */
 };
 
@@ -56,6 +60,11 @@ void env_destroy(struct env *env);
 static inline uint64_t env_now_ns(struct env *env)
 {
     return env->ops->now_ns(env);
+}
+
+static inline uint64_t env_wall_ms(struct env *env)
+{
+    return env->ops->wall_ms(env);
 }
 
 #endif

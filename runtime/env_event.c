@@ -2,7 +2,9 @@
  * The real env: a libevent base and a thread for each loop, and the crew's threads.
  *
  * Bases are NOLOCK: another thread only ever writes the loop's eventfd. One timer event serves all
- * timers of a loop and is armed only when the loop goes to sleep.
+ * timers of a loop and is armed only when the loop goes to sleep. The events of sockets
+ * (stream_event.c) are looked at between any two turns, of which none takes much longer than
+ * 1 ms unless an actor's callback does; they only note what the next turn tells the actors.
  */
 #include "runtime/env.h"
 
@@ -18,6 +20,7 @@
 #include <event2/event.h>
 
 #include "runtime/crew_impl.h"
+#include "runtime/env_event_impl.h"
 #include "runtime/loop.h"
 #include "runtime/thread.h"
 
@@ -74,6 +77,12 @@ static uint64_t random_number(struct env *env)
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         number = read_clock(CLOCK_MONOTONIC); /* jitter, not secrets */
     return number;
+}
+
+static uint64_t wall(struct env *env)
+{
+    (void)env;
+    return read_clock(CLOCK_REALTIME) / 1000000;
 }
 
 static bool never(struct env *env)
@@ -150,6 +159,11 @@ static int loop_create(struct env *env, struct loop *loop, void **out)
 err_after_driver:
     driver_free(driver);
     return TR_ENOMEM;
+}
+
+struct event_base *env_event_base(struct loop *loop)
+{
+    return ((struct driver *)loop->driver)->base;
 }
 
 static void sleep_until(struct driver *driver, uint64_t until_ns)
@@ -270,6 +284,7 @@ static const struct env_ops event_ops = {
     .now_ns = now,
     .coarse_ns = coarse,
     .random = random_number,
+    .wall_ms = wall,
     .loop_create = loop_create,
     .loop_start = loop_start,
     .loop_wake = loop_wake_up,
@@ -298,7 +313,7 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
         free(self);
         return error_set(error, TR_ENOMEM, "env: out of memory");
     }
-    self->env = (struct env){ .ops = &event_ops };
+    self->env = (struct env){ .ops = &event_ops, .streams = &stream_event_ops };
     self->threads = threads;
     pthread_mutex_init(&self->mutex, NULL);
     pthread_cond_init(&self->filled, NULL);

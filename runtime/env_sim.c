@@ -10,6 +10,7 @@
 #define SIM_TIMER_LATE_NS 50000u /* what a busy kernel does to a timer */
 #define SIM_STEPS_MAX 100000000u /* a run of more is a livelock */
 #define SIM_START_NS UINT64_C(1000000000) /* a clock that starts at 0 hides mistakes */
+#define SIM_WALL_MS UINT64_C(1800000000000) /* January 2027 */
 
 struct sim_loop {
     struct sim_loop *next, *before;
@@ -25,6 +26,7 @@ struct env_sim {
     uint64_t now_ns;
     uint64_t trace;
     uint64_t steps;
+    int64_t wall_jump_ms; /* what was set, summed */
     struct sim_loop *loops;
     struct job *jobs, *last_job;
 };
@@ -52,6 +54,12 @@ static uint64_t draw(struct env *env)
 static uint64_t now(struct env *env)
 {
     return of(env)->now_ns;
+}
+
+static uint64_t wall(struct env *env)
+{
+    struct env_sim *sim = of(env);
+    return (uint64_t)((int64_t)(SIM_WALL_MS + sim->now_ns / 1000000) + sim->wall_jump_ms);
 }
 
 static int sim_loop_create(struct env *env, struct loop *loop, void **driver)
@@ -134,6 +142,7 @@ static const struct env_ops sim_ops = {
     .now_ns = now,
     .coarse_ns = now,
     .random = draw,
+    .wall_ms = wall,
     .loop_create = sim_loop_create,
     .loop_start = sim_loop_start,
     .loop_wake = sim_loop_wake,
@@ -261,6 +270,11 @@ void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint
     for (struct sim_loop *it = of(env)->loops; it != NULL; it = it->next)
         if (it->loop->node == node && it->loop->index == loop)
             it->paused_until_ns = until_ns;
+}
+
+void env_sim_wall_jump(struct env *env, int64_t ms)
+{
+    of(env)->wall_jump_ms += ms;
 }
 
 uint64_t env_sim_trace(const struct env *env)

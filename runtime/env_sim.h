@@ -45,6 +45,9 @@ void env_sim_set_alloc_fail(struct env *env, uint32_t ppm);
 /* That loop of a node takes no turn before until_ns, as if its thread had been stopped. */
 void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint64_t until_ns);
 
+/* Somebody sets the wall clock forward or back. */
+void env_sim_wall_jump(struct env *env, int64_t ms);
+
 /* A hash of every delivery, timer and choice so far. */
 uint64_t env_sim_trace(const struct env *env);
 

@@ -12,6 +12,8 @@
 #define LOOP_ACTORS_A_TURN 256u
 /* Actors between two looks at the clock. */
 #define LOOP_ACTORS_A_TICK 32u
+/* Sockets and timers wait no longer than this for actors that always have something to do. */
+#define LOOP_TURN_NS 1000000u
 
 int loop_init(struct loop *loop, struct node *node, uint32_t index)
 {
@@ -175,16 +177,17 @@ static void run_actors(struct loop *loop)
 {
     uint32_t turns = loop->simulated ? 1 + loop_choose(loop, 4) : LOOP_ACTORS_A_TURN;
     uint64_t before_ns = loop->env->ops->coarse_ns(loop->env);
-    for (uint32_t i = 0; i < turns && loop->run_first != NULL; i++) {
+    uint64_t end_ns = loop->now_ns + LOOP_TURN_NS;
+    for (uint32_t i = 0; i < turns && loop->run_first != NULL && loop->now_ns < end_ns; i++) {
         struct actor *actor = dequeue(loop);
         const char *name = actor->ops->name; /* the actor may be gone after its turn */
         uint32_t messages =
             loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
         if (actor_turn(actor, messages))
             loop_queue(loop, actor);
-        if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1)
-            loop->now_ns = env_now_ns(loop->env);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
+        if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1 || after_ns != before_ns)
+            loop->now_ns = env_now_ns(loop->env);
         if (after_ns - before_ns > ACTOR_TURN_NS)
             note_long_turn(loop, name, after_ns - before_ns);
         before_ns = after_ns;
@@ -227,16 +230,22 @@ static void flush_all(struct loop *loop)
         }
 }
 
+static bool has_work(const struct loop *loop)
+{
+    return loop->run_first != NULL || loop->streams.first != NULL;
+}
+
 bool loop_turn(struct loop *loop)
 {
     loop->now_ns = env_now_ns(loop->env);
     take_inbox(loop);
     fire_timers(loop);
+    stream_fire(loop);
     run_actors(loop);
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
     flush_all(loop);
-    return loop->run_first != NULL;
+    return has_work(loop);
 }
 
 uint64_t loop_first_timer(const struct loop *loop)
@@ -247,7 +256,7 @@ uint64_t loop_first_timer(const struct loop *loop)
 bool loop_sleep(struct loop *loop, uint64_t *until_ns)
 {
     *until_ns = loop_first_timer(loop);
-    if (loop->run_first != NULL || *until_ns <= loop->now_ns)
+    if (has_work(loop) || *until_ns <= loop->now_ns)
         return false;
     pthread_mutex_lock(&loop->inbox.mutex);
     /* Who asks for a dump counts it before it looks, under the mutex, whether we sleep. */
@@ -267,7 +276,7 @@ void loop_awake(struct loop *loop)
 
 bool loop_is_runnable(struct loop *loop, uint64_t now_ns)
 {
-    if (loop->run_first != NULL || loop_first_timer(loop) <= now_ns)
+    if (has_work(loop) || loop_first_timer(loop) <= now_ns)
         return true;
     pthread_mutex_lock(&loop->inbox.mutex);
     bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL;

@@ -29,6 +29,7 @@
 #include "runtime/messages.h"
 #include "runtime/post.h"
 #include "runtime/slots.h"
+#include "runtime/stream_impl.h"
 #include "runtime/timers.h"
 
 struct node;
@@ -65,6 +66,7 @@ struct loop {
     struct outbox *outboxes; /* [node's loops] */
     uint64_t dirty[4];       /* one bit for each outbox with something in it */
     struct timers timers;
+    struct stream_queue streams; /* that have something to tell */
     struct calls calls;
     struct message_pool messages;
     struct buffer_pool buffers;
@@ -79,7 +81,7 @@ void loop_fini(struct loop *loop);
 
 /* What drives a loop (env) calls these four. */
 
-/* One turn: inbox, timers, actors, outboxes. True: there is more to do at once. */
+/* One turn: inbox, timers, streams, actors, outboxes. True: there is more to do at once. */
 bool loop_turn(struct loop *loop);
 
 /* True: nothing to do before *until_ns (UINT64_MAX: never), and senders will wake the loop.

@@ -27,10 +27,12 @@ libtr_runtime_la_SOURCES = \
     runtime/dump.c \
     runtime/dump.h \
     runtime/dump_impl.h \
+    runtime/endpoint.c \
     runtime/endpoint.h \
     runtime/env.c \
     runtime/env.h \
     runtime/env_event.c \
+    runtime/env_event_impl.h \
     runtime/env_sim.c \
     runtime/env_sim.h \
     runtime/error.c \
@@ -67,7 +69,14 @@ libtr_runtime_la_SOURCES = \
     runtime/security.h \
     runtime/slots.c \
     runtime/slots.h \
+    runtime/socket.c \
+    runtime/socket.h \
+    runtime/socket_unix.c \
+    runtime/socket_unix.h \
+    runtime/stream.c \
     runtime/stream.h \
+    runtime/stream_event.c \
+    runtime/stream_impl.h \
     runtime/supervisor.c \
     runtime/supervisor.h \
     runtime/thread.c runtime/thread.h \

@@ -57,3 +57,14 @@ check_PROGRAMS += tests/runtime/test_error
 TESTS += tests/runtime/test_error
 tests_runtime_test_error_SOURCES = tests/runtime/test_error.c
 tests_runtime_test_error_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_endpoint
+TESTS += tests/runtime/test_endpoint
+tests_runtime_test_endpoint_SOURCES = tests/runtime/test_endpoint.c
+tests_runtime_test_endpoint_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_stream
+TESTS += tests/runtime/test_stream
+tests_runtime_test_stream_SOURCES = tests/runtime/test_stream.c tests/runtime/echo.c \
+    tests/runtime/echo.h $(runtime_support)
+tests_runtime_test_stream_LDADD = $(runtime_libs) $(test_libs)

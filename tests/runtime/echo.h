@@ -1,0 +1,40 @@
+/*
+ * Two actors over streams, for tests in either env: one that echoes every connection's bytes, and
+ * one that sends a known sequence, in drawn pieces, and compares what comes back.
+ */
+#ifndef TESTS_RUNTIME_ECHO_H
+#define TESTS_RUNTIME_ECHO_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "runtime/actor.h"
+#include "runtime/error.h"
+#include "runtime/stream.h"
+
+#define ECHO_BUFFER 8192u
+
+struct echo_server {
+    struct endpoint endpoint;  /* where to listen; then where it does */
+    struct error error;
+    atomic_int listening;      /* 1: does; TR_E*: cannot */
+    atomic_int accepted, ended, broken;
+    uint32_t pieces_max;       /* bytes a call reads and writes at most; 0: ECHO_BUFFER */
+    bool close_at_once;        /* each connection, in its first ready */
+    struct stream *listener;
+};
+extern const struct actor_ops echo_server_ops;
+
+struct echo_client {
+    struct endpoint endpoint;
+    uint64_t bytes;            /* to send and get back */
+    uint64_t sent, received, wrong;
+    uint32_t pieces_max;
+    bool stays;                /* keeps the stream open when all came */
+    struct error error;        /* of the stream */
+    atomic_int result;         /* 1: all came; TR_E*: it broke; 0: goes on */
+    struct stream *stream;
+};
+extern const struct actor_ops echo_client_ops;
+
+#endif
