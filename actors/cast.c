@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "actors/coordinator.h"
+#include "actors/room.h"
 #include "runtime/call.h"
 #include "runtime/supervisor.h"
 
@@ -28,24 +29,56 @@ static int spawn(struct actor *self, const struct actor_ops *ops, const void *ar
     return actor_spawn(self, &options, &address);
 }
 
+static int spawn_samplers(struct actor *self, const struct cast *cast)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < cast->plays->samplers.count && rv == 0; i++) {
+        char name[DIRECTORY_NAME_MAX];
+        sampler_name(cast->samplers[i].number, name, sizeof name);
+        rv = spawn(self, &sampler_ops, &cast->samplers[i], name, i);
+    }
+    return rv;
+}
+
+static int spawn_proxies(struct actor *self, const struct cast *cast)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < cast->plays->trainers.count && rv == 0; i++) {
+        char name[DIRECTORY_NAME_MAX];
+        proxy_name(cast->proxies[i].rank, name);
+        rv = spawn(self, &proxy_ops, &cast->proxies[i], name, i);
+    }
+    return rv;
+}
+
+/* Members that find no coordinator end this actor, and with it the process. */
+static void tell_root(struct actor *self, struct cast *cast)
+{
+    struct address root = actor_address(self);
+    for (uint32_t i = 0; i < cast->num_servers; i++)
+        cast->servers[i].root = root;
+    for (uint32_t i = 0; i < cast->plays->samplers.count; i++)
+        cast->samplers[i].root = root;
+    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
+        cast->proxies[i].root = root;
+}
+
 static int start(struct actor *self, const void *arg)
 {
-    const struct cast *cast = arg;
+    struct cast *cast = (void *)(uintptr_t)arg;
     const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, RESTARTS_MAX,
                                                  RESTARTS_NS };
-    actor_set_state(self, (void *)(uintptr_t)arg);
+    actor_set_state(self, cast);
+    tell_root(self, cast);
     int rv = actor_supervise(self, &restarts);
-    if (rv == 0)
+    if (rv == 0 && cast->options.process == cast->options.plan->coordinator)
         rv = spawn(self, &coordinator_ops, &no_trainers, COORDINATOR_NAME, 0);
     for (uint32_t i = 0; i < cast->num_servers && rv == 0; i++)
         rv = spawn(self, &server_ops, &cast->servers[i], NULL, i);
-    for (uint32_t i = 0; i < cast->options.samplers && rv == 0; i++) {
-        char name[DIRECTORY_NAME_MAX];
-        sampler_name(i, name, sizeof name);
-        rv = spawn(self, &sampler_ops, &cast->samplers[i], name, i);
-    }
     if (rv == 0)
-        rv = spawn(self, &proxy_ops, &cast->proxy, PROXY_NAME, 0);
+        rv = spawn_samplers(self, cast);
+    if (rv == 0)
+        rv = spawn_proxies(self, cast);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
     return rv;
@@ -59,21 +92,34 @@ static int receive(struct actor *self, struct message *message)
 
 const struct actor_ops cast_ops = { .name = "troupe", .start = start, .receive = receive };
 
+/* Servers of all processes before this one: each has its own rank among the members. */
+static uint32_t first_server(const struct plan *plan, uint32_t process)
+{
+    uint32_t first = 0;
+    for (uint32_t p = 0; p < process; p++) {
+        const struct plan_process *other = &plan->processes[p];
+        first += other->servers < other->num_parts ? other->servers : other->num_parts;
+    }
+    return first;
+}
+
 static void deal_parts(struct cast *cast)
 {
-    uint32_t *next = cast->server_parts;
+    const struct cast_options *o = &cast->options;
+    uint32_t *next = cast->server_parts, first = first_server(o->plan, o->process);
     for (uint32_t s = 0; s < cast->num_servers; s++) {
         struct server_options *server = &cast->servers[s];
         *server = (struct server_options){
-            .snapshots = cast->options.snapshots,
+            .snapshots = o->snapshots,
             .parts = next,
-            .rank = s,
+            .rank = first + s,
             .named = true,
             .join = true,
-            .slice_edges = cast->options.slice_edges,
+            .plan = o->plan,
+            .slice_edges = o->slice_edges,
         };
-        for (uint32_t p = s; p < cast->options.book->num_parts; p += cast->num_servers)
-            next[server->num_parts++] = p;
+        for (uint32_t p = s; p < cast->plays->num_parts; p += cast->num_servers)
+            next[server->num_parts++] = cast->plays->parts[p];
         next += server->num_parts;
     }
 }
@@ -81,14 +127,16 @@ static void deal_parts(struct cast *cast)
 static void fill_samplers(struct cast *cast)
 {
     const struct cast_options *o = &cast->options;
-    for (uint32_t i = 0; i < o->samplers; i++)
+    for (uint32_t i = 0; i < cast->plays->samplers.count; i++)
         cast->samplers[i] = (struct sampler_options){
             .book = o->book,
             .meta = o->meta,
             .snapshots = o->direct ? o->snapshots : NULL,
             .bank = o->bank,
-            .number = i,
+            .number = cast->plays->samplers.first + i,
             .join = true,
+            .plan = o->plan,
+            .replies = &cast->replies,
             .recovery_ns = o->recovery_ns,
             .call_ns = o->call_ns,
             .reply_bytes_max = o->reply_bytes_max,
@@ -96,30 +144,46 @@ static void fill_samplers(struct cast *cast)
         };
 }
 
+static void fill_proxies(struct cast *cast)
+{
+    const struct cast_options *o = &cast->options;
+    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
+        cast->proxies[i] = (struct proxy_options){
+            .book = o->book,
+            .meta = o->meta,
+            .bank = o->bank,
+            .num_samplers = o->plan->samplers,
+            .rank = cast->plays->trainers.first + i,
+            .join = true,
+            .plan = o->plan,
+            .replies = &cast->replies,
+            .recovery_ns = o->recovery_ns,
+            .piece_bytes_max = o->reply_bytes_max,
+        };
+}
+
 int cast_init(struct cast *cast, const struct cast_options *options)
 {
-    uint32_t parts = options->book->num_parts;
-    bool one_each = options->servers == 0 || options->servers > parts;
-    *cast = (struct cast){ .options = *options,
-                           .num_servers = one_each ? parts : options->servers };
-    cast->servers = calloc(cast->num_servers, sizeof *cast->servers);
-    cast->server_parts = calloc(parts, sizeof *cast->server_parts);
-    cast->samplers = calloc(options->samplers, sizeof *cast->samplers);
-    if (cast->servers == NULL || cast->server_parts == NULL || cast->samplers == NULL)
+    const struct plan_process *plays = &options->plan->processes[options->process];
+    bool one_each = plays->servers > plays->num_parts;
+    *cast = (struct cast){ .options = *options, .plays = plays,
+                           .num_servers = one_each ? plays->num_parts : plays->servers };
+    account_init(&cast->replies, "replies", ROOM_BYTES_MAX);
+    cast->servers = calloc(cast->num_servers + (size_t)1, sizeof *cast->servers);
+    cast->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *cast->server_parts);
+    cast->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *cast->samplers);
+    cast->proxies = calloc(plays->trainers.count + (size_t)1, sizeof *cast->proxies);
+    if (cast->servers == NULL || cast->server_parts == NULL || cast->samplers == NULL ||
+        cast->proxies == NULL)
         return TR_ENOMEM;
     deal_parts(cast);
     fill_samplers(cast);
-    cast->proxy = (struct proxy_options){
-        .book = options->book,
-        .meta = options->meta,
-        .bank = options->bank,
-        .num_samplers = options->samplers,
-        .join = true,
-        .recovery_ns = options->recovery_ns,
-    };
+    fill_proxies(cast);
     cast->client = (struct client_options){
         .book = options->book,
         .snapshots = options->direct ? options->snapshots : NULL,
+        .plan = options->plan,
+        .replies = &cast->replies,
         .call_ns = options->call_ns,
     };
     return 0;
@@ -127,8 +191,11 @@ int cast_init(struct cast *cast, const struct cast_options *options)
 
 void cast_fini(struct cast *cast)
 {
+    if (cast->plays != NULL)
+        account_fini(&cast->replies);
     free(cast->servers);
     free(cast->server_parts);
     free(cast->samplers);
+    free(cast->proxies);
     *cast = (struct cast){ 0 };
 }

@@ -1,9 +1,10 @@
 /*
- * The cast: who plays in a job of one process, and the actor that starts them.
+ * The cast: who plays in this process, and the actor that starts them.
  *
- * One root spawns the coordinator, the servers, the samplers, the trainer-proxy and the client,
- * spread over the loops, and starts again what fails. The session and the simulator run this same
- * tree.
+ * The plan says what each process of a job plays; a job of one process has a plan too. One root
+ * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy for
+ * each of its trainers, and the client, spread over the loops, and starts again what fails. The
+ * session and the simulator run this same tree.
  *
  * Ownership: a cast owns the arguments of its actors; it and what its options name outlive them.
  * Thread rules: the actor's; init and fini on any thread while no actor runs.
@@ -12,6 +13,7 @@
 #define ACTORS_CAST_H
 
 #include "actors/client.h"
+#include "actors/plan.h"
 #include "actors/proxy.h"
 #include "actors/sampler.h"
 #include "actors/server.h"
@@ -21,26 +23,28 @@ struct cast_options {
     const struct graph_meta *meta;
     struct snapshots *snapshots;
     struct batch_bank *bank;
-    uint32_t servers;  /* 0, or more than partitions: one a partition */
-    uint32_t samplers; /* at least 1 */
+    const struct plan *plan;
+    uint32_t process;  /* of the plan; also the number of the node */
     uint32_t loops;    /* of the node */
     bool direct;       /* samplers and client read partitions of this process, not messages alone */
     bool flat;         /* batches go to the proxy as bytes, as from a sampler elsewhere */
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */
-    uint64_t reply_bytes_max; /* sampler.h */
+    uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     uint32_t slice_edges;     /* server.h */
-    size_t mailbox_bytes_max; /* of servers, samplers, proxy and client; 0: ACTOR_MAILBOX_BYTES */
+    size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
 
 struct cast {
     struct cast_options options;
+    const struct plan_process *plays;
     uint32_t num_servers;
     struct server_options *servers;   /* [num_servers] */
-    uint32_t *server_parts;           /* all partitions, server after server */
-    struct sampler_options *samplers; /* [options.samplers] */
-    struct proxy_options proxy;
+    uint32_t *server_parts;           /* all partitions of this process, server after server */
+    struct sampler_options *samplers; /* [plays->samplers.count] */
+    struct proxy_options *proxies;    /* [plays->trainers.count] */
     struct client_options client;
+    struct account replies;           /* on their way from other processes: see room.h */
 };
 
 /* TR_ENOMEM. cast_fini takes down whatever it left; all zeros is valid too. */

@@ -241,12 +241,8 @@ static int start(struct actor *self, const void *arg)
     account_init(&c->account, "client", c->options->bytes_max != 0 ? c->options->bytes_max
                                                                    : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
-    c->owners = calloc(num_parts, sizeof *c->owners);
-    if (c->owners == NULL)
-        return TR_ENOMEM;
-    for (uint32_t p = 0; p < num_parts; p++)
-        c->owners[p].client = c;
-    return directory_register(self, CLIENT_NAME, NULL, NULL);
+    int rv = owners_init(&c->owners, self, c->options->plan, num_parts, lanes_found_owner);
+    return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }
 
 /* Calls, timers and jobs are over: requests that are left are answered as by one who is gone. */
@@ -258,14 +254,14 @@ static void fini(struct actor *self)
     while (c->first != NULL) {
         struct operation *op = c->first;
         c->first = op->next;
-        lanes_stop(op);
+        lanes_fini(op);
         message_release(self, op->request);
         if (op->began)
             stop_running(op);
         free(op);
     }
     account_fini(&c->account);
-    free(c->owners);
+    owners_fini(&c->owners);
     free(c);
 }
 

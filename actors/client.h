@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "actors/plan.h"
 #include "actors/snapshot.h"
 #include "partition/book.h"
 #include "runtime/actor.h"
@@ -51,6 +52,8 @@
 struct client_options {
     const struct book *book;
     struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
+    const struct plan *plan;     /* NULL: everything is in this process */
+    struct account *replies;     /* of the process, see room.h; NULL: none come through links */
     size_t bytes_max;            /* of the account; 0: CLIENT_BYTES_DEFAULT */
     uint64_t call_ns;            /* after this a request goes out again; 0: 10 s */
     size_t piece_bytes;          /* most of one owner's answer; 0: 2 MiB */

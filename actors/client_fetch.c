@@ -161,6 +161,7 @@ static int make(struct lane *lane, struct message **out)
     head->part = lane->part;
     head->version = client->options->book->node_extents[f->head->ntype][lane->part].version;
     head->num_sections = 1;
+    lane->reply_bytes = (size_t)(lane->piece * f->head->row_bytes);
     *out = request;
     return 0;
 }

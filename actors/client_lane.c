@@ -4,8 +4,6 @@
 
 #include "actors/client_state.h"
 #include "actors/failed.h"
-#include "actors/server.h"
-#include "runtime/directory.h"
 
 /* An owner that was lost or full is asked again after this. */
 #define RETRY_NS UINT64_C(5000000)
@@ -94,9 +92,17 @@ void lanes_stop(struct operation *op)
         if (lane->call.id != 0)
             actor_cancel(self_of(lane), lane->call);
         lane->call = (struct call_id){ 0 };
+        room_release(&lane->room);
         snapshot_release(lane->snapshot);
         lane->snapshot = NULL;
     }
+}
+
+void lanes_fini(struct operation *op)
+{
+    for (uint32_t i = 0; i < CLIENT_LANES; i++)
+        room_fini(&op->lanes[i].room);
+    lanes_stop(op);
 }
 
 /* What passes is tried again; the sentence is kept for the deadline. */
@@ -122,34 +128,9 @@ static void wake_lost(struct client *client, uint32_t part, bool found)
         }
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+void lanes_found_owner(struct actor *self, uint32_t part, int status)
 {
-    struct owner_link *link = arg;
-    struct client *client = link->client;
-    (void)self;
-    link->finding = false;
-    if (status == TR_ECANCELED)
-        return;
-    link->address = status == 0 ? address : ADDRESS_NONE;
-    wake_lost(client, (uint32_t)(link - client->owners), status == 0);
-}
-
-static void find_owner(struct lane *lane)
-{
-    struct actor *self = self_of(lane);
-    struct owner_link *link = &lane->op->client->owners[lane->part];
-    char name[DIRECTORY_NAME_MAX];
-    lane->lost = true;
-    if (link->finding)
-        return;
-    server_part_name(lane->part, name);
-    link->finding = true;
-    int rv = directory_wait(self, name, lane->op->deadline.at_ns, found, link);
-    if (rv == 0)
-        return;
-    link->finding = false;
-    lane->lost = false;
-    note(lane, rv);
+    wake_lost(actor_state(self), part, status == 0);
 }
 
 static bool is_passing(int status)
@@ -185,14 +166,14 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     struct lane *lane = arg;
     (void)self;
     lane->call = (struct call_id){ 0 };
+    room_release(&lane->room);
     if (status == TR_ECANCELED)
         return;
     if (status == 0) {
         take(lane, reply);
         return;
     }
-    if (status == TR_EPEERDOWN)
-        lane->op->client->owners[lane->part].address = ADDRESS_NONE;
+    owners_lost(&lane->op->client->owners, lane->part, lane->to, status);
     if (is_passing(status)) {
         note(lane, status);
         return;
@@ -202,15 +183,36 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     operation_end(lane->op, status, error.text);
 }
 
+static void room_granted(struct actor *self, void *arg, int status)
+{
+    (void)self;
+    if (status == 0)
+        send_lane(arg);
+    else
+        note(arg, status);
+}
+
+/* 0: it may be sent; 1: it will be, when there is room for its answer. */
+static int make_room(struct lane *lane)
+{
+    struct client *client = lane->op->client;
+    if (!room_is_needed(client->self, lane->to))
+        return 0;
+    return room_reserve(&lane->room, client->options->replies, client->self, lane->reply_bytes,
+                        lane->op->deadline.at_ns, room_granted, lane);
+}
+
 static void send_lane(struct lane *lane)
 {
     struct operation *op = lane->op;
     struct client *client = op->client;
     if (op->state != OPERATION_RUNNING)
         return;
-    struct address to = client->owners[lane->part].address;
-    if (address_is_none(to)) {
-        find_owner(lane);
+    lane->to = owners_address(&client->owners, lane->part);
+    if (address_is_none(lane->to)) {
+        room_release(&lane->room);
+        lane->lost = true;
+        owners_find(&client->owners, lane->part, op->deadline.at_ns);
         return;
     }
     uint64_t call_ns = client->options->call_ns != 0 ? client->options->call_ns : CALL_NS;
@@ -218,10 +220,17 @@ static void send_lane(struct lane *lane)
     until = until < op->deadline.at_ns ? until : op->deadline.at_ns;
     struct message *request;
     int rv = op->ops->make(lane, &request);
-    if (rv == 0)
-        rv = actor_call(client->self, to, request, until, done, lane, &lane->call);
-    if (rv != 0)
-        note(lane, rv);
+    int room = rv == 0 ? make_room(lane) : rv;
+    if (rv == 0 && room != 0)
+        message_release(client->self, request);
+    if (room == 1)
+        return;
+    if (room == 0)
+        room = actor_call(client->self, lane->to, request, until, done, lane, &lane->call);
+    if (room != 0) {
+        room_release(&lane->room);
+        note(lane, room);
+    }
 }
 
 bool lanes_read(struct operation *op)

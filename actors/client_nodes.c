@@ -80,6 +80,7 @@ static int make(struct lane *lane, struct message **out)
         .begin = lane->at,
         .rows_max = rows_max(client),
     };
+    lane->reply_bytes = rows_max(client) * 2 * sizeof(uint64_t);
     *out = request;
     return 0;
 }

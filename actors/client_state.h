@@ -5,6 +5,8 @@
 #include <stdbool.h>
 
 #include "actors/client.h"
+#include "actors/owner.h"
+#include "actors/room.h"
 #include "runtime/account.h"
 #include "runtime/call.h"
 #include "runtime/error.h"
@@ -26,7 +28,10 @@ struct lane {
     struct snapshot *snapshot; /* of a local lane's partition */
     uint64_t at;               /* in the partition: what comes next */
     uint32_t piece;            /* from there on: what was asked for */
+    struct address to; /* of the call */
     struct call_id call;
+    struct room room;      /* of its reply */
+    size_t reply_bytes;    /* most that the request may bring */
     struct timer timer;
 };
 
@@ -39,7 +44,7 @@ struct operation_ops {
     /* Makes ready. After TR_ENOMEM (and fini) it is called again, later. */
     int (*begin)(struct operation *op, struct error *error);
     bool (*wants)(const struct operation *op, uint32_t part);
-    /* The request that the lane stands at. */
+    /* The request that the lane stands at, and lane->reply_bytes. */
     int (*make)(struct lane *lane, struct message **request);
     /* Takes the answer to it: LANE_MORE of this partition, LANE_DONE or TR_E*. */
     int (*take)(struct lane *lane, struct message *reply, struct error *error);
@@ -79,18 +84,11 @@ struct operation {
     struct operation *next;
 };
 
-/* Where the owner of a partition is. */
-struct owner_link {
-    struct client *client;
-    struct address address; /* none: not known */
-    bool finding;
-};
-
 struct client {
     struct actor *self;
     const struct client_options *options;
     struct account account;
-    struct owner_link *owners; /* [num_parts] */
+    struct owners owners;
     struct operation *first, *last; /* in the order of their coming */
     uint32_t num_waiting, num_running;
     uint32_t turn; /* which operation the next slice is of */
@@ -109,6 +107,9 @@ int operation_charge(struct operation *op, size_t bytes, struct error *error);
 /* client_lane.c */
 void lanes_start(struct operation *op);
 void lanes_stop(struct operation *op);
+/* The same in the client's fini. */
+void lanes_fini(struct operation *op);
+void lanes_found_owner(struct actor *self, uint32_t part, int status);
 /* One slice of what is read in place; false: there is none. */
 bool lanes_read(struct operation *op);
 

@@ -2,8 +2,8 @@
 
 #include "actors/coordinator.h"
 #include "actors/failed.h"
+#include "actors/names.h"
 #include "runtime/call.h"
-#include "runtime/directory.h"
 #include "runtime/monitor.h"
 
 static void look_for_coordinator(struct actor *self, void *arg);
@@ -36,13 +36,21 @@ static bool may_pass(int status)
            status == TR_EFULL;
 }
 
+static void give_up(struct actor *self, struct member *member, int status)
+{
+    bool ending = status == TR_ECLOSED; /* the job, or this process */
+    if (!ending && !address_is_none(member->root))
+        actor_kill(self, member->root, status);
+    actor_exit(self, status);
+}
+
 static void try_again_or_exit(struct actor *self, struct member *member, int status)
 {
     uint64_t now_ns = actor_now_ns(self);
     if (may_pass(status) && now_ns < member->until_ns)
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
     else if (status != TR_ECANCELED) /* self is ending */
-        actor_exit(self, status);
+        give_up(self, member, status);
 }
 
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
@@ -74,10 +82,16 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         try_again_or_exit(self, member, status);
 }
 
+static int find(struct actor *self, struct member *member)
+{
+    uint32_t node = member->plan != NULL ? member->plan->coordinator : actor_address(self).node;
+    return names_wait(self, node, COORDINATOR_NAME, member->until_ns, found, member);
+}
+
 static void look_for_coordinator(struct actor *self, void *arg)
 {
     struct member *member = arg;
-    int rv = directory_wait(self, COORDINATOR_NAME, member->until_ns, found, member);
+    int rv = find(self, member);
     if (rv != 0)
         try_again_or_exit(self, member, rv);
 }
@@ -85,5 +99,6 @@ static void look_for_coordinator(struct actor *self, void *arg)
 int member_join(struct actor *self, struct member *member)
 {
     member->until_ns = actor_now_ns(self) + MEMBER_JOIN_NS;
-    return directory_wait(self, COORDINATOR_NAME, member->until_ns, found, member);
+    look_for_coordinator(self, member);
+    return 0;
 }

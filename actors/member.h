@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "actors/plan.h"
 #include "runtime/actor.h"
 #include "runtime/timer.h"
 #include "schemas/messages.h"
@@ -21,6 +22,10 @@
 struct member {
     uint32_t role; /* MSG_ROLE_* */
     uint32_t rank;
+    const struct plan *plan; /* where the coordinator is; NULL: in this process */
+    /* Killed by a member that gives up: without a coordinator the process has no job, and starting
+     * the member again would change nothing. None: only the member ends. */
+    struct address root;
     struct address coordinator; /* none: not joined */
     uint32_t era;
     /* May be NULL: the first time and after each restart of the coordinator. */
@@ -30,7 +35,7 @@ struct member {
     struct timer timer;
 };
 
-/* Set role, rank and joined, zero the rest. An actor that cannot join ends with the reason. */
+/* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the reason. */
 int member_join(struct actor *self, struct member *member);
 
 #endif

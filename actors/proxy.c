@@ -1,5 +1,7 @@
 #include "actors/proxy.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "actors/epoch_plan.h"
@@ -9,6 +11,11 @@
 
 /* Batches in flight for each sampler when the options don't say. */
 #define WINDOW_A_SAMPLER 2u
+
+void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX])
+{
+    snprintf(name, DIRECTORY_NAME_MAX, "proxy/%" PRIu32, rank);
+}
 
 static struct proxy_loader *find(struct proxy *p, uint64_t id)
 {
@@ -47,7 +54,7 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
     l->message = message_copy(p->self, request);
     l->open = l->message == NULL ? NULL : message_head(l->message);
     uint32_t wanted = l->open == NULL ? 0 : l->open->prefetch;
-    wanted = wanted != 0 ? wanted : WINDOW_A_SAMPLER * p->options->num_samplers;
+    wanted = wanted != 0 ? wanted : WINDOW_A_SAMPLER * p->own.count;
     l->window = wanted < PROXY_WINDOW_MAX ? wanted : PROXY_WINDOW_MAX;
     l->slots = calloc(l->window, sizeof *l->slots);
     l->samplers = calloc(p->options->num_samplers, sizeof *l->samplers);
@@ -210,6 +217,13 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
+static struct plan_range own_samplers(const struct proxy_options *o)
+{
+    if (o->plan == NULL)
+        return (struct plan_range){ 0, o->num_samplers };
+    return plan_trainer_samplers(o->plan, o->rank);
+}
+
 static int start(struct actor *self, const void *arg)
 {
     struct proxy *p = calloc(1, sizeof *p);
@@ -223,9 +237,13 @@ static int start(struct actor *self, const void *arg)
         return TR_ENOMEM;
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
         p->samplers[i].proxy = p;
-    proxy_find_samplers(p);
-    int rv = directory_register(self, PROXY_NAME, NULL, NULL);
-    p->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank };
+    p->own = own_samplers(p->options);
+    proxy_find_samplers(p, false);
+    char name[DIRECTORY_NAME_MAX];
+    proxy_name(p->options->rank, name);
+    int rv = directory_register(self, name, NULL, NULL);
+    p->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank,
+                                 .plan = p->options->plan, .root = p->options->root };
     return rv == 0 && p->options->join ? member_join(self, &p->member) : rv;
 }
 

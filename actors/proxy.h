@@ -19,11 +19,14 @@
 #include <stdint.h>
 
 #include "actors/batch_bank.h"
+#include "actors/plan.h"
 #include "graph/graph_meta.h"
 #include "partition/book.h"
 #include "runtime/actor.h"
+#include "runtime/directory.h"
 
-#define PROXY_NAME "proxy" /* in the directory */
+/* Of a batch of a sampler elsewhere: what a fast link carries in a few milliseconds. */
+#define PROXY_PIECE_BYTES ((uint64_t)8 << 20)
 
 /* A larger window only holds memory. */
 #define PROXY_WINDOW_MAX 256u
@@ -32,13 +35,20 @@ struct proxy_options {
     const struct book *book;
     const struct graph_meta *meta;
     struct batch_bank *bank;
-    uint32_t num_samplers;
+    uint32_t num_samplers; /* of the job */
     uint32_t rank;        /* of the trainer it stands for */
     bool join;            /* the coordinator, and again when that was restarted */
+    const struct plan *plan; /* NULL: everything is in this process */
+    struct address root;     /* member.h */
+    struct account *replies; /* of the process, see room.h; NULL: none come through links */
     uint64_t recovery_ns; /* how long batches wait for samplers that are down */
+    uint64_t piece_bytes_max; /* of a batch that is pulled; 0: PROXY_PIECE_BYTES */
 };
 
 /* arg: struct proxy_options. */
 extern const struct actor_ops proxy_ops;
+
+/* The name in the directory of a trainer's proxy: "proxy/2". */
+void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX]);
 
 #endif

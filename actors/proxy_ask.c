@@ -2,9 +2,9 @@
 #include <inttypes.h>
 
 #include "actors/failed.h"
+#include "actors/names.h"
 #include "actors/proxy_state.h"
 #include "actors/sampler.h"
-#include "runtime/directory.h"
 
 /* Slots that no sampler could take, or that found no room, are looked at again after this. */
 #define RETRY_NS UINT64_C(1000000)
@@ -37,17 +37,26 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         proxy_retry_later(l);
 }
 
-void proxy_find_samplers(struct proxy *p)
+static void find_sampler(struct proxy *p, uint32_t sampler)
 {
-    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
-        struct sampler_link *link = &p->samplers[i];
-        char name[DIRECTORY_NAME_MAX];
-        if (link->finding || !address_is_none(link->address))
-            continue;
-        sampler_name(i, name, sizeof name);
-        uint64_t until = actor_now_ns(p->self) + p->options->recovery_ns;
-        link->finding = directory_wait(p->self, name, until, found, link) == 0;
-    }
+    struct sampler_link *link = &p->samplers[sampler];
+    const struct plan *plan = p->options->plan;
+    char name[DIRECTORY_NAME_MAX];
+    if (link->finding || !address_is_none(link->address))
+        return;
+    sampler_name(sampler, name, sizeof name);
+    uint64_t until = actor_now_ns(p->self) + p->options->recovery_ns;
+    uint32_t node = plan != NULL ? plan_sampler_node(plan, sampler) : actor_address(p->self).node;
+    link->finding = names_wait(p->self, node, name, until, found, link) == 0;
+}
+
+void proxy_find_samplers(struct proxy *p, bool all)
+{
+    struct plan_range range = { 0, p->options->num_samplers };
+    if (!all)
+        range = p->own;
+    for (uint32_t i = 0; i < range.count; i++)
+        find_sampler(p, range.first + i);
 }
 
 static void fail_all(struct proxy_loader *l, const struct error *error)
@@ -118,14 +127,26 @@ static int open_at(struct proxy_loader *l, uint32_t sampler)
     return rv;
 }
 
-static bool find_up(const struct proxy *p, uint64_t first, uint32_t *sampler)
+static bool find_up(const struct proxy *p, struct plan_range range, uint64_t turn,
+                    uint32_t *sampler)
 {
-    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
-        *sampler = (uint32_t)((first + i) % p->options->num_samplers);
+    for (uint32_t i = 0; i < range.count; i++) {
+        *sampler = range.first + (uint32_t)((turn + i) % range.count);
         if (!address_is_none(p->samplers[*sampler].address))
             return true;
     }
     return false;
+}
+
+/* One of the trainer's own samplers; else any, while those are down. */
+static bool choose_sampler(struct proxy *p, uint64_t turn, uint32_t *sampler)
+{
+    const struct plan_range all = { 0, p->options->num_samplers };
+    proxy_find_samplers(p, false);
+    if (find_up(p, p->own, turn, sampler))
+        return true;
+    proxy_find_samplers(p, true);
+    return find_up(p, all, turn, sampler);
 }
 
 static bool is_passing(int status)
@@ -192,8 +213,7 @@ void proxy_ask(struct proxy_slot *slot)
         fail(slot, TR_ETIMEDOUT, &(struct error){ 0 });
         return;
     }
-    if (!find_up(p, slot->step, &slot->sampler)) {
-        proxy_find_samplers(p);
+    if (!choose_sampler(p, slot->step, &slot->sampler)) {
         proxy_retry_later(l);
         return;
     }
@@ -213,7 +233,6 @@ void proxy_ask(struct proxy_slot *slot)
         slot->state = SLOT_ASKED;
     else
         proxy_retry_later(l);
-    proxy_find_samplers(p);
 }
 
 /* Whatever comes of the call is of no interest any more. */

@@ -71,7 +71,8 @@ struct sampler_link {
 struct proxy {
     struct actor *self;
     const struct proxy_options *options;
-    struct sampler_link *samplers; /* [num_samplers] */
+    struct sampler_link *samplers; /* [num_samplers] of the job */
+    struct plan_range own;         /* those that draw for this trainer */
     struct proxy_loader *loaders;
     struct member member;
     struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
@@ -96,7 +97,8 @@ void proxy_cancel(struct proxy_slot *slot);
  * under way, when that is answered: the control lane would overtake it. */
 void proxy_close_at(struct proxy_open *open);
 void proxy_retry_later(struct proxy_loader *loader);
-void proxy_find_samplers(struct proxy *proxy);
+/* The trainer's own, or all of the job. */
+void proxy_find_samplers(struct proxy *proxy, bool all);
 
 /* proxy_deposit.c: puts a batch that came as a reply's body into the bank, where one without a body
  * lies already. 0, or a TR_E* with its sentence. */

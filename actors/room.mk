@@ -14,7 +14,10 @@ libtr_actors_la_SOURCES = \
     actors/failed.c actors/failed.h \
     actors/local_select.c actors/local_select.h \
     actors/member.c actors/member.h \
+    actors/names.h \
     actors/node_sort.c actors/node_sort.h \
+    actors/owner.c actors/owner.h \
+    actors/room.c actors/room.h \
     actors/server.c actors/server.h actors/server_work.h \
     actors/server_meta.c \
     actors/server_rows.c \

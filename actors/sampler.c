@@ -388,20 +388,16 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, s);
     s->self = self;
     s->options = options;
-    s->servers = calloc(options->book->num_parts, sizeof *s->servers);
-    if (s->servers == NULL)
-        return TR_ENOMEM;
-    for (uint32_t p = 0; p < options->book->num_parts; p++)
-        s->servers[p].sampler = s;
-    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
-        int rv = init_task(s, &s->tasks[i]);
-        if (rv != 0)
-            return rv;
-    }
+    int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts,
+                         sampler_found_server);
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
+        rv = init_task(s, &s->tasks[i]);
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
-    int rv = directory_register(self, name, NULL, NULL);
-    s->member = (struct member){ .role = MSG_ROLE_SAMPLER, .rank = options->number };
+    if (rv == 0)
+        rv = directory_register(self, name, NULL, NULL);
+    s->member = (struct member){ .role = MSG_ROLE_SAMPLER, .rank = options->number,
+                                 .plan = options->plan, .root = options->root };
     return rv == 0 && options->join ? member_join(self, &s->member) : rv;
 }
 
@@ -418,7 +414,7 @@ static void fini(struct actor *self)
     }
     sampler_free_loaders(s);
     draft_space_fini(&s->space);
-    free(s->servers);
+    owners_fini(&s->servers);
     free(s);
 }
 

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "actors/batch_bank.h"
+#include "actors/plan.h"
 #include "actors/snapshot.h"
 #include "graph/graph_meta.h"
 #include "runtime/actor.h"
@@ -41,6 +42,9 @@ struct sampler_options {
     struct batch_bank *bank;
     uint32_t number;         /* among the samplers of its job */
     bool join;               /* the coordinator, and again when that was restarted */
+    const struct plan *plan; /* NULL: everything is in this process */
+    struct address root;     /* member.h */
+    struct account *replies; /* of the process, see room.h; NULL: none come through links */
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */

@@ -3,8 +3,6 @@
 #include <stdio.h>
 
 #include "actors/sampler_state.h"
-#include "actors/server.h"
-#include "runtime/directory.h"
 
 /* A server that was lost or full is asked again after this. */
 #define RETRY_NS UINT64_C(5000000)
@@ -31,16 +29,10 @@ static void retry_later(struct ask *ask)
     timer_start(self, &ask->timer, actor_now_ns(self) + RETRY_NS, retry, ask);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+/* Those who waited for a server of that partition go on, or wait and look again. */
+void sampler_found_server(struct actor *self, uint32_t part, int status)
 {
-    struct server_link *link = arg;
-    struct sampler *s = link->sampler;
-    uint32_t part = (uint32_t)(link - s->servers);
-    (void)self;
-    link->finding = false;
-    if (status == TR_ECANCELED)
-        return;
-    link->address = status == 0 ? address : ADDRESS_NONE;
+    struct sampler *s = actor_state(self);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
         struct ask *ask = &s->tasks[i].asks[part];
         if (!ask->lost)
@@ -51,24 +43,6 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         else
             retry_later(ask);
     }
-}
-
-static void find_server(struct ask *ask)
-{
-    struct sampler *s = ask->task->sampler;
-    struct server_link *link = &s->servers[ask->part];
-    char name[DIRECTORY_NAME_MAX];
-    ask->lost = true;
-    if (link->finding)
-        return;
-    server_part_name(ask->part, name);
-    link->finding = true;
-    int rv = directory_wait(s->self, name, ask->task->recover_until_ns, found, link);
-    if (rv == 0)
-        return;
-    link->finding = false;
-    ask->lost = false;
-    retry_later(ask);
 }
 
 static void fail_late(struct ask *ask)
@@ -123,6 +97,7 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     struct ask *ask = arg;
     (void)self;
     ask->call = (struct call_id){ 0 };
+    room_release(&ask->room);
     if (status == TR_ECANCELED)
         return;
     if (status == 0) {
@@ -131,8 +106,7 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     }
     if (status == TR_ETIMEDOUT && ask->timeouts < DOUBLINGS_MAX)
         ask->timeouts++;
-    if (status == TR_EPEERDOWN)
-        ask->task->sampler->servers[ask->part].address = ADDRESS_NONE;
+    owners_lost(&ask->task->sampler->servers, ask->part, ask->to, status);
     if (status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
         status == TR_ENOMEM) {
         retry_later(ask);
@@ -141,6 +115,33 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     char text[SENTENCE_MAX];
     snprintf(text, sizeof text, "partition %" PRIu32 ": %s", ask->part, tr_strerror(status));
     sampler_fail_task(ask->task, status, text);
+}
+
+static void room_granted(struct actor *self, void *arg, int status)
+{
+    (void)self;
+    if (status == 0)
+        send_ask(arg);
+    else
+        retry_later(arg);
+}
+
+/* 0: it may be sent; 1: it will be, when a server is found or there is room for its answer. */
+static int make_ready(struct ask *ask)
+{
+    struct sampler *s = ask->task->sampler;
+    uint64_t until_ns = ask->task->recover_until_ns;
+    ask->to = owners_address(&s->servers, ask->part);
+    if (address_is_none(ask->to)) {
+        room_release(&ask->room);
+        ask->lost = true;
+        owners_find(&s->servers, ask->part, until_ns);
+        return 1;
+    }
+    if (!room_is_needed(s->self, ask->to))
+        return 0;
+    return room_reserve(&ask->room, s->options->replies, s->self, ask->reply_bytes, until_ns,
+                        room_granted, ask);
 }
 
 static void send_ask(struct ask *ask)
@@ -155,23 +156,25 @@ static void send_ask(struct ask *ask)
     int rv = ask->what == ASK_SAMPLES ? sampler_make_samples(ask, &request)
                                       : sampler_make_rows(ask, &request);
     if (rv == 0 && request == NULL) {
+        room_release(&ask->room);
         finish_ask(ask);
         return;
     }
     /* Only who has a question needs a server, which may be gone for good. */
-    struct server_link *link = &s->servers[ask->part];
-    if (rv == 0 && address_is_none(link->address)) {
+    int ready = rv == 0 ? make_ready(ask) : rv;
+    if (rv == 0 && ready != 0)
         message_release(s->self, request);
-        find_server(ask);
+    if (ready == 1)
         return;
-    }
     uint64_t call_ns = s->options->call_ns != 0 ? s->options->call_ns : CALL_NS;
     uint64_t until = now + (call_ns << ask->timeouts);
     until = until < ask->task->recover_until_ns ? until : ask->task->recover_until_ns;
-    if (rv == 0)
-        rv = actor_call(s->self, link->address, request, until, done, ask, &ask->call);
-    if (rv != 0)
+    if (ready == 0)
+        ready = actor_call(s->self, ask->to, request, until, done, ask, &ask->call);
+    if (ready != 0) {
+        room_release(&ask->room);
         retry_later(ask);
+    }
 }
 
 static bool has_nodes(const struct ask *ask)
@@ -220,6 +223,7 @@ void sampler_cancel_asks(struct task *task)
         if (ask->call.id != 0)
             actor_cancel(task->sampler->self, ask->call);
         ask->call = (struct call_id){ 0 };
+        room_release(&ask->room);
     }
     task->asks_open = 0;
 }

@@ -6,6 +6,9 @@
 
 #define REPLY_BYTES ((uint64_t)8 << 20)
 
+/* The rows of each section start at a multiple of this. */
+#define ROWS_ALIGN 64u
+
 static uint64_t reply_bytes_max(const struct ask *ask)
 {
     uint64_t bytes = ask->task->sampler->options->reply_bytes_max;
@@ -39,6 +42,19 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
     return count;
 }
 
+/* Of the largest reply; at most what is asked for, where every neighbour may come. */
+static size_t samples_bytes(const struct ask *ask, const struct msg_sample_section *sections,
+                            uint32_t num_sections)
+{
+    uint64_t most = reply_bytes_max(ask), bytes = 0;
+    for (uint32_t i = 0; i < num_sections && bytes < most; i++) {
+        uint64_t edges = sections[i].fanout < 0 ? most : (uint64_t)sections[i].fanout;
+        uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
+        bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t) + row * sections[i].num_rows;
+    }
+    return (size_t)(bytes < most ? bytes : most);
+}
+
 static void copy_rows(const struct ask *ask, const struct msg_sample_section *sections,
                       uint32_t num_sections)
 {
@@ -70,6 +86,7 @@ int sampler_make_samples(struct ask *ask, struct message **out)
         return TR_ENOMEM;
     }
     put_samples(ask, sections, &bytes);
+    ask->reply_bytes = samples_bytes(ask, sections, num_sections);
     copy_rows(ask, sections, num_sections);
     struct msg_sample_request *head = message_head(request);
     *head = (struct msg_sample_request){
@@ -132,6 +149,7 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[DRAFT_TABLE
         uint64_t room = reply_bytes_max(ask) / (row_bytes + 1);
         room = room == 0 ? 1 : room;
         ask->piece = room < ask->piece ? (uint32_t)room : ask->piece;
+        ask->reply_bytes = (size_t)(ask->piece * row_bytes + count * ROWS_ALIGN);
         return sampler_rows_pieces(ask, pieces);
     }
     return 0;

@@ -4,6 +4,8 @@
 
 #include "actors/epoch_plan.h"
 #include "actors/member.h"
+#include "actors/owner.h"
+#include "actors/room.h"
 #include "actors/sampled_batch.h"
 #include "actors/sampler.h"
 #include "graph/draft.h"
@@ -49,7 +51,10 @@ struct ask {
     enum ask_what what;
     uint32_t timeouts; /* of this request so far: each doubles the wait for the next */
     bool lost; /* waits until the server is found again, or for the timer */
+    struct address to; /* of the call */
     struct call_id call;
+    struct room room;      /* of its reply */
+    size_t reply_bytes;    /* most that the request may bring */
     struct timer timer;
     /* Samples: what was answered so far. */
     uint32_t sections_done, rows_done;
@@ -82,19 +87,12 @@ struct task {
     uint64_t order;     /* of their beginning: older ones first */
 };
 
-/* Where the server of a partition is. */
-struct server_link {
-    struct sampler *sampler;
-    struct address address; /* none: not known */
-    bool finding;
-};
-
 struct sampler {
     struct actor *self;
     const struct sampler_options *options;
     struct loader_state *loaders;
     uint32_t num_loaders;
-    struct server_link *servers; /* [num_parts] */
+    struct owners servers;
     struct task tasks[SAMPLER_DRAFTS_MAX];
     struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
     uint32_t queue_first, queue_count;
@@ -115,6 +113,7 @@ void sampler_free_loaders(struct sampler *sampler);
 int sampler_epoch_order(struct loader_state *loader, uint32_t epoch, const uint32_t **positions);
 
 /* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
+void sampler_found_server(struct actor *self, uint32_t part, int status);
 void sampler_ask_samples(struct task *task);
 void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);

@@ -194,7 +194,9 @@ static int start(struct actor *self, const void *arg)
         server_part_name(server->options->parts[i], name);
         rv = directory_register(self, name, NULL, NULL);
     }
-    server->member = (struct member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank };
+    server->member = (struct member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank,
+                                      .plan = server->options->plan,
+                                      .root = server->options->root };
     if (rv == 0 && server->options->join)
         rv = member_join(self, &server->member);
     return rv;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actors/plan.h"
 #include "actors/snapshot.h"
 #include "runtime/actor.h"
 #include "runtime/directory.h"
@@ -35,6 +36,8 @@ struct server_options {
     uint32_t rank;         /* among servers */
     bool named;            /* registers server_part_name() of each of its parts */
     bool join;             /* tells the coordinator (see coordinator.h) */
+    const struct plan *plan; /* NULL: everything is in this process */
+    struct address root;     /* member.h */
     uint32_t slice_edges;  /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
     uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
 };

@@ -81,14 +81,16 @@ static int init_cast(struct tr_graph *graph)
         .meta = &graph->meta,
         .snapshots = graph->snapshots,
         .bank = graph->session->bank,
-        .servers = o->servers,
-        .samplers = o->samplers,
+        .plan = &graph->plan,
+        .process = graph->process,
         .loops = o->loops,
         .direct = o->direct,
         .flat = o->codec,
         .recovery_ns = (uint64_t)o->recovery_deadline_ns,
     };
-    return cast_init(&graph->cast, &options);
+    int rv = plan_init_single(&graph->plan, graph->book->num_parts, o->servers, o->samplers,
+                              o->trainers, o->loops);
+    return rv != 0 ? rv : cast_init(&graph->cast, &options);
 }
 
 static int start_node(struct tr_graph *graph, struct error *error)
@@ -111,13 +113,15 @@ static int start_node(struct tr_graph *graph, struct error *error)
     return rv;
 }
 
-static int find_proxy(struct tr_graph *graph)
+/* The client starts last. */
+static int wait_started(struct tr_graph *graph)
 {
     struct graph_port *port;
+    struct address client;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
         return rv;
-    rv = port_find(port->port, PROXY_NAME, port_now_ns(port->port) + START_NS, &graph->proxy);
+    rv = port_find(port->port, CLIENT_NAME, port_now_ns(port->port) + START_NS, &client);
     graph_leave(graph, port);
     return rv;
 }
@@ -173,7 +177,7 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     if (rv == 0)
         rv = start_node(graph, &error);
     if (rv == 0)
-        rv = find_proxy(graph);
+        rv = wait_started(graph);
     if (rv == 0)
         rv = adopt(session, graph);
     if (rv == 0) {
@@ -255,6 +259,7 @@ void graph_release(struct tr_graph *graph)
     free(graph->held);
     graph_meta_fini(&graph->meta);
     cast_fini(&graph->cast);
+    plan_fini(&graph->plan);
     if (graph->store != NULL)
         store_close(graph->store);
     pthread_cond_destroy(&graph->left);

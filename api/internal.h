@@ -19,6 +19,7 @@
 
 #include "actors/batch_bank.h"
 #include "actors/cast.h"
+#include "actors/plan.h"
 #include "actors/snapshot.h"
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
@@ -66,6 +67,8 @@ struct tr_graph {
     const struct graph_part **parts; /* [book->num_parts], while it runs */
     struct snapshots *snapshots;
     struct snapshot **held; /* [book->num_parts] */
+    struct plan plan;
+    uint32_t process; /* of the plan: this one */
     struct cast cast;
     struct kinds kinds;
     struct node *node;
@@ -75,7 +78,6 @@ struct tr_graph {
     bool stopped;
     uint32_t calls; /* threads inside */
     struct graph_port *idle, *busy;
-    struct address proxy;
 };
 
 struct tr_nodes {
@@ -114,6 +116,12 @@ void graph_stop(struct tr_graph *graph);
 /* TR_ECLOSED once the graph is stopping. */
 int graph_enter(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
+
+/* What this process plays. */
+static inline const struct plan_process *graph_plays(const struct tr_graph *graph)
+{
+    return &graph->plan.processes[graph->process];
+}
 
 /* graph_call.c */
 

@@ -16,12 +16,14 @@ struct tr_loader {
     struct tr_nodes *nodes; /* a reference: the seeds, should the proxy start again */
     struct msg_loader_open open;
     uint64_t num_batches;
+    uint32_t trainer;      /* whose proxy brings the batches */
     pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t left;
     bool waiting;
     bool cancelled;
     bool closed;
     bool told; /* the proxy knows where this loader stands */
+    struct address proxy;
     uint32_t epoch;
     uint64_t next;
 };
@@ -48,9 +50,26 @@ static int check_shape(struct tr_session *session, const struct tr_loader_option
                                  i, o->fanout[i], SAMPLE_FANOUT_MAX);
     if (o->batch_size == 0)
         return session_failf(session, TR_ERANGE, "batch_size: 0; give 1 or more");
-    uint32_t world = o->world != 0 ? o->world : 1;
-    if (o->rank >= world)
-        return session_failf(session, TR_ERANGE, "rank: %u of %u trainers", o->rank, world);
+    return 0;
+}
+
+/* The trainer of this process that stands for a rank. Ranks that the job doesn't have, as of a
+ * program that plays several by itself, are shared out among those that are here. */
+static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t world,
+                        uint32_t *trainer)
+{
+    struct plan_range here = graph_plays(graph)->trainers;
+    if (rank >= world)
+        return session_failf(graph->session, TR_ERANGE, "rank: %u of %u trainers", rank, world);
+    if (here.count == 0)
+        return session_failf(graph->session, TR_EUNSUPPORTED, "process %u of the cluster has no "
+                             "trainers; open loaders where there are some", graph->process);
+    bool is_here = rank - here.first < here.count;
+    if (rank < graph->plan.trainers && !is_here)
+        return session_failf(graph->session, TR_ERANGE, "rank: %u trains in process %u of the "
+                             "cluster, this is process %u", rank,
+                             plan_trainer_node(&graph->plan, rank), graph->process);
+    *trainer = is_here ? rank : here.first + rank % here.count;
     return 0;
 }
 
@@ -76,10 +95,14 @@ static uint32_t flags_of(const struct tr_loader_options *o)
 }
 
 static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
-                     const struct tr_loader_options *o, struct msg_loader_open *open)
+                     const struct tr_loader_options *o, uint32_t *trainer,
+                     struct msg_loader_open *open)
 {
     struct tr_session *session = graph->session;
+    open->world = o->world != 0 ? o->world : graph->plan.trainers;
     int rv = check_shape(session, o);
+    if (rv == 0)
+        rv = find_trainer(graph, o->rank, open->world, trainer);
     if (rv == 0)
         rv = find_name(graph, o->features, "features", &open->features);
     if (rv == 0)
@@ -100,7 +123,6 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     memcpy(open->fanout, o->fanout, sizeof open->fanout);
     open->batch_size = o->batch_size;
     open->rank = o->rank;
-    open->world = o->world != 0 ? o->world : 1;
     open->flags = flags_of(o);
     open->prefetch = o->prefetch;
     return 0;
@@ -127,7 +149,9 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
                          struct error *error)
 {
     struct address proxy;
-    int rv = port_find(port, PROXY_NAME, deadline_ns, &proxy);
+    char name[DIRECTORY_NAME_MAX];
+    proxy_name(l->trainer, name);
+    int rv = port_find(port, name, deadline_ns, &proxy);
     if (rv != 0)
         return error_set(error, rv, "the trainer-proxy: %s", tr_strerror(rv));
     struct message *request = make_open(l, port), *reply;
@@ -140,17 +164,17 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
     if (rv == 0)
         l->num_batches = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
     port_release(port, reply);
-    pthread_mutex_lock(&l->graph->mutex);
-    l->graph->proxy = proxy;
-    pthread_mutex_unlock(&l->graph->mutex);
+    pthread_mutex_lock(&l->mutex);
+    l->proxy = proxy;
+    pthread_mutex_unlock(&l->mutex);
     return rv;
 }
 
-static struct address proxy_of(struct tr_graph *graph)
+static struct address proxy_of(struct tr_loader *l)
 {
-    pthread_mutex_lock(&graph->mutex);
-    struct address proxy = graph->proxy;
-    pthread_mutex_unlock(&graph->mutex);
+    pthread_mutex_lock(&l->mutex);
+    struct address proxy = l->proxy;
+    pthread_mutex_unlock(&l->mutex);
     return proxy;
 }
 
@@ -172,7 +196,7 @@ static void close_at_proxy(struct tr_loader *l)
     struct message *message = port_message(port->port, MSG_LOADER_CLOSE);
     if (message != NULL) {
         ((struct msg_loader_close *)message_head(message))->loader = l->open.loader;
-        port_send(port->port, proxy_of(l->graph), message);
+        port_send(port->port, proxy_of(l), message);
     }
     graph_leave(l->graph, port);
 }
@@ -202,7 +226,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     struct tr_loader *l = create(graph, nodes);
     if (l == NULL)
         return session_failf(graph->session, TR_ENOMEM, "no memory for a loader");
-    int rv = fill_open(graph, nodes, options, &l->open);
+    int rv = fill_open(graph, nodes, options, &l->trainer, &l->open);
     if (rv != 0)
         goto err;
     rv = graph_enter(graph, &port);
@@ -246,7 +270,7 @@ static struct message *make_request(const struct tr_loader *l, struct port *port
 static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64_t batch)
 {
     struct message *message = make_request(l, port, epoch, batch);
-    return message == NULL ? TR_ENOMEM : port_send(port, proxy_of(l->graph), message);
+    return message == NULL ? TR_ENOMEM : port_send(port, proxy_of(l), message);
 }
 
 static int starve(const struct tr_loader *l, struct error *error)
@@ -280,7 +304,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
     struct message *request = make_request(l, port, l->epoch, l->next), *reply;
     if (request == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a request");
-    int rv = port_call(port, proxy_of(l->graph), request, until, &reply);
+    int rv = port_call(port, proxy_of(l), request, until, &reply);
     if (rv == 0) {
         rv = failed_read(reply, error);
         port_release(port, reply);

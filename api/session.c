@@ -12,6 +12,7 @@
 #define LOOPS_DEFAULT_MAX 16
 #define LOOPS_MAX 64
 #define SAMPLERS_MAX 1024u
+#define TRAINERS_MAX 1024u
 #define MEMORY_BYTES_DEFAULT (UINT64_C(4) << 30)
 #define RECOVERY_NS_DEFAULT (INT64_C(600) * 1000000000)
 /* Work that blocks is short and rare here: loading is done on the caller's thread. */
@@ -31,6 +32,8 @@ static void fill_defaults(struct tr_session_options *options)
                                                                    : LOOPS_DEFAULT_MAX);
     if (options->samplers == 0)
         options->samplers = options->loops;
+    if (options->trainers == 0)
+        options->trainers = 1;
     if (options->memory_bytes_max == 0)
         options->memory_bytes_max = MEMORY_BYTES_DEFAULT;
     if (options->recovery_deadline_ns == 0)
@@ -46,6 +49,9 @@ static int check(struct tr_session *session)
     if (o->samplers > SAMPLERS_MAX)
         return session_failf(session, TR_ERANGE, "samplers: %u asked for; give at most %u",
                              o->samplers, SAMPLERS_MAX);
+    if (o->trainers > TRAINERS_MAX)
+        return session_failf(session, TR_ERANGE, "trainers: %u asked for; give at most %u",
+                             o->trainers, TRAINERS_MAX);
     if (o->recovery_deadline_ns < 0)
         return session_failf(session, TR_EINVAL, "recovery_deadline_ns: %lld; give 0 or more",
                              (long long)o->recovery_deadline_ns);

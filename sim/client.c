@@ -151,7 +151,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 
 static void find(struct client *c)
 {
-    if (directory_wait(c->self, PROXY_NAME, actor_now_ns(c->self) + OPEN_NS, found, c) != 0)
+    if (directory_wait(c->self, WORLD_PROXY, actor_now_ns(c->self) + OPEN_NS, found, c) != 0)
         find_again(c);
 }
 

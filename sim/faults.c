@@ -41,7 +41,7 @@ static void kill_one(struct faults *f, enum fault fault)
         sampler_name((uint32_t)draws_below(&f->draws, s->samplers), name, sizeof name);
         kill_named(f, name);
     } else {
-        kill_named(f, fault == FAULT_KILL_PROXY ? PROXY_NAME : COORDINATOR_NAME);
+        kill_named(f, fault == FAULT_KILL_PROXY ? WORLD_PROXY : COORDINATOR_NAME);
     }
 }
 
@@ -124,7 +124,7 @@ static int start(struct actor *self, const void *arg)
     if (f->left > 0)
         timer_start(self, &f->timer, actor_now_ns(self) + draws_below(&f->draws, f->plan->gap_ns),
                     tick, f);
-    return directory_wait(self, PROXY_NAME, actor_now_ns(self) + ENV_SECOND_NS, came_up, f);
+    return directory_wait(self, WORLD_PROXY, actor_now_ns(self) + ENV_SECOND_NS, came_up, f);
 }
 
 static int receive(struct actor *self, struct message *message)

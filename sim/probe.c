@@ -163,7 +163,7 @@ static void look_up(struct probe *p)
         directory_lookup(p->self, name, found, p);
         break;
     case 1:
-        directory_lookup(p->self, PROXY_NAME, found, p);
+        directory_lookup(p->self, WORLD_PROXY, found, p);
         break;
     case 2:
         directory_lookup(p->self, COORDINATOR_NAME, found, p);

@@ -51,8 +51,7 @@ static void make_cast(struct world *world)
         .meta = &world->placed.meta,
         .snapshots = world->snapshots,
         .bank = world->bank,
-        .servers = s->servers,
-        .samplers = s->samplers,
+        .plan = &world->plan,
         .loops = s->loops,
         .direct = s->direct,
         .flat = s->codec,
@@ -62,7 +61,9 @@ static void make_cast(struct world *world)
         .slice_edges = s->slice_edges,
         .mailbox_bytes_max = s->mailbox_bytes_max,
     };
-    int rv = cast_init(&world->cast, &options);
+    int rv = plan_init_single(&world->plan, s->parts, s->servers, s->samplers, 1, s->loops);
+    if (rv == 0)
+        rv = cast_init(&world->cast, &options);
     assert(rv == 0);
 }
 
@@ -70,7 +71,6 @@ static void make_node(struct world *world, FILE *verbose)
 {
     const struct scenario *s = &world->scenario;
     struct node_options options = {
-        .id = 1,
         .loops = s->loops,
         .kinds = &world->kinds,
         .codec = s->codec,
@@ -182,6 +182,7 @@ static void take_down(struct world *world)
     node_destroy(world->node);
     env_destroy(world->env);
     cast_fini(&world->cast);
+    plan_fini(&world->plan);
     batch_bank_close(world->bank);
     oracles_released(world);
 }

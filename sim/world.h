@@ -15,6 +15,9 @@
 #define WORLD_KIND_DATA (KINDS_MAX - 2)
 #define WORLD_KIND_URGENT (KINDS_MAX - 1)
 
+/* Of the job's one trainer. */
+#define WORLD_PROXY "proxy/0"
+
 /* What was counted while it ran. */
 struct tally {
     uint64_t batches;
@@ -34,6 +37,7 @@ struct world {
     struct reference reference;
     struct snapshots *snapshots;
     struct batch_bank *bank;
+    struct plan plan;
     struct cast cast;
     uint64_t next_loader;
     uint32_t finished; /* trainers */

@@ -31,6 +31,7 @@ struct tr_session;
 struct tr_session_options {
     uint32_t servers;  /* server actors; 0: one a partition */
     uint32_t samplers; /* sampler actors; 0: one a loop */
+    uint32_t trainers; /* that train in this process, each with its own loaders; 0: 1 */
     uint32_t loops;    /* event loops, each on a thread; 0: one a processor, at most 16 */
     uint64_t seed;     /* of every random choice; the same seed gives the same batches */
     /* Frozen local data are read in place; false sends every read as a message. */

@@ -1,0 +1,62 @@
+/*
+ * Who answers for a partition now.
+ *
+ * A partition may have several servers, equals of each other, in processes that the plan lists.
+ * One that is up is looked for in the plan's order, the nearest first; when it is lost the next
+ * one is, round and round with growing pauses, until somebody is found or the deadline passes.
+ *
+ * Ownership: an actor's, embedded in its state; owners_fini before that is freed.
+ * Thread rules: the actor's.
+ */
+#ifndef ACTORS_OWNER_H
+#define ACTORS_OWNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actors/plan.h"
+#include "runtime/actor.h"
+#include "runtime/timer.h"
+
+struct owners;
+
+struct owner {
+    struct owners *owners;
+    struct address address; /* none: not known */
+    bool finding;
+    uint32_t turn;   /* of its servers: which is looked for */
+    uint32_t misses; /* that were not found, since one was */
+    uint64_t until_ns;
+    struct timer timer;
+};
+
+/* A server of that partition is known now (0), or none was found: TR_ETIMEDOUT. */
+typedef void owners_found(struct actor *self, uint32_t part, int status);
+
+struct owners {
+    struct actor *self;
+    const struct plan *plan; /* NULL: all are in this process */
+    owners_found *found;
+    uint32_t num_parts;
+    struct owner *parts; /* [num_parts] */
+};
+
+/* TR_ENOMEM. All zeros is valid for owners_fini. */
+int owners_init(struct owners *owners, struct actor *self, const struct plan *plan,
+                uint32_t num_parts, owners_found *found);
+void owners_fini(struct owners *owners);
+
+static inline struct address owners_address(const struct owners *owners, uint32_t part)
+{
+    return owners->parts[part].address;
+}
+
+/* Looks for a server of a partition that has none; found follows, not before this returns. One
+ * that is being looked for already keeps its deadline. */
+void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns);
+
+/* That server did not answer: TR_EPEERDOWN, or TR_ETIMEDOUT, after which it is kept where there is
+ * no other. */
+void owners_lost(struct owners *owners, uint32_t part, struct address who, int status);
+
+#endif
