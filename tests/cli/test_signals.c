@@ -1,5 +1,6 @@
 /* Signals become calls on another thread; progress is bounded where nobody looks. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +81,7 @@ static void the_second_interrupt_ends_the_process(void **state)
     if (child == 0) {
         struct seen seen = {0};
         struct signals signals;
+        alarm(30);
         if (signals_start(&signals, count_cancel, NULL, &seen, NULL) < 0)
             _exit(1);
         kill(getpid(), SIGINT);
@@ -93,6 +95,24 @@ static void the_second_interrupt_ends_the_process(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 130);
+}
+
+/* A shell without job control starts a command that way in the background. */
+static void an_ignored_interrupt_stays_ignored(void **state)
+{
+    (void)state;
+    struct seen seen = {0};
+    struct signals signals;
+    signal(SIGINT, SIG_IGN);
+    int rc = signals_start(&signals, count_cancel, count_dump, &seen, NULL);
+    kill(getpid(), SIGINT);
+    kill(getpid(), SIGUSR1);
+    signal(SIGINT, SIG_DFL);
+    assert_int_equal(rc, 0);
+    wait_for(&seen.dumps, 1);
+    signals_stop(&signals);
+    signal(SIGINT, SIG_DFL);
+    assert_int_equal(atomic_load(&seen.cancels), 0);
 }
 
 static void stopping_gives_the_mask_back(void **state)
@@ -179,10 +199,13 @@ static void the_last_line_of_a_piece_says_how_long_it_took(void **state)
 
 int main(void)
 {
+    /* Whoever started this, perhaps in the background, may have had it ignored. */
+    signal(SIGINT, SIG_DFL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_interrupt_calls_the_hook),
         cmocka_unit_test(a_second_termination_is_patient),
         cmocka_unit_test(the_second_interrupt_ends_the_process),
+        cmocka_unit_test(an_ignored_interrupt_stays_ignored),
         cmocka_unit_test(stopping_gives_the_mask_back),
         cmocka_unit_test(a_log_does_not_fill_up),
         cmocka_unit_test(a_line_says_how_far_and_how_fast),
