@@ -105,6 +105,9 @@ bootstrap_if_needed() {
     rm -f "$root/bootstrap.log"
 }
 
+# What takes long goes through this; ./check puts a limit on it.
+bounded() { "$@"; }
+
 # build_in FOLDER [configure options]: configures where that was not done with the same options,
 # then builds what is not up to date. The output goes to FOLDER/build.log.
 build_in() {
@@ -119,12 +122,12 @@ build_in() {
     then
         say "Configuring $folder ..."
         rm -f "$folder/.options"
-        (cd "$folder" && "$root/configure" -q "$@") >"$folder/configure.out" 2>&1 ||
+        (cd "$folder" && bounded "$root/configure" -q "$@") >"$folder/configure.out" 2>&1 ||
             { cat "$folder/configure.out" >&2; return 1; }
         printf '%s\n' "$wanted" >"$folder/.options"
     fi
     [ -f "$folder/troupe" ] ||
         say "Building in $folder (a few minutes the first time; output in $folder/build.log) ..."
-    make -j"$(cores)" -C "$folder" all >"$folder/build.log" 2>&1 ||
+    bounded make -j"$(cores)" -C "$folder" all >"$folder/build.log" 2>&1 ||
         { tail -n 30 "$folder/build.log" >&2; return 1; }
 }

@@ -1,0 +1,51 @@
+# The harness: a test that hangs is shown, killed and failed; what a test leaves behind is killed.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+limit=./tests/limit
+gone() { ! kill -0 "$(cat "$work/pid")" 2>/dev/null; }
+soon() { [ $(($(date +%s) - begun)) -lt 60 ]; }
+begin() { begun=$(date +%s); }
+
+run $limit -s 60 sh -c 'echo "ok 1 - fine"; exit 3'
+expect "a test's exit code is kept" exited 3
+expect "and its output" says '^ok 1 - fine$'
+run $limit -s 60 sh -c 'kill -KILL $$'
+expect "a test that a signal ended has failed" exited 137
+
+begin
+run $limit -s 1 sleep 1000
+expect "a test that never ends is a hard error" exited 99
+expect "in TAP" says '^Bail out! limit: still running after 1 s: sleep 1000$'
+expect "its process is shown" complains '^limit: process [0-9]*: sleep 1000'
+expect "and it takes no longer" soon
+
+# Its own session, signals ignored: out of reach of a group's kill and of a polite one.
+deaf='trap "" TERM INT HUP; echo $$ >"$0"; sleep 1000; sleep 1000'
+begin
+run $limit -s 1 setsid -w sh -c "$deaf" "$work/pid"
+expect "nor does one that left its session" soon
+expect "which is killed" gone
+
+begin
+rm -f "$work/pid"
+run $limit -s 60 sh -c "setsid sh -c '$deaf' '$work/pid' & while [ ! -s '$work/pid' ]; do sleep 0.1; done; echo ok"
+expect "a test that leaves a process behind ends with its own exit code" exited 0
+expect "and the process is killed" gone
+begin
+output=$($limit -s 60 sh -c "sleep 1000 & echo through")
+expect "whoever reads its output is not kept waiting" [ "$output" = through ]
+expect "for a process that holds it open" soon
+
+run $limit -s 60 sh -c 'kill -INT $$; sleep 1'
+expect "an interrupt ends a test" exited 130
+(
+    trap '' INT
+    run $limit -s 60 sh -c 'kill -INT $$; sleep 1'
+    exit "$code"
+)
+code=$?
+expect "also where this runs in the background, which ignores it" exited 130
+
+TROUPE_TEST_LIMIT=soon run $limit true
+expect "a limit that is no number is refused" complains '^limit: soon: give seconds'
+finish

@@ -1,0 +1,7 @@
+# The harness itself. Every test runs under tests/limit, which ends it.
+check_PROGRAMS += tests/limit
+tests_limit_SOURCES = tests/limit.c
+tests_limit_CFLAGS = -std=gnu11 -O2 $(WARN_CFLAGS)
+tests_limit_LDFLAGS =
+TESTS += tests/limit.sh
+EXTRA_DIST += tests/limit.sh
