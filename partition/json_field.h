@@ -42,6 +42,19 @@ int json_iterate(const struct json_field *field, void *iterator, json_type type,
 
 /* A count: an integer >= 0. */
 int json_count(const struct json_field *field, uint64_t *count, struct error *error);
+/* field[key] where it is there; *out stays as it is where it is not. A count is at most `most`, a
+ * text is a copy (free it). */
+int json_take_bool(const struct json_field *field, const char *key, bool *out,
+                   struct error *error);
+int json_take_count(const struct json_field *field, const char *key, uint64_t most, uint64_t *out,
+                    struct error *error);
+int json_take_text(const struct json_field *field, const char *key, char **out,
+                   struct error *error);
+
+/* Refuses an object with a key that is none of names[count], and says which was probably meant. */
+int json_check_keys(const struct json_field *field, const char *const *names, int count,
+                    struct error *error);
+
 /* The sum of an array of counts, checked for overflow. */
 int json_sum(const struct json_field *field, uint64_t *sum, struct error *error);
 

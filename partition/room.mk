@@ -26,7 +26,7 @@ libtr_partition_la_SOURCES = \
 
 # Raw graphs: readers, writers, generators.
 libtr_partition_la_SOURCES += \
-    partition/json_field.c partition/json_field.h \
+    partition/json_field.c partition/json_field.h partition/json_take.c \
     partition/nearest.c partition/nearest.h \
     partition/npy.c partition/npy.h partition/npy_header.c partition/npy_write.c \
     partition/raw.c partition/raw.h partition/raw_open.c partition/raw_source.h \

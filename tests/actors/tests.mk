@@ -64,3 +64,8 @@ check_PROGRAMS += tests/actors/test_plan
 TESTS += tests/actors/test_plan
 tests_actors_test_plan_SOURCES = tests/actors/test_plan.c tests/schemas/random.h
 tests_actors_test_plan_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_cluster
+TESTS += tests/actors/test_cluster
+tests_actors_test_cluster_SOURCES = tests/actors/test_cluster.c tests/schemas/random.h
+tests_actors_test_cluster_LDADD = $(actors_libs) $(test_libs)
