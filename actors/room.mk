@@ -13,6 +13,7 @@ libtr_actors_la_SOURCES = \
     actors/coordinator_members.c \
     actors/draw.h \
     actors/failed.c actors/failed.h \
+    actors/launcher_policy.c actors/launcher_policy.h \
     actors/local_select.c actors/local_select.h \
     actors/member.c actors/member.h \
     actors/names.h \

@@ -69,3 +69,10 @@ check_PROGRAMS += tests/actors/test_cluster
 TESTS += tests/actors/test_cluster
 tests_actors_test_cluster_SOURCES = tests/actors/test_cluster.c tests/schemas/random.h
 tests_actors_test_cluster_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_launcher_policy
+TESTS += tests/actors/test_launcher_policy
+SEED_TESTS += tests/actors/test_launcher_policy
+tests_actors_test_launcher_policy_SOURCES = tests/actors/test_launcher_policy.c \
+    tests/schemas/random.h tests/seeds.h
+tests_actors_test_launcher_policy_LDADD = $(actors_libs) $(test_libs)

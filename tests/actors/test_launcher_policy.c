@@ -1,0 +1,378 @@
+/* The launcher's policy: what it starts, starts again and stops, over whole lives of jobs in
+ * virtual time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/launcher_policy.h"
+#include "tests/schemas/random.h"
+#include "tests/seeds.h"
+
+#define SECOND UINT64_C(1000000000)
+#define PROCESSES_MAX 12u
+#define EVENTS_MAX 100000
+
+static const enum launcher_role FOUR[] = {LAUNCHER_SERVER, LAUNCHER_SERVER, LAUNCHER_SAMPLER,
+                                          LAUNCHER_TRAINER};
+
+/* What a job of that many processes does with the commands; asserts what holds for each of them. */
+struct world {
+    struct launcher_policy policy;
+    uint64_t now_ns;
+    uint32_t count;
+    bool alive[PROCESSES_MAX], asked[PROCESSES_MAX], killed[PROCESSES_MAX];
+    uint64_t asked_ns[PROCESSES_MAX], dies_ns[PROCESSES_MAX];
+    uint32_t incarnation[PROCESSES_MAX];
+    uint32_t starts, stops_asked;
+    bool done;
+};
+
+static void begin(struct world *world, const enum launcher_role *roles, uint32_t count)
+{
+    memset(world, 0, sizeof *world);
+    world->count = count;
+    world->now_ns = 7 * SECOND;
+    const struct launcher_policy_options options = {.roles = roles,
+                                                    .count = count,
+                                                    .incarnation = 1000,
+                                                    .restarts = LAUNCHER_RESTARTS,
+                                                    .period_ns = LAUNCHER_PERIOD_NS};
+    assert_int_equal(launcher_policy_init(&world->policy, &options, world->now_ns), 0);
+}
+
+static void started(struct world *world, const struct launcher_command *command)
+{
+    uint32_t p = command->process;
+    assert_false(world->alive[p]);
+    assert_int_equal(world->stops_asked, 0);
+    assert_true(command->incarnation > world->incarnation[p]);
+    world->alive[p] = true;
+    world->asked[p] = world->killed[p] = false;
+    world->dies_ns[p] = LAUNCHER_NEVER;
+    world->incarnation[p] = command->incarnation;
+    world->starts++;
+}
+
+/* Nobody is asked while a process is alive that may still ask it. */
+static void asked(struct world *world, uint32_t p)
+{
+    assert_true(world->alive[p] && !world->asked[p] && !world->killed[p]);
+    for (uint32_t q = 0; q < world->count; q++)
+        if (world->policy.members[q].role < world->policy.members[p].role)
+            assert_false(world->alive[q]);
+    world->asked[p] = true;
+    world->asked_ns[p] = world->now_ns;
+}
+
+static void killed(struct world *world, uint32_t p)
+{
+    assert_true(world->alive[p] && !world->killed[p]);
+    if (world->stops_asked < 2 && !world->policy.killing)
+        assert_true(world->asked[p] && world->now_ns - world->asked_ns[p] >= LAUNCHER_GRACE_NS);
+    world->killed[p] = true;
+}
+
+static void obey(struct world *world)
+{
+    struct launcher_command command;
+    while (launcher_policy_next(&world->policy, &command)) {
+        assert_false(world->done);
+        switch (command.action) {
+        case LAUNCHER_START:
+            started(world, &command);
+            break;
+        case LAUNCHER_TERM:
+            asked(world, command.process);
+            break;
+        case LAUNCHER_KILL:
+            killed(world, command.process);
+            break;
+        case LAUNCHER_DONE:
+            for (uint32_t p = 0; p < world->count; p++)
+                assert_false(world->alive[p]);
+            world->done = true;
+        }
+    }
+}
+
+static void ends(struct world *world, uint32_t p, int code, int signal)
+{
+    world->alive[p] = false;
+    launcher_policy_exited(&world->policy, p, code, signal, world->now_ns);
+    obey(world);
+}
+
+static void wait_for_it(struct world *world)
+{
+    uint64_t wake_ns = launcher_policy_wake_ns(&world->policy);
+    assert_true(wake_ns != LAUNCHER_NEVER);
+    if (wake_ns > world->now_ns)
+        world->now_ns = wake_ns;
+    launcher_policy_tick(&world->policy, world->now_ns);
+    obey(world);
+}
+
+static int result(struct world *world, struct error *error)
+{
+    assert_true(world->done);
+    int rv = launcher_policy_result(&world->policy, error);
+    launcher_policy_fini(&world->policy);
+    return rv;
+}
+
+static void a_job_ends_well(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    assert_int_equal(world.starts, 4);
+    ends(&world, 3, 0, 0);
+    assert_true(world.asked[2] && !world.asked[0]);
+    ends(&world, 2, 0, 0);
+    assert_true(world.asked[0] && world.asked[1]);
+    ends(&world, 0, 1, 0); /* how it ends when it is asked to is of no concern */
+    ends(&world, 1, 0, 15);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
+static void a_role_has_five_restarts_in_ten_minutes(void **unused)
+{
+    struct world world;
+    struct error error;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    for (uint32_t i = 0; i < LAUNCHER_RESTARTS; i++) {
+        uint32_t p = i % 2; /* both servers share the budget */
+        ends(&world, p, 0, 9);
+        assert_false(world.alive[p]);
+        wait_for_it(&world);
+        assert_true(world.alive[p]);
+    }
+    ends(&world, 2, 1, 0); /* another role has its own */
+    wait_for_it(&world);
+    assert_true(world.alive[2]);
+    ends(&world, 1, 0, 9);
+    assert_true(world.asked[3]);
+    ends(&world, 3, 1, 0);
+    ends(&world, 2, 1, 0);
+    ends(&world, 0, 1, 0);
+    assert_int_equal(result(&world, &error), TR_ECHILD);
+    assert_non_null(strstr(error.text, "process 1 (server) was ended by signal 9"));
+}
+
+static void a_budget_comes_back(void **unused)
+{
+    struct world world;
+    (void)unused;
+    for (int by_checkpoint = 0; by_checkpoint < 2; by_checkpoint++) {
+        begin(&world, FOUR, 4);
+        obey(&world);
+        for (uint32_t i = 0; i < 4 * LAUNCHER_RESTARTS; i++) {
+            if (by_checkpoint)
+                launcher_policy_checkpoint(&world.policy, world.now_ns);
+            else
+                world.now_ns += LAUNCHER_PERIOD_NS / LAUNCHER_RESTARTS;
+            ends(&world, 0, 0, 11);
+            wait_for_it(&world);
+            assert_true(world.alive[0]);
+        }
+        launcher_policy_fini(&world.policy);
+    }
+}
+
+static void pauses_double_until_it_is_ready(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t before_ns = world.now_ns;
+        ends(&world, 0, 1, 0);
+        wait_for_it(&world);
+        assert_int_equal(world.now_ns - before_ns, LAUNCHER_PAUSE_FIRST_NS << i);
+    }
+    launcher_policy_ready(&world.policy, 0, world.now_ns);
+    uint64_t before_ns = world.now_ns;
+    ends(&world, 0, 1, 0);
+    wait_for_it(&world);
+    assert_int_equal(world.now_ns - before_ns, LAUNCHER_PAUSE_FIRST_NS);
+    launcher_policy_fini(&world.policy);
+}
+
+static void wrong_usage_is_final(void **unused)
+{
+    struct world world;
+    struct error error;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    ends(&world, 3, 2, 0);
+    ends(&world, 2, 0, 0);
+    ends(&world, 1, 0, 0);
+    ends(&world, 0, 0, 0);
+    assert_int_equal(world.starts, 4);
+    assert_int_equal(result(&world, &error), TR_ECHILD);
+    assert_non_null(strstr(error.text, "process 3 (trainer)"));
+}
+
+static void a_trainer_that_fails_brings_the_others_back(void **unused)
+{
+    static const enum launcher_role TWO[] = {LAUNCHER_TRAINER, LAUNCHER_TRAINER};
+    struct world world;
+    (void)unused;
+    begin(&world, TWO, 2);
+    obey(&world);
+    ends(&world, 0, 0, 0);
+    assert_false(world.alive[0]);
+    ends(&world, 1, 0, 9);
+    assert_true(world.alive[0] && !world.alive[1]);
+    wait_for_it(&world);
+    assert_true(world.alive[1]);
+    ends(&world, 1, 0, 0);
+    ends(&world, 0, 0, 0);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
+static void a_stop_is_in_order_and_a_second_one_at_once(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    ends(&world, 1, 1, 0);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    world.stops_asked = 1;
+    obey(&world);
+    assert_true(world.asked[3] && !world.asked[2] && !world.alive[1]);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    world.stops_asked = 2;
+    obey(&world);
+    assert_true(world.killed[0] && world.killed[2] && world.killed[3]);
+    ends(&world, 0, 0, 9);
+    ends(&world, 2, 0, 9);
+    ends(&world, 3, 0, 9);
+    assert_int_equal(result(&world, NULL), TR_ECANCELED);
+}
+
+static void who_does_not_stop_is_killed(void **unused)
+{
+    static const enum launcher_role ONE[] = {LAUNCHER_SERVER};
+    struct world world;
+    (void)unused;
+    begin(&world, ONE, 1);
+    obey(&world);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    obey(&world);
+    uint64_t before_ns = world.now_ns;
+    wait_for_it(&world);
+    assert_int_equal(world.now_ns - before_ns, LAUNCHER_GRACE_NS);
+    assert_true(world.killed[0]);
+    ends(&world, 0, 0, 9);
+    assert_int_equal(result(&world, NULL), TR_ECANCELED);
+}
+
+/* Processes die, hang and stop as the seed says; every such job ends, with nothing alive. */
+static void draw_deaths(struct world *world, uint64_t *state)
+{
+    for (uint32_t p = 0; p < world->count; p++) {
+        if (!world->alive[p])
+            continue;
+        uint64_t soon_ns = world->now_ns + random_below(state, SECOND);
+        if (world->dies_ns[p] == LAUNCHER_NEVER && random_below(state, 8) == 0)
+            world->dies_ns[p] = world->now_ns + random_below(state, 90 * SECOND);
+        if (world->killed[p] && world->dies_ns[p] > soon_ns)
+            world->dies_ns[p] = soon_ns;
+        else if (world->asked[p] && world->dies_ns[p] > soon_ns && random_below(state, 3) != 0)
+            world->dies_ns[p] = soon_ns;
+    }
+}
+
+static void let_die(struct world *world, uint64_t *state)
+{
+    for (uint32_t p = 0; p < world->count; p++) {
+        if (!world->alive[p] || world->dies_ns[p] > world->now_ns)
+            continue;
+        bool well = random_below(state, 3) == 0;
+        ends(world, p, well ? 0 : (int)random_below(state, 256), well ? 0 : 9);
+    }
+}
+
+static void happen(struct world *world, uint64_t *state)
+{
+    uint32_t p = (uint32_t)random_below(state, world->count);
+    switch (random_below(state, 200)) {
+    case 0:
+        launcher_policy_checkpoint(&world->policy, world->now_ns);
+        break;
+    case 1:
+        launcher_policy_ready(&world->policy, p, world->now_ns);
+        break;
+    case 2:
+        world->stops_asked++;
+        launcher_policy_stop(&world->policy, world->now_ns);
+        break;
+    case 3:
+        launcher_policy_exited(&world->policy, world->count + p, 1, 0, world->now_ns);
+        break;
+    default:
+        launcher_policy_tick(&world->policy, world->now_ns);
+    }
+    obey(world);
+}
+
+static void every_job_ends(void **unused)
+{
+    (void)unused;
+    struct seeds seeds = seeds_wanted(300);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        uint64_t state = seed;
+        enum launcher_role roles[PROCESSES_MAX];
+        uint32_t count = 1 + (uint32_t)random_below(&state, PROCESSES_MAX);
+        for (uint32_t p = 0; p < count; p++)
+            roles[p] = (enum launcher_role)random_below(&state, LAUNCHER_ROLES);
+        struct world world;
+        begin(&world, roles, count);
+        obey(&world);
+        for (int i = 0; i < EVENTS_MAX && !world.done; i++) {
+            world.now_ns += random_below(&state, SECOND);
+            draw_deaths(&world, &state);
+            let_die(&world, &state);
+            if (!world.done)
+                happen(&world, &state);
+            if (i == EVENTS_MAX / 2 && !world.done) { /* servers alone end when they are asked to */
+                world.stops_asked++;
+                launcher_policy_stop(&world.policy, world.now_ns);
+                obey(&world);
+            }
+        }
+        if (!world.done)
+            seeds_note(seed);
+        struct error error = {0};
+        int rv = result(&world, &error);
+        assert_true(rv == 0 || rv == TR_ECHILD || rv == TR_ECANCELED);
+        assert_true(rv == 0 || error.text[0] != '\0');
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_ends_well),
+        cmocka_unit_test(a_role_has_five_restarts_in_ten_minutes),
+        cmocka_unit_test(a_budget_comes_back),
+        cmocka_unit_test(pauses_double_until_it_is_ready),
+        cmocka_unit_test(wrong_usage_is_final),
+        cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
+        cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
+        cmocka_unit_test(who_does_not_stop_is_killed),
+        cmocka_unit_test(every_job_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
