@@ -255,6 +255,8 @@ static void fini(struct actor *self)
     while (p->loaders != NULL) {
         struct proxy_loader *l = p->loaders;
         p->loaders = l->next;
+        for (uint32_t i = 0; i < l->window; i++)
+            proxy_pull_fini(&l->slots[i]);
         end_loader(l);
         free_loader(p, l);
     }

@@ -9,9 +9,6 @@
 /* Slots that no sampler could take, or that found no room, are looked at again after this. */
 #define RETRY_NS UINT64_C(1000000)
 
-/* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
-#define GRACE_NS UINT64_C(5000000000)
-
 static void retry(struct actor *self, void *arg)
 {
     (void)self;
@@ -63,7 +60,7 @@ static void fail_all(struct proxy_loader *l, const struct error *error)
 {
     for (uint32_t i = 0; i < l->window; i++) {
         struct proxy_slot *slot = &l->slots[i];
-        if (slot->state != SLOT_QUEUED && slot->state != SLOT_ASKED)
+        if (!proxy_is_under_way(slot))
             continue;
         proxy_cancel(slot);
         slot->state = SLOT_FAILED;
@@ -165,6 +162,14 @@ static void fail(struct proxy_slot *slot, int code, const struct error *error)
                          slot->epoch, slot->step);
 }
 
+/* Unless another life of it was found meanwhile. */
+static void forget_sampler(struct proxy *p, const struct proxy_slot *slot)
+{
+    struct sampler_link *link = &p->samplers[slot->sampler];
+    if (address_equal(link->address, slot->asked))
+        link->address = ADDRESS_NONE;
+}
+
 /* What a sampler said, or did not. */
 static void settle(struct proxy_slot *slot, int status, int failed, const struct error *error)
 {
@@ -177,14 +182,36 @@ static void settle(struct proxy_slot *slot, int status, int failed, const struct
     /* What a sampler has no memory to say in a sentence comes as the status. */
     int said = failed != 0 ? failed : status;
     if (status == TR_EPEERDOWN)
-        p->samplers[slot->sampler].address = ADDRESS_NONE;
+        forget_sampler(p, slot);
     if (said == TR_ECLOSED) /* a sampler that was started again knows no loaders */
         l->samplers[slot->sampler].address = ADDRESS_NONE;
-    bool again = said == TR_ECLOSED || said == TR_ECANCELED || is_passing(status);
+    bool again = said == TR_ECLOSED || said == TR_ECANCELED || status == TR_ENOENT ||
+                 is_passing(status);
     if (again && actor_now_ns(p->self) < slot->until_ns)
         slot->state = SLOT_QUEUED;
     else
         fail(slot, said, error);
+}
+
+void proxy_settle(struct proxy_slot *slot, int status, int failed, const struct error *error)
+{
+    settle(slot, status, failed, error);
+    if (slot->state == SLOT_QUEUED)
+        proxy_retry_later(slot->loader);
+    else
+        proxy_fill(slot->loader);
+}
+
+/* The batch is in the bank (0), where a sampler elsewhere can't have put it; or it is to be
+ * pulled (1). */
+static int find_batch(struct proxy_slot *slot, const struct message *reply, struct error *error)
+{
+    const struct msg_batch_reply *head = (const void *)reply->head;
+    bool is_elsewhere = reply->frame.from.node != actor_address(slot->loader->proxy->self).node;
+    if (reply->frame.kind != MSG_BATCH_REPLY || (is_elsewhere && head->bytes == 0))
+        return error_set(error, TR_EFORMAT, "batch %" PRIu64 " of sampler %" PRIu32 " came without "
+                         "its bytes", slot->step, slot->sampler);
+    return head->bytes > 0;
 }
 
 static void done(struct actor *self, void *arg, int status, struct message *reply)
@@ -196,13 +223,14 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     slot->call = (struct call_id){ 0 };
     int failed = status == 0 ? failed_read(reply, &error) : 0;
     if (status == 0 && failed == 0)
-        failed = proxy_deposit(slot, reply, &error);
+        failed = find_batch(slot, reply, &error);
+    bool is_pulled = failed == 1;
+    if (is_pulled)
+        failed = proxy_pull(slot, reply->frame.from,
+                            ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
     message_release(self, reply);
-    settle(slot, status, failed, &error);
-    if (slot->state == SLOT_QUEUED)
-        proxy_retry_later(slot->loader);
-    else
-        proxy_fill(slot->loader);
+    if (!is_pulled || failed != 0)
+        proxy_settle(slot, status, failed, &error);
 }
 
 void proxy_ask(struct proxy_slot *slot)
@@ -227,8 +255,9 @@ void proxy_ask(struct proxy_slot *slot)
     head->loader = l->open->loader;
     head->batch = slot->step;
     head->epoch = slot->epoch;
-    int rv = actor_call(p->self, p->samplers[slot->sampler].address, request,
-                        slot->until_ns + GRACE_NS, done, slot, &slot->call);
+    slot->asked = p->samplers[slot->sampler].address;
+    int rv = actor_call(p->self, slot->asked, request,
+                        slot->until_ns + PROXY_GRACE_NS, done, slot, &slot->call);
     if (rv == 0)
         slot->state = SLOT_ASKED;
     else
@@ -241,9 +270,12 @@ void proxy_cancel(struct proxy_slot *slot)
     struct proxy *p = slot->loader->proxy;
     struct call_id call = slot->call;
     slot->call = (struct call_id){ 0 };
-    if (call.id != 0)
+    if (call.id != 0) {
         actor_cancel(p->self, call);
-    if (slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED)
+        proxy_unwanted(slot, slot->asked);
+    }
+    proxy_pull_end(slot);
+    if (proxy_is_under_way(slot))
         batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->epoch,
                              slot->step);
     slot->state = SLOT_EMPTY;

@@ -1,4 +1,4 @@
-/* Batches that come as bytes, from a sampler that shares no bank with the proxy. */
+/* Batches that came as bytes, from a sampler that shares no bank with the proxy. */
 #include <inttypes.h>
 
 #include "actors/batch_flat.h"
@@ -13,10 +13,9 @@ static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch 
 }
 
 static int read_batch(const struct proxy_slot *slot, struct sampled_batch *batch,
-                      const struct message *reply, struct error *error)
+                      const void *bytes, uint64_t count, struct error *error)
 {
-    int rv = batch_unflatten(batch, &slot->loader->proxy->options->book->types,
-                             message_body(reply), reply->frame.body_bytes);
+    int rv = batch_unflatten(batch, &slot->loader->proxy->options->book->types, bytes, count);
     if (rv == 0 && !is_asked_for(slot, &batch->space.batch))
         rv = TR_EFORMAT;
     if (rv != 0)
@@ -26,28 +25,24 @@ static int read_batch(const struct proxy_slot *slot, struct sampled_batch *batch
     return 0;
 }
 
-int proxy_deposit(const struct proxy_slot *slot, const struct message *reply, struct error *error)
+int proxy_deposit(const struct proxy_slot *slot, const void *bytes, uint64_t count,
+                  struct error *error)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
     const struct msg_loader_open *open = slot->loader->open;
-    if (message_body(reply) == NULL)
-        return 0;
-    /* Until the deposit the body is charged as what was reserved for its batch. */
-    if (reply->frame.body_bytes > batch_bank_bound(o->bank))
-        return batch_bank_say_full(o->bank, reply->frame.body_bytes, error);
     struct sampled_batch *batch = batch_bank_take(o->bank, o->book->types.num_ntypes,
                                                   o->book->types.num_etypes, open->num_layers);
     if (batch == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);
-    int rv = read_batch(slot, batch, reply, error);
+    int rv = read_batch(slot, batch, bytes, count, error);
     if (rv != 0) {
         sampled_batch_release(batch);
         return rv;
     }
     batch->loader = open->loader;
-    size_t bytes = sampled_batch_bytes(batch);
+    size_t held = sampled_batch_bytes(batch);
     rv = batch_bank_deposit(o->bank, batch);
     if (rv == TR_EFULL)
-        return batch_bank_say_full(o->bank, bytes, error);
+        return batch_bank_say_full(o->bank, held, error);
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }

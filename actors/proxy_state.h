@@ -12,11 +12,16 @@
 
 struct proxy;
 struct proxy_loader;
+struct proxy_pull;
+
+/* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
+#define PROXY_GRACE_NS UINT64_C(5000000000)
 
 enum slot_state {
     SLOT_EMPTY,
     SLOT_QUEUED, /* room is reserved; waits for a sampler */
     SLOT_ASKED,
+    SLOT_PULLED, /* made by a sampler elsewhere; its bytes are on their way */
     SLOT_READY,  /* in the bank */
     SLOT_FAILED,
 };
@@ -29,7 +34,9 @@ struct proxy_slot {
     enum slot_state state;
     uint32_t sampler;
     uint64_t until_ns; /* the recovery deadline of its batch */
+    struct address asked; /* the sampler */
     struct call_id call;
+    struct proxy_pull *pull;
     struct error error; /* of a failed one */
 };
 
@@ -100,13 +107,32 @@ void proxy_retry_later(struct proxy_loader *loader);
 /* The trainer's own, or all of the job. */
 void proxy_find_samplers(struct proxy *proxy, bool all);
 
-/* proxy_deposit.c: puts a batch that came as a reply's body into the bank, where one without a body
- * lies already. 0, or a TR_E* with its sentence. */
-int proxy_deposit(const struct proxy_slot *slot, const struct message *reply,
+/* What came of a slot's batch: it is in the bank, a call's status, or what was said. */
+void proxy_settle(struct proxy_slot *slot, int status, int failed, const struct error *error);
+
+/* proxy_pull.c: brings a batch of that many bytes from the sampler that keeps it; proxy_settle
+ * follows, perhaps at once. A TR_E* with its sentence: it does not. */
+int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t bytes, struct error *error);
+/* Stops it; a sampler that still keeps the batch is told. */
+void proxy_pull_end(struct proxy_slot *slot);
+/* The same in the proxy's fini, for whom nothing is under way any more. */
+void proxy_pull_fini(struct proxy_slot *slot);
+/* Tells a sampler that nobody will pull, or collect, the slot's batch. */
+void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
+
+/* proxy_deposit.c: puts a batch that came as bytes into the bank. 0, or a TR_E* with its
+ * sentence. */
+int proxy_deposit(const struct proxy_slot *slot, const void *bytes, uint64_t count,
                   struct error *error);
 
 /* An upper bound of the bytes of one batch, before there was any. */
 size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
+
+/* Room is reserved for it, and it is not there yet. */
+static inline bool proxy_is_under_way(const struct proxy_slot *slot)
+{
+    return slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED || slot->state == SLOT_PULLED;
+}
 
 static inline struct proxy_slot *proxy_slot(const struct proxy_loader *loader, uint64_t turn)
 {

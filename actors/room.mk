@@ -34,7 +34,8 @@ libtr_actors_la_SOURCES += \
     actors/epoch_plan.c actors/epoch_plan.h \
     actors/plan.c actors/plan.h \
     actors/proxy.c actors/proxy.h actors/proxy_ask.c actors/proxy_deposit.c actors/proxy_estimate.c \
+    actors/proxy_pull.c \
     actors/proxy_state.h actors/proxy_window.c \
     actors/sampled_batch.c actors/sampled_batch.h \
     actors/sampler.c actors/sampler.h actors/sampler_answer.c actors/sampler_ask.c \
-    actors/sampler_loader.c actors/sampler_request.c actors/sampler_state.h
+    actors/sampler_keep.c actors/sampler_loader.c actors/sampler_request.c actors/sampler_state.h

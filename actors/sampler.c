@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actors/batch_flat.h"
 #include "actors/failed.h"
 #include "actors/sampler_state.h"
 #include "runtime/directory.h"
@@ -49,6 +48,7 @@ static void let_go(struct task *task)
 static void finish_task(struct task *task)
 {
     sampler_cancel_asks(task);
+    timer_stop(&task->keep);
     let_go(task);
     task->request = NULL;
     sampler_schedule(task->sampler);
@@ -58,21 +58,6 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
 {
     sampler_fail_request(task->sampler, task->request, code, sentence);
     finish_task(task);
-}
-
-/* The batch leaves as bytes; what it was made in serves the next one. */
-static int put_flat(struct task *task, struct message *reply, struct error *error)
-{
-    uint64_t bytes;
-    int rv = batch_flat_bytes(task->out, &bytes);
-    if (rv != 0 || bytes > MSG_BATCH_BYTES_MAX)
-        return error_set(error, TR_ETOOBIG, "a batch is larger than the %" PRIu64 " bytes of one "
-                         "message; use smaller batches or fan-outs", MSG_BATCH_BYTES_MAX);
-    void *to = message_body_alloc(task->sampler->self, reply, bytes);
-    if (to == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes", bytes);
-    batch_flatten(task->out, to);
-    return 0;
 }
 
 static int put_in_bank(struct task *task, struct error *error)
@@ -87,28 +72,57 @@ static int put_in_bank(struct task *task, struct error *error)
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }
 
+/* bytes 0: the batch lies in the bank. */
+static void answer(struct sampler *s, struct message *request, uint64_t bytes)
+{
+    const struct msg_batch_request *asked = message_head(request);
+    struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
+    if (reply == NULL) {
+        sampler_fail_request(s, request, TR_ENOMEM, "no memory for a reply");
+        return;
+    }
+    *(struct msg_batch_reply *)message_head(reply) = (struct msg_batch_reply){
+        .loader = asked->loader, .batch = asked->batch, .bytes = bytes, .epoch = asked->epoch,
+    };
+    actor_reply(s->self, request, reply);
+}
+
+/* Whether who asked shares no bank with us. */
+static bool is_pulled(const struct sampler *s, const struct message *request)
+{
+    return s->options->flat || request->frame.from.node != actor_address(s->self).node;
+}
+
+static void hand_over(struct task *task, int rv, const struct error *error)
+{
+    if (rv != 0) {
+        sampler_fail_task(task, rv, error->text);
+        return;
+    }
+    answer(task->sampler, task->request, task->flat_bytes);
+    finish_task(task);
+}
+
+static void keep_task(struct task *task)
+{
+    struct error error = { 0 };
+    int rv = sampler_keep(task, &error);
+    hand_over(task, rv, &error);
+}
+
 static void complete_task(struct task *task)
 {
-    struct sampler *s = task->sampler;
-    const struct msg_batch_request *asked = message_head(task->request);
-    struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
     struct error error = { 0 };
-    if (reply == NULL) {
-        sampler_fail_task(task, TR_ENOMEM, "no memory for a reply");
-        return;
+    int rv;
+    task->flat_bytes = 0;
+    if (!is_pulled(task->sampler, task->request)) {
+        rv = put_in_bank(task, &error);
+        hand_over(task, rv, &error);
+    } else if ((rv = sampler_measure(task, &error)) != 0) {
+        hand_over(task, rv, &error);
+    } else {
+        task->step = TASK_WAIT_KEEP;
     }
-    struct msg_batch_reply *head = message_head(reply);
-    head->loader = asked->loader;
-    head->batch = asked->batch;
-    head->epoch = asked->epoch;
-    int rv = s->options->flat ? put_flat(task, reply, &error) : put_in_bank(task, &error);
-    if (rv == 0) {
-        actor_reply(s->self, task->request, reply);
-        finish_task(task);
-        return;
-    }
-    message_release(s->self, reply);
-    sampler_fail_task(task, rv, error.text);
 }
 
 static void finish_hop(struct task *task, struct error *error, int *rv)
@@ -182,6 +196,9 @@ static void step_task(struct task *task)
     case TASK_WAIT_ROWS:
         complete_task(task);
         return;
+    case TASK_WAIT_KEEP:
+        keep_task(task);
+        return;
     }
     if (rv < 0 && task->request != NULL)
         sampler_fail_task(task, rv, error.text);
@@ -192,6 +209,8 @@ static bool is_waiting(const struct task *task)
     const struct msg_batch_request *asked = message_head(task->request);
     if (task->step == TASK_SEEDS)
         return task->loader->orders[asked->epoch % LOADER_ORDERS].busy;
+    if (task->step == TASK_WAIT_KEEP)
+        return !sampler_has_room(task);
     return task->asks_open > 0 &&
            (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
 }
@@ -248,9 +267,14 @@ static void begin_task(struct task *task, struct message *request)
     struct sampler *s = task->sampler;
     const struct msg_batch_request *asked = message_head(request);
     struct error error = { 0 };
-    task->loader = sampler_find_loader(s, asked->loader);
+    task->loader = sampler_find_loader(s, request->frame.from, asked->loader);
     if (task->loader == NULL) {
         sampler_fail_request(s, request, TR_ECLOSED, "this loader is not open here");
+        return;
+    }
+    uint64_t kept = sampler_kept_bytes(task->loader, asked->epoch, asked->batch);
+    if (kept != 0) {
+        answer(s, request, kept);
         return;
     }
     task->request = request;
@@ -293,28 +317,60 @@ static void work(struct actor *self, void *arg)
     sampler_schedule(s);
 }
 
-static void drop_queued(struct sampler *s, uint64_t loader)
+/* Of a loader; of all its batches, or of one. */
+static bool is_of(const struct loader_state *l, const struct msg_batch_pull *one,
+                  const struct message *request)
 {
+    const struct msg_batch_request *asked = (const void *)request->head;
+    if (sampler_find_loader(l->sampler, request->frame.from, asked->loader) != l)
+        return false;
+    return one == NULL || (asked->epoch == one->epoch && asked->batch == one->batch);
+}
+
+static void drop_requests(struct loader_state *l, const struct msg_batch_pull *one)
+{
+    struct sampler *s = l->sampler;
     uint32_t count = s->queue_count;
     for (uint32_t i = 0; i < count; i++) {
         struct message *request = pop_request(s);
-        if (((const struct msg_batch_request *)message_head(request))->loader == loader)
+        if (is_of(l, one, request))
             actor_refuse(s->self, request, TR_ECANCELED);
         else
             s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
     }
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
+        if (s->tasks[i].request != NULL && is_of(l, one, s->tasks[i].request))
+            sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
 }
 
-static void close_loader(struct sampler *s, uint64_t loader)
+void sampler_close_loader(struct loader_state *l)
 {
-    struct loader_state *l = sampler_find_loader(s, loader);
-    if (l == NULL)
+    drop_requests(l, NULL);
+    sampler_drop_kept(l);
+    sampler_schedule(l->sampler);
+    sampler_remove_loader(l->sampler, l);
+}
+
+static void close_loader(struct sampler *s, const struct message *message)
+{
+    const struct msg_loader_close *head = (const void *)message->head;
+    struct loader_state *l = sampler_find_loader(s, message->frame.from, head->loader);
+    if (l != NULL)
+        sampler_close_loader(l);
+}
+
+static void pull(struct sampler *s, struct message *message)
+{
+    const struct msg_batch_pull *head = message_head(message);
+    if (head->offset != MSG_PULL_NONE) {
+        sampler_pull(s, message);
         return;
-    drop_queued(s, loader);
-    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
-        if (s->tasks[i].request != NULL && s->tasks[i].loader == l)
-            sampler_fail_task(&s->tasks[i], TR_ECANCELED, "the loader was closed");
-    sampler_remove_loader(s, l);
+    }
+    struct loader_state *l = sampler_find_loader(s, message->frame.from, head->loader);
+    if (l != NULL)
+        drop_requests(l, head);
+    sampler_unwanted(s, message);
+    message_release(s->self, message);
 }
 
 static void queue_request(struct sampler *s, struct message *request)
@@ -338,8 +394,11 @@ static int receive(struct actor *self, struct message *message)
         queue_request(s, message);
         break;
     case MSG_LOADER_CLOSE:
-        close_loader(s, ((const struct msg_loader_close *)message_head(message))->loader);
+        close_loader(s, message);
         message_release(self, message);
+        break;
+    case MSG_BATCH_PULL:
+        pull(s, message);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
@@ -388,6 +447,8 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, s);
     s->self = self;
     s->options = options;
+    account_init(&s->kept, "kept batches", options->kept_bytes_max != 0 ? options->kept_bytes_max
+                                                                        : SAMPLER_KEPT_BYTES);
     int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts,
                          sampler_found_server);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
@@ -415,6 +476,7 @@ static void fini(struct actor *self)
     sampler_free_loaders(s);
     draft_space_fini(&s->space);
     owners_fini(&s->servers);
+    account_fini(&s->kept);
     free(s);
 }
 

@@ -7,8 +7,10 @@
  * request a (hop, partition), partitions that are in this process's memory are read directly.
  * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
  * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the
- * reply says so; or it is the reply's body (`flat`). What can't be made is answered with
- * MSG_FAILED.
+ * reply says so. For who asks from another process (or always: `flat`) it is flattened and kept,
+ * until its last piece was pulled, it is not wanted any more, or the proxy's process is down; a
+ * batch that finds no room waits, and with it its place among those worked on. What can't be made
+ * is answered with MSG_FAILED.
  *
  * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
  * slices of a few milliseconds, with the mailbox looked at in between.
@@ -31,6 +33,9 @@
 /* Batches that a sampler works on at once: enough to hide a round trip behind other work. */
 #define SAMPLER_DRAFTS_MAX 4u
 
+/* Batches for trainers in other processes that are not pulled yet: windows of large ones. */
+#define SAMPLER_KEPT_BYTES ((size_t)2 << 30)
+
 /* Loaders open at a sampler, and batch requests that wait: far more than trainers use. */
 #define SAMPLER_LOADERS_MAX 1024u
 #define SAMPLER_QUEUE_MAX 1024u
@@ -48,7 +53,8 @@ struct sampler_options {
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
-    bool flat; /* batches go as bytes in the reply: who asks shares no bank, or acts as if */
+    bool flat; /* who asks shares no bank with it, or acts as if: all batches are pulled */
+    size_t kept_bytes_max; /* of batches that wait to be pulled; 0: SAMPLER_KEPT_BYTES */
 };
 
 /* arg: struct sampler_options. */

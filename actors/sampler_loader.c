@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "actors/sampler_state.h"
+#include "runtime/monitor.h"
 
 /* An order of this many seeds is made at once, in 2 ms on a slow core; of more by the crew. */
 #define SEEDS_AT_ONCE 65536u
@@ -10,12 +11,42 @@
 /* A piece of the crew's: 100 ms when every seed is out of the cache. */
 #define PIECE_SEEDS 1000000u
 
-struct loader_state *sampler_find_loader(struct sampler *s, uint64_t loader)
+struct loader_state *sampler_find_loader(struct sampler *s, struct address opener,
+                                         uint64_t loader)
 {
     struct loader_state *l = s->loaders;
-    while (l != NULL && l->open->loader != loader)
+    while (l != NULL && (l->open->loader != loader || l->opener.node != opener.node ||
+                         l->opener.incarnation != opener.incarnation))
         l = l->next;
     return l;
+}
+
+static void opener_down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct loader_state *l = arg;
+    (void)self, (void)who;
+    l->down = (struct call_id){ 0 };
+    if (reason != TR_ECANCELED) /* the sampler itself ends */
+        sampler_close_loader(l);
+}
+
+/* A proxy in another process may be gone without a word. One of ours opens its loaders again when
+ * it was started again. */
+static int watch(struct sampler *s, struct loader_state *l, struct address opener)
+{
+    if (opener.node == actor_address(s->self).node || address_equal(opener, l->opener)) {
+        l->opener = opener;
+        return 0;
+    }
+    struct call_id down;
+    int rv = actor_monitor(s->self, opener, opener_down, l, &down);
+    if (rv != 0)
+        return rv;
+    if (l->down.id != 0)
+        actor_demonitor(s->self, l->down);
+    l->down = down;
+    l->opener = opener;
+    return 0;
 }
 
 static int check_open(const struct sampler *s, const struct msg_loader_open *open,
@@ -97,7 +128,7 @@ _Static_assert(MSG_MASK_ALL == DRAFT_NO_TABLE, "no table is the same number");
 void sampler_open_loader(struct sampler *s, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
-    struct loader_state *l = sampler_find_loader(s, open->loader);
+    struct loader_state *l = sampler_find_loader(s, request->frame.from, open->loader);
     struct error error = { 0 };
     if (l == NULL) {
         int rv = check_open(s, open, &error);
@@ -110,7 +141,10 @@ void sampler_open_loader(struct sampler *s, struct message *request)
             return;
         }
     }
-    struct message *reply = opened(s, l);
+    int rv = watch(s, l, request->frame.from);
+    if (rv != 0 && address_is_none(l->opener))
+        sampler_remove_loader(s, l);
+    struct message *reply = rv == 0 ? opened(s, l) : NULL;
     if (reply == NULL)
         actor_refuse(s->self, request, TR_ENOMEM);
     else
@@ -140,6 +174,8 @@ void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
         link = &(*link)->next;
     *link = loader->next;
     s->num_loaders--;
+    if (loader->down.id != 0)
+        actor_demonitor(s->self, loader->down);
     loader->closed = true;
     if (!is_busy(loader)) {
         free_loader(loader);
@@ -156,6 +192,7 @@ void sampler_free_loaders(struct sampler *s)
     while (s->loaders != NULL) {
         struct loader_state *l = s->loaders;
         s->loaders = l->next;
+        sampler_drop_kept(l);
         free_loader(l);
     }
 }

@@ -9,6 +9,7 @@
 #include "actors/sampled_batch.h"
 #include "actors/sampler.h"
 #include "graph/draft.h"
+#include "runtime/account.h"
 #include "runtime/call.h"
 #include "runtime/crew.h"
 #include "runtime/timer.h"
@@ -30,8 +31,20 @@ struct loader_order {
     bool busy; /* the crew has it */
 };
 
+/* A batch for a proxy in another process, flattened, until it was pulled. */
+struct kept_batch {
+    struct kept_batch *next;
+    uint32_t epoch;
+    uint64_t batch;
+    struct buffer *buffer;
+    uint64_t bytes;
+};
+
 struct loader_state {
     struct sampler *sampler;
+    struct address opener; /* the proxy; with its number this names the loader */
+    struct call_id down;   /* the monitor of one in another process */
+    struct kept_batch *kept;
     const struct msg_loader_open *open; /* head of message */
     struct message *message;            /* kept: its body has the seeds */
     const uint64_t *ids;                /* [open->num_seeds] */
@@ -69,6 +82,7 @@ enum task_step {
     TASK_DRAW,
     TASK_GATHER,
     TASK_WAIT_ROWS,
+    TASK_WAIT_KEEP, /* the batch is made; there was no room to keep it */
 };
 
 struct task {
@@ -85,6 +99,8 @@ struct task {
     uint32_t asks_open; /* asks that are not answered */
     struct ask *asks;   /* [num_parts] */
     uint64_t order;     /* of their beginning: older ones first */
+    uint64_t flat_bytes; /* of a batch that will be pulled */
+    struct timer keep;   /* ends its waiting for room */
 };
 
 struct sampler {
@@ -98,12 +114,15 @@ struct sampler {
     uint32_t queue_first, queue_count;
     uint64_t tasks_begun;
     struct draft_space space;
+    struct account kept; /* batches that are to be pulled */
     struct member member;
     struct timer work;
 };
 
 /* sampler_loader.c */
-struct loader_state *sampler_find_loader(struct sampler *sampler, uint64_t loader);
+/* A loader that this process opened: proxies of others may use the same number. */
+struct loader_state *sampler_find_loader(struct sampler *sampler, struct address opener,
+                                         uint64_t loader);
 void sampler_open_loader(struct sampler *sampler, struct message *request);
 /* Takes it off the list: its tasks have ended. */
 void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
@@ -123,6 +142,19 @@ void sampler_fail_request(struct sampler *sampler, struct message *request, int 
                           const char *sentence);
 void sampler_schedule(struct sampler *sampler);
 void sampler_fail_task(struct task *task, int code, const char *sentence);
+
+void sampler_close_loader(struct loader_state *loader);
+
+/* sampler_keep.c: batches that are pulled. The bytes of a finished one, which may wait for room
+ * from now on; then it is kept; and its bytes if it is. 0 or a TR_E* with its sentence. */
+int sampler_measure(struct task *task, struct error *error);
+bool sampler_has_room(const struct task *task);
+int sampler_keep(struct task *task, struct error *error);
+uint64_t sampler_kept_bytes(struct loader_state *loader, uint32_t epoch, uint64_t batch);
+void sampler_drop_kept(struct loader_state *loader);
+void sampler_pull(struct sampler *sampler, struct message *request);
+/* Nobody will pull it: drops what is kept of it. */
+void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 
 /* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
 int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);

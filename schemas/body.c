@@ -260,7 +260,6 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
     case MSG_ROWS_REPLY:
     case MSG_META_REPLY:
     case MSG_FAILED:
-    case MSG_BATCH_REPLY:
     case MSG_GROUP_REPLY:
         return 0;
     default:

@@ -23,7 +23,6 @@
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED                                                 \
          ? MSG_REDUCE_VALUES_MAX * sizeof(float)                                                 \
      : (id) == MSG_RESTORED                               ? TEXT_BYTES_MAX                       \
-     : (id) == MSG_BATCH_REPLY                            ? MSG_BATCH_BYTES_MAX                  \
                                                           : 0)
 
 #define X(kind, type, lane, class)                                       \

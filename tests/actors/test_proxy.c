@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -42,16 +43,28 @@ struct world {
     struct proxy_options options;
     uint64_t delay_ns;   /* most time that a sampler takes */
     uint64_t die_one_in; /* requests that kill a sampler; 0: none */
-    bool flat;           /* batches come as bytes */
+    bool flat;           /* batches are pulled */
+    uint64_t pieces;     /* that were */
     uint64_t cut;        /* bytes that are missing from them */
     uint64_t step_off;   /* by how much they are another step */
     uint64_t turn;       /* epoch * STEPS + step that the client asks for */
     uint32_t asked[EPOCHS_MAX]; /* requests that came to samplers, by epoch */
 };
 
-/* A sampler without a graph: it deposits empty batches, one at a time. */
+/* A batch that a stub keeps. */
+struct kept {
+    bool used;
+    uint32_t epoch;
+    uint64_t step, bytes;
+    unsigned char *data;
+};
+
+#define KEPT_MAX 64u
+
+/* A sampler without a graph: it makes empty batches, one at a time. */
 struct stub {
     struct world *world;
+    struct kept kept[KEPT_MAX];
     struct message *queue[64];
     uint32_t count;
     struct timer timer;
@@ -66,28 +79,92 @@ static void schedule(struct actor *self, struct stub *stub)
         timer_start(self, &stub->timer, actor_now_ns(self) + delay, make_first, stub);
 }
 
-static int put_flat(struct actor *self, const struct world *world,
-                    const struct sampled_batch *batch, struct message *reply)
+static struct kept *find_kept(struct stub *stub, uint32_t epoch, uint64_t step)
 {
-    uint64_t bytes;
-    assert_int_equal(batch_flat_bytes(batch, &bytes), 0);
-    void *to = message_body_alloc(self, reply, bytes);
-    if (to == NULL)
-        return TR_ENOMEM;
-    batch_flatten(batch, to);
-    reply->frame.body_bytes -= world->cut;
-    return 0;
+    for (uint32_t i = 0; i < KEPT_MAX; i++)
+        if (stub->kept[i].used && stub->kept[i].epoch == epoch && stub->kept[i].step == step)
+            return &stub->kept[i];
+    return NULL;
 }
 
-static int hand_over(struct actor *self, const struct world *world, struct sampled_batch *batch,
-                     struct message *reply)
+static void drop_kept(struct kept *kept)
 {
+    if (kept == NULL)
+        return;
+    free(kept->data);
+    *kept = (struct kept){ 0 };
+}
+
+static uint64_t keep(struct stub *stub, const struct sampled_batch *batch, uint64_t step)
+{
+    struct kept *kept = stub->kept;
+    drop_kept(find_kept(stub, batch->space.batch.epoch, step));
+    while (kept->used)
+        assert_true(++kept < stub->kept + KEPT_MAX);
+    *kept = (struct kept){ .used = true, .epoch = batch->space.batch.epoch, .step = step };
+    assert_int_equal(batch_flat_bytes(batch, &kept->bytes), 0);
+    void *data = NULL;
+    assert_int_equal(posix_memalign(&data, 64, kept->bytes), 0);
+    kept->data = data;
+    batch_flatten(batch, data);
+    kept->bytes -= stub->world->cut;
+    return kept->bytes;
+}
+
+static int hand_over(struct stub *stub, struct sampled_batch *batch, struct message *reply)
+{
+    struct world *world = stub->world;
+    uint64_t step = batch->space.batch.index;
     if (!world->flat)
         return batch_bank_deposit(world->bank, batch);
     batch->space.batch.index += world->step_off;
-    int rv = reply == NULL ? TR_ENOMEM : put_flat(self, world, batch, reply);
+    if (reply != NULL)
+        ((struct msg_batch_reply *)message_head(reply))->bytes = keep(stub, batch, step);
     sampled_batch_release(batch);
-    return rv;
+    return 0;
+}
+
+static struct message *make_piece(struct actor *self, const struct kept *kept,
+                                  const struct msg_batch_pull *asked, uint64_t count)
+{
+    struct message *reply = message_create(self, MSG_BATCH_PIECE);
+    void *to = reply == NULL ? NULL : message_body_alloc(self, reply, count);
+    if (to == NULL) {
+        message_release(self, reply);
+        return NULL;
+    }
+    memcpy(to, kept->data + asked->offset, count);
+    *(struct msg_batch_piece *)message_head(reply) =
+        (struct msg_batch_piece){ asked->offset, (uint32_t)count };
+    return reply;
+}
+
+static void pull_stub(struct actor *self, struct stub *stub, struct message *request)
+{
+    const struct msg_batch_pull *asked = message_head(request);
+    struct kept *kept = find_kept(stub, asked->epoch, asked->batch);
+    if (asked->offset == MSG_PULL_NONE) {
+        drop_kept(kept);
+        message_release(self, request);
+        return;
+    }
+    if (kept == NULL) {
+        actor_refuse(self, request, TR_ENOENT);
+        return;
+    }
+    assert_true(asked->offset < kept->bytes && asked->bytes_max > 0);
+    uint64_t count = kept->bytes - asked->offset;
+    count = count < asked->bytes_max ? count : asked->bytes_max;
+    bool last = asked->offset + count == kept->bytes;
+    struct message *reply = make_piece(self, kept, asked, count);
+    stub->world->pieces++;
+    if (reply == NULL) {
+        actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    actor_reply(self, request, reply);
+    if (last)
+        drop_kept(kept);
 }
 
 static void make_first(struct actor *self, void *arg)
@@ -106,7 +183,7 @@ static void make_first(struct actor *self, void *arg)
     batch->loader = asked->loader;
     batch->space.batch.epoch = asked->epoch;
     batch->space.batch.index = asked->batch;
-    int rv = hand_over(self, stub->world, batch, reply);
+    int rv = hand_over(stub, batch, reply);
     if (reply == NULL || rv != 0) {
         message_release(self, reply);
         actor_refuse(self, request, rv != 0 ? rv : TR_ENOMEM);
@@ -131,6 +208,10 @@ static int stub_receive(struct actor *self, struct message *message)
     struct world *world = stub->world;
     if (message->frame.kind == MSG_LOADER_OPEN) {
         open_stub(self, message);
+        return 0;
+    }
+    if (message->frame.kind == MSG_BATCH_PULL) {
+        pull_stub(self, stub, message);
         return 0;
     }
     if (message->frame.kind != MSG_BATCH_REQUEST) {
@@ -165,6 +246,8 @@ static void stub_fini(struct actor *self)
     struct stub *stub = actor_state(self);
     for (uint32_t i = 0; stub != NULL && i < stub->count; i++)
         message_release(self, stub->queue[i]);
+    for (uint32_t i = 0; stub != NULL && i < KEPT_MAX; i++)
+        drop_kept(&stub->kept[i]);
     free(stub);
 }
 
@@ -282,8 +365,10 @@ static void batches_come_once_and_in_order(void **state)
         world.die_one_in = seed % 3 == 0 ? 0 : 3 + seed % 7;
         world.asker.alloc_fail_ppm = seed % 2 == 0 ? 0 : 20000;
         world.flat = seed % 5 < 2;
+        world.options.piece_bytes_max = 64 * (seed % 3);
         for (uint32_t epoch = 0; epoch < 4; epoch++)
             take_epoch(&world, epoch);
+        assert_true(!world.flat || world.pieces >= 4 * STEPS * (seed % 3 == 1 ? 4 : 1));
         close_world(&world);
     }
 }

@@ -1,0 +1,143 @@
+/* Batches for proxies in other processes: flattened and kept until they were pulled. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "actors/batch_flat.h"
+#include "actors/sampler_state.h"
+
+static struct kept_batch **find(struct loader_state *l, uint32_t epoch, uint64_t batch)
+{
+    struct kept_batch **link = &l->kept;
+    while (*link != NULL && ((*link)->epoch != epoch || (*link)->batch != batch))
+        link = &(*link)->next;
+    return link;
+}
+
+static void drop(struct loader_state *l, struct kept_batch **link)
+{
+    struct sampler *s = l->sampler;
+    struct kept_batch *kept = *link;
+    if (kept == NULL)
+        return;
+    *link = kept->next;
+    buffer_release(s->self, kept->buffer);
+    account_release(&s->kept, kept->bytes);
+    free(kept);
+}
+
+void sampler_drop_kept(struct loader_state *l)
+{
+    while (l->kept != NULL)
+        drop(l, &l->kept);
+}
+
+uint64_t sampler_kept_bytes(struct loader_state *l, uint32_t epoch, uint64_t batch)
+{
+    const struct kept_batch *kept = *find(l, epoch, batch);
+    return kept != NULL ? kept->bytes : 0;
+}
+
+bool sampler_has_room(const struct task *task)
+{
+    const struct account *kept = &task->sampler->kept;
+    return task->flat_bytes <= kept->bound_bytes - kept->used_bytes;
+}
+
+static void expire(struct actor *self, void *arg)
+{
+    (void)self;
+    sampler_fail_task(arg, TR_ETIMEDOUT, "account \"kept batches\" is full: trainers elsewhere "
+                                         "don't pull their batches");
+}
+
+int sampler_measure(struct task *task, struct error *error)
+{
+    const struct sampler *s = task->sampler;
+    int rv = batch_flat_bytes(task->out, &task->flat_bytes);
+    if (rv == 0 && task->flat_bytes <= MSG_BATCH_BYTES_MAX &&
+        task->flat_bytes <= s->kept.bound_bytes) {
+        timer_start(s->self, &task->keep, task->recover_until_ns, expire, task);
+        return 0;
+    }
+    uint64_t most = s->kept.bound_bytes;
+    most = most < MSG_BATCH_BYTES_MAX ? most : MSG_BATCH_BYTES_MAX;
+    return error_set(error, TR_ETOOBIG, "a batch of %" PRIu64 " bytes is larger than the %" PRIu64
+                     " that account \"kept batches\" has for it; use smaller batches or fan-outs",
+                     task->flat_bytes, most);
+}
+
+int sampler_keep(struct task *task, struct error *error)
+{
+    struct sampler *s = task->sampler;
+    const struct msg_batch_request *asked = message_head(task->request);
+    struct kept_batch *kept = malloc(sizeof *kept);
+    struct buffer *buffer = kept == NULL ? NULL : buffer_create(s->self, task->flat_bytes);
+    int rv = buffer == NULL ? TR_ENOMEM : account_reserve(&s->kept, task->flat_bytes, error);
+    if (rv != 0) {
+        buffer_release(s->self, buffer);
+        free(kept);
+        return rv != TR_ENOMEM ? rv : error_set(error, rv, "no memory for a batch of %" PRIu64
+                                                " bytes", task->flat_bytes);
+    }
+    batch_flatten(task->out, buffer->data);
+    drop(task->loader, find(task->loader, asked->epoch, asked->batch));
+    *kept = (struct kept_batch){ task->loader->kept, asked->epoch, asked->batch, buffer,
+                                 task->flat_bytes };
+    task->loader->kept = kept;
+    return 0;
+}
+
+/* Bytes of the batch as they lie: pieces start at a cache line, as bodies do. */
+static struct message *make_piece(struct actor *self, const struct kept_batch *kept,
+                                  uint64_t offset, uint64_t count)
+{
+    struct message *reply = message_create(self, MSG_BATCH_PIECE);
+    if (reply == NULL)
+        return NULL;
+    message_body_attach(reply, buffer_acquire(kept->buffer), count);
+    reply->body_offset = (uint32_t)offset;
+    *(struct msg_batch_piece *)message_head(reply) =
+        (struct msg_batch_piece){ .offset = offset, .count = (uint32_t)count };
+    return reply;
+}
+
+static uint64_t piece_bytes(const struct msg_batch_pull *asked, uint64_t bytes)
+{
+    if (asked->offset >= bytes || asked->offset % BUFFER_ALIGN != 0)
+        return 0;
+    uint64_t count = bytes - asked->offset, most = asked->bytes_max;
+    most = most < MSG_REPLY_BYTES_MAX ? most : MSG_REPLY_BYTES_MAX;
+    return count < most ? count : most;
+}
+
+void sampler_pull(struct sampler *s, struct message *request)
+{
+    const struct msg_batch_pull *asked = message_head(request);
+    struct loader_state *l = sampler_find_loader(s, request->frame.from, asked->loader);
+    struct kept_batch **link = l == NULL ? NULL : find(l, asked->epoch, asked->batch);
+    if (link == NULL || *link == NULL) {
+        actor_refuse(s->self, request, TR_ENOENT);
+        return;
+    }
+    uint64_t count = piece_bytes(asked, (*link)->bytes);
+    struct message *reply = count == 0 ? NULL : make_piece(s->self, *link, asked->offset, count);
+    bool last = asked->offset + count == (*link)->bytes;
+    if (reply == NULL) {
+        actor_refuse(s->self, request, count == 0 ? TR_ERANGE : TR_ENOMEM);
+        return;
+    }
+    actor_reply(s->self, request, reply);
+    if (last) {
+        drop(l, link);
+        sampler_schedule(s); /* there is room for another */
+    }
+}
+
+void sampler_unwanted(struct sampler *s, const struct message *notice)
+{
+    const struct msg_batch_pull *head = (const void *)notice->head;
+    struct loader_state *l = sampler_find_loader(s, notice->frame.from, head->loader);
+    if (l != NULL)
+        drop(l, find(l, head->epoch, head->batch));
+    sampler_schedule(s);
+}
