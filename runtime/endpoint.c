@@ -15,8 +15,8 @@ static int parse_unix(const char *text, const char *path, struct endpoint *endpo
 {
     size_t length = strlen(path);
     if (path[0] != '/')
-        return error_set(error, TR_EINVAL, "endpoint %.200s: the path does not begin with /; " FORMS,
-                         text);
+        return error_set(error, TR_EINVAL,
+                         "endpoint %.200s: the path does not begin with /; " FORMS, text);
     if (length > UNIX_PATH_MAX)
         return error_set(error, TR_EINVAL,
                          "endpoint %.200s: a path of %zu bytes; a unix socket's may have %zu", text,

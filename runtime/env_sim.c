@@ -5,6 +5,7 @@
 
 #include "runtime/crew_impl.h"
 #include "runtime/loop.h"
+#include "runtime/sim_net.h"
 
 #define SIM_TURN_NS 2000u        /* a turn's virtual time when options say nothing */
 #define SIM_TIMER_LATE_NS 50000u /* what a busy kernel does to a timer */
@@ -29,11 +30,17 @@ struct env_sim {
     int64_t wall_jump_ms; /* what was set, summed */
     struct sim_loop *loops;
     struct job *jobs, *last_job;
+    struct sim_net net;
 };
 
 static struct env_sim *of(struct env *env)
 {
     return (struct env_sim *)(void *)env;
+}
+
+struct sim_net *env_sim_net(struct env *env)
+{
+    return &of(env)->net;
 }
 
 /* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
@@ -135,6 +142,7 @@ static void destroy(struct env *env)
 {
     struct env_sim *sim = of(env);
     assert(sim->loops == NULL && sim->jobs == NULL);
+    sim_net_fini(&sim->net);
     free(sim);
 }
 
@@ -159,7 +167,7 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
     struct env_sim *sim = calloc(1, sizeof *sim);
     if (sim == NULL)
         return TR_ENOMEM;
-    sim->env = (struct env){ .ops = &sim_ops, .simulated = true };
+    sim->env = (struct env){ .ops = &sim_ops, .streams = &sim_net_ops, .simulated = true };
     if (options != NULL)
         sim->options = *options;
     if (sim->options.turn_ns_max == 0)
@@ -170,23 +178,29 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
         sim->options.steps_max = SIM_STEPS_MAX;
     sim->state = mix(seed + 1);
     sim->now_ns = SIM_START_NS;
+    sim_net_init(&sim->net, &sim->env);
     *env = &sim->env;
     return 0;
 }
 
-/* One of the things that can happen now, drawn; NULL with *job false: nothing can. */
-static struct loop *choose(struct env_sim *sim, bool *job)
+enum happening { NOTHING, JOB, NETWORK, TURN };
+
+/* One of the things that can happen now, drawn. */
+static enum happening choose(struct env_sim *sim, struct loop **loop)
 {
-    uint64_t count = sim->jobs != NULL ? 1 : 0;
-    struct loop *chosen = NULL;
-    *job = sim->jobs != NULL;
+    uint64_t count = 0;
+    enum happening what = NOTHING;
+    if (sim->jobs != NULL && draw(&sim->env) % ++count == 0)
+        what = JOB;
+    if (sim_net_next_ns(&sim->net) <= sim->now_ns && draw(&sim->env) % ++count == 0)
+        what = NETWORK;
     for (struct sim_loop *it = sim->loops; it != NULL; it = it->next)
         if (it->started && it->paused_until_ns <= sim->now_ns &&
             loop_is_runnable(it->loop, sim->now_ns) && draw(&sim->env) % ++count == 0) {
-            chosen = it->loop;
-            *job = false;
+            *loop = it->loop;
+            what = TURN;
         }
-    return chosen;
+    return what;
 }
 
 /* When the loop has something to do next; UINT64_MAX: never by itself. */
@@ -199,7 +213,7 @@ static uint64_t next_turn(const struct env_sim *sim, const struct sim_loop *it)
 
 static uint64_t first_turn(const struct env_sim *sim)
 {
-    uint64_t first_ns = UINT64_MAX;
+    uint64_t first_ns = sim_net_next_ns(&sim->net);
     for (const struct sim_loop *it = sim->loops; it != NULL; it = it->next) {
         uint64_t at_ns = it->started ? next_turn(sim, it) : UINT64_MAX;
         first_ns = at_ns < first_ns ? at_ns : first_ns;
@@ -215,23 +229,29 @@ static void run_job(struct env_sim *sim)
         sim->jobs = next;
 }
 
+static int jump(struct env_sim *sim, uint64_t until_ns)
+{
+    uint64_t first_ns = first_turn(sim);
+    if (first_ns == UINT64_MAX)
+        return TR_EEND;
+    if (first_ns > until_ns)
+        return TR_ETIMEDOUT;
+    sim->now_ns = first_ns;
+    return 0;
+}
+
 /* 0: something happened; TR_EEND: nothing can any more; TR_ETIMEDOUT: not before until_ns. */
 static int step(struct env_sim *sim, uint64_t until_ns)
 {
-    bool job = false;
-    struct loop *loop = choose(sim, &job);
-    if (loop == NULL && !job) {
-        uint64_t first_ns = first_turn(sim);
-        if (first_ns == UINT64_MAX)
-            return TR_EEND;
-        if (first_ns > until_ns)
-            return TR_ETIMEDOUT;
-        sim->now_ns = first_ns;
-        return 0;
-    }
+    struct loop *loop = NULL;
+    enum happening what = choose(sim, &loop);
+    if (what == NOTHING)
+        return jump(sim, until_ns);
     sim->now_ns += 1 + draw(&sim->env) % sim->options.turn_ns_max;
-    if (job)
+    if (what == JOB)
         run_job(sim);
+    else if (what == NETWORK)
+        sim_net_step(&sim->net, sim->now_ns);
     else
         loop_turn(loop);
     return 0;

@@ -2,9 +2,9 @@
  * The simulator: the same actors, in one thread, from one seed, on a virtual clock.
  *
  * Each step it draws one of what could happen next: a turn of a runnable loop (which itself draws
- * an actor and how many messages it handles) or a piece of the first job of the crew. When
- * nothing is runnable the clock jumps to the next timer. Two runs with one seed do the same, step
- * by step, which env_sim_trace shows.
+ * an actor and how many messages it handles), a piece of the first job of the crew, or something
+ * of the network (sim_net.h). When nothing is runnable the clock jumps to the next time. Two runs
+ * with one seed do the same, step by step, which env_sim_trace shows.
  *
  *     env_sim_create(seed, NULL, &env);
  *     node_create(env, &options, &node, &error); node_spawn(...); node_start(node);
@@ -47,6 +47,20 @@ void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint
 
 /* Somebody sets the wall clock forward or back. */
 void env_sim_wall_jump(struct env *env, int64_t ms);
+
+/* Breaks one drawn connection at a drawn byte; both ends learn of it a little later. False: there
+ * is none. */
+bool env_sim_net_reset(struct env *env);
+
+/* Nothing gets from one node to another before until_ns; in order, nothing is lost. Connecting
+ * takes a way in each direction. A time that is past frees the way. */
+void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t until_ns);
+
+/* Chance, per million, that a bit of a chunk of bytes flips on its way. */
+void env_sim_net_corrupt(struct env *env, uint32_t ppm);
+
+/* What most chunks take on their way at most; 0: SIM_NET_DELAY_NS. */
+void env_sim_net_delay(struct env *env, uint64_t delay_ns_max);
 
 /* A hash of every delivery, timer and choice so far. */
 uint64_t env_sim_trace(const struct env *env);

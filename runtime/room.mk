@@ -67,6 +67,12 @@ libtr_runtime_la_SOURCES = \
     runtime/post.h \
     runtime/runtime_kinds.h \
     runtime/security.h \
+    runtime/sim_net.c \
+    runtime/sim_net.h \
+    runtime/sim_pipe.c \
+    runtime/sim_pipe.h \
+    runtime/sim_stream.c \
+    runtime/sim_stream.h \
     runtime/slots.c \
     runtime/slots.h \
     runtime/socket.c \

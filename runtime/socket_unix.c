@@ -71,15 +71,17 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     const char *path = address->sun_path;
     struct stat status;
     if (lstat(path, &status) < 0)
-        return errno == ENOENT ? 0 : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
+        return errno == ENOENT
+                   ? 0
+                   : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
     if (!S_ISSOCK(status.st_mode))
         return error_set(error, TR_EINVAL,
                          "unix:%s: there is something that is no socket; remove it or choose "
                          "another path", path);
     if (is_answered(address))
         return error_set(error, TR_EEXIST,
-                         "unix:%s: somebody listens there; stop that process or choose another path",
-                         path);
+                         "unix:%s: somebody listens there; stop that process or choose another "
+                         "path", path);
     if (unlink(path) < 0 && errno != ENOENT)
         return error_set_errno(error, errno, "unix:%s: cannot remove the stale socket", path);
     return 0;
@@ -124,11 +126,11 @@ int socket_unix_listen(struct socket_listener *listener, struct error *error)
     if (folder == NULL)
         return error_set(error, TR_ENOMEM, "unix:%s: out of memory", path);
     int held = lock(folder);
-    int rc = held;
+    int rc = 0;
     if (held < 0) {
-        error_set_errno(error, -held, "unix:%s: cannot use the folder %s; make it with mkdir -m 700",
-                        path, folder);
-        rc = error_from_errno(-held);
+        rc = error_set_errno(error, -held,
+                             "unix:%s: cannot use the folder %s; make it with mkdir -m 700", path,
+                             folder);
         goto err_after_folder;
     }
     rc = check_folder(held, path, folder, error);

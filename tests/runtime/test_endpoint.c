@@ -1,4 +1,4 @@
-/* Endpoints: what is accepted comes out of format as it went in; the rest is refused with a word. */
+/* Endpoints: what is taken comes out of format as it went in; the rest is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* Streams over real sockets: what is written arrives, what fails says so, nothing leaks or spins. */
+/* Streams over sockets: what is written arrives, what fails says so, nothing leaks or spins. */
 #include "tests/runtime/support.h"
 
 #include <stdio.h>

@@ -68,3 +68,9 @@ TESTS += tests/runtime/test_stream
 tests_runtime_test_stream_SOURCES = tests/runtime/test_stream.c tests/runtime/echo.c \
     tests/runtime/echo.h $(runtime_support)
 tests_runtime_test_stream_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_sim_net
+TESTS += tests/runtime/test_sim_net
+tests_runtime_test_sim_net_SOURCES = tests/runtime/test_sim_net.c tests/runtime/echo.c \
+    tests/runtime/echo.h $(runtime_support)
+tests_runtime_test_sim_net_LDADD = $(runtime_libs) $(test_libs)
