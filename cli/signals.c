@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "runtime/thread.h"
+
 /* What a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
 
@@ -88,14 +90,14 @@ int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
     signals->arg = arg;
     if (pipe2(signals->pipe, O_CLOEXEC) != 0)
         return error_set_errno(error, errno, "cannot make the pipe for Ctrl-C");
-    int rc = pthread_create(&signals->thread, NULL, wait_for_signals, signals);
+    int rc = thread_create(&signals->thread, "tr-signals", wait_for_signals, signals);
     if (rc == 0) {
         install(signals);
         return 0;
     }
     close(signals->pipe[0]);
     close(signals->pipe[1]);
-    return error_set_errno(error, rc, "cannot start the thread that waits for Ctrl-C");
+    return error_set(error, rc, "cannot start the thread that waits for Ctrl-C");
 }
 
 void signals_stop(struct signals *signals)

@@ -1,6 +1,9 @@
 /*
  * A thread that takes no signals, so that they reach the thread that waits for them (cli/), and
  * that has a name in top and gdb.
+ *
+ * Returns when the thread has begun to run: a thread that is being set up may hold the lock of an
+ * allocator (a sanitizer's does), and the child of a fork in that moment would wait for it forever.
  */
 #ifndef RUNTIME_THREAD_H
 #define RUNTIME_THREAD_H

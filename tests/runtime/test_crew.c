@@ -4,7 +4,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/crew.h"
 
@@ -164,12 +166,42 @@ static void every_index_runs_once(void **state)
     }
 }
 
+/* Blocks of many sizes, so that every lock of an allocator is taken. */
+static void allocate(void)
+{
+    for (size_t bytes = 1; bytes < 5000; bytes += 1 + bytes / 8) {
+        void *volatile block = malloc(bytes);
+        free(block);
+    }
+}
+
+/* METIS and measurements run in a child, beside threads that wait for work. */
+static void a_child_beside_fresh_threads_has_memory(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        struct parallel *parallel = crew_parallel_create(3);
+        assert_non_null(parallel);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            allocate();
+            _exit(0);
+        }
+        int status = 1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        crew_parallel_destroy(parallel);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_complete_once_in_the_simulator),
         cmocka_unit_test(an_actor_that_ends_cancels_and_awaits_its_jobs),
         cmocka_unit_test(every_index_runs_once),
+        cmocka_unit_test(a_child_beside_fresh_threads_has_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
