@@ -61,6 +61,7 @@ static void tell_root(struct actor *self, struct cast *cast)
         cast->samplers[i].root = root;
     for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
         cast->proxies[i].root = root;
+    cast->presence = (struct presence_options){ cast->options.plan, cast->options.process, root };
 }
 
 static int start(struct actor *self, const void *arg)
@@ -79,6 +80,8 @@ static int start(struct actor *self, const void *arg)
         rv = spawn_samplers(self, cast);
     if (rv == 0)
         rv = spawn_proxies(self, cast);
+    if (rv == 0 && cast->options.process != cast->options.plan->coordinator)
+        rv = spawn(self, &presence_ops, &cast->presence, NULL, 0);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
     return rv;
@@ -90,7 +93,19 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-const struct actor_ops cast_ops = { .name = "troupe", .start = start, .receive = receive };
+static void fini(struct actor *self)
+{
+    struct cast *cast = actor_state(self);
+    if (cast != NULL)
+        atomic_store(&cast->ended, true);
+}
+
+const struct actor_ops cast_ops = {
+    .name = "troupe",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};
 
 /* Servers of all processes before this one: each has its own rank among the members. */
 static uint32_t first_server(const struct plan *plan, uint32_t process)
@@ -186,6 +201,7 @@ int cast_init(struct cast *cast, const struct cast_options *options)
         .replies = &cast->replies,
         .call_ns = options->call_ns,
     };
+    atomic_init(&cast->ended, false);
     return 0;
 }
 

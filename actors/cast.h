@@ -12,8 +12,11 @@
 #ifndef ACTORS_CAST_H
 #define ACTORS_CAST_H
 
+#include <stdatomic.h>
+
 #include "actors/client.h"
 #include "actors/plan.h"
+#include "actors/presence.h"
 #include "actors/proxy.h"
 #include "actors/sampler.h"
 #include "actors/server.h"
@@ -44,6 +47,8 @@ struct cast {
     struct sampler_options *samplers; /* [plays->samplers.count] */
     struct proxy_options *proxies;    /* [plays->trainers.count] */
     struct client_options client;
+    struct presence_options presence;
+    atomic_bool ended; /* the job is over here, and all of these have gone */
     struct account replies;           /* on their way from other processes: see room.h */
 };
 

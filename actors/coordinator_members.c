@@ -48,7 +48,7 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
                       const struct coordinator_member *at, struct address from,
                       struct error *error)
 {
-    if (head->role > MSG_ROLE_TRAINER)
+    if (head->role > MSG_ROLE_PROCESS)
         return error_set(error, TR_EINVAL, "there is no role %" PRIu32, head->role);
     if (state->stopping)
         return error_set(error, TR_ECLOSED, "the job is ending; nobody can join");

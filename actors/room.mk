@@ -19,6 +19,7 @@ libtr_actors_la_SOURCES = \
     actors/names.h \
     actors/node_sort.c actors/node_sort.h \
     actors/owner.c actors/owner.h \
+    actors/presence.c actors/presence.h \
     actors/room.c actors/room.h \
     actors/server.c actors/server.h actors/server_work.h \
     actors/server_meta.c \

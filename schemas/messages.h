@@ -299,7 +299,13 @@ struct error;
 int messages_register(struct kinds *kinds, struct error *error);
 
 /* A trainer's proxy and its reducer are members each; eras are those of the reducers. */
-enum msg_role { MSG_ROLE_SERVER, MSG_ROLE_SAMPLER, MSG_ROLE_TRAINER, MSG_ROLE_REDUCER };
+enum msg_role {
+    MSG_ROLE_SERVER,
+    MSG_ROLE_SAMPLER,
+    MSG_ROLE_TRAINER,
+    MSG_ROLE_REDUCER,
+    MSG_ROLE_PROCESS, /* its rank is its number in the plan */
+};
 
 struct msg_join {
     uint32_t role;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -118,6 +119,71 @@ static void trainers_share_each_step(void **state)
         }
         assert_int_equal(missing, drop ? WORLD_NODES % 280 : 0);
         close_job(&job);
+    }
+}
+
+/* One of several trainers of a process, in a thread of its own. */
+struct trainer {
+    struct job *job;
+    pthread_t thread;
+    uint32_t rank, world;
+    size_t count;
+    uint64_t digests[64];
+};
+
+static void *train(void *arg)
+{
+    struct trainer *t = arg;
+    struct tr_loader_options lo = loader_options();
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    int rv;
+    lo.batch_size = 30;
+    lo.rank = t->rank;
+    lo.world = t->world;
+    ok(t->job->session, tr_loader_open(t->job->graph, t->job->nodes, &lo, &loader));
+    for (int epoch = 0; epoch < 2; epoch++) {
+        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+            ok(t->job->session, tr_batch_digest(batch, &t->digests[t->count++]));
+            tr_batch_release(batch);
+        }
+        assert_int_equal(rv, TR_EEND);
+    }
+    tr_loader_close(loader);
+    return NULL;
+}
+
+/* Each trainer has a proxy of its own, all share samplers and servers; batches are those that one
+ * trainer gets who plays all ranks. */
+static void trainers_of_one_process_share_it(void **state)
+{
+    (void)state;
+    for (uint32_t ranks = 2; ranks <= 4; ranks += 2) {
+        struct trainer *together = calloc(4, sizeof *together), *alone = calloc(4, sizeof *alone);
+        struct tr_session_options o;
+        struct job job;
+        assert_true(together != NULL && alone != NULL);
+        tr_session_options_init(&o);
+        o.trainers = ranks;
+        open_graph(&job, &o);
+        for (uint32_t r = 0; r < ranks; r++) {
+            together[r] = (struct trainer){ .job = &job, .rank = r, .world = r % 2 ? ranks : 0 };
+            assert_int_equal(pthread_create(&together[r].thread, NULL, train, &together[r]), 0);
+        }
+        for (uint32_t r = 0; r < ranks; r++)
+            pthread_join(together[r].thread, NULL);
+        close_job(&job);
+        open_graph(&job, NULL);
+        for (uint32_t r = 0; r < ranks; r++) {
+            alone[r] = (struct trainer){ .job = &job, .rank = r, .world = ranks };
+            train(&alone[r]);
+            assert_int_equal(alone[r].count, together[r].count);
+            assert_true(alone[r].count >= 2 * WORLD_NODES / (30 * ranks));
+            assert_memory_equal(alone[r].digests, together[r].digests, sizeof alone[r].digests);
+        }
+        close_job(&job);
+        free(together);
+        free(alone);
     }
 }
 
@@ -353,6 +419,7 @@ int main(void)
         cmocka_unit_test(timeouts_lose_nothing),
         cmocka_unit_test(begin_and_cancel_repeat_batches),
         cmocka_unit_test(trainers_share_each_step),
+        cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

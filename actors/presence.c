@@ -1,0 +1,52 @@
+#include "actors/presence.h"
+
+#include <stdlib.h>
+
+#include "actors/member.h"
+#include "runtime/call.h"
+#include "schemas/messages.h"
+
+struct presence {
+    const struct presence_options *options;
+    struct member member;
+};
+
+static int start(struct actor *self, const void *arg)
+{
+    const struct presence_options *options = arg;
+    struct presence *presence = calloc(1, sizeof *presence);
+    if (presence == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, presence);
+    presence->options = options;
+    presence->member = (struct member){ .role = MSG_ROLE_PROCESS, .rank = options->process,
+                                        .plan = options->plan, .root = options->root };
+    return member_join(self, &presence->member);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    actor_refuse(self, message, TR_EUNSUPPORTED);
+    return 0;
+}
+
+/* By the coordinator, or because the process ends already. */
+static void stop(struct actor *self)
+{
+    const struct presence *presence = actor_state(self);
+    int rv = actor_stop(self, presence->options->root);
+    actor_exit(self, rv == TR_ENOMEM ? rv : 0); /* started again, it joins and is stopped again */
+}
+
+static void fini(struct actor *self)
+{
+    free(actor_state(self));
+}
+
+const struct actor_ops presence_ops = {
+    .name = "presence",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};
