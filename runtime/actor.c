@@ -16,6 +16,8 @@
 int actor_create(struct loop *loop, const struct actor_options *options, struct actor *parent,
                  struct actor **out)
 {
+    if (loop->node->dead)
+        return TR_ECLOSED;
     if (loop->simulated && loop->env->ops->fails(loop->env))
         return TR_ENOMEM;
     struct actor *actor = calloc(1, sizeof *actor);

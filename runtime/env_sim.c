@@ -3,8 +3,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "runtime/actor_impl.h"
 #include "runtime/crew_impl.h"
 #include "runtime/loop.h"
+#include "runtime/node_impl.h"
 #include "runtime/sim_net.h"
 
 #define SIM_TURN_NS 2000u        /* a turn's virtual time when options say nothing */
@@ -273,6 +275,34 @@ int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t un
         sim->steps++;
     }
     return TR_ERANGE;
+}
+
+/* Takes the node's jobs out of the line; they were cancelled. */
+static void end_jobs(struct env_sim *sim, const struct node *node)
+{
+    struct job *jobs = sim->jobs;
+    sim->jobs = sim->last_job = NULL;
+    while (jobs != NULL) {
+        struct job *job = jobs;
+        jobs = job->next;
+        if (job->actor->loop->node != node) {
+            crew_push(&sim->env, job);
+        } else {
+            bool ended = job_run_piece(job);
+            assert(ended);
+        }
+    }
+}
+
+void env_sim_kill(struct env *env, struct node *node)
+{
+    struct env_sim *sim = of(env);
+    sim_net_kill(&sim->net, node);
+    node_kill(node);
+    do
+        end_jobs(sim, node);
+    while (node_kill_turn(node));
+    sim_net_forget(&sim->net, node);
 }
 
 uint64_t env_sim_now_ns(const struct env *env)

@@ -89,6 +89,10 @@ int loop_route(struct loop *loop, struct message *message)
 {
     struct node *node = loop->node;
     struct address to = message->frame.to;
+    if (node->dead) {
+        loop_free_message(loop, message);
+        return TR_EPEERDOWN;
+    }
     counter_add(&loop->sent, 1);
     if (to.node == node->id && to.incarnation == node->incarnation &&
         address_loop(to) < node->num_loops) {

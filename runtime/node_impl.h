@@ -30,6 +30,7 @@ struct node {
     uint64_t stop_deadline_ns;
     pthread_mutex_t mutex; /* guards stopping and failure */
     bool stopping, started;
+    bool dead; /* the simulator killed it; nothing it does is seen outside */
     int failure;
 };
 
@@ -37,6 +38,13 @@ struct node {
 void node_actor_born(struct node *node);
 void node_actor_gone(struct node *node);
 bool node_is_empty(struct node *node);
+
+/* The node dies where it stands, as a process does: its actors handle nothing more, and what they
+ * send goes nowhere. Their open calls and waits complete with TR_ECANCELED and their fini runs, which
+ * frees their memory. Play node_kill_turn (and the node's jobs) until it returns false. The simulator
+ * alone, between turns. */
+void node_kill(struct node *node);
+bool node_kill_turn(struct node *node);
 
 /* Any thread: the log is told which account refused a message or body. */
 void node_note_refusal(struct node *node, const char *what, size_t bytes);

@@ -60,6 +60,7 @@ libtr_runtime_la_SOURCES = \
     runtime/node.c \
     runtime/node.h \
     runtime/node_impl.h \
+    runtime/node_kill.c \
     runtime/parallel.c \
     runtime/parallel.h \
     runtime/port.c \

@@ -74,3 +74,9 @@ TESTS += tests/runtime/test_sim_net
 tests_runtime_test_sim_net_SOURCES = tests/runtime/test_sim_net.c tests/runtime/echo.c \
     tests/runtime/echo.h $(runtime_support)
 tests_runtime_test_sim_net_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_sim_kill
+TESTS += tests/runtime/test_sim_kill
+tests_runtime_test_sim_kill_SOURCES = tests/runtime/test_sim_kill.c tests/runtime/echo.c \
+    tests/runtime/echo.h $(runtime_support)
+tests_runtime_test_sim_kill_LDADD = $(runtime_libs) $(test_libs)
