@@ -335,7 +335,7 @@ static void what_cannot_be_is_refused(void **unused)
     struct msg_join join = { .role = MSG_ROLE_TRAINER, .rank = 0 };
     asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
     assert_refused(asker, TR_EEXIST);
-    join.role = MSG_ROLE_TRAINER + 1;
+    join.role = MSG_ROLE_PROCESS + 1;
     asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
     assert_refused(asker, TR_EINVAL);
     struct msg_barrier barrier = { .name = 1, .rank = 2, .count = 2 };
