@@ -7,6 +7,10 @@
  * (by original ID), permuted with the key (seed, shuffle, epoch) when shuffling: the same for
  * all ranks and on every placement.
  *
+ * Or the seeds were dealt before, once: each trainer has a group of its own, whose sizes differ by
+ * at most 1, and takes B of them a step in the order of the key (seed, shuffle, epoch, rank).
+ * There are as many steps as above, and the last one is as even; a trainer may have no seed in it.
+ *
  * The order of a large set takes long to make, so it is made in pieces, which a thread of the crew
  * may do.
  *
@@ -20,6 +24,7 @@
 #include <stdint.h>
 
 #include "graph/vec.h"
+#include "runtime/error.h"
 
 struct epoch_plan {
     uint64_t num_seeds; /* below 2^32 */
@@ -29,6 +34,7 @@ struct epoch_plan {
     uint32_t world;
     bool shuffle;
     bool drop_last;
+    uint64_t all_seeds; /* 0: num_seeds; else they were dealt, and num_seeds are this rank's */
 };
 
 /* The order of one epoch of a plan that shuffles. All zeros is one that was not begun. */
@@ -41,11 +47,17 @@ struct epoch_order {
     struct vec positions; /* uint32_t[num_seeds] */
 };
 
+struct msg_loader_open;
+
+/* The plan of a loader. TR_EINVAL, TR_ETOOBIG: it has none that all ranks can follow. */
+int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
+                    struct error *error);
+
 /* Steps of an epoch. */
 uint64_t epoch_plan_steps(const struct epoch_plan *plan);
 
-/* The seeds of this rank in a step: [*begin, *begin + *count) of the epoch's order, and how many
- * all ranks have together. */
+/* The seeds of this rank in a step: [*begin, *begin + *count) of the epoch's order (of its own
+ * where they were dealt), and how many all ranks have together. */
 void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin,
                      uint32_t *count, uint32_t *step_seeds);
 

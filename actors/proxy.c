@@ -25,17 +25,6 @@ static struct proxy_loader *find(struct proxy *p, uint64_t id)
     return l;
 }
 
-static uint64_t steps_of(const struct msg_loader_open *open)
-{
-    const struct epoch_plan plan = {
-        .num_seeds = open->num_seeds,
-        .batch_size = open->batch_size,
-        .world = open->world,
-        .drop_last = (open->flags & MSG_LOADER_DROP_LAST) != 0,
-    };
-    return epoch_plan_steps(&plan);
-}
-
 static void free_loader(struct proxy *p, struct proxy_loader *l)
 {
     message_release(p->self, l->waiter);
@@ -62,7 +51,9 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
         free_loader(p, l);
         return NULL;
     }
-    l->num_steps = steps_of(l->open);
+    struct epoch_plan epochs;
+    epoch_plan_init(&epochs, l->open, NULL);
+    l->num_steps = epoch_plan_steps(&epochs);
     l->follows = true;
     for (uint32_t i = 0; i < l->window; i++)
         l->slots[i].loader = l;
@@ -92,10 +83,10 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
 
 static int check(const struct proxy *p, const struct msg_loader_open *open)
 {
-    bool bad = open->batch_size == 0 || open->world == 0 || open->rank >= open->world ||
-               open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX ||
-               open->ntype >= p->options->book->types.num_ntypes || open->num_seeds > UINT32_MAX;
-    return bad ? TR_EINVAL : 0;
+    struct epoch_plan epochs;
+    bool bad = open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX ||
+               open->ntype >= p->options->book->types.num_ntypes;
+    return bad ? TR_EINVAL : epoch_plan_init(&epochs, open, NULL);
 }
 
 static void open_loader(struct proxy *p, struct message *request)

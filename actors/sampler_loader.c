@@ -52,21 +52,16 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
 static int check_open(const struct sampler *s, const struct msg_loader_open *open,
                       struct error *error)
 {
+    struct epoch_plan epochs;
     if (open->ntype >= s->options->book->types.num_ntypes)
         return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
                          open->ntype, s->options->book->types.num_ntypes);
     if (open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX)
         return error_set(error, TR_ERANGE, "loader: %" PRIu32 " layers; give 1 to %d",
                          open->num_layers, MSG_LAYERS_MAX);
-    if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
-        return error_set(error, TR_EINVAL, "loader: batch size %" PRIu32 ", rank %" PRIu32
-                         " of %" PRIu32 " trainers", open->batch_size, open->rank, open->world);
-    if (open->num_seeds > UINT32_MAX)
-        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^32 - 1",
-                         open->num_seeds);
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
         return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
-    return 0;
+    return epoch_plan_init(&epochs, open, error);
 }
 
 static struct message *opened(struct sampler *s, const struct loader_state *l)
@@ -95,15 +90,7 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
     l->open = open;
     l->message = message;
     l->ids = message_body(message);
-    l->epochs = (struct epoch_plan){
-        .num_seeds = open->num_seeds,
-        .seed = open->seed,
-        .batch_size = open->batch_size,
-        .rank = open->rank,
-        .world = open->world,
-        .shuffle = has_flag(open, MSG_LOADER_SHUFFLE),
-        .drop_last = has_flag(open, MSG_LOADER_DROP_LAST),
-    };
+    epoch_plan_init(&l->epochs, open, NULL);
     l->plan = (struct draft_plan){
         .num_layers = open->num_layers,
         .fanout = open->fanout,

@@ -86,6 +86,9 @@ struct tr_nodes {
     uint32_t ntype;
     size_t count;
     uint64_t *ids, *original_ids;
+    /* Of a trainer's group; world 0: it is none. */
+    uint64_t all_count, deal_hash;
+    uint32_t rank, world;
 };
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */
@@ -140,6 +143,8 @@ int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, si
                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
 
 /* nodes.c */
+/* A set with room for that many nodes; NULL: no memory, and the session says so. */
+struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count);
 void nodes_release(struct tr_nodes *nodes);
 
 #endif

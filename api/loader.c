@@ -113,6 +113,10 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                                                          open->labels) < 0)
         return session_failf(session, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
                              tr_graph_ntype_name(graph, nodes->ntype), o->labels);
+    if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
+        return session_failf(session, TR_EMISMATCH, "the nodes are the group of rank %u of %u "
+                             "trainers, the loader is for rank %u of %u", nodes->rank,
+                             nodes->world, o->rank, open->world);
     if (nodes->count > UINT32_MAX)
         return session_failf(session, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
@@ -125,6 +129,7 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->rank = o->rank;
     open->flags = flags_of(o);
     open->prefetch = o->prefetch;
+    open->all_seeds = nodes->all_count;
     return 0;
 }
 _Static_assert(TR_LAYERS_MAX == MSG_LAYERS_MAX, "fanouts are copied");

@@ -29,8 +29,7 @@ static int by_original(const void *a, const void *b)
     return (x->original > y->original) - (x->original < y->original);
 }
 
-/* A set with room for that many nodes; NULL: no memory. */
-static struct tr_nodes *create(struct tr_graph *graph, uint32_t ntype, size_t count)
+struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count)
 {
     struct tr_nodes *nodes = calloc(1, sizeof *nodes);
     uint64_t *ids = calloc(count + 1, sizeof *ids);
@@ -59,7 +58,7 @@ static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct messa
         reply->frame.body_bytes != bytes)
         return session_failf(graph->session, TR_EFORMAT,
                              "the client answered with nodes of the wrong shape");
-    struct tr_nodes *nodes = create(graph, ntype, head->count);
+    struct tr_nodes *nodes = nodes_create(graph, ntype, head->count);
     if (nodes == NULL)
         return TR_ENOMEM;
     const uint64_t *ids = message_body(reply);
@@ -122,7 +121,7 @@ int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
 static int make_set(struct tr_graph *graph, uint32_t ntype, const struct node_pair *pairs,
                     size_t count, struct tr_nodes **out)
 {
-    struct tr_nodes *nodes = create(graph, ntype, count);
+    struct tr_nodes *nodes = nodes_create(graph, ntype, count);
     if (nodes == NULL)
         return TR_ENOMEM;
     for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 noinst_LTLIBRARIES += libtr_api.la
 libtr_api_la_SOURCES = \
     api/batch.c \
+    api/deal.c \
     api/fetch.c \
     api/graph.c \
     api/graph_call.c \

@@ -7,6 +7,7 @@ libtr_partition_la_SOURCES = \
     partition/check.c partition/check.h \
     partition/classes.c partition/classes.h \
     partition/columns.c partition/columns.h \
+    partition/deal.c partition/deal.h \
     partition/edge_stream.c partition/edge_stream.h \
     partition/job.c partition/job.h \
     partition/metis_child.c partition/metis_child.h \

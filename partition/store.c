@@ -409,6 +409,11 @@ int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t
     return rv;
 }
 
+char *store_deal_path(const struct store *store, uint32_t ntype)
+{
+    return store_path(store, UINT32_MAX, part_file_deal(&store->file.book.types, ntype));
+}
+
 int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, struct error *error)
 {
     const struct book *book = &store->file.book;
@@ -420,8 +425,7 @@ int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, str
     struct array_form form = {
         .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]
     };
-    int rv = read_copy(store, store_path(store, UINT32_MAX, part_file_deal(&book->types, ntype)),
-                       &form, &data, error);
+    int rv = read_copy(store, store_deal_path(store, ntype), &form, &data, error);
     if (rv == 0)
         *trainers = data;
     return rv;

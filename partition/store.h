@@ -52,6 +52,9 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
 int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t hop,
                     uint64_t **ids, uint64_t *count, struct error *error);
 
+/* Where the deal of a type lies that was written for this graph; free it. NULL: no memory. */
+char *store_deal_path(const struct store *store, uint32_t ntype);
+
 /* The trainer of each node of a type by original ID, -1 where it is not a training node:
  * [num_nodes]. Free *trainers. TR_ENOENT if no trainers were named. */
 int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers,

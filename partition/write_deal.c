@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/deal.h"
 #include "partition/npy.h"
 #include "partition/part_files.h"
 #include "partition/train_mask.h"
@@ -25,33 +26,6 @@ static int read_deal(struct partition_job *job, const struct assignment *assignm
     return 0;
 }
 
-/* Trainers above their share give their last nodes (by original ID) to those below, first to the
- * next one, whose number says that it is on the same machine where there is one. */
-static int even_out(int32_t *deal, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers,
-                    struct error *error)
-{
-    uint64_t total = 0, *share = calloc(num_trainers, sizeof *share);
-    if (share == NULL)
-        return job_no_memory(error, "the deal", num_trainers * sizeof *share);
-    for (uint32_t t = 0; t < num_trainers; t++)
-        total += counts[t];
-    for (uint32_t t = 0; t < num_trainers; t++)
-        share[t] = total / num_trainers + (t < total % num_trainers);
-    for (uint64_t v = num_nodes; v-- > 0;) {
-        if (deal[v] < 0 || counts[deal[v]] <= share[deal[v]])
-            continue;
-        uint32_t to = (uint32_t)deal[v];
-        do
-            to = (to + 1) % num_trainers;
-        while (counts[to] >= share[to]);
-        counts[deal[v]]--;
-        counts[to]++;
-        deal[v] = (int32_t)to;
-    }
-    free(share);
-    return 0;
-}
-
 static int deal_type(struct partition_job *job, const struct assignment *assignment,
                      uint32_t ntype, uint64_t *counts, struct error *error)
 {
@@ -62,7 +36,8 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
     if (rv == 0)
         rv = read_deal(job, assignment, ntype, deal, counts, error);
     if (rv == 0)
-        rv = even_out(deal, num_nodes, counts, assignment->num_trainers, error);
+        rv = deal_even_out(deal, num_nodes, counts, assignment->num_trainers) == 0
+                 ? 0 : job_no_memory(error, "the deal", 0);
     char *path = job_path(job, UINT32_MAX, part_file_deal(&job->raw->types, ntype));
     if (rv == 0 && path == NULL)
         rv = job_no_memory(error, "a file's name", 0);

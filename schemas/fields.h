@@ -28,7 +28,7 @@
 #define FIELDS_msg_failed(S, D, F) S(code)
 #define FIELDS_msg_loader_open(S, D, F) \
     S(loader) S(seed) S(num_seeds) S(ntype) S(num_layers) F(fanout, num_layers) S(batch_size) \
-    S(rank) S(world) S(features) S(labels) S(flags) S(prefetch)
+    S(rank) S(world) S(features) S(labels) S(flags) S(prefetch) S(all_seeds)
 #define FIELDS_msg_loader_opened(S, D, F) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D, F) S(loader)
 #define FIELDS_msg_batch_request(S, D, F) S(loader) S(batch) S(epoch)

@@ -254,6 +254,9 @@ struct msg_loader_open {
     uint32_t labels;   /* table of the seeds; MSG_MASK_ALL: none */
     uint32_t flags;    /* MSG_LOADER_* */
     uint32_t prefetch; /* for a proxy: batches in flight or waiting; 0: 2 a sampler */
+    /* 0: the seeds are those of all trainers. Else they are this rank's own, and this is how many
+     * all trainers have together, evenly. */
+    uint64_t all_seeds;
 };
 
 #define MSG_LOADER_REPLACE 1u

@@ -79,6 +79,20 @@ TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes 
 /* The nodes listed, each once: TR_EINVAL names one that is listed twice. */
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, struct tr_nodes **out);
+/*
+ * One trainer's group of a set, in the order of original IDs: those nodes that a deal gives to
+ * trainer `rank` of `world`. deal: a .npy file with a trainer number for each node of the type by
+ * original ID; or NULL: the one that `troupe partition --trainers` wrote beside the graph. The deal
+ * must name a trainer for each node of the set, and their numbers may differ by 1 at most
+ * (TR_EMISMATCH). Open the loader of the group with the same rank and world: its epochs permute
+ * the group alone, and have as many steps on every rank as the whole set has.
+ */
+TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank, uint32_t world,
+                         struct tr_nodes **out);
+/* What equal deals share; 0: the set is no trainer's group. */
+TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
+/* For how many trainers a deal lies beside the graph; 0: none. */
+TR_API uint32_t tr_graph_deal_trainers(const struct tr_graph *graph);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);

@@ -9,6 +9,7 @@
 
 #include "actors/epoch_plan.h"
 #include "graph/vec.h"
+#include "schemas/messages.h"
 #include "tests/schemas/random.h"
 
 #define SEEDS_MAX 3000u
@@ -48,6 +49,72 @@ static void steps_share_out_all_seeds_evenly(void **unused)
         uint64_t dropped = plan.num_seeds - at;
         assert_int_equal(dropped, plan.drop_last ? plan.num_seeds % size : 0);
     }
+}
+
+/* Groups as a deal makes them: lower ranks have the larger shares. */
+static uint64_t share_of(uint64_t all, uint32_t rank, uint32_t world)
+{
+    return all / world + (rank < all % world);
+}
+
+static void dealt_seeds_take_as_many_steps_on_every_rank(void **unused)
+{
+    uint64_t state = 2;
+    uint32_t empty = 0;
+    (void)unused;
+    for (int round = 0; round < 500; round++) {
+        struct epoch_plan whole = draw_plan(&state), plan = whole;
+        uint64_t all = plan.num_seeds, dealt = 0;
+        uint64_t dropped = plan.drop_last ? all % ((uint64_t)plan.batch_size * plan.world) : 0;
+        plan.all_seeds = all;
+        for (uint64_t step = 0; step < epoch_plan_steps(&whole); step++) {
+            uint32_t least = UINT32_MAX, most = 0, together = 0, seeds, count;
+            uint64_t begin;
+            epoch_plan_step(&whole, step, &begin, &count, &seeds);
+            for (plan.rank = 0; plan.rank < plan.world; plan.rank++) {
+                uint32_t step_seeds;
+                plan.num_seeds = share_of(all, plan.rank, plan.world);
+                assert_int_equal(epoch_plan_steps(&plan), epoch_plan_steps(&whole));
+                epoch_plan_step(&plan, step, &begin, &count, &step_seeds);
+                assert_int_equal(begin, step * plan.batch_size);
+                assert_true(begin + count <= plan.num_seeds && count <= plan.batch_size);
+                assert_int_equal(step_seeds, seeds);
+                empty += count == 0;
+                together += count;
+                least = count < least ? count : least;
+                most = count > most ? count : most;
+            }
+            assert_int_equal(together, seeds);
+            assert_true(most - least <= 1);
+            dealt += together;
+        }
+        assert_int_equal(dealt, all - dropped);
+    }
+    assert_true(empty > 0);
+}
+
+static void uneven_groups_have_no_plan(void **unused)
+{
+    struct msg_loader_open open = { .num_seeds = 4, .all_seeds = 10, .batch_size = 2, .rank = 2,
+                                    .world = 3 };
+    struct epoch_plan plan;
+    (void)unused;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+    open.num_seeds = 3;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+    open.num_seeds = 5;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_EINVAL);
+    open.num_seeds = 2;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_EINVAL);
+    open.num_seeds = 4;
+    open.all_seeds = 9;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_EINVAL);
+    open.all_seeds = UINT64_C(1) << 32;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_ETOOBIG);
+    open.all_seeds = 0;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+    open.rank = 3;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_EINVAL);
 }
 
 static void bounds_do_not_overflow(void **unused)
@@ -100,6 +167,11 @@ static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
         /* Another rank, another batch size, made in pieces: the same order. */
         assert_memory_equal(last, make_order(&pieces, &other, epoch, 1 + epoch * 100), sizeof last);
     }
+    /* Of seeds that were dealt each rank has an order of its own; the first one's is that of all. */
+    other.all_seeds = 3 * SEEDS_MAX;
+    assert_memory_not_equal(last, make_order(&pieces, &other, 2, 1000), sizeof last);
+    other.rank = 0;
+    assert_memory_equal(last, make_order(&pieces, &other, 2, 1000), sizeof last);
     plan.seed++;
     assert_memory_not_equal(last, make_order(&whole, &plan, 2, 1000), sizeof last);
     epoch_order_fini(&whole);
@@ -136,6 +208,8 @@ int main(void)
         cmocka_unit_test(a_vec_keeps_what_it_is_told_to),
         cmocka_unit_test(bounds_do_not_overflow),
         cmocka_unit_test(steps_share_out_all_seeds_evenly),
+        cmocka_unit_test(dealt_seeds_take_as_many_steps_on_every_rank),
+        cmocka_unit_test(uneven_groups_have_no_plan),
         cmocka_unit_test(an_order_is_a_permutation_that_seed_and_epoch_choose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,3 +32,8 @@ tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
 
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
+
+check_PROGRAMS += tests/api/test_deal
+TESTS += tests/api/test_deal
+tests_api_test_deal_SOURCES = tests/api/test_deal.c tests/api/world.c tests/api/world.h
+tests_api_test_deal_LDADD = $(api_libs) $(test_libs)

@@ -1,0 +1,107 @@
+/* Which nodes of a set are one trainer's. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "api/internal.h"
+#include "partition/deal.h"
+
+static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t world,
+                     struct deal *deal)
+{
+    struct tr_graph *graph = nodes->graph;
+    struct error error = { 0 };
+    char *own = NULL;
+    uint32_t named = tr_graph_deal_trainers(graph);
+    if (path == NULL && named != world)
+        return session_failf(graph->session, TR_ENOENT, "the graph has a deal for %u trainers, not "
+                             "for %u; partition it with --trainers %u, or give the file of a deal",
+                             named, world, world);
+    if (path == NULL) {
+        own = store_deal_path(graph->store, nodes->ntype);
+        if (own == NULL)
+            return session_failf(graph->session, TR_ENOMEM, "no memory for a file's name");
+        path = own;
+    }
+    int rv = deal_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
+                       &error);
+    free(own);
+    return rv == 0 ? 0 : session_fail(graph->session, &error);
+}
+
+/* counts: [world]; each node of the set has a trainer, and each trainer its share. */
+static int count_groups(const struct tr_nodes *nodes, const struct deal *deal, size_t *counts)
+{
+    struct tr_session *session = nodes->graph->session;
+    size_t share = nodes->count / deal->num_trainers;
+    bool rest = nodes->count % deal->num_trainers != 0;
+    for (size_t i = 0; i < nodes->count; i++) {
+        int32_t trainer = deal->trainers[nodes->original_ids[i]];
+        if (trainer < 0)
+            return session_failf(session, TR_EMISMATCH, "the deal gives node %" PRIu64 " (original "
+                                 "ID) to no trainer; was it made of other training nodes?",
+                                 nodes->original_ids[i]);
+        counts[trainer]++;
+    }
+    for (uint32_t t = 0; t < deal->num_trainers; t++)
+        if (counts[t] != share && !(rest && counts[t] == share + 1))
+            return session_failf(session, TR_EMISMATCH, "the deal gives %zu of the %zu nodes to "
+                                 "trainer %u of %u; numbers may differ by 1 at most: was it made "
+                                 "of other training nodes?", counts[t], nodes->count, t,
+                                 deal->num_trainers);
+    return 0;
+}
+
+static int make_group(const struct tr_nodes *nodes, const struct deal *deal, uint32_t rank,
+                      struct tr_nodes **out)
+{
+    size_t *counts = calloc((size_t)deal->num_trainers + 1, sizeof *counts), at = 0;
+    if (counts == NULL)
+        return session_failf(nodes->graph->session, TR_ENOMEM, "no memory for a deal");
+    int rv = count_groups(nodes, deal, counts);
+    struct tr_nodes *group =
+        rv != 0 ? NULL : nodes_create(nodes->graph, nodes->ntype, counts[rank]);
+    free(counts);
+    if (group == NULL)
+        return rv != 0 ? rv : TR_ENOMEM;
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (deal->trainers[nodes->original_ids[i]] != (int32_t)rank)
+            continue;
+        group->ids[at] = nodes->ids[i];
+        group->original_ids[at++] = nodes->original_ids[i];
+    }
+    group->all_count = nodes->count;
+    group->deal_hash = deal->hash;
+    group->rank = rank;
+    group->world = deal->num_trainers;
+    *out = group;
+    return 0;
+}
+
+int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint32_t world,
+                  struct tr_nodes **out)
+{
+    struct deal deal;
+    *out = NULL;
+    if (world == 0 || world > INT32_MAX || rank >= world)
+        return session_failf(nodes->graph->session, TR_ERANGE, "rank %u of %u trainers", rank,
+                             world);
+    if (nodes->world != 0)
+        return session_failf(nodes->graph->session, TR_EINVAL, "the nodes are one trainer's group "
+                             "already; deal the whole set");
+    int rv = read_deal(nodes, path, world, &deal);
+    if (rv != 0)
+        return rv;
+    rv = make_group(nodes, &deal, rank, out);
+    deal_fini(&deal);
+    return rv;
+}
+
+uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes)
+{
+    return nodes->deal_hash;
+}
+
+uint32_t tr_graph_deal_trainers(const struct tr_graph *graph)
+{
+    return store_book_file(graph->store)->num_trainers;
+}
