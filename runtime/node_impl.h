@@ -40,9 +40,9 @@ void node_actor_gone(struct node *node);
 bool node_is_empty(struct node *node);
 
 /* The node dies where it stands, as a process does: its actors handle nothing more, and what they
- * send goes nowhere. Their open calls and waits complete with TR_ECANCELED and their fini runs, which
- * frees their memory. Play node_kill_turn (and the node's jobs) until it returns false. The simulator
- * alone, between turns. */
+ * send goes nowhere. Their open calls and waits complete with TR_ECANCELED and their fini runs,
+ * which frees their memory. Play node_kill_turn (and the node's jobs) until it returns false. The
+ * simulator alone, between turns. */
 void node_kill(struct node *node);
 bool node_kill_turn(struct node *node);
 

@@ -5,6 +5,7 @@
 
 struct connection {
     struct echo_server *server;
+    struct connection *next, *before;
     struct stream *stream;
     size_t count, at; /* bytes in the buffer, and of them written back */
     unsigned char buffer[ECHO_BUFFER];
@@ -16,12 +17,22 @@ static size_t piece(struct actor *self, uint32_t pieces_max)
     return 1 + actor_random(self) % max;
 }
 
-static void drop(struct connection *connection, atomic_int *counter)
+static void forget(struct connection *c)
 {
-    stream_close(connection->stream);
-    connection->stream = NULL;
-    atomic_fetch_add(counter, 1);
-    free(connection);
+    if (c->before != NULL)
+        c->before->next = c->next;
+    else
+        c->server->connections = c->next;
+    if (c->next != NULL)
+        c->next->before = c->before;
+    free(c);
+}
+
+static void drop(struct connection *c, atomic_int *counter)
+{
+    stream_close(c->stream);
+    forget(c);
+    atomic_fetch_add(counter, 1); /* a test may end now */
 }
 
 /* Reads into two parts and writes from one, as links do. */
@@ -73,6 +84,10 @@ static void accept_all(struct actor *self, void *arg, struct stream *listener, u
             free(c);
             return;
         }
+        c->next = server->connections;
+        if (c->next != NULL)
+            c->next->before = c;
+        server->connections = c;
         atomic_fetch_add(&server->accepted, 1);
     }
 }
@@ -95,8 +110,16 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
+/* Leaves its streams to the runtime. */
+static void server_fini(struct actor *self)
+{
+    struct echo_server *server = actor_state(self);
+    while (server != NULL && server->connections != NULL)
+        forget(server->connections);
+}
+
 const struct actor_ops echo_server_ops = { .name = "echo", .start = server_start,
-                                           .receive = receive };
+                                           .receive = receive, .fini = server_fini };
 
 /* Byte `at` of the sequence; no period that a buffer's size divides. */
 static unsigned char expected(uint64_t at)

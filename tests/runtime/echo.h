@@ -14,6 +14,8 @@
 
 #define ECHO_BUFFER 8192u
 
+struct connection;
+
 struct echo_server {
     struct endpoint endpoint;  /* where to listen; then where it does */
     struct error error;
@@ -22,6 +24,7 @@ struct echo_server {
     uint32_t pieces_max;       /* bytes a call reads and writes at most; 0: ECHO_BUFFER */
     bool close_at_once;        /* each connection, in its first ready */
     struct stream *listener;
+    struct connection *connections;
 };
 extern const struct actor_ops echo_server_ops;
 
