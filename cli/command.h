@@ -43,6 +43,8 @@ extern const struct command command_inspect;
 extern const struct command command_bench;
 extern const struct command command_train;
 extern const struct command command_infer;
+extern const struct command command_launch;
+extern const struct command command_hold;
 extern const struct command command_simulate;
 extern const struct command command_completion;
 

@@ -10,9 +10,11 @@ const struct command *const *command_list(void)
         &command_inspect,
         &command_train,
         &command_infer,
+        &command_launch,
         &command_bench,
         &command_simulate,
         &command_completion,
+        &command_hold,
         NULL,
     };
     return COMMANDS;

@@ -4,20 +4,26 @@ dist_completion_DATA += cli/completions/troupe
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/bench.c \
+    cli/child.c cli/child.h \
     cli/command.h \
     cli/commands.c \
     cli/completion.c \
     cli/fail.c cli/fail.h \
     cli/generate.c \
     cli/help.c cli/help.h \
+    cli/hold.c \
     cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
     cli/infer.c \
     cli/inspect.c \
+    cli/launch.c cli/launch.h cli/launch_copy.c cli/launch_host.c cli/launch_plan.c \
+    cli/launch_run.c cli/launch_show.c cli/launch_show.h \
+    cli/lines.c cli/lines.h \
     cli/loader_source.c cli/loader_source.h \
     cli/made.c cli/made.h \
     cli/option_value.c cli/option_value.h \
     cli/options.c cli/options.h \
     cli/partition.c \
+    cli/process_notice.h \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \
@@ -28,6 +34,8 @@ libtr_cli_la_SOURCES = \
     cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
     cli/simulate.c \
     cli/verify.c \
+    cli/wakeups.c cli/wakeups.h \
+    cli/words.c cli/words.h \
     cli/work.c cli/work.h
 troupe_SOURCES = cli/main.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx

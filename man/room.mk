@@ -4,6 +4,7 @@ dist_man1_MANS += \
     man/troupe-import.1 \
     man/troupe-infer.1 \
     man/troupe-inspect.1 \
+    man/troupe-launch.1 \
     man/troupe-partition.1 \
     man/troupe-simulate.1 \
     man/troupe-train.1 \

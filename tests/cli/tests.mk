@@ -10,6 +10,7 @@ cli_shell_tests = \
     tests/cli/generate.sh \
     tests/cli/inspect.sh \
     tests/cli/json.sh \
+    tests/cli/launcher.sh \
     tests/cli/man.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
@@ -28,3 +29,7 @@ tests_cli_test_report_SOURCES = tests/cli/test_report.c
 tests_cli_test_report_LDADD = libtr_cli.la $(runtime_libs) $(JANSSON_LIBS) $(test_libs)
 tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
 tests_cli_test_signals_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
+check_PROGRAMS += tests/cli/test_launch_parts
+TESTS += tests/cli/test_launch_parts
+tests_cli_test_launch_parts_SOURCES = tests/cli/test_launch_parts.c tests/schemas/random.h
+tests_cli_test_launch_parts_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)

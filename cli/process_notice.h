@@ -1,0 +1,27 @@
+/*
+ * What a process of a job tells its launcher: lines on its standard output.
+ *
+ *     troupe: ready process 3 ...
+ *     troupe: checkpoint 1200
+ *
+ * Lines, because they pass through ssh, srun and whatever else starts processes, and because
+ * systemd's journal and Kubernetes' logs show them too.
+ */
+#ifndef CLI_PROCESS_NOTICE_H
+#define CLI_PROCESS_NOTICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NOTICE_READY "troupe: ready"
+#define NOTICE_CHECKPOINT "troupe: checkpoint"
+
+/* Is it that notice, alone or with more words? */
+static inline bool notice_is(const char *line, const char *notice)
+{
+    size_t length = strlen(notice);
+    return strncmp(line, notice, length) == 0 && (line[length] == ' ' || line[length] == '\0');
+}
+
+#endif

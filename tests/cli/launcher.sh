@@ -1,0 +1,169 @@
+# The launcher: what it starts, shows, starts again, stops and leaves behind. The processes are
+# shell scripts and so are ssh and rsync, so that nothing but the launcher can fail here.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+# Every wait is bounded, by far more than it takes.
+within() {
+    tries=0
+    while ! "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 600 ] || return 1
+        sleep 0.1
+    done
+}
+
+"$TROUPE" generate sbm --nodes 200 --edges 1500 --features 4 --classes 3 --out "$work/raw" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/g" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+mkdir -m 700 "$work/sockets" "$work/bin" "$work/pids" || exit 99
+FAKE=$work
+export FAKE TROUPE
+
+cat >"$work/bin/ssh" <<'EOF'
+#!/bin/sh
+for last; do :; done
+echo "ssh $*" >>"$FAKE/log"
+[ -z "$BLIND" ] || case $last in "exec test "*) exit 1 ;; esac
+exec sh -c "$last"
+EOF
+cat >"$work/bin/rsync" <<'EOF'
+#!/bin/sh
+echo "rsync $*" >>"$FAKE/log"
+[ -z "$NO_RSYNC" ]
+EOF
+# Says who it is, and waits for the end of its input; trainers do what the test asks.
+cat >"$work/bin/play" <<'EOF'
+#!/bin/sh
+[ "$1" = hold ] && exec "$TROUPE" "$@"
+echo "$TROUPE_PROCESS $1 rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK threads=$OMP_NUM_THREADS" \
+    "incarnation=$TROUPE_INCARNATION $*" >>"$FAKE/log"
+echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
+[ -z "$TROUPE_SHARED_KEY" ] || stat -c 'key %a' "$TROUPE_SHARED_KEY" >>"$FAKE/log"
+echo "troupe: ready process $TROUPE_PROCESS"
+case $1/$TRAINER in
+train/well) sleep 0.5; exit 0 ;;
+train/fail) echo "it went wrong" >&2; exit 1 ;;
+train/once) [ -e "$FAKE/failed" ] && exit 0; touch "$FAKE/failed"; kill -9 $$ ;;
+train/usage) exit 2 ;;
+*) cat >/dev/null ;;
+esac
+EOF
+chmod +x "$work"/bin/* || exit 99
+PATH=$work/bin:$PATH
+
+# cluster HOST FIELDS [MORE]: writes the cluster file
+cluster() {
+    printf '{"name": "job", "graph": "g/toy.json", "hosts": [%s], "restart": {"times": 2, "seconds": 600},
+        "launcher": {"kind": "ssh", "command": "%s"}%s}' "$1" "$work/bin/play" "$2" >"$work/c.json"
+}
+one='{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1, "processes": "role", "threads": 3}'
+launch() {
+    : >"$work/log"
+    rm -f "$work/failed" "$work"/pids/*
+    troupe launch "$work/c.json" "$@"
+}
+logged() { grep -qe "$1" "$work/log"; }
+gone() { for pid in $(cat "$work"/pids/*); do ! kill -0 "$pid" 2>/dev/null || return 1; done; }
+all_started() { [ "$(cat "$work"/pids/* 2>/dev/null | wc -l)" -ge 4 ]; }
+
+cluster "$one"
+TRAINER=well launch -- --epochs 3 "it's"
+expect "a job whose trainer ends well succeeds" exited 0
+expect "processes are shown with who they are" says '^\[a/server 0\] troupe: ready process 0$'
+expect "servers serve" logged "^1 serve .*--process=1"
+expect "samplers sample" logged "^2 sample .*--process=2"
+expect "trainers get the options and what torch.distributed expects" \
+    logged "^3 train rank=0/1 local=0 threads=3 .*--process=3 --epochs 3 it's\$"
+expect "the partitions are copied" logged "rsync .*$work/g/part0 $work/g/part1 a:/"
+expect "nothing is left" gone
+
+TRAINER=well launch --json --no-copy
+expect "--json gives one object a line" \
+    says '^{"event":"line","process":3,"host":"a","role":"trainer","stream":"stdout","text":"troupe: ready process 3"}$'
+expect "no line is anything else" sh -c "! grep -v '^{.*}\$' '$work/out'"
+expect "--no-copy copies nothing" sh -c "! grep -q rsync '$work/log'"
+
+TRAINER=fail launch
+expect "a trainer that always fails ends the job" fails_with \
+    "process 3 (trainer) ended with exit code 1; processes of this role were started again 2 times"
+expect "after its budget" [ "$(grep -c '^3 train' "$work/log")" = 3 ]
+expect "what it said is shown" complains '^\[a/trainer 3\] it went wrong$'
+expect "nothing is left after a final failure" gone
+incarnations=$(sed -n 's/^3 train.*incarnation=\([0-9]*\).*/\1/p' "$work/log")
+expect "incarnations grow" [ "$(echo "$incarnations" | sort -nu)" = "$incarnations" ]
+
+TRAINER=once launch
+expect "a trainer that was killed is started again" exited 0
+expect "and its end is told" complains 'ended by signal 9\|exit code 137'
+TRAINER=usage launch
+expect "wrong usage is not tried again" fails_with "wrong usage"
+
+# A Ctrl-C, a SIGTERM, and a launcher that is killed.
+begin() {
+    : >"$work/log"
+    rm -f "$work"/pids/*
+    TRAINER=wait "$TROUPE" launch "$work/c.json" "$@" >"$work/out" 2>"$work/err" </dev/null &
+    launcher=$!
+    within all_started
+}
+begin
+kill -TERM $launcher
+wait $launcher
+code=$?
+expect "a signal stops the job" fails_with "stopped before the job was done"
+expect "in order" sh -c "sed -n 's/\(asked to stop\)/\1/p' '$work/err' | head -n 1 | grep -q trainer"
+expect "and leaves nothing" gone
+begin
+kill -KILL $launcher
+wait $launcher 2>/dev/null
+expect "of a launcher that was killed nothing is left" within gone
+
+# A program that knows nothing of Troupe and what it started end with the launcher, too.
+cat >"$work/bin/own" <<'EOF'
+#!/bin/sh
+sleep 1000 &
+echo $! >"$FAKE/pids/own"
+[ -z "$1" ] || echo "own $RANK $*" >>"$FAKE/log"
+echo $$ >"$FAKE/pids/3"
+wait
+EOF
+chmod +x "$work/bin/own"
+own_started() { [ "$(cat "$work"/pids/* 2>/dev/null | wc -l)" = 5 ]; }
+dead() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
+own_gone() { for pid in $(cat "$work"/pids/*); do dead "$pid" || return 1; done; }
+begin --exec own -- "two words"
+expect "--exec starts a program of one's own" within own_started
+expect "with its words" logged "^own 0 two words$"
+kill -KILL $launcher
+wait $launcher 2>/dev/null
+expect "which is ended with what it started" within own_gone
+
+# What has to be there before anything starts.
+NO_RSYNC=1 launch
+expect "a failed copy is refused with the remedy" fails_with "host a: rsync .*--no-copy"
+export NO_RSYNC=
+cluster "$one" ', "checkpoints": {"folder": "checkpoints"}'
+BLIND=1 launch
+expect "a host that does not see the checkpoints is refused" fails_with \
+    "host a does not see the checkpoints .*checkpoints.folder"
+expect "and nothing was started" absent "$work/pids/0"
+TRAINER=well launch
+expect "one that sees them is fine" exited 0
+expect "no token is left" empty_folder "$work/checkpoints"
+
+cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
+TMPDIR=$work TRAINER=well launch
+expect "without keys a key is made for the job" exited 0
+expect "that only the user may read" logged "^key 600$"
+expect "and that is removed" sh -c "! ls -d '$work'/troupe-launch-* 2>/dev/null"
+
+troupe launch "$work/c.json" --dry-run -- --epochs 2
+expect "--dry-run prints the commands" says '^\[a/trainer 3\] ssh .*--epochs 2'
+cluster '{"name": "a", "unix": "sockets", "trainers": 2}'
+launch --exec own
+expect "--exec wants a process a trainer" refuses_with "process for each role"
+rm "$work/c.json"
+launch
+expect "a cluster file that is not there is named" fails_with "c.json"
+finish

@@ -1,0 +1,263 @@
+/* What the launcher is made of: words that survive a shell, lines that never mix, children that
+ * leave nothing behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/child.h"
+#include "cli/lines.h"
+#include "cli/words.h"
+#include "tests/schemas/random.h"
+
+/* Waits are bounded so that a hang is a failure; nothing needs so long. */
+#define WAIT_ROUNDS 3000
+
+static void draw_word(uint64_t *state, char *word, size_t size)
+{
+    static const char HARD[] = "'\"\\ $`\n\t;&|<>(){}[]*?!~#=%-aZ0";
+    size_t length = (size_t)random_below(state, size);
+    for (size_t i = 0; i < length; i++)
+        word[i] = HARD[random_below(state, sizeof HARD - 1)];
+    word[length] = '\0';
+}
+
+/* A shell splits the quoted text into the words again: printf shows each with its end. */
+static void a_shell_splits_words_as_they_were(void **unused)
+{
+    uint64_t state = 5;
+    (void)unused;
+    for (int round = 0; round < 40; round++) {
+        struct words words = {0};
+        char expected[2000] = "", word[24];
+        size_t used = 0;
+        words_add(&words, "printf");
+        words_add(&words, "%s|\\n");
+        for (uint64_t i = 1 + random_below(&state, 8); i > 0; i--) {
+            draw_word(&state, word, sizeof word);
+            words_add(&words, word);
+            used += (size_t)snprintf(expected + used, sizeof expected - used, "%s|\n", word);
+        }
+        assert_false(words_failed(&words));
+        char *line = words_quote(&words);
+        assert_non_null(line);
+        FILE *from = popen(line, "r");
+        assert_non_null(from);
+        char seen[2000];
+        size_t got = fread(seen, 1, sizeof seen - 1, from);
+        seen[got] = '\0';
+        assert_int_equal(pclose(from), 0);
+        assert_string_equal(seen, expected);
+        free(line);
+        words_fini(&words);
+    }
+}
+
+static void too_many_words_are_a_failure(void **unused)
+{
+    struct words words = {0};
+    (void)unused;
+    for (size_t i = 0; i < WORDS_MAX + 2; i++)
+        words_add(&words, "x");
+    assert_true(words_failed(&words));
+    assert_true(words.count < WORDS_MAX);
+    assert_null(words.list[words.count]);
+    words_fini(&words);
+}
+
+struct seen {
+    char *text; /* every line and an end */
+    size_t used, room;
+};
+
+static void keep(void *arg, char *line, size_t length)
+{
+    struct seen *seen = arg;
+    assert_true(length <= LINES_BYTES_MAX);
+    assert_int_equal(line[length], '\0');
+    assert_true(seen->used + length + 1 < seen->room);
+    memcpy(seen->text + seen->used, line, length);
+    seen->used += length;
+    seen->text[seen->used++] = '\n';
+}
+
+/* However a text is cut, the lines are the same; those that are too long come in pieces. */
+static void lines_are_whole_however_they_come(void **unused)
+{
+    uint64_t state = 9;
+    struct lines *lines = malloc(sizeof *lines);
+    (void)unused;
+    assert_non_null(lines);
+    for (int round = 0; round < 200; round++) {
+        size_t size = (size_t)random_below(&state, 30000), at = 0;
+        char *text = malloc(size + 1);
+        struct seen seen = {.text = malloc(2 * size + 64), .room = 2 * size + 64};
+        assert_non_null(text);
+        assert_non_null(seen.text);
+        uint64_t every = 1 + random_below(&state, 20000);
+        for (size_t i = 0; i < size; i++)
+            text[i] = random_below(&state, every) == 0 ? '\n' : 'a' + (char)(i % 26);
+        lines_init(lines, keep, &seen);
+        while (at < size) {
+            size_t room, count = 1 + (size_t)random_below(&state, 9000);
+            char *into = lines_room(lines, &room);
+            assert_true(room > 0);
+            count = count < room ? count : room;
+            count = count < size - at ? count : size - at;
+            memcpy(into, text + at, count);
+            lines_grew(lines, count);
+            at += count;
+        }
+        lines_end(lines);
+        size_t t = 0, length = 0;
+        for (size_t s = 0; s < seen.used; s++) {
+            if (t < size && seen.text[s] == text[t]) {
+                length = text[t++] == '\n' ? 0 : length + 1;
+                continue;
+            }
+            /* an end that is not in the text: of a piece, or of the last line */
+            assert_int_equal(seen.text[s], '\n');
+            assert_true(length == LINES_BYTES_MAX || t == size);
+            length = 0;
+        }
+        assert_int_equal(t, size);
+        free(text);
+        free(seen.text);
+    }
+    free(lines);
+}
+
+static void control_bytes_are_tamed(void **unused)
+{
+    char line[] = "a\033[2Jb\tc\x7f";
+    (void)unused;
+    lines_tame(line, strlen(line));
+    assert_string_equal(line, "a?[2Jb\tc?");
+}
+
+static size_t read_all(int fd, char *text, size_t size)
+{
+    size_t used = 0;
+    ssize_t got;
+    while (used + 1 < size && (got = read(fd, text + used, size - 1 - used)) > 0)
+        used += (size_t)got;
+    text[used] = '\0';
+    return used;
+}
+
+static void wait_end(struct child_process *child, int *code, int *number)
+{
+    int rounds = 0;
+    while (!child_ended(child, code, number)) {
+        assert_true(rounds++ < WAIT_ROUNDS);
+        usleep(10000);
+    }
+}
+
+static void start_shell(struct child_process *child, const char *script)
+{
+    struct words words = {0}, environment = {0};
+    words_add(&words, "sh");
+    words_add(&words, "-c");
+    words_add(&words, script);
+    words_add(&environment, "TROUPE_TEST=seen");
+    words_add(&environment, "HOME=/nowhere");
+    const struct child_start start = {
+        .words = words.list, .environment = environment.list, .orphan_signal = SIGTERM};
+    struct error error = {0};
+    assert_int_equal(child_start(child, &start, &error), 0);
+    words_fini(&words);
+    words_fini(&environment);
+}
+
+static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
+{
+    struct child_process child;
+    char text[200];
+    int code, number;
+    (void)unused;
+    start_shell(&child, "echo $TROUPE_TEST $HOME; echo problem >&2; cat; exit 7");
+    child_close_input(&child); /* or cat would wait */
+    read_all(child.out, text, sizeof text);
+    assert_string_equal(text, "seen /nowhere\n");
+    read_all(child.err, text, sizeof text);
+    assert_string_equal(text, "problem\n");
+    wait_end(&child, &code, &number);
+    assert_int_equal(code, 7);
+    assert_int_equal(number, 0);
+    child_close(&child);
+    start_shell(&child, "kill -9 $$");
+    wait_end(&child, &code, &number);
+    assert_int_equal(number, 9);
+    child_close(&child);
+}
+
+static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
+{
+    struct words words = {0};
+    words_add(&words, "/nonexistent/program");
+    const struct child_start start = {.words = words.list, .orphan_signal = SIGTERM};
+    struct child_process child;
+    struct error error = {0};
+    char text[200];
+    int code, number;
+    (void)unused;
+    assert_int_equal(child_start(&child, &start, &error), 0);
+    read_all(child.err, text, sizeof text);
+    assert_non_null(strstr(text, "/nonexistent/program: cannot be run"));
+    wait_end(&child, &code, &number);
+    assert_int_equal(code, 127);
+    child_close(&child);
+    words_fini(&words);
+}
+
+/* What a child started in the background ends with it. */
+static void nothing_is_left_of_a_child(void **unused)
+{
+    struct child_process child;
+    char text[100];
+    int code, number;
+    (void)unused;
+    start_shell(&child, "sleep 1000 >/dev/null 2>&1 & echo $!");
+    read_all(child.out, text, sizeof text);
+    pid_t background = (pid_t)atol(text);
+    assert_true(background > 1);
+    wait_end(&child, &code, &number);
+    child_close(&child);
+    for (int i = 0; kill(background, 0) == 0; i++) {
+        /* a zombie that nobody waits for yet is no process any more */
+        char path[64], state[400] = "";
+        snprintf(path, sizeof path, "/proc/%ld/stat", (long)background);
+        FILE *from = fopen(path, "r");
+        if (from == NULL)
+            break;
+        bool dead = fgets(state, sizeof state, from) != NULL && strstr(state, ") Z ") != NULL;
+        fclose(from);
+        if (dead)
+            break;
+        assert_true(i < WAIT_ROUNDS);
+        usleep(10000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shell_splits_words_as_they_were),
+        cmocka_unit_test(too_many_words_are_a_failure),
+        cmocka_unit_test(lines_are_whole_however_they_come),
+        cmocka_unit_test(control_bytes_are_tamed),
+        cmocka_unit_test(a_child_gets_its_environment_and_tells_how_it_ended),
+        cmocka_unit_test(a_program_that_is_not_there_ends_as_in_a_shell),
+        cmocka_unit_test(nothing_is_left_of_a_child),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
