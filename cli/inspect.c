@@ -109,6 +109,7 @@ static int report_store(struct report *report, struct store *store, struct error
     report_count(report, "parts", "partitions", book->num_parts);
     report_text(report, "method", "method", book->part_method);
     report_count(report, "halo_hops", "halo hops", book->halo_hops);
+    report_count(report, "trainers", "trainers of the deal", inspection.file->num_trainers);
     report_real(report, "node_balance", "node balance (largest / mean)", inspection.node_balance);
     report_real(report, "edge_balance", "edge balance (largest / mean)", inspection.edge_balance);
     report_bytes(report, "bytes", "files", inspection.file_bytes);

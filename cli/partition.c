@@ -23,6 +23,7 @@ struct partition_values {
     bool balance_edges;
     uint64_t halo_hops;
     uint64_t trainers;
+    const char *train_mask;
     uint64_t seed;
     bool drop_edge_ids;
     bool undirected;
@@ -54,7 +55,9 @@ static const struct option_spec OPTIONS[] = {
     {.name = "halo-hops", .kind = OPTION_COUNT, .offset = AT(halo_hops), .metavar = "H",
      .fallback = "1", .max = PARTITION_HALO_HOPS_MAX, .help = "list neighbours up to H hops away"},
     {.name = "trainers", .kind = OPTION_COUNT, .offset = AT(trainers), .metavar = "T",
-     .max = BOOK_PARTS_MAX, .help = "trainers of each partition, among whom its nodes are dealt"},
+     .max = BOOK_PARTS_MAX, .help = "trainers of the job, to whom the training nodes are dealt"},
+    {.name = "train-mask", .kind = OPTION_TEXT, .offset = AT(train_mask), .metavar = "TABLE",
+     .help = "the nodes to deal; otherwise train_mask"},
     {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S", .fallback = "0",
      .help = "what random choices follow from"},
     {.name = "drop-edge-ids", .kind = OPTION_FLAG, .offset = AT(drop_edge_ids),
@@ -90,6 +93,7 @@ static struct partition_options options_of(const struct partition_values *values
         .seed = values->seed,
         .halo_hops = (uint32_t)values->halo_hops,
         .trainers = (uint32_t)values->trainers,
+        .train_mask = values->train_mask,
         .volume = values->objective == 1,
         .balance_tables = values->balance_ntypes.values,
         .num_balance_tables = values->balance_ntypes.count,

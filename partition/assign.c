@@ -9,7 +9,7 @@ int assignment_init(struct assignment *assignment, struct partition_job *job, st
     uint32_t trainers = job->options->trainers;
     *assignment = (struct assignment){ .num_ntypes = raw->types.num_ntypes,
                                        .num_parts = job->options->num_parts,
-                                       .num_trainers = trainers * job->options->num_parts };
+                                       .num_trainers = trainers };
     assignment->parts = calloc(raw->types.num_ntypes + 1, sizeof *assignment->parts);
     if (trainers > 0)
         assignment->trainers = calloc(raw->types.num_ntypes + 1, sizeof *assignment->trainers);

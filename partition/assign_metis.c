@@ -99,7 +99,7 @@ static int ask_metis(struct partition_job *job, const struct symmetric *graph,
     return rv;
 }
 
-/* An ID for each node: that of its trainer where trainers are named, else of its partition. */
+/* An ID for each node: that of its trainer where they split partitions, else of its partition. */
 static int find_ids(struct partition_job *job, const struct symmetric *graph,
                     const struct classes *classes, uint32_t num_ids, uint32_t *ids,
                     struct error *error)
@@ -116,17 +116,22 @@ static int find_ids(struct partition_job *job, const struct symmetric *graph,
     return ask_metis(job, graph, classes, num_ids, ids, error);
 }
 
+/* Trainers that share no partition with each other: METIS splits their partitions too. */
+static bool splits_parts(const struct assignment *assignment)
+{
+    return assignment->trainers != NULL && assignment->num_trainers % assignment->num_parts == 0;
+}
+
 static void spread(struct assignment *assignment, const struct symmetric *graph,
                    const uint64_t *num_nodes, const uint32_t *ids)
 {
-    uint32_t each = assignment->trainers == NULL
-                        ? 1
-                        : assignment->num_trainers / assignment->num_parts;
+    bool split = splits_parts(assignment);
+    uint32_t each = split ? assignment->num_trainers / assignment->num_parts : 1;
     for (uint32_t t = 0; t < assignment->num_ntypes; t++) {
         for (uint64_t v = 0; v < num_nodes[t]; v++) {
             uint32_t id = ids[graph->offsets[t] + v];
             assignment->parts[t][v] = id / each;
-            if (assignment->trainers != NULL)
+            if (split)
                 assignment->trainers[t][v] = id;
         }
     }
@@ -146,8 +151,8 @@ static void assign_all_to_one(struct assignment *assignment, const uint64_t *num
 int assign_metis(struct assignment *assignment, struct partition_job *job, struct error *error)
 {
     const struct partition_options *options = job->options;
-    uint32_t num_ids =
-        assignment->trainers == NULL ? assignment->num_parts : assignment->num_trainers;
+    bool split = splits_parts(assignment);
+    uint32_t num_ids = split ? assignment->num_trainers : assignment->num_parts;
     struct symmetric graph = { 0 };
     struct classes classes = { 0 };
     uint32_t *ids = NULL;
@@ -168,6 +173,8 @@ int assign_metis(struct assignment *assignment, struct partition_job *job, struc
     }
     if (rv == 0)
         spread(assignment, &graph, job->raw->num_nodes, ids);
+    if (rv == 0 && !split)
+        assign_trainers(assignment, options->seed, job->raw->num_nodes);
     free(ids);
     symmetric_fini(&graph);
     classes_fini(&classes);

@@ -32,16 +32,28 @@ static uint32_t draw_below(uint64_t key, uint64_t id, uint32_t bound)
     }
 }
 
+struct trainer_range assign_part_trainers(uint32_t part, uint32_t num_parts,
+                                          uint32_t num_trainers)
+{
+    uint64_t begin = (uint64_t)part * num_trainers;
+    return (struct trainer_range){ (uint32_t)(begin / num_parts),
+                                   (uint32_t)((begin + num_trainers - 1) / num_parts) };
+}
+
+/* A partition is a stretch of num_trainers of the num_parts * num_trainers points of which each
+ * trainer has num_parts; a node draws a point of its partition's. */
 void assign_trainers(struct assignment *assignment, uint64_t seed, const uint64_t *num_nodes)
 {
     if (assignment->trainers == NULL)
         return;
-    uint32_t each = assignment->num_trainers / assignment->num_parts;
+    uint64_t num_trainers = assignment->num_trainers;
     for (uint32_t type = 0; type < assignment->num_ntypes; type++) {
         uint64_t key = key_of(seed, PURPOSE_TRAINER, type);
         for (uint64_t v = 0; v < num_nodes[type]; v++)
             assignment->trainers[type][v] =
-                assignment->parts[type][v] * each + draw_below(key, v, each);
+                (uint32_t)((assignment->parts[type][v] * num_trainers +
+                            draw_below(key, v, assignment->num_trainers)) /
+                           assignment->num_parts);
     }
 }
 

@@ -20,6 +20,9 @@
 /* Partitions are owned by processes and addressed in messages; far above any cluster in use. */
 #define BOOK_PARTS_MAX 65536
 
+/* Ranks of a job; a deal has 4 bytes a node for them. */
+#define BOOK_TRAINERS_MAX INT32_MAX
+
 struct book {
     char *graph_name;
     char *part_method;

@@ -28,6 +28,7 @@ void book_file_fini(struct book_file *file)
     free(file->tables);
     free(file->part_folders);
     free(file->column_tables);
+    free(file->train_mask);
     book_fini(&file->book);
     *file = (struct book_file){ 0 };
 }
@@ -363,7 +364,9 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
                          "format %u is not the one that this troupe reads (%d); partition again",
                          version, BOOK_FORMAT_VERSION);
     if (rv == 0)
-        rv = read_u32(&own, "num_trainers", INT32_MAX, &file->num_trainers, error);
+        rv = read_u32(&own, "num_trainers", BOOK_TRAINERS_MAX, &file->num_trainers, error);
+    if (rv == 0)
+        rv = json_take_text(&own, "train_mask", &file->train_mask, error);
     if (rv == 0)
         rv = json_get(&own, "original_edge_ids", JSON_TRUE, &field, NULL);
     if (rv == 0) {

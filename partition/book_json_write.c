@@ -96,6 +96,8 @@ static json_t *make_own(const struct book_file *file)
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)file->seed);
     json_object_set_new(own, "seed", json_string(seed));
     json_object_set_new(own, "num_trainers", json_integer(file->num_trainers));
+    if (file->train_mask != NULL)
+        json_object_set_new(own, "train_mask", json_string(file->train_mask));
     json_object_set_new(own, "original_edge_ids", json_boolean(file->original_edge_ids));
     for (uint32_t i = 0; i < file->book.types.num_etypes; i++) {
         char *name = type_name(&file->book.types, true, i);

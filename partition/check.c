@@ -25,9 +25,9 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
                          " fit the partition book",
                          options->num_parts, raw->types.num_ntypes + raw->types.num_etypes,
                          ranges, BOOK_RANGES_MAX);
-    if ((uint64_t)options->trainers * options->num_parts > INT32_MAX)
-        return error_set(error, TR_EINVAL, "%u trainers for each of %u partitions are too many",
-                         options->trainers, options->num_parts);
+    if (options->trainers > BOOK_TRAINERS_MAX)
+        return error_set(error, TR_EINVAL, "%u trainers were asked for: 1 to %d are possible",
+                         options->trainers, BOOK_TRAINERS_MAX);
     if (options->halo_hops > PARTITION_HALO_HOPS_MAX)
         return error_set(error, TR_EINVAL, "%u halo hops were asked for: 0 to %d are possible",
                          options->halo_hops, PARTITION_HALO_HOPS_MAX);
@@ -37,6 +37,12 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
 static int check_tables(const struct raw_graph *raw, const struct partition_options *options,
                         struct error *error)
 {
+    uint32_t masks = 0;
+    for (uint32_t i = 0; options->train_mask != NULL && i < raw->num_tables; i++)
+        masks += !raw->tables[i].on_edges && strcmp(raw->tables[i].name, options->train_mask) == 0;
+    if (options->train_mask != NULL && masks == 0)
+        return error_set(error, TR_ENOENT, "the input has no table '%s' that names training nodes",
+                         options->train_mask);
     for (uint32_t i = 0; options->trainers > 0 && i < raw->num_tables; i++) {
         if (!raw->tables[i].on_edges && strcmp(raw->tables[i].name, PARTITION_TRAINER_ID) == 0)
             return error_set(error, TR_EEXIST,

@@ -146,7 +146,7 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
 {
     const struct partition_options *options = job->options;
     struct book_file file = { .seed = options->seed,
-                              .num_trainers = options->trainers * options->num_parts,
+                              .num_trainers = options->trainers,
                               .original_edge_ids = !options->drop_edge_ids };
     char *path = NULL;
     int rv = book_init(&file.book, name, &job->raw->types, options->num_parts,
@@ -156,6 +156,10 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
         file.book.halo_hops = options->halo_hops;
         file.book.part_method = strdup(method_name(options->method));
         rv = file.book.part_method == NULL ? TR_ENOMEM : list_folders(&file);
+    }
+    if (rv == 0 && options->trainers > 0 && options->train_mask != NULL) {
+        file.train_mask = strdup(options->train_mask);
+        rv = file.train_mask == NULL ? TR_ENOMEM : 0;
     }
     if (rv == 0)
         rv = list_tables(&file, job);

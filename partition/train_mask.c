@@ -3,10 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_mask(const struct raw_table *table, uint32_t ntype)
+static bool is_mask(const struct partition_job *job, const struct raw_table *table,
+                    uint32_t ntype)
 {
+    const char *name = job->options->train_mask;
+    name = name != NULL ? name : PARTITION_TRAIN_MASK;
     return !table->on_edges && table->type == ntype && table->width == 1 &&
-           tr_dtype_size(table->dtype) == 1 && strcmp(table->name, PARTITION_TRAIN_MASK) == 0;
+           tr_dtype_size(table->dtype) == 1 && strcmp(table->name, name) == 0;
 }
 
 int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask,
@@ -14,7 +17,7 @@ int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask,
 {
     const struct raw_graph *raw = job->raw;
     uint32_t index = 0;
-    while (index < raw->num_tables && !is_mask(&raw->tables[index], ntype))
+    while (index < raw->num_tables && !is_mask(job, &raw->tables[index], ntype))
         index++;
     *mask = calloc((size_t)raw->num_nodes[ntype] + 1, 1);
     if (*mask == NULL)

@@ -1,5 +1,6 @@
 /*
- * Which nodes train: the table "train_mask" of a node type, a bool or 8-bit integer a node.
+ * Which nodes train: the table "train_mask" of a node type (or the one that the options name), a
+ * bool or 8-bit integer a node.
  *
  * Thread rules: one thread. Ownership: callers free the mask.
  */

@@ -81,9 +81,6 @@ static int check_tables(struct verification *verification)
             return differs_in_book(verification, "table", PARTITION_TRAINER_ID);
         found++;
     }
-    if (file->num_trainers % verification->book->num_parts != 0)
-        return differs_in_book(verification, "the number of trainers of",
-                               verification->book->graph_name);
     return found == file->num_tables
                ? 0
                : differs_in_book(verification, "the number of tables of",
@@ -223,10 +220,11 @@ int verify_directory(const char *path, struct raw_graph *raw,
 {
     struct partition_report unused = { 0 };
     struct verify_report unwanted;
+    struct partition_options options = { 0 };
     double begin = job_seconds();
     struct verification verification = {
         .job = { .raw = raw, .hooks = hooks, .parallel = parallel_serial, .files = files_posix,
-                 .report = &unused },
+                 .report = &unused, .options = &options },
         .raw = raw,
         .report = report == NULL ? &unwanted : report,
         .error = error,
@@ -236,6 +234,7 @@ int verify_directory(const char *path, struct raw_graph *raw,
     if (rv != 0)
         return rv;
     verification.book = store_book(verification.store);
+    options.train_mask = store_book_file(verification.store)->train_mask;
     size_t types = verification.book->types.num_ntypes + 1;
     verification.global = calloc(types, sizeof *verification.global);
     verification.in_degrees = calloc(types, sizeof *verification.in_degrees);

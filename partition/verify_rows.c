@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/assign.h"
 #include "partition/part_files.h"
 #include "partition/train_mask.h"
 #include "partition/verify_private.h"
@@ -61,14 +62,13 @@ int verify_rows(struct verification *verification, uint32_t index, const uint64_
     return rv;
 }
 
-/* The trainer of a node stands in its partition; the deal names trainers for training nodes,
+/* The trainer of a node stands beside its partition; the deal names trainers for training nodes,
  * evenly. */
 static int check_trainers(struct verification *verification, uint32_t ntype, const int32_t *deal,
                           const uint8_t *mask, uint64_t *counts)
 {
     const struct book *book = verification->book;
     uint32_t num_trainers = store_book_file(verification->store)->num_trainers;
-    uint32_t each = num_trainers / book->num_parts;
     for (uint64_t v = 0; v < book->num_nodes[ntype]; v++) {
         uint64_t global = verification->global[ntype][v];
         uint32_t part = (uint32_t)book_node_owner(book, ntype, global);
@@ -76,12 +76,13 @@ static int check_trainers(struct verification *verification, uint32_t ntype, con
         const struct feature_table *ids = node_part_feature(nodes, PARTITION_TRAINER_ID);
         uint64_t row = global - nodes->global_begin;
         uint32_t trainer = ((const uint32_t *)ids->rows)[row];
-        if (trainer / each != part)
+        struct trainer_range beside = assign_part_trainers(part, book->num_parts, num_trainers);
+        if (trainer < beside.first || trainer > beside.last)
             return verify_differs(verification, part,
                                   part_file_feature(&book->types, false, ntype,
                                                     PARTITION_TRAINER_ID),
-                                  "the partition of the trainer of row", row, trainer / each,
-                                  part);
+                                  "the trainer (beside the partition) of row", row, trainer,
+                                  beside.first);
         if ((mask[v] != 0 ? deal[v] < 0 : deal[v] != -1) || deal[v] >= (int64_t)num_trainers)
             return verify_differs(verification, UINT32_MAX, part_file_deal(&book->types, ntype),
                                   "whether a trainer has node", v, deal[v] >= 0, mask[v] != 0);

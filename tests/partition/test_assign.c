@@ -31,7 +31,7 @@ static void random_draws_are_even_and_keyed(void **state)
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     struct partition_options options = { .num_parts = PARTS, .seed = 7 };
     assign_well(raw, &options, &a);
-    options.trainers = 2;
+    options.trainers = 2 * PARTS;
     assign_well(raw, &options, &b);
     options.seed = 8;
     assign_well(raw, &options, &c);

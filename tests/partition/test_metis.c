@@ -192,7 +192,7 @@ static void trainers_are_dealt_evenly(void **state)
         uint64_t counts[6] = { 0 };
         struct partition_load load = { .features = true };
         struct partition_options options = { .method = methods[m], .num_parts = 2,
-                                             .trainers = 3 };
+                                             .trainers = 6 };
         run_setup(&run, *state, false, 1000, 4000);
         run_well(&run, &options);
         assert_int_equal(store_open(run.json, &store, &run.error), 0);
@@ -212,6 +212,37 @@ static void trainers_are_dealt_evenly(void **state)
                 assert_int_equal(((const int32_t *)ids->rows)[i] / 3, p);
             store_unload(store, part);
         }
+        free(deal);
+        store_close(store);
+        run_teardown(&run);
+    }
+}
+
+/* Any number of trainers beside any number of partitions: each trainer's nodes are nearly all of
+ * the partitions beside it. */
+static void trainers_stand_beside_their_partitions(void **state)
+{
+    static const uint32_t shapes[][2] = { { 4, 2 }, { 4, 3 }, { 3, 4 }, { 2, 5 }, { 5, 1 } };
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        uint32_t num_parts = shapes[i][0], trainers = shapes[i][1];
+        struct run run;
+        struct store *store;
+        int32_t *deal;
+        uint64_t counts[5] = { 0 };
+        struct partition_options options = { .method = PARTITION_METIS, .num_parts = num_parts,
+                                             .trainers = trainers };
+        run_setup(&run, *state, false, 1000, 4000);
+        run_well(&run, &options);
+        assert_int_equal(store_open(run.json, &store, &run.error), 0);
+        assert_int_equal(store_book_file(store)->num_trainers, trainers);
+        assert_int_equal(store_read_deal(store, 0, &deal, &run.error), 0);
+        for (uint64_t v = 0; v < 1000; v++) {
+            assert_true(v % 4 == 0 ? deal[v] >= 0 && deal[v] < (int32_t)trainers : deal[v] == -1);
+            if (deal[v] >= 0)
+                counts[deal[v]]++;
+        }
+        for (uint32_t t = 0; t < trainers; t++)
+            assert_int_equal(counts[t], 250 / trainers + (t < 250 % trainers));
         free(deal);
         store_close(store);
         run_teardown(&run);
@@ -297,6 +328,7 @@ int main(void)
         SCRATCH(classes_and_edges_are_balanced),
         SCRATCH(unknown_class_tables_are_refused),
         SCRATCH(trainers_are_dealt_evenly),
+        SCRATCH(trainers_stand_beside_their_partitions),
         SCRATCH(same_seed_same_partition),
         SCRATCH(a_graph_too_big_is_refused_with_a_way_out),
         SCRATCH(a_killed_child_is_told),
