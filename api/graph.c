@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "runtime/crew.h"
 
 /* Starting takes milliseconds; stopping, the longest turn. */
 #define START_NS UINT64_C(30000000000)
@@ -31,48 +30,6 @@ static void write_log(void *arg, enum log_level level, const char *line)
     options->log(options->log_arg, (int)level, line);
 }
 
-static int load(struct tr_graph *graph, const char *path, struct error *error)
-{
-    int rv = store_open(path, &graph->store, error);
-    if (rv != 0)
-        return rv;
-    graph->book = store_book(graph->store);
-    rv = snapshots_create(graph->book, &graph->snapshots);
-    uint32_t parts = graph->book->num_parts;
-    uint32_t *all = calloc(parts, sizeof *all);
-    graph->parts = calloc(parts, sizeof *graph->parts);
-    graph->held = calloc(parts, sizeof *graph->held);
-    if (rv != 0 || all == NULL || graph->parts == NULL || graph->held == NULL) {
-        rv = error_set(error, TR_ENOMEM, "%s: no memory for %u partitions", path, parts);
-        goto out;
-    }
-    for (uint32_t p = 0; p < parts; p++)
-        all[p] = p;
-    /* No helper threads, no harm: then this thread reads alone. */
-    struct parallel *parallel = crew_parallel_create(graph->session->options.loops - 1);
-    const struct partition_load what = {
-        .mode = graph->session->options.map_files ? PARTITION_MAP : PARTITION_COPY,
-        .features = true,
-        .degrees = true,
-        .parallel = parallel,
-    };
-    rv = snapshots_load(graph->snapshots, graph->store, all, parts, &what, error);
-    crew_parallel_destroy(parallel);
-    for (uint32_t p = 0; p < parts && rv == 0; p++) {
-        graph->held[p] = snapshot_acquire(graph->snapshots, p, SNAPSHOT_NEWEST);
-        graph->parts[p] = snapshot_part(graph->held[p]);
-    }
-    if (rv == 0)
-        rv = graph_meta_init(&graph->meta, graph->parts[0]);
-    for (uint32_t p = 0; p < parts && rv == 0; p++)
-        graph_meta_add_part(&graph->meta, graph->parts[p]);
-    for (uint32_t p = 0; p < parts && rv == 0; p++)
-        rv = graph_meta_check_part(&graph->meta, graph->parts[p], error);
-out:
-    free(all);
-    return rv;
-}
-
 static int init_cast(struct tr_graph *graph)
 {
     const struct tr_session_options *o = &graph->session->options;
@@ -81,16 +38,15 @@ static int init_cast(struct tr_graph *graph)
         .meta = &graph->meta,
         .snapshots = graph->snapshots,
         .bank = graph->session->bank,
-        .plan = &graph->plan,
+        .plan = graph->plan,
         .process = graph->process,
-        .loops = o->loops,
+        .loops = graph_loops(graph),
         .direct = o->direct,
         .flat = o->codec,
         .recovery_ns = (uint64_t)o->recovery_deadline_ns,
+        .call_ns = graph->session->cluster.limits.call_ns,
     };
-    int rv = plan_init_single(&graph->plan, graph->book->num_parts, o->servers, o->samplers,
-                              o->trainers, o->loops);
-    return rv != 0 ? rv : cast_init(&graph->cast, &options);
+    return cast_init(&graph->cast, &options);
 }
 
 static int start_node(struct tr_graph *graph, struct error *error)
@@ -99,10 +55,14 @@ static int start_node(struct tr_graph *graph, struct error *error)
     int rv = messages_register(&graph->kinds, error);
     if (rv != 0)
         return rv;
-    struct node_options options = { .loops = o->loops, .kinds = &graph->kinds, .codec = o->codec };
+    struct node_options options = { .id = graph->process, .loops = graph_loops(graph),
+                                    .kinds = &graph->kinds, .codec = o->codec };
     if (o->log != NULL)
         options.log = (struct log_sink){ write_log, o, LOG_LEVEL_INFO };
     rv = node_create(graph->session->env, &options, &graph->node, error);
+    if (rv != 0)
+        return rv;
+    rv = graph_link(graph, error);
     if (rv != 0)
         return rv;
     const struct actor_options root = { .ops = &cast_ops, .arg = &graph->cast };
@@ -161,6 +121,10 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
 {
     *out = NULL;
     struct error error = { 0 };
+    if (path == NULL && session->in_cluster)
+        path = session->cluster.graph;
+    if (path == NULL)
+        return session_failf(session, TR_EINVAL, "no graph is named; give the path of its .json");
     if (is_closed(session))
         return session_failf(session, TR_ECLOSED, "%s: the session is closed", path);
     struct tr_graph *graph = calloc(1, sizeof *graph);
@@ -168,10 +132,11 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
         return session_failf(session, TR_ENOMEM, "%s: no memory for a graph", path);
     atomic_init(&graph->references, 1);
     pthread_mutex_init(&graph->mutex, NULL);
+    pthread_mutex_init(&graph->mapping, NULL);
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
-    int rv = load(graph, path, &error);
+    int rv = graph_load(graph, path, &error);
     if (rv == 0)
         rv = init_cast(graph);
     if (rv == 0)
@@ -259,11 +224,12 @@ void graph_release(struct tr_graph *graph)
     free(graph->held);
     graph_meta_fini(&graph->meta);
     cast_fini(&graph->cast);
-    plan_fini(&graph->plan);
+    cluster_plan_fini(&graph->placing);
     if (graph->store != NULL)
         store_close(graph->store);
     pthread_cond_destroy(&graph->left);
     pthread_mutex_destroy(&graph->mutex);
+    pthread_mutex_destroy(&graph->mapping);
     session_release(graph->session);
     free(graph);
 }

@@ -3,11 +3,6 @@
 
 #include "api/internal.h"
 
-const struct graph_part *const *graph_parts(const struct tr_graph *graph)
-{
-    return graph->parts;
-}
-
 struct node *graph_node(struct tr_graph *graph)
 {
     return graph->node;

@@ -14,11 +14,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <pthread.h>
+#include <time.h>
 
 #include <troupe/troupe.h>
 
 #include "actors/batch_bank.h"
 #include "actors/cast.h"
+#include "actors/cluster.h"
 #include "actors/plan.h"
 #include "actors/snapshot.h"
 #include "graph/batch.h"
@@ -28,6 +30,9 @@
 #include "runtime/node.h"
 #include "runtime/port.h"
 #include "schemas/messages.h"
+
+/* How often one who waits for the end of a job looks. */
+#define GRAPH_LOOK_NS 20000000L
 
 /* Threads whose last sentence a session remembers; the one unused longest makes room. */
 #define SESSION_THREADS_MAX 256u
@@ -43,6 +48,8 @@ struct tr_session {
     atomic_uint references;
     pthread_mutex_t mutex; /* guards all below but what is set once */
     struct tr_session_options options; /* defaults filled in; set once */
+    bool in_cluster;                   /* set once */
+    struct cluster cluster;            /* set once; all zeros: none */
     struct env *env;                   /* set once */
     struct batch_bank *bank;           /* set once */
     atomic_ullong next_loader;
@@ -64,11 +71,14 @@ struct tr_graph {
     struct store *store;
     const struct book *book;
     struct graph_meta meta;
-    const struct graph_part **parts; /* [book->num_parts], while it runs */
+    pthread_mutex_t mapping;         /* one thread at a time adds to parts and held */
+    const struct graph_part **parts; /* [book->num_parts], while it runs; NULL: not here */
     struct snapshots *snapshots;
     struct snapshot **held; /* [book->num_parts] */
-    struct plan plan;
-    uint32_t process; /* of the plan: this one */
+    struct cluster_plan placing; /* without a cluster its plan alone */
+    const struct plan *plan;     /* of placing */
+    uint32_t process;            /* of the plan: this one */
+    struct security *security;   /* NULL: no TLS */
     struct cast cast;
     struct kinds kinds;
     struct node *node;
@@ -94,9 +104,17 @@ struct tr_nodes {
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */
 const struct mini_batch *batch_mini(const struct tr_batch *batch);
 
-/* The frozen partitions [tr_graph_num_parts], for exact inference; until graph or session is
- * closed. NULL after that. */
+/* The frozen partitions [tr_graph_num_parts], until graph or session is closed; NULL after that.
+ * In a cluster those are NULL that are not here, unless graph_map_parts brought them. */
 const struct graph_part *const *graph_parts(const struct tr_graph *graph);
+
+/* Maps the files of all partitions that are not here, for exact inference. TR_ENOENT with a
+ * sentence where they are not to be seen from this host. */
+int graph_map_parts(struct tr_graph *graph);
+
+/* Waits until the job has ended (0), which ends the actors here; the reason for which the process
+ * can't go on, or TR_ETIMEDOUT (timeout_ns below 0: none). */
+int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns);
 
 /* The node that runs the graph's actors; until graph or session is closed. */
 struct node *graph_node(struct tr_graph *graph);
@@ -110,6 +128,26 @@ int session_fail(struct tr_session *session, const struct error *error);
 int session_failf(struct tr_session *session, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* What this process plays. */
+static inline const struct plan_process *graph_plays(const struct tr_graph *graph)
+{
+    return &graph->plan->processes[graph->process];
+}
+
+/* Loops of this process: the plan may say how many. */
+static inline uint32_t graph_loops(const struct tr_graph *graph)
+{
+    uint32_t loops = graph_plays(graph)->loops;
+    return loops != 0 ? loops : graph->session->options.loops;
+}
+
+/* graph_load.c: opens the book, makes the plan, and loads what is to be here. */
+int graph_load(struct tr_graph *graph, const char *path, struct error *error);
+
+/* graph_cluster.c: what this process plays, and its links to the others. */
+int graph_make_plan(struct tr_graph *graph, struct error *error);
+int graph_link(struct tr_graph *graph, struct error *error);
+
 /* graph.c */
 void graph_acquire(struct tr_graph *graph);
 /* False: the last reference has gone, the graph is being closed. */
@@ -119,12 +157,6 @@ void graph_stop(struct tr_graph *graph);
 /* TR_ECLOSED once the graph is stopping. */
 int graph_enter(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
-
-/* What this process plays. */
-static inline const struct plan_process *graph_plays(const struct tr_graph *graph)
-{
-    return &graph->plan.processes[graph->process];
-}
 
 /* graph_call.c */
 

@@ -65,10 +65,10 @@ static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t wo
         return session_failf(graph->session, TR_EUNSUPPORTED, "process %u of the cluster has no "
                              "trainers; open loaders where there are some", graph->process);
     bool is_here = rank - here.first < here.count;
-    if (rank < graph->plan.trainers && !is_here)
+    if (rank < graph->plan->trainers && !is_here)
         return session_failf(graph->session, TR_ERANGE, "rank: %u trains in process %u of the "
                              "cluster, this is process %u", rank,
-                             plan_trainer_node(&graph->plan, rank), graph->process);
+                             plan_trainer_node(graph->plan, rank), graph->process);
     *trainer = is_here ? rank : here.first + rank % here.count;
     return 0;
 }
@@ -99,7 +99,7 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      struct msg_loader_open *open)
 {
     struct tr_session *session = graph->session;
-    open->world = o->world != 0 ? o->world : graph->plan.trainers;
+    open->world = o->world != 0 ? o->world : graph->plan->trainers;
     int rv = check_shape(session, o);
     if (rv == 0)
         rv = find_trainer(graph, o->rank, open->world, trainer);

@@ -5,7 +5,9 @@ libtr_api_la_SOURCES = \
     api/fetch.c \
     api/graph.c \
     api/graph_call.c \
+    api/graph_cluster.c \
     api/graph_info.c \
+    api/graph_load.c \
     api/internal.h \
     api/loader.c \
     api/nodes.c \

@@ -40,6 +40,29 @@ static void fill_defaults(struct tr_session_options *options)
         options->recovery_deadline_ns = RECOVERY_NS_DEFAULT;
 }
 
+/* What the file says goes before what the caller says, but for choices of this one process. */
+static int read_cluster(struct tr_session *session, struct error *error)
+{
+    struct tr_session_options *o = &session->options;
+    if (o->cluster == NULL)
+        return 0;
+    int rv = cluster_read(files_posix, o->cluster, &session->cluster, error);
+    if (rv != 0)
+        return rv;
+    const struct cluster *cluster = &session->cluster;
+    session->in_cluster = true;
+    o->cluster = cluster->path;
+    o->direct = o->direct && cluster->direct;
+    o->codec = o->codec || cluster->codec;
+    if (cluster->has_seed)
+        o->seed = cluster->seed;
+    if (cluster->limits.memory_bytes != 0)
+        o->memory_bytes_max = cluster->limits.memory_bytes;
+    if (cluster->limits.recovery_deadline_ns != 0)
+        o->recovery_deadline_ns = (int64_t)cluster->limits.recovery_deadline_ns;
+    return 0;
+}
+
 static int check(struct tr_session *session)
 {
     const struct tr_session_options *o = &session->options;
@@ -60,13 +83,17 @@ static int check(struct tr_session *session)
 
 static int start(struct tr_session *session)
 {
-    int rv = check(session);
+    struct error error = { 0 };
+    int rv = read_cluster(session, &error);
+    if (rv != 0)
+        return session_fail(session, &error);
+    fill_defaults(&session->options);
+    rv = check(session);
     if (rv != 0)
         return rv;
     session->bank = batch_bank_create(session->options.memory_bytes_max);
     if (session->bank == NULL)
         return session_failf(session, TR_ENOMEM, "no memory for a session");
-    struct error error = { 0 };
     rv = env_event_create(CREW_THREADS, &session->env, &error);
     return rv != 0 ? session_fail(session, &error) : 0;
 }
@@ -88,7 +115,6 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     tr_session_options_init(&session->options);
     if (options != NULL)
         session->options = *options;
-    fill_defaults(&session->options);
     *out = session;
     int rv = start(session);
     session->closed = rv != 0; /* it only tells why */
@@ -107,6 +133,7 @@ void session_release(struct tr_session *session)
         return;
     batch_bank_release(session->bank);
     env_destroy(session->env);
+    cluster_fini(&session->cluster);
     pthread_mutex_destroy(&session->mutex);
     free(session->errors);
     free(session);

@@ -21,18 +21,31 @@ int graph_meta_table(const struct graph_meta *meta, uint32_t ntype, uint32_t nam
     return -1;
 }
 
-static int add(struct graph_meta *meta, uint32_t ntype, const struct feature_table *table)
+int graph_meta_create(struct graph_meta *meta, uint32_t num_ntypes)
+{
+    *meta = (struct graph_meta){ .num_ntypes = num_ntypes };
+    meta->nodes = calloc(num_ntypes + (size_t)1, sizeof *meta->nodes);
+    return meta->nodes == NULL ? TR_ENOMEM : 0;
+}
+
+int graph_meta_add_table(struct graph_meta *meta, uint32_t ntype, const char *name,
+                         enum tr_dtype dtype, uint64_t width, size_t row_bytes)
 {
     struct node_meta *node = &meta->nodes[ntype];
-    int number = graph_meta_name(meta, table->name);
-    char *name = strdup(table->name);
-    if (name == NULL)
+    size_t count = node->num_features + (size_t)1;
+    struct feature_meta *features = realloc(node->features, count * sizeof *features);
+    if (features == NULL)
         return TR_ENOMEM;
-    node->features[node->num_features++] = (struct feature_meta){
-        .name = name,
-        .dtype = table->dtype,
-        .width = table->width,
-        .row_bytes = table->row_bytes,
+    node->features = features;
+    int number = graph_meta_name(meta, name);
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return TR_ENOMEM;
+    features[node->num_features++] = (struct feature_meta){
+        .name = copy,
+        .dtype = dtype,
+        .width = width,
+        .row_bytes = row_bytes,
         .name_number = number >= 0 ? (uint32_t)number : meta->num_names,
     };
     meta->num_names += number < 0;
@@ -41,26 +54,28 @@ static int add(struct graph_meta *meta, uint32_t ntype, const struct feature_tab
 
 int graph_meta_init(struct graph_meta *meta, const struct graph_part *part)
 {
-    *meta = (struct graph_meta){ .num_ntypes = part->types->num_ntypes };
-    meta->nodes = calloc(meta->num_ntypes + 1, sizeof *meta->nodes);
-    int rv = meta->nodes == NULL ? TR_ENOMEM : 0;
-    for (uint32_t t = 0; t < meta->num_ntypes && rv == 0; t++) {
-        const struct node_part *from = &part->nodes[t];
-        meta->nodes[t].features = calloc(from->num_features + 1, sizeof *meta->nodes[t].features);
-        rv = meta->nodes[t].features == NULL ? TR_ENOMEM : 0;
-        for (uint32_t i = 0; i < from->num_features && rv == 0; i++)
-            rv = add(meta, t, &from->features[i]);
-    }
+    int rv = graph_meta_create(meta, part->types->num_ntypes);
+    for (uint32_t t = 0; t < meta->num_ntypes && rv == 0; t++)
+        for (uint32_t i = 0; i < part->nodes[t].num_features && rv == 0; i++) {
+            const struct feature_table *table = &part->nodes[t].features[i];
+            rv = graph_meta_add_table(meta, t, table->name, table->dtype, table->width,
+                                      table->row_bytes);
+        }
     if (rv != 0)
         graph_meta_fini(meta);
     return rv;
+}
+
+void graph_meta_set_wide(struct graph_meta *meta, uint32_t ntype)
+{
+    meta->nodes[ntype].wide = true;
 }
 
 void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part)
 {
     for (uint32_t e = 0; e < part->types->num_etypes; e++)
         if (part->edges[e].csc.column_global != NULL)
-            meta->nodes[part->types->etypes[e].src].wide = true;
+            graph_meta_set_wide(meta, part->types->etypes[e].src);
 }
 
 int graph_meta_check_part(const struct graph_meta *meta, const struct graph_part *part,

@@ -39,7 +39,15 @@ struct graph_meta {
     struct node_meta *nodes; /* [num_ntypes] */
 };
 
+/* With the tables of a partition. TR_ENOMEM: nothing is left to take down. */
 int graph_meta_init(struct graph_meta *meta, const struct graph_part *part);
+/* Without a partition: the tables are added one by one, in their order. TR_ENOMEM: graph_meta_fini
+ * takes down what is there. */
+int graph_meta_create(struct graph_meta *meta, uint32_t num_ntypes);
+int graph_meta_add_table(struct graph_meta *meta, uint32_t ntype, const char *name,
+                         enum tr_dtype dtype, uint64_t width, size_t row_bytes);
+/* Some partition lists nodes of this type in 8 bytes. */
+void graph_meta_set_wide(struct graph_meta *meta, uint32_t ntype);
 /* Each partition in this process tells how wide its columns are. */
 void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part);
 /* After all were added: TR_EFORMAT where edge types of one source type differ in how they list it,

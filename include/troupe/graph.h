@@ -31,7 +31,8 @@ struct tr_feature_info {
     size_t row_bytes; /* width * tr_dtype_size(dtype) */
 };
 
-/* path: the DIR/NAME.json that `troupe partition` wrote. */
+/* path: the DIR/NAME.json that `troupe partition` wrote; NULL: the one that the session's cluster
+ * file names. */
 TR_API int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out);
 TR_API void tr_graph_close(struct tr_graph *graph);
 

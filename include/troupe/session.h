@@ -42,6 +42,10 @@ struct tr_session_options {
     bool map_files;
     uint64_t memory_bytes_max;    /* of batches that are in flight or held; 0: 4 GiB */
     int64_t recovery_deadline_ns; /* 0: 600 s */
+    /* The cluster file (troupe-cluster(5)) of a job of several processes, of which this is number
+     * `process`; what the file says goes before the numbers above. NULL: everything is here. */
+    const char *cluster;
+    uint32_t process;
     /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;

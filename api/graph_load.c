@@ -1,0 +1,126 @@
+/* What a process has of a graph: the book and what it says of tables, its own partitions in
+ * memory, and those that others on its host serve as mapped files. */
+#include <stdlib.h>
+
+#include "api/internal.h"
+#include "runtime/crew.h"
+
+static int fill_meta(struct tr_graph *graph, const char *path, struct error *error)
+{
+    const struct book_file *file = store_book_file(graph->store);
+    const struct graph_types *types = &graph->book->types;
+    int rv = graph_meta_create(&graph->meta, types->num_ntypes);
+    for (uint32_t i = 0; i < file->num_tables && rv == 0; i++) {
+        const struct book_table *table = &file->tables[i];
+        uint64_t width;
+        size_t row_bytes = book_table_row_bytes(table, &width);
+        if (!table->on_edges)
+            rv = graph_meta_add_table(&graph->meta, table->type, table->name, table->dtype, width,
+                                      row_bytes);
+    }
+    for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
+        if (file->column_tables[e])
+            graph_meta_set_wide(&graph->meta, types->etypes[e].src);
+    return rv == 0 ? 0 : error_set(error, rv, "%s: no memory for the list of tables", path);
+}
+
+static bool is_own(const struct tr_graph *graph, uint32_t part)
+{
+    const struct plan_process *plays = graph_plays(graph);
+    for (uint32_t i = 0; i < plays->num_parts; i++)
+        if (plays->parts[i] == part)
+            return true;
+    return false;
+}
+
+/* Whether another process of this host serves it, whose files are then here too. */
+static bool is_near(const struct tr_graph *graph, uint32_t part)
+{
+    const struct plan *plan = graph->plan;
+    uint32_t host = graph_plays(graph)->host;
+    for (uint32_t p = 0; p < plan->num_processes; p++)
+        for (uint32_t i = 0; plan->processes[p].host == host &&
+                             i < plan->processes[p].num_parts; i++)
+            if (plan->processes[p].parts[i] == part)
+                return true;
+    return false;
+}
+
+static int load_part(struct tr_graph *graph, uint32_t part, const struct partition_load *what,
+                     struct error *error)
+{
+    int rv = snapshots_load(graph->snapshots, graph->store, &part, 1, what, error);
+    if (rv != 0)
+        return rv;
+    graph->held[part] = snapshot_acquire(graph->snapshots, part, SNAPSHOT_NEWEST);
+    graph->parts[part] = snapshot_part(graph->held[part]);
+    return graph_meta_check_part(&graph->meta, graph->parts[part], error);
+}
+
+static int load_parts(struct tr_graph *graph, struct error *error)
+{
+    const struct tr_session_options *o = &graph->session->options;
+    /* No helper threads, no harm: then this thread reads alone. */
+    struct parallel *parallel = crew_parallel_create(o->loops - 1);
+    struct partition_load what = { .features = true, .degrees = true, .parallel = parallel };
+    int rv = 0;
+    for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++) {
+        bool own = is_own(graph, p);
+        what.mode = own && !o->map_files ? PARTITION_COPY : PARTITION_MAP;
+        if (!own && (!o->direct || !is_near(graph, p)))
+            continue;
+        rv = load_part(graph, p, &what, error);
+        if (rv == TR_ENOENT && !own) /* its files are not to be seen from here: it is asked for */
+            rv = 0;
+    }
+    crew_parallel_destroy(parallel);
+    return rv;
+}
+
+int graph_load(struct tr_graph *graph, const char *path, struct error *error)
+{
+    int rv = store_open(path, &graph->store, error);
+    if (rv != 0)
+        return rv;
+    graph->book = store_book(graph->store);
+    rv = graph_make_plan(graph, error);
+    if (rv != 0)
+        return rv;
+    size_t room = graph->book->num_parts + (size_t)1;
+    rv = snapshots_create(graph->book, &graph->snapshots);
+    graph->parts = calloc(room, sizeof *graph->parts);
+    graph->held = calloc(room, sizeof *graph->held);
+    if (rv != 0 || graph->parts == NULL || graph->held == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory for %u partitions", path,
+                         graph->book->num_parts);
+    rv = fill_meta(graph, path, error);
+    return rv != 0 ? rv : load_parts(graph, error);
+}
+
+const struct graph_part *const *graph_parts(const struct tr_graph *graph)
+{
+    return graph->parts;
+}
+
+int graph_map_parts(struct tr_graph *graph)
+{
+    const struct partition_load what = { .mode = PARTITION_MAP, .features = true,
+                                         .degrees = true };
+    struct error error = { 0 };
+    struct graph_port *port;
+    int rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
+    if (rv != 0)
+        return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+    pthread_mutex_lock(&graph->mapping);
+    for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++)
+        if (graph->parts[p] == NULL)
+            rv = load_part(graph, p, &what, &error);
+    pthread_mutex_unlock(&graph->mapping);
+    graph_leave(graph, port);
+    if (rv == 0)
+        return 0;
+    if (rv == TR_ENOENT)
+        error_prefix(&error, "every partition's files are needed here; put the graph's folder "
+                             "where all hosts see it, or don't ask for exact results");
+    return session_fail(graph->session, &error);
+}
