@@ -5,6 +5,7 @@
 #include "actors/coordinator_state.h"
 #include "actors/failed.h"
 #include "runtime/directory.h"
+#include "runtime/files.h"
 #include "schemas/body.h"
 
 typedef int serve(struct actor *self, struct message *request, struct error *error);
@@ -18,6 +19,12 @@ static serve *find(uint32_t kind)
         return coordinator_list_members;
     case MSG_BARRIER:
         return coordinator_barrier;
+    case MSG_BARRIER_DONE:
+        return coordinator_barrier_known;
+    case MSG_RESTORE:
+        return coordinator_restore;
+    case MSG_CHECKPOINT_PART:
+        return coordinator_save_part;
     case MSG_EPOCH_DONE:
         return coordinator_epoch_done;
     case MSG_JOB_DONE:
@@ -25,6 +32,11 @@ static serve *find(uint32_t kind)
     default:
         return NULL;
     }
+}
+
+struct files *coordinator_files(const struct coordinator *state)
+{
+    return state->options->files != NULL ? state->options->files : files_posix;
 }
 
 static int receive(struct actor *self, struct message *message)
@@ -57,6 +69,8 @@ static void fini(struct actor *self)
     if (state == NULL)
         return;
     coordinator_free_barriers(self, state);
+    coordinator_free_restores(self, state);
+    coordinator_free_saving(self, state);
     coordinator_free_epochs(state);
     coordinator_free_members(state);
     free(state->trainers_done);

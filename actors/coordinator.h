@@ -7,6 +7,12 @@
  * gets the first answer. The job ends when all trainers said so, or the first said that it
  * failed; then every member is asked to stop and the coordinator ends after the last.
  *
+ * Eras: reducers (a trainer each) work in one era together. It ends when one of them goes down,
+ * joins anew or asks to be restored: all are told, and what they do in it is refused with
+ * TR_EROLLBACK. The next begins when all of them asked to be restored, from the newest checkpoint
+ * that is whole. A coordinator that was started again knows no era until members join that are in
+ * one: it rolls nobody back by itself.
+ *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */
 #ifndef ACTORS_COORDINATOR_H
@@ -27,9 +33,13 @@
 /* Loaders times ranks whose epoch is kept. */
 #define COORDINATOR_EPOCHS_MAX 65536u
 
+struct files;
+
 struct coordinator_options {
     uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
-    uint32_t era;
+    struct files *files;     /* NULL: files_posix */
+    const char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
+    uint32_t keep;           /* checkpoints; 0: 2 */
 };
 
 /* arg: struct coordinator_options. */

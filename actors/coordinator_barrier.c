@@ -29,6 +29,7 @@ struct outcome {
 struct barrier_name {
     struct barrier_name *next;
     uint64_t name;
+    uint32_t era; /* 0: of none */
     struct barrier *open;
     uint32_t num_open;
     struct outcome outcomes[COORDINATOR_OUTCOMES_MAX]; /* a ring */
@@ -43,22 +44,19 @@ static void answer(struct actor *self, struct message *request, int status)
         actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
         return;
     }
-    *(struct msg_barrier_done *)message_head(reply) =
-        (struct msg_barrier_done){ .name = head->name, .sequence = head->sequence };
+    *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
+        .name = head->name, .sequence = head->sequence, .era = head->era };
     actor_reply(self, request, reply);
 }
 
-static struct barrier_name *find_name(struct coordinator *state, uint64_t name)
+static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
+                     struct barrier_name **out, struct error *error)
 {
-    struct barrier_name *at = state->barriers;
-    while (at != NULL && at->name != name)
-        at = at->next;
-    return at;
-}
-
-static int add_name(struct coordinator *state, uint64_t name, struct barrier_name **out,
-                    struct error *error)
-{
+    *out = state->barriers;
+    while (*out != NULL && ((*out)->name != name || (*out)->era != era))
+        *out = (*out)->next;
+    if (*out != NULL)
+        return 0;
     if (state->num_barriers >= COORDINATOR_BARRIERS_MAX)
         return error_set(error, TR_EFULL, "%" PRIu32 " names of barriers are in use; use names "
                          "again, with the next sequence", state->num_barriers);
@@ -66,6 +64,7 @@ static int add_name(struct coordinator *state, uint64_t name, struct barrier_nam
     if (added == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a barrier");
     added->name = name;
+    added->era = era;
     added->next = state->barriers;
     state->barriers = added;
     state->num_barriers++;
@@ -81,6 +80,12 @@ static const struct outcome *find_outcome(const struct barrier_name *name, uint6
     return NULL;
 }
 
+static void note_outcome(struct barrier_name *name, uint64_t sequence, int status)
+{
+    name->outcomes[name->num_outcomes++ % COORDINATOR_OUTCOMES_MAX] =
+        (struct outcome){ sequence, status };
+}
+
 /* Ends an instance in one way for all who came. */
 static void finish(struct actor *self, struct barrier *barrier, int status)
 {
@@ -91,8 +96,7 @@ static void finish(struct actor *self, struct barrier *barrier, int status)
     *at = barrier->next;
     name->num_open--;
     timer_stop(&barrier->timer);
-    name->outcomes[name->num_outcomes++ % COORDINATOR_OUTCOMES_MAX] =
-        (struct outcome){ barrier->sequence, status };
+    note_outcome(name, barrier->sequence, status);
     for (uint32_t rank = 0; rank < barrier->count; rank++)
         if (barrier->requests[rank] != NULL)
             answer(self, barrier->requests[rank], status);
@@ -153,8 +157,10 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     if (head->count == 0 || head->count > COORDINATOR_MEMBERS_MAX || head->rank >= head->count)
         return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
                          "barrier", head->rank, head->count);
-    struct barrier_name *name = find_name(state, head->name);
-    int rv = name == NULL ? add_name(state, head->name, &name, error) : 0;
+    if (head->era != 0 && head->era != state->era)
+        return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
+    struct barrier_name *name;
+    int rv = find_name(state, head->name, head->era, &name, error);
     if (rv != 0)
         return rv;
     const struct outcome *outcome = find_outcome(name, head->sequence);
@@ -173,6 +179,55 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     return 0;
 }
 
+/* Who sends it came to the barrier, and maybe another that did not hear how it ended. */
+int coordinator_barrier_known(struct actor *self, struct message *message, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_barrier_done *head = message_head(message);
+    struct barrier_name *name;
+    int rv = head->era == 0 || head->era != state->era
+                 ? 0
+                 : find_name(state, head->name, head->era, &name, error);
+    if (rv == 0 && head->era != 0 && head->era == state->era &&
+        find_outcome(name, head->sequence) == NULL) {
+        struct barrier *open = name->open;
+        while (open != NULL && open->sequence != head->sequence)
+            open = open->next;
+        int status = head->status == 0 ? 0 : TR_ETIMEDOUT;
+        if (open != NULL)
+            finish(self, open, status);
+        else
+            note_outcome(name, head->sequence, status);
+    }
+    if (rv == 0)
+        message_release(self, message);
+    return rv;
+}
+
+static void free_name(struct barrier_name *name)
+{
+    assert(name->open == NULL);
+    free(name);
+}
+
+void coordinator_end_barriers(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    struct barrier_name **at = &state->barriers;
+    while (*at != NULL) {
+        struct barrier_name *name = *at;
+        if (name->era == 0 || name->era == state->era) {
+            at = &name->next;
+            continue;
+        }
+        while (name->open != NULL)
+            finish(self, name->open, TR_EROLLBACK);
+        *at = name->next;
+        state->num_barriers--;
+        free_name(name);
+    }
+}
+
 void coordinator_free_barriers(struct actor *self, struct coordinator *state)
 {
     while (state->barriers != NULL) {
@@ -185,6 +240,6 @@ void coordinator_free_barriers(struct actor *self, struct coordinator *state)
                 message_release(self, barrier->requests[rank]);
             free(barrier);
         }
-        free(name);
+        free_name(name);
     }
 }

@@ -55,7 +55,7 @@ int coordinator_epoch_done(struct actor *self, struct message *request, struct e
     if (rv == 0)
         rv = acknowledge(self, request, error);
     if (first && rv == 0)
-        coordinator_tell(self, MSG_ROLE_TRAINER, MSG_EPOCH_DONE, &head, sizeof head);
+        (void)coordinator_tell(self, MSG_ROLE_TRAINER, MSG_EPOCH_DONE, &head, sizeof head);
     return rv;
 }
 

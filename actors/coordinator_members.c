@@ -34,14 +34,23 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct coordinator *state = actor_state(self);
     struct coordinator_member *member = arg;
-    (void)who, (void)reason;
+    (void)who;
     struct coordinator_member **at = find(state, member->role, member->rank);
     assert(*at == member);
     *at = member->next;
-    free(member);
     state->num_members--;
+    if (member->role == MSG_ROLE_REDUCER && reason != TR_ECANCELED)
+        coordinator_reducer_down(self, member->rank);
+    free(member);
     if (state->stopping && state->num_members == 0)
         actor_exit(self, 0);
+}
+
+struct address coordinator_member_address(const struct coordinator *state, uint32_t role,
+                                          uint32_t rank)
+{
+    const struct coordinator_member *at = *find((struct coordinator *)(uintptr_t)state, role, rank);
+    return stands_at(at, role, rank) ? at->address : ADDRESS_NONE;
 }
 
 static int check_join(const struct coordinator *state, const struct msg_join *head,
@@ -99,8 +108,10 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
         message_release(self, reply);
         return rv;
     }
+    if (head->role == MSG_ROLE_REDUCER)
+        coordinator_reducer_joined(self, head);
     *(struct msg_joined *)message_head(reply) =
-        (struct msg_joined){ .rank = head->rank, .era = state->options->era };
+        (struct msg_joined){ .rank = head->rank, .era = state->era };
     actor_reply(self, request, reply);
     return 0;
 }
@@ -144,17 +155,22 @@ void coordinator_stop_members(struct actor *self)
         actor_exit(self, 0);
 }
 
-void coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,
+bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,
                       size_t head_bytes)
 {
     struct coordinator *state = actor_state(self);
+    bool all = true;
     for (const struct coordinator_member *m = state->members; m != NULL; m = m->next) {
-        struct message *message = m->role == role ? message_create(self, kind) : NULL;
-        if (message == NULL)
+        if (m->role != role)
             continue;
-        memcpy(message_head(message), head, head_bytes);
-        actor_send(self, m->address, message);
+        struct message *message = message_create(self, kind);
+        if (message != NULL) {
+            memcpy(message_head(message), head, head_bytes);
+            actor_send(self, m->address, message);
+        }
+        all = all && message != NULL;
     }
+    return all;
 }
 
 void coordinator_free_members(struct coordinator *state)

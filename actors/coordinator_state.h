@@ -10,11 +10,14 @@
 #include "actors/coordinator.h"
 #include "runtime/call.h"
 #include "runtime/error.h"
+#include "runtime/timer.h"
 #include "schemas/messages.h"
 
 struct coordinator_member;
 struct barrier_name;
 struct epoch_mark;
+struct choosing;
+struct saving;
 
 struct coordinator {
     const struct coordinator_options *options;
@@ -28,6 +31,14 @@ struct coordinator {
     uint32_t num_done;
     bool stopping;
     int code; /* of the job */
+    uint32_t era;
+    struct timer tell_again;   /* of the era's beginning */
+    bool entered;              /* some reducer was restored to the era */
+    uint32_t world;            /* of those who wait to be restored; 0: nobody asked yet */
+    struct message **restores; /* [world], NULL: has not asked */
+    uint32_t num_restores;
+    struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
+    struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
 };
 
 /* Each consumes the request unless it returns a failure, which the caller answers. */
@@ -37,15 +48,36 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
 int coordinator_epoch_done(struct actor *self, struct message *request, struct error *error);
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error);
 
+int coordinator_barrier_known(struct actor *self, struct message *message, struct error *error);
+int coordinator_restore(struct actor *self, struct message *request, struct error *error);
+int coordinator_save_part(struct actor *self, struct message *request, struct error *error);
+
+/* A reducer came (with the era it is in) or went. */
+void coordinator_reducer_joined(struct actor *self, const struct msg_join *head);
+void coordinator_reducer_down(struct actor *self, uint32_t rank);
+
+/* The address of a member; none: there is no such. */
+struct address coordinator_member_address(const struct coordinator *state, uint32_t role,
+                                          uint32_t rank);
+
+/* Ends everything of eras before the present one with TR_EROLLBACK. */
+void coordinator_end_barriers(struct actor *self);
+void coordinator_end_saving(struct actor *self);
+
 /* Asks all members to stop, and ends self when there are none (left). */
 void coordinator_stop_members(struct actor *self);
 
-/* Sends a plain message with that head to all members of a role; who misses it is told nothing. */
-void coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,
+/* Sends a plain message with that head to all members of a role; false: there was no memory for
+ * one of them. */
+bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,
                       size_t head_bytes);
 
 void coordinator_free_members(struct coordinator *state);
 void coordinator_free_barriers(struct actor *self, struct coordinator *state);
 void coordinator_free_epochs(struct coordinator *state);
+void coordinator_free_restores(struct actor *self, struct coordinator *state);
+void coordinator_free_saving(struct actor *self, struct coordinator *state);
+
+struct files *coordinator_files(const struct coordinator *state);
 
 #endif

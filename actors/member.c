@@ -74,8 +74,12 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     if (status == 0 && request == NULL)
         status = TR_ENOMEM;
     if (status == 0) {
-        *(struct msg_join *)message_head(request) =
-            (struct msg_join){ .role = member->role, .rank = member->rank };
+        *(struct msg_join *)message_head(request) = (struct msg_join){
+            .role = member->role,
+            .rank = member->rank,
+            .era = member->restored,
+            .seen = member->seen,
+        };
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
     }
     if (status != 0)

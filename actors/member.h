@@ -27,7 +27,9 @@ struct member {
      * the member again would change nothing. None: only the member ends. */
     struct address root;
     struct address coordinator; /* none: not joined */
-    uint32_t era;
+    uint32_t era;      /* the job's, as of the last joining */
+    uint32_t restored; /* what msg_join says; a reducer's business */
+    uint32_t seen;
     /* May be NULL: the first time and after each restart of the coordinator. */
     void (*joined)(struct actor *self, struct member *member);
     /* Below: member.c's. */

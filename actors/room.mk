@@ -10,7 +10,9 @@ libtr_actors_la_SOURCES = \
     actors/coordinator.c actors/coordinator.h actors/coordinator_state.h \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \
+    actors/coordinator_era.c \
     actors/coordinator_members.c \
+    actors/coordinator_save.c \
     actors/draw.h \
     actors/failed.c actors/failed.h \
     actors/launcher_policy.c actors/launcher_policy.h \
@@ -40,3 +42,10 @@ libtr_actors_la_SOURCES += \
     actors/sampled_batch.c actors/sampled_batch.h \
     actors/sampler.c actors/sampler.h actors/sampler_answer.c actors/sampler_ask.c \
     actors/sampler_keep.c actors/sampler_loader.c actors/sampler_request.c actors/sampler_state.h
+
+# Trainers that work together: sums, checkpoints, eras.
+libtr_actors_la_SOURCES += \
+    actors/checkpoint.c actors/checkpoint.h actors/checkpoint_choose.c \
+    actors/checkpoint_json.c actors/checkpoint_json.h actors/checkpoint_paths.h \
+    actors/reducer.c actors/reducer.h actors/reducer_ask.c actors/reducer_part.c \
+    actors/reducer_reduce.c actors/reducer_share.c actors/reducer_state.h

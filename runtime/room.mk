@@ -15,6 +15,8 @@ libtr_runtime_la_SOURCES = \
     runtime/call.h \
     runtime/calls.h \
     runtime/cancel.h \
+    runtime/crc32c.c \
+    runtime/crc32c.h \
     runtime/crew_parallel.c \
     runtime/counter.h \
     runtime/crew.c \

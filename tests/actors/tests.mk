@@ -76,3 +76,9 @@ SEED_TESTS += tests/actors/test_launcher_policy
 tests_actors_test_launcher_policy_SOURCES = tests/actors/test_launcher_policy.c \
     tests/schemas/random.h tests/seeds.h
 tests_actors_test_launcher_policy_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_reducer
+TESTS += tests/actors/test_reducer
+tests_actors_test_reducer_SOURCES = tests/actors/test_reducer.c tests/actors/asker.c \
+    tests/actors/asker.h tests/schemas/random.h
+tests_actors_test_reducer_LDADD = $(actors_libs) $(test_libs)

@@ -1,0 +1,24 @@
+/* Names inside a folder of checkpoints, for the files that implement actors/checkpoint.h. */
+#ifndef ACTORS_CHECKPOINT_PATHS_H
+#define ACTORS_CHECKPOINT_PATHS_H
+
+#include "actors/checkpoint.h"
+
+#define CHECKPOINT_PREFIX "checkpoint-"
+#define CHECKPOINT_ASIDE ".tmp"
+#define CHECKPOINT_MANIFEST "manifest.json"
+/* A line of 64 bytes a rank, and some. */
+#define CHECKPOINT_MANIFEST_BYTES_MAX ((size_t)16 << 20)
+
+/* In malloc'ed memory, or NULL. */
+char *checkpoint_path(const char *folder, uint64_t step);
+char *checkpoint_part_path(const char *folder, uint32_t rank);
+
+/* Removes all but the newest `keep`. */
+int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error);
+
+/* Reads every part and compares its checksum. */
+int checkpoint_verify(struct files *files, const char *folder,
+                      const struct checkpoint_manifest *manifest, struct error *error);
+
+#endif

@@ -1,0 +1,252 @@
+/* Eras: who is in one, when it ends, and from which checkpoint the next begins. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/checkpoint.h"
+#include "actors/coordinator_state.h"
+#include "actors/failed.h"
+#include "runtime/crew.h"
+#include "runtime/log.h"
+
+#define TELL_AGAIN_NS UINT64_C(10000000)
+
+/* Looks for the checkpoint, on the crew. Its own memory: the actor's state outlives it. */
+struct choosing {
+    struct job job;
+    struct files *files;
+    const char *folder;
+    uint32_t world;
+    struct checkpoint_manifest manifest; /* of none: world 0 */
+    struct error damaged;
+    struct error error;
+};
+
+/* Who is not told would wait for others in vain, so it is said until all could be told. */
+static void tell_era(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    const struct msg_era head = { .era = state->era };
+    if (!coordinator_tell(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head))
+        timer_start(self, &state->tell_again, actor_now_ns(self) + TELL_AGAIN_NS, tell_era, state);
+}
+
+/* The present era is over, if anybody was in it. */
+static void end_era(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    state->era++;
+    state->entered = false;
+    coordinator_end_barriers(self);
+    coordinator_end_saving(self);
+    tell_era(self, state);
+}
+
+/* Somebody knows of a newer era than a coordinator that was started again. */
+static void learn_era(struct actor *self, uint32_t era)
+{
+    struct coordinator *state = actor_state(self);
+    state->era = era - 1;
+    end_era(self);
+}
+
+void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
+{
+    struct coordinator *state = actor_state(self);
+    uint32_t newest = head->era > head->seen ? head->era : head->seen;
+    if (state->stopping)
+        return;
+    if (newest > state->era) {
+        learn_era(self, newest);
+        state->entered = head->era == newest;
+    } else if (head->era != 0 && head->era == state->era) {
+        state->entered = true;
+    } else if (state->entered) {
+        end_era(self); /* it is not in it */
+    }
+}
+
+static void forget_restore(struct coordinator *state, uint32_t rank, struct message **request)
+{
+    *request = NULL;
+    if (rank >= state->world || state->restores[rank] == NULL)
+        return;
+    *request = state->restores[rank];
+    state->restores[rank] = NULL;
+    state->num_restores--;
+}
+
+void coordinator_reducer_down(struct actor *self, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    struct message *request;
+    forget_restore(state, rank, &request);
+    message_release(self, request);
+    bool done = rank < state->options->trainers && state->trainers_done[rank] != 0;
+    if (state->entered && !done && !state->stopping)
+        end_era(self);
+}
+
+static int set_world(struct coordinator *state, uint32_t world, struct error *error)
+{
+    if (state->world == world)
+        return 0;
+    if (state->world != 0 || world == 0 || world > CHECKPOINT_WORLD_MAX ||
+        (state->options->trainers != 0 && world != state->options->trainers))
+        return error_set(error, TR_EMISMATCH, "a trainer expects %" PRIu32 " trainers, the job has "
+                         "%" PRIu32, world,
+                         state->world != 0 ? state->world : state->options->trainers);
+    state->restores = calloc(world, sizeof(struct message *));
+    if (state->restores == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for trainers");
+    state->world = world;
+    return 0;
+}
+
+static int find_newest(struct job *job)
+{
+    struct choosing *choosing = job->arg;
+    int rv = checkpoint_choose(choosing->files, choosing->folder, choosing->world,
+                               &choosing->manifest, &choosing->damaged, &choosing->error);
+    return rv == TR_ENOENT ? 0 : rv;
+}
+
+/* Where everybody is by rank; false: one of them is not here any more. */
+static bool list_reducers(const struct coordinator *state, struct address *list)
+{
+    bool all = true;
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        list[rank] = coordinator_member_address(state, MSG_ROLE_REDUCER, rank);
+        all = all && !address_is_none(list[rank]);
+    }
+    return all;
+}
+
+static void answer_restore(struct actor *self, struct message *request, uint32_t rank,
+                           const struct checkpoint_manifest *manifest)
+{
+    struct coordinator *state = actor_state(self);
+    struct message *reply = message_create(self, MSG_RESTORED);
+    struct address *list =
+        reply == NULL ? NULL : message_body_alloc(self, reply, state->world * sizeof *list);
+    if (list == NULL) {
+        message_release(self, reply);
+        actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    struct msg_restored *head = message_head(reply);
+    *head = (struct msg_restored){ .step = manifest->step, .found = manifest->world != 0,
+                                   .era = state->era, .world = state->world };
+    if (head->found) {
+        head->bytes = manifest->parts[rank].bytes;
+        head->crc32c = manifest->parts[rank].crc32c;
+    }
+    (void)list_reducers(state, list);
+    actor_reply(self, request, reply);
+}
+
+static void fail_restores(struct actor *self, const struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        struct message *request;
+        forget_restore(state, rank, &request);
+        if (request != NULL)
+            failed_reply(self, request, error);
+    }
+}
+
+static void begin_era(struct actor *self, const struct choosing *choosing)
+{
+    struct coordinator *state = actor_state(self);
+    uint32_t after = choosing->manifest.era + 1;
+    state->era = state->era > after ? state->era : after;
+    state->entered = true;
+    if (choosing->damaged.code != 0)
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
+                  choosing->damaged.text);
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        struct message *request;
+        forget_restore(state, rank, &request);
+        if (request != NULL)
+            answer_restore(self, request, rank, &choosing->manifest);
+    }
+}
+
+static void choose(struct actor *self);
+
+static void chosen(struct actor *self, struct job *job, int status)
+{
+    struct coordinator *state = actor_state(self);
+    struct choosing *choosing = job->arg;
+    state->choosing = NULL;
+    if (choosing->error.code == 0 && status != 0)
+        error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
+    /* Whoever went meanwhile comes again, and then it is looked for again. */
+    if (state->num_restores == state->world && status != TR_ECANCELED) {
+        if (status == 0)
+            begin_era(self, choosing);
+        else
+            fail_restores(self, &choosing->error);
+    }
+    checkpoint_manifest_fini(&choosing->manifest);
+    free(choosing);
+}
+
+static void choose(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    struct choosing *choosing = calloc(1, sizeof *choosing);
+    if (choosing == NULL) {
+        struct error error;
+        error_set(&error, TR_ENOMEM, "the coordinator has no memory to look for a checkpoint");
+        fail_restores(self, &error);
+        return;
+    }
+    if (state->options->checkpoints == NULL) {
+        begin_era(self, choosing);
+        free(choosing);
+        return;
+    }
+    choosing->files = coordinator_files(state);
+    choosing->folder = state->options->checkpoints;
+    choosing->world = state->world;
+    choosing->job = (struct job){ .piece = find_newest, .done = chosen, .arg = choosing };
+    state->choosing = choosing;
+    crew_submit(self, &choosing->job);
+}
+
+int coordinator_restore(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_restore *head = message_head(request);
+    struct address from = request->frame.from;
+    int rv = set_world(state, head->world, error);
+    if (rv != 0)
+        return rv;
+    uint32_t rank = head->rank;
+    if (rank >= state->world ||
+        !address_equal(coordinator_member_address(state, MSG_ROLE_REDUCER, rank), from))
+        return error_set(error, TR_EINVAL, "rank %" PRIu32 " asks to be restored, but did not join",
+                         rank);
+    if (state->entered)
+        end_era(self);
+    struct message *before;
+    forget_restore(state, rank, &before);
+    if (before != NULL)
+        actor_refuse(self, before, TR_ECANCELED);
+    state->restores[rank] = request;
+    state->num_restores++;
+    if (state->num_restores == state->world && state->choosing == NULL)
+        choose(self);
+    return 0;
+}
+
+void coordinator_free_restores(struct actor *self, struct coordinator *state)
+{
+    assert(state->choosing == NULL);
+    for (uint32_t rank = 0; rank < state->world; rank++)
+        message_release(self, state->restores[rank]);
+    free(state->restores);
+}

@@ -1,0 +1,236 @@
+/*
+ * Checkpoints: every rank reports its part of one, then the manifest is written, then all hear.
+ *
+ * The last checkpoint's record stays for repeats. A report of a step that this coordinator knows
+ * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "actors/checkpoint.h"
+#include "actors/coordinator_state.h"
+#include "actors/failed.h"
+#include "runtime/crew.h"
+
+enum stage { LOOKING, GATHERING, COMMITTING, ENDED };
+
+struct saving {
+    struct job job;
+    enum stage stage;
+    bool working;   /* the job's; frees it when abandoned */
+    bool abandoned; /* its era is over */
+    bool found;     /* it was committed before */
+    struct files *files;
+    const char *folder;
+    uint32_t keep;
+    struct checkpoint_manifest manifest; /* of the parts that were reported */
+    struct error error;                  /* when ENDED: code 0 or why there is none */
+    uint32_t reported;
+    bool *came;                 /* [world] */
+    struct message **requests;  /* [world], NULL: not waiting */
+};
+
+static void destroy(struct actor *self, struct saving *saving)
+{
+    for (uint32_t rank = 0; rank < saving->manifest.world && saving->requests != NULL; rank++)
+        message_release(self, saving->requests[rank]);
+    free(saving->requests);
+    free(saving->came);
+    checkpoint_manifest_fini(&saving->manifest);
+    free(saving);
+}
+
+static void answer(struct actor *self, struct saving *saving, uint32_t rank)
+{
+    struct message *request = saving->requests[rank], *reply = NULL;
+    saving->requests[rank] = NULL;
+    if (request == NULL)
+        return;
+    if (saving->error.code != 0) {
+        failed_reply(self, request, &saving->error);
+        return;
+    }
+    reply = message_create(self, MSG_CHECKPOINT_DONE);
+    if (reply == NULL) {
+        actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    *(struct msg_checkpoint_done *)message_head(reply) =
+        (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era };
+    actor_reply(self, request, reply);
+}
+
+static void end(struct actor *self, struct saving *saving)
+{
+    saving->stage = ENDED;
+    for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
+        answer(self, saving, rank);
+}
+
+/* Was it committed before this coordinator was started? */
+static int look(struct job *job)
+{
+    struct saving *saving = job->arg;
+    struct checkpoint_manifest manifest;
+    if (checkpoint_find(saving->files, saving->folder, saving->manifest.step, &manifest, NULL) != 0)
+        return 0;
+    saving->found = manifest.era == saving->manifest.era && manifest.world == saving->manifest.world;
+    checkpoint_manifest_fini(&manifest);
+    return 0;
+}
+
+static int commit(struct job *job)
+{
+    struct saving *saving = job->arg;
+    return checkpoint_commit(saving->files, saving->folder, &saving->manifest, saving->keep,
+                             &saving->error);
+}
+
+static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
+
+static void worked(struct actor *self, struct job *job, int status)
+{
+    struct saving *saving = job->arg;
+    saving->working = false;
+    if (saving->abandoned) {
+        destroy(self, saving);
+        return;
+    }
+    if (status == TR_ECANCELED) /* self ends */
+        return;
+    if (status != 0 && saving->error.code == 0)
+        error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
+    if (status != 0 || saving->stage == COMMITTING || saving->found)
+        end(self, saving);
+    else
+        saving->stage = GATHERING;
+    if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
+        saving->stage = COMMITTING;
+        work(self, saving, commit);
+    }
+}
+
+static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *))
+{
+    saving->job = (struct job){ .piece = piece, .done = worked, .arg = saving };
+    saving->working = true;
+    crew_submit(self, &saving->job);
+}
+
+static struct saving *create(struct coordinator *state, const struct msg_checkpoint_part *head)
+{
+    struct saving *saving = calloc(1, sizeof *saving);
+    if (saving == NULL)
+        return NULL;
+    saving->files = coordinator_files(state);
+    saving->folder = state->options->checkpoints;
+    saving->keep = state->options->keep;
+    saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
+    saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
+    saving->came = calloc(head->world, sizeof *saving->came);
+    saving->requests = calloc(head->world, sizeof(struct message *));
+    if (saving->manifest.parts != NULL && saving->came != NULL && saving->requests != NULL)
+        return saving;
+    free(saving->manifest.parts);
+    free(saving->came);
+    free(saving->requests);
+    free(saving);
+    return NULL;
+}
+
+static int check(const struct coordinator *state, const struct msg_checkpoint_part *head,
+                 struct error *error)
+{
+    if (state->options->checkpoints == NULL)
+        return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
+    if (head->era == 0 || head->era != state->era)
+        return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
+    if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world)
+        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " saves a part",
+                         head->rank, head->world);
+    const struct saving *saving = state->saving;
+    bool same = saving != NULL && saving->manifest.step == head->step;
+    if (saving != NULL && (saving->manifest.world != head->world ||
+                           (!same && saving->stage != ENDED)))
+        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " saves step %" PRIu64 " of %" PRIu32
+                         " trainers while others save step %" PRIu64 " of %" PRIu32, head->rank,
+                         head->step, head->world, saving->manifest.step, saving->manifest.world);
+    return 0;
+}
+
+/* The record of that step: the present one, or a new one where the last has ended. */
+static int find(struct actor *self, const struct msg_checkpoint_part *head, struct saving **out,
+                struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = state->saving;
+    /* One that failed may be tried again. */
+    bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0;
+    if (saving != NULL && saving->manifest.step == head->step && !again) {
+        *out = saving;
+        return 0;
+    }
+    *out = create(state, head);
+    if (*out == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a checkpoint");
+    if (saving != NULL)
+        destroy(self, saving);
+    state->saving = *out;
+    work(self, *out, look);
+    return 0;
+}
+
+int coordinator_save_part(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_checkpoint_part *head = message_head(request);
+    struct saving *saving;
+    int rv = check(state, head, error);
+    if (rv == 0)
+        rv = find(self, head, &saving, error);
+    if (rv != 0)
+        return rv;
+    uint32_t rank = head->rank;
+    if (saving->requests[rank] != NULL)
+        actor_refuse(self, saving->requests[rank], TR_ECANCELED);
+    saving->requests[rank] = request;
+    if (saving->stage == ENDED) {
+        answer(self, saving, rank);
+        return 0;
+    }
+    if (saving->stage != COMMITTING) /* then the crew reads them */
+        saving->manifest.parts[rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
+    saving->reported += !saving->came[rank];
+    saving->came[rank] = true;
+    if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
+        saving->stage = COMMITTING;
+        work(self, saving, commit);
+    }
+    return 0;
+}
+
+void coordinator_end_saving(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = state->saving;
+    if (saving == NULL)
+        return;
+    state->saving = NULL;
+    for (uint32_t rank = 0; rank < saving->manifest.world; rank++) {
+        if (saving->requests[rank] != NULL)
+            actor_refuse(self, saving->requests[rank], TR_EROLLBACK);
+        saving->requests[rank] = NULL;
+    }
+    saving->abandoned = saving->working;
+    if (!saving->working)
+        destroy(self, saving);
+}
+
+void coordinator_free_saving(struct actor *self, struct coordinator *state)
+{
+    if (state->saving == NULL)
+        return;
+    assert(!state->saving->working);
+    destroy(self, state->saving);
+}

@@ -1,0 +1,155 @@
+/* What a reducer asks the coordinator: to restore it, a barrier, to take its part. */
+#include <string.h>
+#include <stdlib.h>
+
+#include "actors/failed.h"
+#include "actors/reducer_state.h"
+
+static struct message *make(struct actor *self, const struct reducer *r)
+{
+    const struct operation *op = &r->operation;
+    const struct msg_group_request *asked = message_head(op->request);
+    uint32_t rank = r->options->rank, world = r->options->world;
+    static const uint32_t kinds[] = { [MSG_GROUP_RESTORE] = MSG_RESTORE,
+                                      [MSG_GROUP_BARRIER] = MSG_BARRIER,
+                                      [MSG_GROUP_SAVE] = MSG_CHECKPOINT_PART };
+    struct message *request = message_create(self, kinds[op->kind]);
+    if (request == NULL)
+        return NULL;
+    void *head = message_head(request);
+    if (op->kind == MSG_GROUP_RESTORE)
+        *(struct msg_restore *)head = (struct msg_restore){ rank, world };
+    else if (op->kind == MSG_GROUP_BARRIER)
+        *(struct msg_barrier *)head = (struct msg_barrier){
+            .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
+            .era = r->era };
+    else
+        *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
+            .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
+            .rank = rank, .world = world };
+    return request;
+}
+
+static void reply_done(struct actor *self, uint64_t step)
+{
+    struct reducer *r = actor_state(self);
+    struct message *reply = message_create(self, MSG_GROUP_REPLY);
+    if (reply == NULL) {
+        reducer_end(self, TR_ENOMEM);
+        return;
+    }
+    *(struct msg_group_reply *)message_head(reply) =
+        (struct msg_group_reply){ .step = step, .era = r->era };
+    reducer_reply(self, reply);
+}
+
+/* This rank is in the era from here on. */
+static void enter(struct actor *self, const struct message *reply)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_restored *head = (const void *)reply->head;
+    uint32_t world = r->options->world;
+    if (r->peers == NULL)
+        r->peers = malloc(world * sizeof *r->peers);
+    if (head->world != world || r->peers == NULL || head->era == 0) {
+        reducer_end(self, r->peers == NULL ? TR_ENOMEM : TR_EMISMATCH);
+        return;
+    }
+    memcpy(r->peers, message_body(reply), world * sizeof *r->peers);
+    r->era = r->member.restored = head->era;
+    r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
+    r->reductions = r->barriers = 0;
+    r->outcome = (struct msg_barrier_done){ 0 };
+    if (r->seen > r->era) { /* over already */
+        r->era = r->member.restored = 0;
+        reducer_ask(self);
+    } else if (head->found != 0) {
+        reducer_load_begin(self, head);
+    } else {
+        reply_done(self, 0);
+    }
+}
+
+/* The barrier is over here, whatever its outcome. */
+static void pass(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    r->outcome = (struct msg_barrier_done){ .name = asked->value, .sequence = ++r->barriers,
+                                            .era = r->era, .status = status };
+    if (status == 0)
+        reply_done(self, 0);
+    else
+        reducer_end(self, status);
+}
+
+static bool may_pass(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
+           status == TR_ECANCELED || status == TR_ECLOSED;
+}
+
+/* An answer that is none. */
+static void handle(struct actor *self, int status, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE)
+        reducer_roll_back(self, r->era + 1);
+    else if (may_pass(status) || status == TR_EROLLBACK)
+        reducer_again(self);
+    else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
+        if (op->asks_outcome) {
+            pass(self, TR_ETIMEDOUT);
+        } else {
+            op->asks_outcome = true;
+            reducer_ask(self);
+        }
+    } else if (error->code != 0)
+        reducer_fail(self, error);
+    else
+        reducer_end(self, status);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct operation *op = arg;
+    struct error error = { 0 };
+    if (!op->calling) /* it was given up */
+        return;
+    op->calling = false;
+    if (status == 0)
+        status = failed_read(reply, &error);
+    if (status != 0)
+        handle(self, status, &error);
+    else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)
+        enter(self, reply);
+    else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
+        pass(self, 0);
+    else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
+        reply_done(self, op->part.step);
+    else
+        reducer_end(self, TR_EFORMAT);
+    message_release(self, reply);
+}
+
+void reducer_ask(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    /* Without a coordinator: as soon as one was joined again. */
+    if (op->request == NULL || op->calling || op->working ||
+        address_is_none(r->member.coordinator))
+        return;
+    struct message *request = make(self, r);
+    uint64_t late = op->asks_outcome ? REDUCER_OUTCOME_NS : 0;
+    int rv = request == NULL ? TR_ENOMEM : 0;
+    op->calling = rv == 0;
+    if (rv == 0)
+        rv = actor_call(self, r->member.coordinator, request, op->deadline_ns + late, answered, op,
+                        &op->call);
+    if (rv != 0) {
+        op->calling = false;
+        reducer_again(self);
+    }
+}

@@ -1,0 +1,106 @@
+/* This rank's part of a checkpoint: written before it is reported, read when it is restored. */
+#include "actors/checkpoint.h"
+#include "actors/reducer_state.h"
+#include "runtime/files.h"
+
+static struct files *files_of(const struct reducer *r)
+{
+    return r->options->files != NULL ? r->options->files : files_posix;
+}
+
+static void work(struct actor *self, int (*piece)(struct job *),
+                 void (*done)(struct actor *, struct job *, int))
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    op->part.files = files_of(r);
+    op->part.folder = r->options->checkpoints;
+    op->part.rank = r->options->rank;
+    op->part.era = r->era;
+    op->part.job = (struct job){ .piece = piece, .done = done, .arg = &op->part };
+    op->working = true;
+    crew_submit(self, &op->part.job);
+}
+
+/* True: the operation goes on. */
+static bool is_done(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    op->working = false;
+    int ended = op->ended;
+    op->ended = 0;
+    if (ended != 0)
+        reducer_end(self, ended);
+    else if (status != 0 && op->part.error.code != 0)
+        reducer_fail(self, &op->part.error);
+    else if (status != 0)
+        reducer_end(self, status);
+    return ended == 0 && status == 0;
+}
+
+static int write_part(struct job *job)
+{
+    struct part_work *part = job->arg;
+    struct checkpoint_part written;
+    int rv = checkpoint_write_part(part->files, part->folder, part->step, part->era, part->rank,
+                                   part->data, part->bytes, &written, &part->error);
+    part->crc32c = written.crc32c;
+    return rv;
+}
+
+static void written(struct actor *self, struct job *job, int status)
+{
+    (void)job;
+    if (is_done(self, status))
+        reducer_ask(self);
+}
+
+void reducer_save_begin(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    const struct msg_group_request *head = message_head(op->request);
+    op->part.step = head->value;
+    op->part.bytes = head->count;
+    op->part.data = message_body(op->request);
+    work(self, write_part, written);
+}
+
+static int read_part(struct job *job)
+{
+    struct part_work *part = job->arg;
+    const struct checkpoint_part wanted = { part->bytes, part->crc32c };
+    return checkpoint_read_part(part->files, part->folder, part->step, part->rank, &wanted,
+                                part->data, &part->error);
+}
+
+static void was_read(struct actor *self, struct job *job, int status)
+{
+    struct reducer *r = actor_state(self);
+    (void)job;
+    if (!is_done(self, status))
+        return;
+    struct message *reply = r->operation.reply;
+    r->operation.reply = NULL;
+    reducer_reply(self, reply);
+}
+
+void reducer_load_begin(struct actor *self, const struct msg_restored *head)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    op->reply = message_create(self, MSG_GROUP_REPLY);
+    op->part.data =
+        op->reply == NULL ? NULL : message_body_alloc(self, op->reply, head->bytes);
+    if (op->part.data == NULL || r->options->checkpoints == NULL) {
+        reducer_end(self, r->options->checkpoints == NULL ? TR_EMISMATCH : TR_ENOMEM);
+        return;
+    }
+    *(struct msg_group_reply *)message_head(op->reply) = (struct msg_group_reply){
+        .step = head->step, .count = head->bytes, .found = 1, .era = head->era };
+    op->part.step = head->step;
+    op->part.bytes = head->bytes;
+    op->part.crc32c = head->crc32c;
+    work(self, read_part, was_read);
+}

@@ -1,0 +1,185 @@
+/* Reducing: the values of this rank, piece by piece, to their owners and back. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "actors/failed.h"
+#include "actors/reducer_state.h"
+
+uint32_t reducer_piece_values(uint64_t total, uint32_t world)
+{
+    uint64_t each = total / world + (total % world != 0);
+    each = each < REDUCER_PIECE_MIN ? REDUCER_PIECE_MIN : each;
+    return (uint32_t)(each < MSG_REDUCE_VALUES_MAX ? each : MSG_REDUCE_VALUES_MAX);
+}
+
+static uint32_t piece_count(const struct reduction *reduction, uint32_t piece)
+{
+    uint64_t from = (uint64_t)piece * reduction->piece_values;
+    uint64_t left = reduction->total - from;
+    return (uint32_t)(left < reduction->piece_values ? left : reduction->piece_values);
+}
+
+static struct message *make_piece(struct actor *self, const struct reducer *r, uint32_t piece)
+{
+    const struct reduction *reduction = &r->operation.reduction;
+    uint32_t count = piece_count(reduction, piece);
+    struct message *request = message_create(self, MSG_REDUCE);
+    void *body = request == NULL ? NULL
+                                 : message_body_alloc(self, request, count * sizeof(float));
+    if (body == NULL) {
+        message_release(self, request);
+        return NULL;
+    }
+    *(struct msg_reduce *)message_head(request) = (struct msg_reduce){
+        .sequence = r->reductions + 1,
+        .total = reduction->total,
+        .piece = piece,
+        .piece_values = reduction->piece_values,
+        .count = count,
+        .era = r->era,
+        .rank = r->options->rank,
+        .world = r->options->world,
+    };
+    memcpy(body, reduction->values + (uint64_t)piece * reduction->piece_values,
+           count * sizeof(float));
+    return request;
+}
+
+/* All sums are there: they go back in the buffer that the values came in. */
+static void finish(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    struct message *reply = message_create(self, MSG_GROUP_REPLY);
+    if (reply == NULL) {
+        reducer_again(self);
+        return;
+    }
+    r->reductions++;
+    *(struct msg_group_reply *)message_head(reply) =
+        (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
+    struct buffer *buffer = message_body_detach(op->request);
+    if (buffer != NULL)
+        message_body_attach(reply, buffer, op->reduction.total * sizeof(float));
+    reducer_reply(self, reply);
+}
+
+static bool is_sum(const struct reducer *r, const struct slot *slot, const struct message *reply)
+{
+    const struct msg_reduced *head = (const void *)reply->head;
+    return reply->frame.kind == MSG_REDUCED && head->sequence == r->reductions + 1 &&
+           head->era == r->era && head->piece == slot->piece &&
+           head->count == piece_count(&r->operation.reduction, slot->piece);
+}
+
+static void store(struct actor *self, struct slot *slot, const struct message *reply)
+{
+    struct reducer *r = actor_state(self);
+    struct reduction *reduction = &r->operation.reduction;
+    memcpy(reduction->values + (uint64_t)slot->piece * reduction->piece_values, message_body(reply),
+           piece_count(reduction, slot->piece) * sizeof(float));
+    slot->state = SLOT_DONE;
+    reducer_reduce_pump(self);
+}
+
+static bool may_pass(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
+           status == TR_ECANCELED;
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct reducer *r = actor_state(self);
+    struct slot *slot = arg;
+    struct error error = { 0 };
+    if (slot->state != SLOT_SENT) { /* it was given up */
+        message_release(self, reply);
+        return;
+    }
+    slot->state = SLOT_FREE;
+    if (status == 0)
+        status = failed_read(reply, &error);
+    if (status == 0 && !is_sum(r, slot, reply))
+        status = TR_EFORMAT;
+    if (status == 0)
+        store(self, slot, reply);
+    else if (status == TR_EROLLBACK)
+        reducer_roll_back(self, r->era + 1);
+    else if (may_pass(status))
+        reducer_again(self);
+    else if (error.code != 0)
+        reducer_fail(self, &error);
+    else
+        reducer_end(self, status);
+    message_release(self, reply);
+}
+
+static int send(struct actor *self, struct reducer *r, uint32_t piece, struct slot *slot)
+{
+    struct message *request = make_piece(self, r, piece);
+    if (request == NULL)
+        return TR_ENOMEM;
+    slot->piece = piece;
+    slot->state = SLOT_SENT;
+    int rv = actor_call(self, r->peers[piece % r->options->world], request,
+                        r->operation.deadline_ns, answered, slot, &slot->call);
+    if (rv != 0)
+        slot->state = SLOT_FREE;
+    return rv;
+}
+
+void reducer_reduce_pump(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct reduction *reduction = &r->operation.reduction;
+    struct slot *slots = reduction->slots;
+    while (reduction->first < reduction->num_pieces &&
+           slots[reduction->first % REDUCER_WINDOW].state == SLOT_DONE) {
+        slots[reduction->first % REDUCER_WINDOW].state = SLOT_FREE;
+        reduction->first++;
+    }
+    if (reduction->first == reduction->num_pieces) {
+        finish(self);
+        return;
+    }
+    for (uint32_t i = 0; i < REDUCER_WINDOW && i < reduction->num_pieces - reduction->first; i++) {
+        uint32_t piece = reduction->first + i;
+        struct slot *slot = &slots[piece % REDUCER_WINDOW];
+        if (slot->state == SLOT_FREE && send(self, r, piece, slot) != 0) {
+            reducer_again(self);
+            return;
+        }
+    }
+}
+
+int reducer_reduce_begin(struct actor *self, struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    const struct msg_group_request *head = message_head(op->request);
+    if (head->count > REDUCER_VALUES_MAX)
+        return error_set(error, TR_ETOOBIG, "%" PRIu64 " values to reduce; at most %" PRIu64,
+                         head->count, (uint64_t)REDUCER_VALUES_MAX);
+    uint32_t piece_values = reducer_piece_values(head->count, r->options->world);
+    op->reduction = (struct reduction){
+        .total = head->count,
+        .piece_values = piece_values,
+        .num_pieces = (uint32_t)((head->count + piece_values - 1) / piece_values),
+        .values = message_body(op->request),
+    };
+    reducer_reduce_pump(self);
+    return 0;
+}
+
+void reducer_reduce_stop(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    for (uint32_t i = 0; i < REDUCER_WINDOW; i++) {
+        struct slot *slot = &r->operation.reduction.slots[i];
+        if (slot->state != SLOT_SENT)
+            continue;
+        slot->state = SLOT_FREE;
+        (void)actor_cancel(self, slot->call);
+    }
+}

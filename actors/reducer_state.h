@@ -1,0 +1,116 @@
+/*
+ * What the reducer's files share. Internal to the reducer.
+ */
+#ifndef ACTORS_REDUCER_STATE_H
+#define ACTORS_REDUCER_STATE_H
+
+#include <stdbool.h>
+
+#include "actors/member.h"
+#include "actors/reducer.h"
+#include "runtime/call.h"
+#include "runtime/crew.h"
+#include "runtime/error.h"
+#include "runtime/timer.h"
+#include "schemas/messages.h"
+
+/* What did not arrive is sent again after this. */
+#define REDUCER_AGAIN_NS UINT64_C(2000000)
+/* How long the outcome of a barrier whose deadline passed is asked for. */
+#define REDUCER_OUTCOME_NS UINT64_C(1000000000)
+
+struct share;
+
+enum slot_state { SLOT_FREE, SLOT_SENT, SLOT_DONE };
+
+/* A piece in the window, at piece % REDUCER_WINDOW. */
+struct slot {
+    enum slot_state state;
+    uint32_t piece;
+    struct call_id call;
+};
+
+/* Values of this rank that are being reduced. */
+struct reduction {
+    uint64_t total;
+    uint32_t piece_values;
+    uint32_t num_pieces;
+    uint32_t first; /* piece that has no sums yet */
+    float *values;  /* the request's body: sums take the place of addends */
+    struct slot slots[REDUCER_WINDOW];
+};
+
+struct reducer;
+
+/* Reads or writes this rank's part of a checkpoint on the crew. */
+struct part_work {
+    struct job job;
+    struct files *files;
+    const char *folder;
+    uint64_t step;
+    uint32_t era, rank;
+    uint64_t bytes;
+    uint32_t crc32c;
+    void *data;
+    struct error error;
+};
+
+/* What the trainer asked for. */
+struct operation {
+    struct message *request; /* NULL: none */
+    uint32_t kind;           /* MSG_GROUP_* */
+    uint64_t deadline_ns;
+    struct timer expire;
+    struct timer again;
+    struct call_id call; /* to the coordinator */
+    bool calling;
+    bool asks_outcome;   /* of a barrier whose deadline passed */
+    bool working;        /* the crew has `part` and the request's body */
+    int ended;           /* while working: the status to end with; 0: none */
+    struct part_work part;
+    struct message *reply; /* of a restore: made, waits for its body */
+    struct reduction reduction;
+};
+
+struct reducer {
+    const struct reducer_options *options;
+    struct member member;
+    uint32_t era;  /* restored to; 0: none, or it is over */
+    uint32_t seen; /* the newest heard of */
+    struct address *peers; /* [world], of the era */
+    uint64_t reductions; /* of the era that are done here */
+    uint64_t barriers;
+    struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
+    struct operation operation;
+    struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
+};
+
+/* Ends the operation: with a reply of the reducer's, a status alone, or a sentence. */
+void reducer_reply(struct actor *self, struct message *reply);
+void reducer_end(struct actor *self, int status);
+void reducer_fail(struct actor *self, const struct error *error);
+
+/* Every era before this one is over. */
+void reducer_roll_back(struct actor *self, uint32_t era);
+
+/* Calls the operation's step again a little later. */
+void reducer_again(struct actor *self);
+
+/* reducer_reduce.c */
+int reducer_reduce_begin(struct actor *self, struct error *error);
+void reducer_reduce_pump(struct actor *self);
+void reducer_reduce_stop(struct actor *self);
+
+/* reducer_share.c: the owner's side. Consumes the request unless it returns a failure. */
+int reducer_add(struct actor *self, struct message *request, struct error *error);
+/* status: for those who wait for sums. */
+void reducer_drop_shares(struct actor *self, int status);
+
+/* reducer_part.c */
+void reducer_save_begin(struct actor *self);
+void reducer_load_begin(struct actor *self, const struct msg_restored *head);
+
+/* reducer_ask.c: calls to the coordinator. */
+void reducer_ask(struct actor *self);
+
+#endif

@@ -1,0 +1,468 @@
+/*
+ * A group under deaths: trainers that reduce, wait at barriers and save, while reducers and the
+ * coordinator are killed. Whatever happens, every sum is that of the ranks in their order, bit for
+ * bit, all ranks end with what an undisturbed run ends with, and nothing of an era that is over
+ * is mixed into the next.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/checkpoint.h"
+#include "actors/coordinator.h"
+#include "actors/failed.h"
+#include "actors/reducer.h"
+#include "runtime/call.h"
+#include "runtime/directory.h"
+#include "runtime/files.h"
+#include "runtime/monitor.h"
+#include "runtime/timer.h"
+#include "schemas/messages.h"
+#include "tests/actors/asker.h"
+#include "tests/schemas/random.h"
+
+#define SEEDS 120
+#define RANKS_MAX 5
+#define STEPS 12
+#define EVERY 3 /* steps between checkpoints */
+#define MS UINT64_C(1000000)
+#define VALUES_MAX 20000u
+
+struct world;
+
+enum stage { FIND, RESTORE, REDUCE, BARRIER, SAVE, DONE };
+
+/* What a trainer keeps from step to step; its part of a checkpoint. */
+struct memory {
+    uint64_t step;
+    uint64_t digest; /* of all sums so far */
+};
+
+struct trainer {
+    struct world *world;
+    uint32_t rank;
+    struct address reducer;
+    struct timer timer;
+    enum stage stage;
+    struct memory memory;
+};
+
+struct world {
+    struct asker asker;
+    struct coordinator_options coordinator;
+    struct reducer_options reducers[RANKS_MAX];
+    struct trainer trainers[RANKS_MAX];
+    struct address addresses[RANKS_MAX], coordinator_address, parent;
+    uint64_t state;
+    uint32_t world, kills, rollbacks, restored, failed_saves;
+    uint32_t alloc_fail_ppm;
+    struct timer timer;
+    char folder[64];
+    struct files files;
+    uint64_t syncs;
+    uint32_t sync_fails; /* one of so many; 0: none */
+};
+
+/* The values of a rank in a step: of all sizes, so that order matters to the last bit. */
+static uint32_t count_of(uint64_t step)
+{
+    uint64_t state = step * 77 + 5;
+    return step % 4 == 0 ? (uint32_t)random_below(&state, 3)
+                         : 1 + (uint32_t)random_below(&state, VALUES_MAX);
+}
+
+static float value_of(uint64_t step, uint32_t rank, uint32_t i)
+{
+    uint64_t state = (step << 40) ^ ((uint64_t)rank << 32) ^ i;
+    double scale = (double)(UINT64_C(1) << random_below(&state, 30));
+    return (float)((double)(int64_t)(random_below(&state, 2001) - 1000) / 7.0 * scale);
+}
+
+static float sum_of(uint64_t step, uint32_t world, uint32_t i)
+{
+    float sum = value_of(step, 0, i);
+    for (uint32_t rank = 1; rank < world; rank++)
+        sum += value_of(step, rank, i);
+    return sum;
+}
+
+static uint64_t digest(uint64_t seed, const float *sums, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, &sums[i], sizeof bits);
+        seed = (seed ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+        seed ^= seed >> 29;
+    }
+    return seed;
+}
+
+static void go_on(struct actor *self, void *arg);
+
+static void later(struct actor *self, struct trainer *t, uint64_t most)
+{
+    timer_start(self, &t->timer, actor_now_ns(self) + 1 + random_below(&t->world->state, most),
+                go_on, t);
+}
+
+static void check_sums(const struct trainer *t, const struct message *reply)
+{
+    uint32_t count = count_of(t->memory.step);
+    const float *sums = message_body(reply);
+    assert_int_equal(reply->frame.body_bytes, count * sizeof *sums);
+    for (uint32_t i = 0; i < count; i++) {
+        float wanted = sum_of(t->memory.step, t->world->world, i);
+        assert_memory_equal(&sums[i], &wanted, sizeof wanted);
+    }
+}
+
+static void take(struct trainer *t, const struct message *reply)
+{
+    const struct msg_group_reply *head = (const void *)reply->head;
+    struct memory before = t->memory;
+    switch (t->stage) {
+    case RESTORE:
+        t->memory = (struct memory){ 0 };
+        if (head->found != 0) {
+            assert_int_equal(reply->frame.body_bytes, sizeof t->memory);
+            memcpy(&t->memory, message_body(reply), sizeof t->memory);
+            assert_int_equal(head->step, t->memory.step);
+            /* At most what happened since the last save is lost. */
+            t->world->restored += t->memory.step > 0;
+        }
+        assert_true(t->memory.step + EVERY >= before.step || t->world->sync_fails != 0);
+        t->stage = REDUCE;
+        break;
+    case REDUCE:
+        check_sums(t, reply);
+        t->memory.digest = digest(t->memory.digest, message_body(reply), count_of(t->memory.step));
+        t->memory.step++;
+        t->stage = t->memory.step % EVERY == 0 ? SAVE : t->memory.step % 2 == 0 ? BARRIER : REDUCE;
+        break;
+    case SAVE:
+        assert_int_equal(head->step, t->memory.step);
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
+        break;
+    default:
+        t->stage = REDUCE;
+    }
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct trainer *t = arg;
+    if (status == 0)
+        status = failed_read(reply, NULL);
+    if (status == 0)
+        take(t, reply);
+    t->world->rollbacks += status == TR_EROLLBACK;
+    if (status == TR_EROLLBACK)
+        t->stage = RESTORE;
+    else if (status == TR_EPEERDOWN)
+        t->stage = FIND;
+    else if (status == TR_EIO)
+        t->world->failed_saves++;
+    else if (status != 0)
+        assert_true(status == TR_EFULL || status == TR_ENOMEM || status == TR_ECANCELED);
+    message_release(self, reply);
+    if (t->stage != DONE && status != TR_ECANCELED)
+        later(self, t, 3 * MS);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct trainer *t = arg;
+    t->reducer = address;
+    t->stage = status == 0 ? RESTORE : FIND;
+    if (status != TR_ECANCELED)
+        later(self, t, MS);
+}
+
+static int ask(struct actor *self, struct trainer *t)
+{
+    static const uint32_t operations[] = { [RESTORE] = MSG_GROUP_RESTORE,
+                                           [REDUCE] = MSG_GROUP_REDUCE,
+                                           [BARRIER] = MSG_GROUP_BARRIER,
+                                           [SAVE] = MSG_GROUP_SAVE };
+    struct message *request = message_create(self, MSG_GROUP_REQUEST);
+    if (request == NULL)
+        return TR_ENOMEM;
+    struct msg_group_request *head = message_head(request);
+    *head = (struct msg_group_request){ .operation = operations[t->stage],
+                                        .value = t->stage == SAVE ? t->memory.step : 99,
+                                        .timeout_ns = 600 * ENV_SECOND_NS };
+    size_t size = t->stage == SAVE ? sizeof t->memory : 0;
+    if (t->stage == REDUCE)
+        size = count_of(t->memory.step) * sizeof(float);
+    head->count = t->stage == REDUCE ? size / sizeof(float) : size;
+    void *body = size == 0 ? NULL : message_body_alloc(self, request, size);
+    if (size != 0 && body == NULL) {
+        message_release(self, request);
+        return TR_ENOMEM;
+    }
+    if (t->stage == SAVE)
+        memcpy(body, &t->memory, sizeof t->memory);
+    for (uint32_t i = 0; t->stage == REDUCE && i < head->count; i++)
+        ((float *)body)[i] = value_of(t->memory.step, t->rank, i);
+    return actor_call(self, t->reducer, request, actor_now_ns(self) + 601 * ENV_SECOND_NS, answered,
+                      t, NULL);
+}
+
+static void go_on(struct actor *self, void *arg)
+{
+    struct trainer *t = arg;
+    char name[DIRECTORY_NAME_MAX];
+    reducer_name(t->rank, name, sizeof name);
+    int rv = t->stage == FIND
+                 ? directory_wait(self, name, actor_now_ns(self) + 600 * ENV_SECOND_NS, found, t)
+                 : ask(self, t);
+    if (rv != 0)
+        later(self, t, MS);
+}
+
+static int start_trainer(struct actor *self, const void *arg)
+{
+    struct trainer *t = (struct trainer *)(uintptr_t)arg;
+    later(self, t, MS);
+    return 0;
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops trainer_ops = { .name = "trainer", .start = start_trainer,
+                                              .receive = drop };
+
+static void strike(struct actor *self, void *arg);
+
+static void aim(struct actor *self, struct world *w)
+{
+    if (w->kills > 0)
+        timer_start(self, &w->timer, actor_now_ns(self) + random_below(&w->state, 60 * MS), strike,
+                    w);
+}
+
+static void killed(struct actor *self, void *arg, int status, struct address address)
+{
+    struct world *w = arg;
+    if (status == 0)
+        actor_kill(self, address, TR_ECHILD);
+    aim(self, w);
+}
+
+static void strike(struct actor *self, void *arg)
+{
+    struct world *w = arg;
+    char name[DIRECTORY_NAME_MAX] = COORDINATOR_NAME;
+    uint32_t victim = (uint32_t)random_below(&w->state, w->world + 1);
+    if (victim < w->world)
+        reducer_name(victim, name, sizeof name);
+    w->kills--;
+    if (directory_lookup(self, name, killed, w) != 0)
+        aim(self, w);
+}
+
+static int start_striker(struct actor *self, const void *arg)
+{
+    aim(self, (struct world *)(uintptr_t)arg);
+    return 0;
+}
+
+static const struct actor_ops striker_ops = { .name = "striker", .start = start_striker,
+                                              .receive = drop };
+
+static bool all_done(void *arg)
+{
+    const struct world *w = arg;
+    for (uint32_t rank = 0; rank < w->world; rank++)
+        if (w->trainers[rank].stage != DONE)
+            return false;
+    return w->kills == 0;
+}
+
+static int sync_maybe(struct files *self, int fd)
+{
+    struct world *w = (struct world *)((char *)self - offsetof(struct world, files));
+    (void)fd;
+    return w->sync_fails != 0 && ++w->syncs % w->sync_fails == 0 ? -EIO : 0;
+}
+
+static void spawn(struct world *w, const struct actor_ops *ops, const void *arg, bool again)
+{
+    struct actor_options options = {
+        .ops = ops,
+        .arg = arg,
+        .loop = (uint32_t)random_below(&w->state, 2),
+        .restart = again ? ACTOR_RESTART_ON_FAILURE : ACTOR_RESTART_NEVER,
+    };
+    struct address ignored;
+    assert_int_equal(node_spawn(w->asker.node, &options, &ignored), 0);
+}
+
+static void open_world(struct world *w, uint64_t seed, uint32_t world, uint32_t kills)
+{
+    *w = (struct world){ .state = seed * 31 + 7, .kills = kills, .world = world };
+    snprintf(w->folder, sizeof w->folder, "/tmp/troupe-reducer.XXXXXX");
+    assert_non_null(mkdtemp(w->folder));
+    w->files = *files_posix;
+    w->files.fsync = sync_maybe;
+    w->files.syncfs = NULL;
+    w->coordinator = (struct coordinator_options){ .files = &w->files, .checkpoints = w->folder };
+    asker_open(&w->asker, seed, seed % 2 != 0);
+    for (uint32_t rank = 0; rank < world; rank++) {
+        w->reducers[rank] = (struct reducer_options){ .rank = rank, .world = world,
+                                                      .files = &w->files,
+                                                      .checkpoints = w->folder };
+        w->trainers[rank] = (struct trainer){ .world = w, .rank = rank };
+    }
+    spawn(w, &coordinator_ops, &w->coordinator, true);
+    for (uint32_t rank = 0; rank < world; rank++)
+        spawn(w, &reducer_ops, &w->reducers[rank], true);
+    for (uint32_t rank = 0; rank < world; rank++)
+        spawn(w, &trainer_ops, &w->trainers[rank], false);
+    spawn(w, &striker_ops, w, false);
+}
+
+static void close_world(struct world *w)
+{
+    asker_close(&w->asker);
+    assert_int_equal(files_remove_tree(files_posix, w->folder, NULL), 0);
+}
+
+static uint64_t digest_of_all(uint32_t world)
+{
+    uint64_t all = 0;
+    float *sums = malloc(VALUES_MAX * sizeof *sums);
+    assert_non_null(sums);
+    for (uint64_t step = 0; step < STEPS; step++) {
+        for (uint32_t i = 0; i < count_of(step); i++)
+            sums[i] = sum_of(step, world, i);
+        all = digest(all, sums, count_of(step));
+    }
+    free(sums);
+    return all;
+}
+
+static void run(struct world *w)
+{
+    int rv = env_sim_run(w->asker.env, all_done, w, 3000 * ENV_SECOND_NS);
+    env_sim_set_alloc_fail(w->asker.env, 0);
+    if (rv != 0)
+        for (uint32_t rank = 0; rank < w->world; rank++)
+            print_message("# rank %u: stage %d, step %llu\n", rank, (int)w->trainers[rank].stage,
+                          (unsigned long long)w->trainers[rank].memory.step);
+    assert_int_equal(rv, 0);
+    uint64_t wanted = digest_of_all(w->world);
+    for (uint32_t rank = 0; rank < w->world; rank++)
+        assert_true(w->trainers[rank].memory.digest == wanted);
+}
+
+static void sums_are_those_of_an_undisturbed_run(void **unused)
+{
+    (void)unused;
+    uint32_t rollbacks = 0, restored = 0, failed_saves = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world w;
+        open_world(&w, seed, 1 + (uint32_t)seed % RANKS_MAX, seed % 3 == 0 ? 0 : (uint32_t)seed % 7);
+        w.sync_fails = seed % 4 == 2 ? 37 : 0;
+        env_sim_set_alloc_fail(w.asker.env, seed % 4 == 1 ? 2000 : 0);
+        run(&w);
+        rollbacks += w.rollbacks;
+        restored += w.restored;
+        failed_saves += w.failed_saves;
+        close_world(&w);
+    }
+    assert_true(rollbacks > SEEDS / 4); /* the faults were put to the test */
+    assert_true(restored > SEEDS / 4);
+    assert_true(failed_saves > 0);
+}
+
+/* A second job in the same folder begins where the first ended. */
+static void a_new_job_begins_at_the_last_checkpoint(void **unused)
+{
+    (void)unused;
+    struct world w, again;
+    open_world(&w, 5, 3, 0);
+    run(&w);
+    asker_close(&w.asker);
+    open_world(&again, 6, 3, 0);
+    again.coordinator.checkpoints = w.folder;
+    for (uint32_t rank = 0; rank < 3; rank++)
+        again.reducers[rank].checkpoints = w.folder;
+    /* Damaged, it begins at the one before, and nobody is harmed. */
+    char path[128];
+    snprintf(path, sizeof path, "%s/checkpoint-%d/part1", w.folder, STEPS);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    fputc('x', file);
+    fclose(file);
+    run(&again);
+    assert_int_equal(again.restored, 3);
+    close_world(&again);
+    assert_int_equal(files_remove_tree(files_posix, w.folder, NULL), 0);
+}
+
+static void what_belongs_to_no_era_is_refused(void **unused)
+{
+    (void)unused;
+    struct world w;
+    open_world(&w, 8, 2, 0);
+    run(&w);
+    w.asker.to = w.trainers[0].reducer;
+    float values[3] = { 1, 2, 3 };
+    struct msg_reduce head = { .sequence = 1000, .total = 3, .piece_values = REDUCER_PIECE_MIN,
+                               .count = 3, .era = 9, .rank = 1, .world = 2 };
+    /* Of an era that this rank was not told of: again, later. */
+    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values),
+                     TR_EFULL);
+    head.era = 0;
+    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values),
+                     TR_EROLLBACK);
+    head.era = 1;
+    head.world = 3;
+    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values), 0);
+    assert_int_equal(w.asker.reply_kind, MSG_FAILED);
+    head.world = 2;
+    head.piece = 1; /* not its own */
+    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values), 0);
+    assert_int_equal(w.asker.reply_kind, MSG_FAILED);
+    /* A repeat of the last reduction gets the first answer, whatever it brings. */
+    uint32_t count = count_of(STEPS - 1) < REDUCER_PIECE_MIN ? count_of(STEPS - 1)
+                                                             : REDUCER_PIECE_MIN;
+    uint32_t each = reducer_piece_values(count_of(STEPS - 1), 2);
+    count = count_of(STEPS - 1) < each ? count_of(STEPS - 1) : each;
+    float *zeroes = calloc(count, sizeof *zeroes);
+    assert_non_null(zeroes);
+    head = (struct msg_reduce){ .sequence = STEPS, .total = count_of(STEPS - 1),
+                                .piece_values = each, .count = count, .era = 1, .rank = 1,
+                                .world = 2 };
+    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, zeroes,
+                               count * sizeof *zeroes), 0);
+    assert_int_equal(w.asker.reply_kind, MSG_REDUCED);
+    for (uint32_t i = 0; i < count; i++) {
+        float wanted = sum_of(STEPS - 1, 2, i);
+        assert_memory_equal(w.asker.reply + i * sizeof wanted, &wanted, sizeof wanted);
+    }
+    free(zeroes);
+    close_world(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_belongs_to_no_era_is_refused),
+        cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
+        cmocka_unit_test(sums_are_those_of_an_undisturbed_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
