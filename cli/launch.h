@@ -11,6 +11,7 @@
 #include "actors/cluster.h"
 #include "actors/launcher_policy.h"
 #include "cli/command.h"
+#include "cli/place.h"
 #include "cli/words.h"
 #include "partition/book_json.h"
 
@@ -49,7 +50,6 @@ int launch_plan_init(struct launch_plan *plan, const struct invocation *invocati
 /* Removes the key too. */
 void launch_plan_fini(struct launch_plan *plan);
 
-enum launcher_role launch_role(const struct launch_plan *plan, uint32_t process);
 /* "[host/role N]". */
 void launch_prefix(const struct launch_plan *plan, uint32_t process,
                    char prefix[LAUNCH_PREFIX_MAX]);

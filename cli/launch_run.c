@@ -259,7 +259,7 @@ static int init_policy(struct launch *launch, struct error *error)
     if (roles == NULL)
         return error_set(error, TR_ENOMEM, "no memory to launch");
     for (uint32_t p = 0; p < launch->count; p++)
-        roles[p] = launch_role(plan, p);
+        roles[p] = place_role(&plan->plan.plan, p);
     const struct launcher_policy_options options = {
         .roles = roles,
         .count = launch->count,
@@ -290,7 +290,7 @@ static int init(struct launch *launch, const struct launch_plan *plan, struct er
         launched->who = (struct launch_who){
             .process = p,
             .host = plan->cluster.hosts[plan->plan.plan.processes[p].host].name,
-            .role = launcher_role_name(launch_role(plan, p)),
+            .role = launcher_role_name(place_role(&plan->plan.plan, p)),
             .prefix = launched->prefix,
         };
     }

@@ -23,6 +23,7 @@ libtr_cli_la_SOURCES = \
     cli/option_value.c cli/option_value.h \
     cli/options.c cli/options.h \
     cli/partition.c \
+    cli/place.c cli/place.h \
     cli/process_notice.h \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
