@@ -55,8 +55,11 @@ static int start_node(struct tr_graph *graph, struct error *error)
     int rv = messages_register(&graph->kinds, error);
     if (rv != 0)
         return rv;
-    struct node_options options = { .id = graph->process, .loops = graph_loops(graph),
-                                    .kinds = &graph->kinds, .codec = o->codec };
+    struct node_options options = { .id = graph->process,
+                                    .incarnation = o->incarnation,
+                                    .loops = graph_loops(graph),
+                                    .kinds = &graph->kinds,
+                                    .codec = o->codec };
     if (o->log != NULL)
         options.log = (struct log_sink){ write_log, o, LOG_LEVEL_INFO };
     rv = node_create(graph->session->env, &options, &graph->node, error);

@@ -40,6 +40,20 @@ static void fill_defaults(struct tr_session_options *options)
         options->recovery_deadline_ns = RECOVERY_NS_DEFAULT;
 }
 
+/* The key of the job, where the file chose nothing. */
+static int add_key(struct tr_session *session, struct error *error)
+{
+    const char *key = session->options.shared_key;
+    struct cluster *cluster = &session->cluster;
+    bool chosen = cluster->insecure_network || cluster->tls.ca != NULL ||
+                  cluster->tls.shared_key != NULL;
+    if (key == NULL || chosen)
+        return 0;
+    cluster->tls.shared_key = strdup(key);
+    return cluster->tls.shared_key != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the "
+                                                           "path of a key");
+}
+
 /* What the file says goes before what the caller says, but for choices of this one process. */
 static int read_cluster(struct tr_session *session, struct error *error)
 {
@@ -60,7 +74,7 @@ static int read_cluster(struct tr_session *session, struct error *error)
         o->memory_bytes_max = cluster->limits.memory_bytes;
     if (cluster->limits.recovery_deadline_ns != 0)
         o->recovery_deadline_ns = (int64_t)cluster->limits.recovery_deadline_ns;
-    return 0;
+    return add_key(session, error);
 }
 
 static int check(struct tr_session *session)

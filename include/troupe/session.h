@@ -46,6 +46,12 @@ struct tr_session_options {
      * `process`; what the file says goes before the numbers above. NULL: everything is here. */
     const char *cluster;
     uint32_t process;
+    /* Which life of that process this is: each is larger than the one before it. 0: the clock says.
+     * A launcher, which starts processes again, counts them. */
+    uint32_t incarnation;
+    /* The file of a key that the job's processes share, where the cluster file names no keys: what
+     * troupe launch makes for its job. NULL: none. */
+    const char *shared_key;
     /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;
