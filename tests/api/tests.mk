@@ -37,3 +37,8 @@ check_PROGRAMS += tests/api/test_deal
 TESTS += tests/api/test_deal
 tests_api_test_deal_SOURCES = tests/api/test_deal.c tests/api/world.c tests/api/world.h
 tests_api_test_deal_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_affinity
+TESTS += tests/api/test_affinity
+tests_api_test_affinity_SOURCES = tests/api/test_affinity.c
+tests_api_test_affinity_LDADD = $(api_libs) $(test_libs)
