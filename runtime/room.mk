@@ -42,6 +42,8 @@ libtr_runtime_la_SOURCES = \
     runtime/files.c \
     runtime/files.h \
     runtime/files_posix.c \
+    runtime/files_sim.c \
+    runtime/files_sim.h \
     runtime/files_tree.c \
     runtime/hotmem.c \
     runtime/hotmem.h \
@@ -70,6 +72,8 @@ libtr_runtime_la_SOURCES = \
     runtime/post.h \
     runtime/runtime_kinds.h \
     runtime/security.h \
+    runtime/sim_disk.c \
+    runtime/sim_disk.h \
     runtime/sim_net.c \
     runtime/sim_net.h \
     runtime/sim_pipe.c \

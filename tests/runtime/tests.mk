@@ -80,3 +80,8 @@ TESTS += tests/runtime/test_sim_kill
 tests_runtime_test_sim_kill_SOURCES = tests/runtime/test_sim_kill.c tests/runtime/echo.c \
     tests/runtime/echo.h $(runtime_support)
 tests_runtime_test_sim_kill_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_files_sim
+TESTS += tests/runtime/test_files_sim
+tests_runtime_test_files_sim_SOURCES = tests/runtime/test_files_sim.c $(runtime_support)
+tests_runtime_test_files_sim_LDADD = $(runtime_libs) $(test_libs)

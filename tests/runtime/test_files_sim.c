@@ -1,0 +1,303 @@
+/* The simulator's files: like the system's while nobody dies; what a kill may take and what not. */
+#include "tests/runtime/support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/files_sim.h"
+
+static struct files_sim *make_disk(uint64_t seed, struct env **env)
+{
+    struct files_sim *disk = NULL;
+    assert_int_equal(env_sim_create(seed, NULL, env), 0);
+    assert_int_equal(files_sim_create(*env, &disk), 0);
+    return disk;
+}
+
+static void drop_disk(struct files_sim *disk, struct env *env)
+{
+    files_sim_destroy(disk);
+    env_destroy(env);
+}
+
+static struct files *mount(struct files_sim *disk)
+{
+    struct files *files = files_sim_mount(disk);
+    assert_non_null(files);
+    return files;
+}
+
+static void write_file(struct files *files, const char *path, const char *text, bool sync)
+{
+    struct file file;
+    assert_int_equal(file_create(&file, files, path, NULL), 0);
+    assert_int_equal(file_append(&file, text, strlen(text), NULL), 0);
+    if (sync)
+        assert_int_equal(file_sync(&file, NULL), 0);
+    file_close(&file);
+}
+
+/* -1: it is not there; else whether it holds the text. */
+static int holds(struct files *files, const char *path, const char *text)
+{
+    char *data = NULL;
+    size_t size = 0;
+    if (files_read_all(files, path, 1 << 20, &data, &size, NULL) != 0)
+        return -1;
+    int same = size == strlen(text) && memcmp(data, text, size) == 0;
+    free(data);
+    return same;
+}
+
+/* One drawn operation on either; the results, and what was read, have to agree. */
+struct both {
+    struct env *env;
+    struct files *files[2];
+    char root[2][64];
+};
+
+static uint64_t draw(struct both *both, uint64_t n)
+{
+    return both->env->ops->random(both->env) % n;
+}
+
+static void path_in(const struct both *both, int which, uint64_t number, char path[128])
+{
+    static const char *const names[] = { "a", "b", "f", "f/a", "f/b", "f/g", "f/g/a", "g", "g/a" };
+    snprintf(path, 128, "%s/%s", both->root[which], names[number]);
+}
+
+static int visit(void *arg, const char *name)
+{
+    uint64_t *sum = arg;
+    *sum += (unsigned char)name[0] * UINT64_C(1000003);
+    return 0;
+}
+
+static int64_t file_operation(struct files *files, const char *path, uint64_t size, uint64_t at)
+{
+    char data[512];
+    static const int flags[] = { O_RDWR | O_CREAT, O_RDWR | O_CREAT | O_EXCL, O_RDONLY,
+                                 O_RDONLY | O_DIRECTORY, O_RDWR | O_TRUNC };
+    int fd = files->open(files, path, flags[at % 5], 0666);
+    if (fd < 0)
+        return fd;
+    struct file_facts facts;
+    memset(data, (int)size, sizeof data);
+    ssize_t put = files->pwrite(files, fd, data, (size_t)size, at);
+    memset(data, 0, sizeof data);
+    ssize_t got = files->pread(files, fd, data, (size_t)size, at / 2);
+    int64_t result = put * 3 + got * 1000;
+    for (size_t i = 0; i < sizeof data; i++)
+        result = result * 31 + data[i];
+    assert_int_equal(files->fstat(files, fd, &facts), 0);
+    if (facts.is_regular)
+        result = result * 31 + (int64_t)facts.size;
+    assert_int_equal(files->fsync(files, fd), 0);
+    assert_int_equal(files->close(files, fd), 0);
+    return result & 0x7fffffff;
+}
+
+static int64_t operate(struct files *files, uint64_t what, const char *a, const char *b,
+                       uint64_t size, uint64_t at)
+{
+    struct file_facts facts;
+    uint64_t sum = 0;
+    switch (what) {
+    case 0:
+        return files->mkdir(files, a, 0777);
+    case 1:
+        return files->unlink(files, a);
+    case 2:
+        return files->rmdir(files, a);
+    case 3:
+        return files->rename(files, a, b);
+    case 4: {
+        int rc = files->stat(files, a, &facts);
+        return rc < 0 ? rc : facts.is_folder ? -1000 : (int64_t)facts.size;
+    }
+    case 5: {
+        int rc = files->list(files, a, visit, &sum);
+        return rc < 0 ? rc : (int64_t)sum;
+    }
+    default:
+        return file_operation(files, a, size, at);
+    }
+}
+
+/* Systems say both of a folder that is not empty; unlink of a folder is EPERM to POSIX. */
+static int64_t alike(int64_t result)
+{
+    return result == -EEXIST ? -ENOTEMPTY : result == -EPERM ? -EISDIR : result;
+}
+
+static void it_is_like_the_system(void **state)
+{
+    (void)state;
+    struct both both = { .env = NULL };
+    struct files_sim *disk = make_disk(7, &both.env);
+    files_sim_set_short(disk, 0);
+    both.files[0] = files_posix;
+    both.files[1] = mount(disk);
+    snprintf(both.root[0], sizeof both.root[0], "/tmp/troupe-files-XXXXXX");
+    snprintf(both.root[1], sizeof both.root[1], "/disk");
+    assert_non_null(mkdtemp(both.root[0]));
+    assert_int_equal(files_make_folders(both.files[1], both.root[1], NULL), 0);
+    for (int i = 0; i < 20000; i++) {
+        uint64_t what = draw(&both, 10), a = draw(&both, 9), b = draw(&both, 9);
+        uint64_t size = 1 + draw(&both, 500), at = draw(&both, 2000);
+        int64_t results[2];
+        char from[128], to[128];
+        for (int j = 0; j < 2; j++) {
+            path_in(&both, j, a, from);
+            path_in(&both, j, b, to);
+            results[j] = operate(both.files[j], what, from, to, size, at);
+        }
+        if (alike(results[0]) != alike(results[1]))
+            fail_msg("step %d: operation %d on %s, %s: %lld, and %lld here", i, (int)what, from, to,
+                     (long long)results[0], (long long)results[1]);
+    }
+    assert_int_equal(files_remove_tree(files_posix, both.root[0], NULL), 0);
+    drop_disk(disk, both.env);
+}
+
+static void what_was_synced_stays_and_the_rest_may_go(void **state)
+{
+    (void)state;
+    uint32_t lost = 0, torn = 0, nameless = 0, kept = 0;
+    char text[5000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct files *files = mount(disk);
+        write_file(files, "/synced", text, true);
+        assert_int_equal(files_sync_folder(files, "/", NULL), 0);
+        write_file(files, "/written", text, false);
+        write_file(files, "/named", text, false);
+        files_sim_kill(files);
+        assert_int_equal(files->open(files, "/synced", O_RDONLY, 0), -EIO);
+        files = mount(disk);
+        assert_int_equal(holds(files, "/synced", text), 1);
+        int first = holds(files, "/written", text);
+        lost += first == -1;
+        torn += first == 0;
+        kept += first == 1;
+        nameless += holds(files, "/named", text) == -1;
+        if (holds(files, "/named", text) != -1)
+            assert_int_not_equal(first, -1); /* names are kept in order */
+        drop_disk(disk, env);
+    }
+    assert_true(lost > 10 && torn > 10 && kept > 10 && nameless > lost);
+}
+
+/* The way that checkpoints are replaced: whole, whenever the process dies. */
+static void a_file_replaced_by_a_synced_one_is_whole(void **state)
+{
+    (void)state;
+    uint32_t olds = 0, news = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct files *files = mount(disk);
+        uint64_t steps = seed % 4;
+        write_file(files, "/file", "old", true);
+        assert_int_equal(files_sync_folder(files, "/", NULL), 0);
+        write_file(files, "/file.tmp", "new", true);
+        if (steps > 0)
+            assert_int_equal(files_rename(files, "/file.tmp", "/file", NULL), 0);
+        if (steps > 1)
+            assert_int_equal(files_sync_folder(files, "/", NULL), 0);
+        files_sim_kill(files);
+        files = mount(disk);
+        int is_new = holds(files, "/file", "new");
+        assert_int_equal(is_new || holds(files, "/file", "old"), 1);
+        if (steps == 0)
+            assert_int_equal(is_new, 0);
+        if (steps > 1)
+            assert_int_equal(is_new, 1);
+        olds += steps == 1 && !is_new;
+        news += steps == 1 && is_new;
+        drop_disk(disk, env);
+    }
+    assert_true(olds > 0 && news > 0);
+}
+
+static void a_kill_takes_only_what_its_own_process_did(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct files *one = mount(disk), *other = mount(disk);
+        write_file(one, "/one", "one", false);
+        write_file(other, "/other", "other", false);
+        files_sim_kill(one);
+        assert_int_equal(holds(other, "/other", "other"), 1);
+        drop_disk(disk, env);
+    }
+}
+
+static void a_full_disk_says_so(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct files_sim *disk = make_disk(1, &env);
+    struct files *files = mount(disk);
+    struct file file;
+    struct error error;
+    char data[600] = { 0 };
+    files_sim_set_bytes_max(disk, 1000);
+    assert_int_equal(file_create(&file, files, "/a", NULL), 0);
+    assert_int_equal(file_append(&file, data, 600, NULL), 0);
+    assert_int_equal(file_append(&file, data, 600, &error), TR_ENOSPC);
+    assert_non_null(strstr(error.text, "/a"));
+    assert_int_equal(file_write_at(&file, 0, data, 600, NULL), 0); /* over what is there */
+    file_close(&file);
+    assert_int_equal(files->unlink(files, "/a"), 0);
+    assert_int_equal(file_create(&file, files, "/b", NULL), 0);
+    assert_int_equal(file_append(&file, data, 600, NULL), 0);
+    file_close(&file);
+    drop_disk(disk, env);
+}
+
+static void after_a_sync_that_failed_later_ones_lie(void **state)
+{
+    (void)state;
+    uint32_t lost = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        struct env *env = NULL;
+        struct files_sim *disk = make_disk(seed, &env);
+        struct files *files = mount(disk);
+        struct file file;
+        struct error error;
+        assert_int_equal(file_create(&file, files, "/a", NULL), 0);
+        assert_int_equal(files_sync_folder(files, "/", NULL), 0);
+        assert_int_equal(file_append(&file, "text", 4, NULL), 0);
+        files_sim_set_sync_fail(disk, 1000000);
+        assert_int_equal(file_sync(&file, &error), TR_EIO);
+        files_sim_set_sync_fail(disk, 0);
+        assert_int_equal(file_sync(&file, NULL), 0);
+        file_close(&file);
+        files_sim_kill(files);
+        lost += holds(mount(disk), "/a", "text") != 1;
+        drop_disk(disk, env);
+    }
+    assert_true(lost > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_like_the_system),
+        cmocka_unit_test(what_was_synced_stays_and_the_rest_may_go),
+        cmocka_unit_test(a_file_replaced_by_a_synced_one_is_whole),
+        cmocka_unit_test(a_kill_takes_only_what_its_own_process_did),
+        cmocka_unit_test(a_full_disk_says_so),
+        cmocka_unit_test(after_a_sync_that_failed_later_ones_lie),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
