@@ -101,8 +101,9 @@ bool actor_advance(struct actor *actor);
 /* A KILL has arrived. */
 void actor_be_killed(struct actor *actor, int reason);
 
-/* supervisor.c: takes over an actor that was created with this parent. */
-void supervisor_adopt(struct actor *parent, struct child *child);
+/* supervisor.c: takes over an actor that was created with this parent, as its youngest child or
+ * (first) its oldest, which ends last. */
+void supervisor_adopt(struct actor *parent, struct child *child, bool first);
 struct child *child_create(const struct actor_options *options);
 
 /* A child's end, on its parent's loop. */

@@ -6,6 +6,7 @@
 #include "runtime/actor_impl.h"
 #include "runtime/call.h"
 #include "runtime/directory_impl.h"
+#include "runtime/links_impl.h"
 #include "runtime/loop.h"
 #include "runtime/monitor.h"
 #include "runtime/node_impl.h"
@@ -203,12 +204,41 @@ struct asking {
     directory_registered *registered;
     directory_found *found;
     void *arg;
+    /* Of an ask of another node, which is repeated when that node went down. */
+    uint32_t node;
+    uint64_t deadline_ns;
+    struct runtime_name name;
 };
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply);
+
+/* The directory of that node, of whichever incarnation lives there now. */
+static struct address directory_of(const struct actor *self, uint32_t node)
+{
+    const struct node *own = self->loop->node;
+    if (node == own->id)
+        return own->directory;
+    return (struct address){ node, 0, DIRECTORY_SLOT, DIRECTORY_GENERATION };
+}
+
+static int send_ask(struct actor *self, uint32_t kind, struct asking *asking)
+{
+    struct message *request = message_create(self, kind);
+    if (request == NULL)
+        return TR_ENOMEM;
+    *(struct runtime_name *)message_head(request) = asking->name;
+    return actor_call(self, directory_of(self, asking->node), request, asking->deadline_ns,
+                      answered, asking, NULL);
+}
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct asking asking = *(struct asking *)arg;
     struct address address = ADDRESS_NONE;
+    bool again = status == TR_EPEERDOWN && asking.node != self->loop->node->id &&
+                 asking.deadline_ns > actor_now_ns(self);
+    if (again && send_ask(self, RUNTIME_LOOKUP, arg) == 0)
+        return;
     free(arg);
     if (reply != NULL)
         address = ((struct runtime_found *)message_head(reply))->address;
@@ -221,25 +251,23 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         actor_exit(self, status);
 }
 
-static int ask(struct actor *self, uint32_t kind, const char *name, bool wait,
-               uint64_t deadline_ns, struct asking asking)
+static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *name, bool wait,
+               struct asking asking)
 {
     size_t length = strlen(name);
     if (length == 0 || length >= DIRECTORY_NAME_MAX)
         return TR_EINVAL;
-    struct message *request = message_create(self, kind);
+    const struct node *own = self->loop->node;
+    if (node != own->id && (own->links == NULL || !links_know(own->links, node)))
+        return TR_ENOENT;
     struct asking *kept = malloc(sizeof *kept);
-    if (request == NULL || kept == NULL) {
-        message_release(self, request);
-        free(kept);
+    if (kept == NULL)
         return TR_ENOMEM;
-    }
     *kept = asking;
-    struct runtime_name *head = message_head(request);
-    memcpy(head->name, name, length + 1);
-    head->wait = wait;
-    int rc = actor_call(self, self->loop->node->directory, request, deadline_ns, answered, kept,
-                        NULL);
+    kept->node = node;
+    memcpy(kept->name.name, name, length + 1);
+    kept->name.wait = wait;
+    int rc = send_ask(self, kind, kept);
     if (rc < 0)
         free(kept);
     return rc;
@@ -247,19 +275,33 @@ static int ask(struct actor *self, uint32_t kind, const char *name, bool wait,
 
 int directory_register(struct actor *self, const char *name, directory_registered *done, void *arg)
 {
-    return ask(self, RUNTIME_REGISTER, name, false, actor_now_ns(self) + DIRECTORY_DEADLINE_NS,
-               (struct asking){ .registered = done, .arg = arg });
+    return ask(self, RUNTIME_REGISTER, self->loop->node->id, name, false,
+               (struct asking){ .registered = done, .arg = arg,
+                                .deadline_ns = actor_now_ns(self) + DIRECTORY_DEADLINE_NS });
 }
 
 int directory_lookup(struct actor *self, const char *name, directory_found *done, void *arg)
 {
-    return ask(self, RUNTIME_LOOKUP, name, false, actor_now_ns(self) + DIRECTORY_DEADLINE_NS,
-               (struct asking){ .found = done, .arg = arg });
+    return directory_lookup_at(self, self->loop->node->id, name,
+                               actor_now_ns(self) + DIRECTORY_DEADLINE_NS, done, arg);
 }
 
 int directory_wait(struct actor *self, const char *name, uint64_t deadline_ns,
                    directory_found *done, void *arg)
 {
-    return ask(self, RUNTIME_LOOKUP, name, true, deadline_ns,
-               (struct asking){ .found = done, .arg = arg });
+    return directory_wait_at(self, self->loop->node->id, name, deadline_ns, done, arg);
+}
+
+int directory_lookup_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,
+                        directory_found *done, void *arg)
+{
+    return ask(self, RUNTIME_LOOKUP, node, name, false,
+               (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
+}
+
+int directory_wait_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,
+                      directory_found *done, void *arg)
+{
+    return ask(self, RUNTIME_LOOKUP, node, name, true,
+               (struct asking){ .found = done, .arg = arg, .deadline_ns = deadline_ns });
 }

@@ -1,30 +1,5 @@
 #include "runtime/kind.h"
 
-#include <assert.h>
-
-#include "runtime/runtime_kinds.h"
-
-static const struct kind runtime_kinds[] = {
-    { .id = RUNTIME_STOP, .name = "stop", .class = KIND_ONCE },
-    { .id = RUNTIME_KILL, .name = "kill", .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_kill) },
-    { .id = RUNTIME_MONITOR, .name = "monitor", .class = KIND_ONCE },
-    { .id = RUNTIME_DEMONITOR, .name = "demonitor", .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_demonitor) },
-    { .id = RUNTIME_REGISTER, .name = "register", .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_name) },
-    { .id = RUNTIME_LOOKUP, .name = "lookup", .class = KIND_PURE,
-      .head_bytes = sizeof(struct runtime_name) },
-    { .id = RUNTIME_FOUND, .name = "found", .class = KIND_PURE,
-      .head_bytes = sizeof(struct runtime_found) },
-};
-
-void runtime_kinds_add(struct kinds *kinds)
-{
-    for (size_t i = 0; i < sizeof runtime_kinds / sizeof *runtime_kinds; i++)
-        kinds->by_id[runtime_kinds[i].id] = &runtime_kinds[i];
-}
-
 int kinds_add(struct kinds *kinds, const struct kind *kind, struct error *error)
 {
     const char *name = kind->name != NULL ? kind->name : "(unnamed)";

@@ -14,6 +14,7 @@
 #ifndef RUNTIME_KIND_H
 #define RUNTIME_KIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,7 @@ struct kind {
     uint16_t id; /* KIND_ROOMS_FIRST .. KINDS_MAX - 1 */
     uint8_t lane;
     uint8_t class;
+    bool guest;              /* guests may send it (links.h) */
     uint32_t head_bytes;     /* exactly; at most KIND_HEAD_BYTES_MAX */
     uint64_t body_bytes_max; /* 0: no body */
     const char *name;

@@ -5,6 +5,7 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/dump_impl.h"
+#include "runtime/links_impl.h"
 #include "runtime/log.h"
 #include "runtime/node_impl.h"
 
@@ -232,7 +233,8 @@ static void flush_all(struct loop *loop)
 
 static bool has_work(const struct loop *loop)
 {
-    return loop->run_first != NULL || loop->streams.first != NULL;
+    return loop->run_first != NULL || loop->streams.first != NULL || loop->dirty_links != NULL ||
+           loop->downs != NULL;
 }
 
 bool loop_turn(struct loop *loop)
@@ -244,7 +246,13 @@ bool loop_turn(struct loop *loop)
     run_actors(loop);
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
+    if (loop->downs != NULL)
+        links_run_downs(loop);
+    if (loop->dirty_links != NULL)
+        links_flush(loop);
     flush_all(loop);
+    if (loop->telling != NULL)
+        links_tell_downs(loop);
     return has_work(loop);
 }
 
@@ -334,5 +342,9 @@ void loop_bring_home(struct loop *home, struct message *message, struct buffer *
 void loop_drain(struct loop *loop)
 {
     flush_all(loop);
+    if (loop->telling != NULL)
+        links_tell_downs(loop);
     take_inbox(loop);
+    if (loop->downs != NULL)
+        links_run_downs(loop);
 }

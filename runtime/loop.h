@@ -32,6 +32,7 @@
 #include "runtime/stream_impl.h"
 #include "runtime/timers.h"
 
+struct link;
 struct node;
 
 struct inbox {
@@ -66,6 +67,9 @@ struct loop {
     struct outbox *outboxes; /* [node's loops] */
     uint64_t dirty[4];       /* one bit for each outbox with something in it */
     struct timers timers;
+    struct link *dirty_links; /* that have something to write */
+    struct link *telling;     /* that tell all loops of a dead incarnation */
+    struct post *downs;       /* dead incarnations that this loop was told of */
     struct stream_queue streams; /* that have something to tell */
     struct calls calls;
     struct message_pool messages;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "runtime/actor_impl.h"
+#include "runtime/links_impl.h"
 #include "runtime/log.h"
 #include "runtime/loop.h"
 #include "runtime/node_impl.h"
@@ -30,6 +31,8 @@ void loop_free_message(struct loop *loop, struct message *message)
 {
     if (message == NULL)
         return;
+    if (message->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(loop, message);
     if (message->body != NULL) {
         loop_buffer_release(loop, message->body);
         message->body = NULL;
@@ -105,8 +108,17 @@ int loop_route(struct loop *loop, struct message *message)
         }
         return 0;
     }
-    if (node->forward != NULL && to.node != node->id && !address_is_none(to))
-        return node->forward(node->forward_arg, loop, message);
+    if (to.node != node->id && node->links != NULL && !address_is_none(to) &&
+        links_know(node->links, to.node)) {
+        uint32_t target = to.node % node->num_loops;
+        if (target == loop->index) {
+            links_send(loop, message);
+        } else {
+            messages_push(&loop->outboxes[target].messages, message);
+            mark(loop, target);
+        }
+        return 0;
+    }
     counter_add(&loop->stale, 1);
     loop_turn_around(loop, message, TR_EPEERDOWN);
     return TR_EPEERDOWN;
@@ -118,6 +130,8 @@ void loop_turn_around(struct loop *loop, struct message *message, int status)
         loop_free_message(loop, message);
         return;
     }
+    if (message->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(loop, message);
     if (message->body != NULL) {
         loop_buffer_release(loop, message->body);
         message->body = NULL;
@@ -170,8 +184,11 @@ struct message *mailbox_pop(struct actor *actor)
     if (message != NULL)
         return message;
     message = messages_pop(&actor->data);
-    if (message != NULL)
+    if (message != NULL) {
         actor->mailbox_bytes -= mailbox_cost(message);
+        if (message->frame.flags & MESSAGE_CREDIT)
+            links_return_credit(actor->loop, message);
+    }
     return message;
 }
 
@@ -200,6 +217,10 @@ static bool handle(struct loop *loop, struct actor *actor, struct message *messa
 
 void loop_deliver(struct loop *loop, struct message *message)
 {
+    if (message->frame.to.node != loop->node->id) {
+        links_send(loop, message);
+        return;
+    }
     struct actor *actor = loop_actor(loop, message->frame.to);
     if (loop->simulated)
         loop->env->ops->trace(loop->env,

@@ -5,21 +5,27 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/directory_impl.h"
+#include "runtime/links_impl.h"
 #include "runtime/node_impl.h"
 #include "runtime/runtime_kinds.h"
 
 /* What a node that stops because a root failed grants the others to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
 
-static int root_failed(struct node *node, int reason)
+void node_fail(struct node *node, int reason)
 {
     pthread_mutex_lock(&node->mutex);
     if (node->failure == 0)
         node->failure = reason;
     pthread_mutex_unlock(&node->mutex);
+    node_stop(node, env_now_ns(node->env) + NODE_FAILURE_DRAIN_NS);
+}
+
+static int root_failed(struct node *node, int reason)
+{
     log_write(node, LOG_LEVEL_ERROR, "node %u stops: a root actor failed: %s", node->id,
               tr_strerror(reason));
-    node_stop(node, env_now_ns(node->env) + NODE_FAILURE_DRAIN_NS);
+    node_fail(node, reason);
     return 0;
 }
 
@@ -99,6 +105,8 @@ static int create_root(struct node *node)
     if (rc == 0) {
         actor_install(node->root, NULL);
         rc = node_spawn(node, &directory_options, &node->directory);
+        assert(rc < 0 || (node->directory.slot == DIRECTORY_SLOT &&
+                          node->directory.generation == DIRECTORY_GENERATION));
     }
     node->loops[0].simulated = simulated;
     return rc;
@@ -123,8 +131,6 @@ int node_create(struct env *env, const struct node_options *options, struct node
         node->kinds = *options->kinds;
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
-    node->forward = options->forward;
-    node->forward_arg = options->forward_arg;
     account_init(&node->message_account, "messages",
                  options->message_bytes_max != 0 ? options->message_bytes_max : SIZE_MAX);
     pthread_mutex_init(&node->mutex, NULL);
@@ -180,16 +186,18 @@ int node_start(struct node *node)
 struct adoption {
     struct post post;
     struct child *child;
+    bool first;
 };
 
 static void adopt(struct loop *loop, struct post *post)
 {
     struct adoption *adoption = (struct adoption *)(void *)post;
-    supervisor_adopt(loop->node->root, adoption->child);
+    supervisor_adopt(loop->node->root, adoption->child, adoption->first);
     free(adoption);
 }
 
-int node_spawn(struct node *node, const struct actor_options *options, struct address *address)
+static int spawn(struct node *node, const struct actor_options *options, bool first,
+                 struct address *address, struct actor **out)
 {
     if (options->loop >= node->num_loops)
         return TR_ERANGE;
@@ -200,6 +208,7 @@ int node_spawn(struct node *node, const struct actor_options *options, struct ad
         goto err_after_memory;
     adoption->post.run = adopt;
     adoption->child = child;
+    adoption->first = first;
     pthread_mutex_lock(&node->mutex);
     if (node->stopping)
         rc = TR_ECLOSED;
@@ -208,6 +217,7 @@ int node_spawn(struct node *node, const struct actor_options *options, struct ad
     if (rc == 0) {
         struct actor *actor = child->actor;
         *address = actor->address;
+        *out = actor;
         loop_post(&node->loops[0], &adoption->post);
         actor_install(actor, NULL);
     }
@@ -218,6 +228,18 @@ err_after_memory:
     free(adoption);
     free(child);
     return rc;
+}
+
+int node_spawn(struct node *node, const struct actor_options *options, struct address *address)
+{
+    struct actor *actor;
+    return spawn(node, options, false, address, &actor);
+}
+
+int node_spawn_first(struct node *node, const struct actor_options *options,
+                     struct address *address, struct actor **actor)
+{
+    return spawn(node, options, true, address, actor);
 }
 
 static void kill_now(struct actor *root, void *arg)
@@ -297,6 +319,9 @@ void node_destroy(struct node *node)
     assert(node_is_empty(node));
     if (node->loops[0].driver != NULL)
         node_join(node);
+    links_drop_leftovers(node->links);
+    drain(node);
+    links_destroy(node->links);
     for (uint32_t i = 0; i < node->num_loops; i++)
         loop_fini(&node->loops[i]);
     free(node->loops);

@@ -14,12 +14,11 @@ struct node {
     bool codec;
     struct kinds kinds;
     struct log_sink log;
-    int (*forward)(void *arg, struct loop *loop, struct message *message);
-    void *forward_arg;
     struct account message_account;
     struct loop *loops; /* [num_loops] */
     struct actor *root; /* on loop 0: parent of the directory and of the node's roots */
     struct address directory;
+    struct links *links; /* NULL: other nodes are down */
     struct post kill_post; /* brings the deadline of a stop to loop 0 */
     struct timer kill_timer;
     /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
@@ -51,6 +50,13 @@ void node_note_refusal(struct node *node, const char *what, size_t bytes);
 
 /* Any thread: frees a message without a home (a port's). Its body is gone. */
 void node_free_message(struct node *node, struct message *message);
+
+/* As node_spawn before the node starts, but it ends after all roots there are; *actor is it. */
+int node_spawn_first(struct node *node, const struct actor_options *options,
+                     struct address *address, struct actor **actor);
+
+/* The node stops, with this reason (TR_E*), as if a root had failed with it. Any loop. */
+void node_fail(struct node *node, int reason);
 
 /* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
 int node_root_ended(struct actor *parent, int reason);

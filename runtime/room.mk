@@ -45,10 +45,14 @@ libtr_runtime_la_SOURCES = \
     runtime/files_sim.c \
     runtime/files_sim.h \
     runtime/files_tree.c \
+    runtime/greeting.c runtime/greeting.h runtime/hello.h \
     runtime/hotmem.c \
     runtime/hotmem.h \
     runtime/kind.c \
     runtime/kind.h \
+    runtime/link.c runtime/link_down.c runtime/link_impl.h runtime/link_receive.c \
+    runtime/link_send.c runtime/link_session.c \
+    runtime/links.c runtime/links.h runtime/links_impl.h runtime/listener.c \
     runtime/log.c \
     runtime/log.h \
     runtime/loop.c \
@@ -70,7 +74,8 @@ libtr_runtime_la_SOURCES = \
     runtime/port.c \
     runtime/port.h \
     runtime/post.h \
-    runtime/runtime_kinds.h \
+    runtime/runtime_codec.cc runtime/runtime_codec.h \
+    runtime/runtime_kinds.c runtime/runtime_kinds.h \
     runtime/security.h \
     runtime/sim_disk.c \
     runtime/sim_disk.h \
@@ -96,4 +101,17 @@ libtr_runtime_la_SOURCES = \
     runtime/timer.c \
     runtime/timer.h \
     runtime/timers.h \
-    runtime/transport.h
+    runtime/transport.c \
+    runtime/transport.h \
+    runtime/wire.c runtime/wire.h
+nodist_libtr_runtime_la_SOURCES = runtime/runtime_generated.h
+
+EXTRA_DIST += runtime/runtime.fbs
+BUILT_SOURCES += runtime/runtime_generated.h
+CLEANFILES += runtime/runtime_generated.h
+
+runtime/runtime_generated.h: runtime/runtime.fbs
+	$(AM_V_GEN)$(MKDIR_P) runtime && $(FLATC) --cpp -o runtime $(srcdir)/runtime/runtime.fbs
+
+# BUILT_SOURCES come first only for the big targets; `make libtr_runtime.la` needs this too.
+runtime/runtime_codec.lo: runtime/runtime_generated.h

@@ -1,11 +1,12 @@
-/* The runtime's own message kinds. They never leave a node yet, so they have no encoding. */
+/* The runtime's own message kinds. Only REGISTER never leaves its node. */
 #ifndef RUNTIME_RUNTIME_KINDS_H
 #define RUNTIME_RUNTIME_KINDS_H
 
 #include <stdint.h>
 
 #include "runtime/address.h"
-#include "runtime/kind.h"
+
+struct kinds;
 
 enum runtime_kind {
     RUNTIME_STOP = 1,  /* orderly stop */

@@ -47,8 +47,14 @@ struct child *child_create(const struct actor_options *options)
     return child;
 }
 
-void supervisor_adopt(struct actor *parent, struct child *child)
+void supervisor_adopt(struct actor *parent, struct child *child, bool first)
 {
+    if (first && parent->oldest != NULL) {
+        child->younger = parent->oldest;
+        parent->oldest->older = child;
+        parent->oldest = child;
+        return;
+    }
     child->older = parent->youngest;
     if (parent->youngest != NULL)
         parent->youngest->younger = child;
@@ -93,7 +99,7 @@ int actor_spawn(struct actor *self, const struct actor_options *options, struct 
         free(child);
         return rc;
     }
-    supervisor_adopt(self, child);
+    supervisor_adopt(self, child, false);
     *address = child->actor->address;
     actor_install(child->actor, self->loop);
     return 0;

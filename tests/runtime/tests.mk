@@ -85,3 +85,10 @@ check_PROGRAMS += tests/runtime/test_files_sim
 TESTS += tests/runtime/test_files_sim
 tests_runtime_test_files_sim_SOURCES = tests/runtime/test_files_sim.c $(runtime_support)
 tests_runtime_test_files_sim_LDADD = $(runtime_libs) $(test_libs)
+
+link_support = tests/runtime/link_support.c tests/runtime/link_support.h $(runtime_support)
+
+check_PROGRAMS += tests/runtime/test_link
+TESTS += tests/runtime/test_link
+tests_runtime_test_link_SOURCES = tests/runtime/test_link.c $(link_support)
+tests_runtime_test_link_LDADD = $(runtime_libs) $(test_libs)

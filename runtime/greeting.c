@@ -1,0 +1,144 @@
+#include "runtime/greeting.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/crc32c.h"
+
+struct greeting *greeting_create(struct transport *transport)
+{
+    struct greeting *greeting = calloc(1, sizeof *greeting);
+    if (greeting == NULL)
+        transport_destroy(transport);
+    else
+        greeting->transport = transport;
+    return greeting;
+}
+
+void greeting_destroy(struct greeting *greeting)
+{
+    if (greeting == NULL)
+        return;
+    transport_destroy(greeting->transport);
+    free(greeting);
+}
+
+struct transport *greeting_take(struct greeting *greeting)
+{
+    struct transport *transport = greeting->transport;
+    greeting->transport = NULL;
+    return transport;
+}
+
+uint32_t greeting_record(uint8_t type, const struct wire_hello *hello, uint32_t refusal,
+                         unsigned char *out)
+{
+    unsigned char *payload = out + WIRE_HEADER_BYTES;
+    int bytes = hello != NULL ? hello_encode(hello, payload, RUNTIME_CODEC_BYTES_MAX)
+                              : refuse_encode(refusal, payload, RUNTIME_CODEC_BYTES_MAX);
+    assert(bytes > 0);
+    struct wire_header header = { .bytes = (uint32_t)bytes, .type = type };
+    header.crc = crc32c(wire_crc_begin(&header), payload, header.bytes);
+    memcpy(out, &header, sizeof header);
+    return WIRE_HEADER_BYTES + header.bytes;
+}
+
+void greeting_say(struct greeting *greeting, uint8_t type, const struct wire_hello *hello)
+{
+    greeting->out_at = 0;
+    greeting->out_bytes = greeting_record(type, hello, 0, greeting->out);
+}
+
+void greeting_refuse(struct greeting *greeting, uint32_t refusal)
+{
+    greeting->out_at = 0;
+    greeting->out_bytes = greeting_record(WIRE_REFUSE, NULL, refusal, greeting->out);
+}
+
+static struct wire_header header_of(const struct greeting *greeting)
+{
+    struct wire_header header;
+    memcpy(&header, greeting->in, sizeof header);
+    return header;
+}
+
+static int write_out(struct greeting *greeting)
+{
+    while (greeting->out_at < greeting->out_bytes) {
+        struct iovec part = { greeting->out + greeting->out_at,
+                              greeting->out_bytes - greeting->out_at };
+        ssize_t n = transport_writev(greeting->transport, &part, 1);
+        if (n <= 0)
+            return (int)n;
+        greeting->out_at += (uint32_t)n;
+    }
+    return 1;
+}
+
+/* Exactly one record is read, never a byte behind it: that is for who takes the connection. */
+static int read_to(struct greeting *greeting, uint32_t bytes)
+{
+    while (greeting->in_bytes < bytes) {
+        struct iovec part = { greeting->in + greeting->in_bytes, bytes - greeting->in_bytes };
+        ssize_t n = transport_readv(greeting->transport, &part, 1);
+        if (n <= 0)
+            return (int)n;
+        greeting->in_bytes += (uint32_t)n;
+    }
+    return 1;
+}
+
+static int read_in(struct greeting *greeting)
+{
+    int rc = read_to(greeting, WIRE_HEADER_BYTES);
+    if (rc <= 0)
+        return rc;
+    struct wire_header header = header_of(greeting);
+    if (wire_check_header(&header, true) < 0)
+        return TR_EFORMAT;
+    rc = read_to(greeting, WIRE_HEADER_BYTES + header.bytes);
+    if (rc <= 0)
+        return rc;
+    uint32_t crc =
+        crc32c(wire_crc_begin(&header), greeting->in + WIRE_HEADER_BYTES, header.bytes);
+    return crc == header.crc ? 1 : TR_EFORMAT;
+}
+
+int greeting_step(struct greeting *greeting, struct error *error)
+{
+    if (!greeting->secured) {
+        int rc = transport_handshake(greeting->transport, error);
+        if (rc != 0)
+            return rc < 0 ? rc : 0;
+        greeting->secured = true;
+    }
+    int written = write_out(greeting);
+    int read = written < 0 ? written : read_in(greeting);
+    transport_want(greeting->transport,
+                   STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
+    if (read < 0)
+        return error_set(error, read, "the greeting: %s", tr_strerror(read));
+    return written > 0 && read > 0 ? 1 : 0;
+}
+
+uint8_t greeting_type(const struct greeting *greeting)
+{
+    return header_of(greeting).type;
+}
+
+int greeting_hello(const struct greeting *greeting, struct wire_hello *hello)
+{
+    struct wire_header header = header_of(greeting);
+    if (header.type == WIRE_REFUSE)
+        return TR_EFORMAT;
+    return hello_decode(greeting->in + WIRE_HEADER_BYTES, header.bytes, hello);
+}
+
+int greeting_refusal(const struct greeting *greeting, uint32_t *refusal)
+{
+    struct wire_header header = header_of(greeting);
+    if (header.type != WIRE_REFUSE)
+        return TR_EFORMAT;
+    return refuse_decode(greeting->in + WIRE_HEADER_BYTES, header.bytes, refusal);
+}

@@ -1,0 +1,410 @@
+/* A link's actor: dialing, greeting, ticks, silence, leaving. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/link_impl.h"
+#include "runtime/log.h"
+
+static bool dials(const struct link *link)
+{
+    return link->peer != NULL && link->links->node->id > link->node &&
+           link->peer->endpoint.kind != ENDPOINT_NONE;
+}
+
+void link_mark(struct link *link)
+{
+    if (link->dirty || link->self == NULL)
+        return;
+    link->dirty = true;
+    link->next_dirty = link->loop->dirty_links;
+    link->loop->dirty_links = link;
+}
+
+static void dial(struct actor *self, void *arg);
+
+static void retry(struct link *link)
+{
+    if (!dials(link) || link->leaving)
+        return;
+    /* Half to one and a half of it, so that those who lost one peer don't come back in step. */
+    uint64_t wait_ns = link->retry_ns / 2 + actor_random(link->self) % link->retry_ns;
+    timer_start(link->self, &link->dial_timer, link->loop->now_ns + wait_ns, dial, link);
+    link->retry_ns *= 2;
+    if (link->retry_ns > LINK_RETRY_MOST_NS)
+        link->retry_ns = LINK_RETRY_MOST_NS;
+}
+
+void link_disconnect(struct link *link, const char *why)
+{
+    if (why != NULL)
+        log_write(link->links->node, LOG_LEVEL_DEBUG, "node %u: connection with node %u: %s",
+                  link->links->node->id, link->node, why);
+    timer_stop(&link->deadline_timer);
+    timer_stop(&link->ack_timer);
+    timer_stop(&link->stall_timer);
+    greeting_destroy(link->greeting);
+    link->greeting = NULL;
+    link_drop_partial(link);
+    if (link->wire != NULL)
+        transport_destroy(link->wire->transport);
+    free(link->wire);
+    link->wire = NULL;
+    link->phase = LINK_IDLE;
+    link->stalled = link->ack_due = false;
+    link_update_seen(link);
+    retry(link);
+    if (link->stopping)
+        actor_exit(link->self, 0);
+}
+
+static void too_late(struct actor *self, void *arg)
+{
+    (void)self;
+    link_disconnect(arg, "the greeting took too long");
+}
+
+/* The other side counts us as dead: whoever watched us went on without us. */
+static void be_fenced(struct link *link)
+{
+    struct node *node = link->links->node;
+    log_write(node, LOG_LEVEL_ERROR,
+              "node %u incarnation %u: node %u counts it as dead (fenced); it ends", node->id,
+              node->incarnation, link->node);
+    node_fail(node, TR_EPEERDOWN);
+}
+
+static void refused(struct link *link, uint32_t refusal)
+{
+    char who[32];
+    snprintf(who, sizeof who, "node %u", link->node);
+    if (refusal != LINKS_REFUSED_BUSY)
+        links_count_refusal(link->links, refusal, who, false);
+    if (refusal == LINKS_REFUSED_FENCED)
+        be_fenced(link);
+    link_disconnect(link, wire_refusal_text(refusal));
+}
+
+static bool is_sound(const struct link *link, const struct wire_hello *hello)
+{
+    const struct links *links = link->links;
+    return hello->node == link->node && hello->peer_node == links->node->id &&
+           hello->incarnation != 0 && hello->window_bytes != 0 &&
+           hello->schema_hash == links->schema_hash && strcmp(hello->cluster, links->cluster) == 0;
+}
+
+static void answered(struct link *link)
+{
+    struct wire_hello hello;
+    uint32_t refusal = LINKS_REFUSED_MALFORMED;
+    if (greeting_refusal(link->greeting, &refusal) == 0) {
+        refused(link, refusal);
+        return;
+    }
+    if (greeting_type(link->greeting) != WIRE_WELCOME ||
+        greeting_hello(link->greeting, &hello) < 0 || !is_sound(link, &hello)) {
+        links_count_refusal(link->links, LINKS_REFUSED_MALFORMED, "a peer", true);
+        link_disconnect(link, "its answer is no welcome");
+        return;
+    }
+    if (link->incarnation != 0 && hello.incarnation > link->incarnation) {
+        link_peer_down(link, "it started again");
+        return;
+    }
+    refusal = link_judge(link, &hello);
+    if (refusal == LINKS_REFUSED_NONE)
+        link_begin(link, greeting_take(link->greeting), &hello);
+    else
+        link_disconnect(link, wire_refusal_text(refusal));
+}
+
+static void go_on_greeting(struct link *link)
+{
+    struct error error = { 0 };
+    struct transport *transport = link->greeting->transport;
+    int rc = greeting_step(link->greeting, &error);
+    if (rc < 0)
+        link_disconnect(link, error.text);
+    else if (link->greeting->secured && !transport_is_trusted(transport) &&
+             !link->links->insecure_network)
+        link_disconnect(link, "it is not encrypted");
+    else if (rc > 0)
+        answered(link);
+}
+
+void link_ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct link *link = arg;
+    (void)self;
+    if (what & STREAM_FAILED) {
+        link_disconnect(link, stream_error(stream)->text);
+        return;
+    }
+    if (link->phase == LINK_DIALING)
+        link->phase = LINK_GREETING;
+    if (link->phase == LINK_GREETING) {
+        go_on_greeting(link);
+    } else if (link->phase == LINK_UP) {
+        link->wire->blocked = false;
+        link_mark(link);
+        link_read(link);
+    }
+}
+
+static void dial(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    const struct links *links = link->links;
+    const struct endpoint *endpoint = &link->peer->endpoint;
+    const struct security *security = endpoint->kind == ENDPOINT_UNIX ? NULL : links->security;
+    struct stream *stream = NULL;
+    struct transport *transport = NULL;
+    struct wire_hello hello;
+    if (link->phase != LINK_IDLE || link->leaving)
+        return;
+    if (atomic_load(&link->downs_open) != 0 ||
+        stream_connect(self, endpoint, link_ready, link, &stream) < 0 ||
+        transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
+        (link->greeting = greeting_create(transport)) == NULL) {
+        retry(link);
+        return;
+    }
+    link_hello(link, &hello);
+    greeting_say(link->greeting, WIRE_HELLO, &hello);
+    link->phase = LINK_DIALING;
+    timer_start(self, &link->deadline_timer, link->loop->now_ns + LINKS_HELLO_NS, too_late, link);
+    link_update_seen(link);
+}
+
+/* One try: if it is cut short the other side comes again and is told again. */
+static void turn_away(struct link *link, struct transport *transport, uint32_t refusal)
+{
+    unsigned char record[WIRE_HEADER_BYTES + RUNTIME_CODEC_BYTES_MAX];
+    char who[32];
+    struct iovec part = { record, greeting_record(WIRE_REFUSE, NULL, refusal, record) };
+    snprintf(who, sizeof who, "node %u", link->node);
+    if (refusal != LINKS_REFUSED_BUSY)
+        links_count_refusal(link->links, refusal, who, true);
+    ssize_t n = transport_writev(transport, &part, 1);
+    (void)n;
+    transport_destroy(transport);
+}
+
+static void welcome(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    struct wire_hello answer;
+    if (link_begin(link, transport, hello) < 0)
+        return;
+    struct link_wire *wire = link->wire;
+    link_hello(link, &answer);
+    uint32_t bytes = greeting_record(WIRE_WELCOME, &answer, 0, wire->out);
+    wire->parts[0] = (struct link_part){ wire->out, bytes };
+    wire->num_parts = 1;
+    wire->staged_bytes = wire->out_used = bytes;
+    transport_want(transport, STREAM_READABLE);
+    link_flush(link);
+}
+
+static void arrive(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    if (transport_adopt(link->self, transport, link_ready, link) < 0 || link->leaving) {
+        transport_destroy(transport);
+        return;
+    }
+    if (link->incarnation != 0 && hello->incarnation > link->incarnation)
+        link_peer_down(link, "it started again");
+    bool fenced = hello->peer_fenced >= link->links->node->incarnation && link->peer != NULL;
+    uint32_t refusal = link_judge(link, hello);
+    if (refusal == LINKS_REFUSED_NONE && link->incarnation == 0 &&
+        hello->peer_incarnation == link->links->node->incarnation)
+        refusal = LINKS_REFUSED_FENCED; /* it goes on with a session that is over here */
+    if (refusal == LINKS_REFUSED_NONE)
+        welcome(link, transport, hello);
+    else
+        turn_away(link, transport, refusal);
+    if (fenced)
+        be_fenced(link);
+}
+
+void link_arrive(struct loop *loop, struct post *post)
+{
+    struct link_arrival *arrival = (struct link_arrival *)(void *)post;
+    struct link *link = arrival->link;
+    struct actor *self = link->self;
+    (void)loop;
+    if (self == NULL || self->exiting)
+        transport_destroy(arrival->transport);
+    else
+        arrive(link, arrival->transport, &arrival->hello);
+    if (self != NULL)
+        actor_settle(self);
+    link_unref(link);
+    free(arrival);
+}
+
+/* Says goodbye when all is written; then the other side closes. */
+static void leave_over(struct actor *self, void *arg)
+{
+    (void)self;
+    link_disconnect(arg, "it did not take what was left in time");
+}
+
+static void leave(struct link *link)
+{
+    if (!link->leaving) {
+        link->leaving = true;
+        timer_stop(&link->dial_timer);
+        if (link->phase == LINK_UP)
+            timer_start(link->self, &link->leave_timer, link->loop->now_ns + LINK_LEAVE_NS,
+                        leave_over, link);
+        else
+            link_disconnect(link, NULL);
+        link_mark(link);
+    }
+    if (link->stopping && link->phase != LINK_UP)
+        actor_exit(link->self, 0);
+}
+
+/* Another loop has credit for us, or all links leave. */
+static void noted(struct loop *loop, struct post *post)
+{
+    struct link *link = (struct link *)(void *)((char *)post - offsetof(struct link, note));
+    struct actor *self = link->self;
+    (void)loop;
+    atomic_store(&link->noted, false);
+    if (self != NULL && !self->exiting) {
+        link_take_returned(link);
+        link->ack_due |= link->data_released != link->released_told;
+        if (atomic_load(&link->links->leaving))
+            leave(link);
+        link_mark(link);
+        actor_settle(self);
+    }
+    link_unref(link);
+}
+
+void link_note(struct link *link)
+{
+    if (atomic_exchange(&link->noted, true))
+        return;
+    atomic_fetch_add(&link->references, 1);
+    link->note.run = noted;
+    loop_post(link->loop, &link->note);
+}
+
+static bool is_waiting(const struct link *link)
+{
+    return link->out[WIRE_CONTROL].count + link->out[WIRE_BULK].count +
+               link->out[WIRE_DATA].count > 0;
+}
+
+/* A peer that was silent for a tick. One that nobody has met is not down, but who waits for an
+ * incarnation that somebody else told of waits no longer. */
+static void count_silence(struct link *link)
+{
+    char why[64];
+    if (++link->silent_ticks < link->links->dead_ticks)
+        return;
+    if (link->incarnation != 0) {
+        snprintf(why, sizeof why, "silent for %u heartbeats", link->silent_ticks);
+        link_peer_down(link, why);
+    } else if (link->peer == NULL) {
+        actor_exit(link->self, 0);
+    } else if (is_waiting(link)) {
+        link_turn_queue_around(link, false);
+    }
+}
+
+static void tick(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    uint64_t now_ns = link->loop->now_ns;
+    /* A late tick says that we were stopped, not that the other side was. */
+    bool late = now_ns - link->last_tick_ns > 2 * link->links->heartbeat_ns;
+    if (!link->heard && !link->stalled && !late)
+        count_silence(link);
+    if (link->heard)
+        link->silent_ticks = 0;
+    if (link->phase == LINK_UP) {
+        link_take_returned(link);
+        link->ping_due = !link->spoke;
+        link->ack_due |= link->data_released != link->released_told;
+        link_mark(link);
+    }
+    link->heard = link->spoke = false;
+    link->last_tick_ns = now_ns;
+    timer_start(self, &link->tick_timer, now_ns + link->links->heartbeat_ns, tick, link);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct link *link = (void *)(uintptr_t)arg;
+    actor_set_state(self, link);
+    link->self = self;
+    link->last_tick_ns = actor_now_ns(self);
+    timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
+                link);
+    if (link->peer == NULL) {
+        link->next_guest_of_loop = link->links->guests_of_loop[link->loop->index];
+        link->links->guests_of_loop[link->loop->index] = link;
+    }
+    if (dials(link))
+        dial(self, link);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void leave_now(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    struct links *links = link->links;
+    (void)self;
+    /* All leave together: one after the other would be as long as the slowest times their number. */
+    if (!atomic_exchange(&links->leaving, true))
+        for (uint32_t i = 0; i < links->num_peers; i++)
+            link_note(&links->table[i]);
+    leave(link);
+}
+
+static void stop(struct actor *self)
+{
+    struct link *link = actor_state(self);
+    link->stopping = true;
+    timer_start(self, &link->leave_timer, actor_now_ns(self) + LINK_LEAVE_DELAY_NS, leave_now,
+                link);
+}
+
+static void forget_guest(struct link *link)
+{
+    struct link **at = &link->links->guests_of_loop[link->loop->index];
+    while (*at != link)
+        at = &(*at)->next_guest_of_loop;
+    *at = link->next_guest_of_loop;
+}
+
+static void fini(struct actor *self)
+{
+    struct link *link = (void *)(uintptr_t)self->arg;
+    if (link->self != NULL) {
+        link_disconnect(link, NULL);
+        link_rewind(link);
+        if (link->peer == NULL)
+            forget_guest(link);
+    }
+    link->ended = true;
+    link->self = NULL;
+    link_turn_queue_around(link, true);
+}
+
+const struct actor_ops link_ops = {
+    .name = "link",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

@@ -1,0 +1,309 @@
+/*
+ * The actor "links": listens, greets who comes, and is the parent of all links.
+ *
+ * It is the node's oldest actor, so it ends last. A connection that is not known yet costs a
+ * greeting (greeting.h) and one of LINKS_HALF_OPEN_MAX places for LINKS_HELLO_NS; when all places
+ * are taken new ones are closed at once. What can be judged without a link's state is judged
+ * here; then the connection goes to the link's loop.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/link_impl.h"
+#include "runtime/links_impl.h"
+#include "runtime/log.h"
+#include "runtime/monitor.h"
+
+#define SPAWN_RETRY_NS UINT64_C(50000000)
+
+struct half_open {
+    struct half_open *next;
+    struct links *links;
+    struct greeting *greeting;
+    struct timer deadline;
+    bool refused; /* only its REFUSE is still to be written */
+};
+
+static void drop(struct half_open *it, bool unproved)
+{
+    struct links *links = it->links;
+    struct half_open **at = &links->half_open;
+    while (*at != it)
+        at = &(*at)->next;
+    *at = it->next;
+    links->num_half_open--;
+    if (unproved)
+        atomic_fetch_add(&links->dropped_unproved, 1);
+    timer_stop(&it->deadline);
+    greeting_destroy(it->greeting);
+    free(it);
+}
+
+static void too_late(struct actor *self, void *arg)
+{
+    struct half_open *it = arg;
+    (void)self;
+    if (!it->refused)
+        links_count_refusal(it->links, LINKS_REFUSED_TIMEOUT, "somebody", true);
+    drop(it, !it->refused);
+}
+
+static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
+{
+    char who[TRANSPORT_IDENTITY_MAX + 32];
+    char identity[TRANSPORT_IDENTITY_MAX];
+    transport_identity(it->greeting->transport, identity);
+    snprintf(who, sizeof who, "node %u (%s)", node, identity);
+    links_count_refusal(it->links, refusal, who, true);
+    it->refused = true;
+    greeting_refuse(it->greeting, refusal);
+    struct error error;
+    int rc = greeting_step(it->greeting, &error);
+    if (rc < 0 || greeting_is_written(it->greeting))
+        drop(it, false);
+}
+
+/* What needs no state of the link. */
+static uint32_t judge(struct links *links, struct transport *transport,
+                      const struct wire_hello *hello)
+{
+    const struct link *link = links_find(links, hello->node);
+    if (!transport_is_trusted(transport) && !links->insecure_network)
+        return LINKS_REFUSED_INSECURE;
+    if (strcmp(hello->cluster, links->cluster) != 0)
+        return LINKS_REFUSED_CLUSTER;
+    if (hello->protocol_first > LINKS_PROTOCOL_LAST || hello->protocol_last < LINKS_PROTOCOL_FIRST)
+        return LINKS_REFUSED_PROTOCOL;
+    if (hello->schema_hash != links->schema_hash)
+        return LINKS_REFUSED_SCHEMA;
+    if (hello->peer_node != links->node->id)
+        return LINKS_REFUSED_WRONG_NODE;
+    if (hello->node == links->node->id)
+        return LINKS_REFUSED_DUPLICATE;
+    if (hello->incarnation == 0 || hello->window_bytes == 0)
+        return LINKS_REFUSED_MALFORMED;
+    if (hello->node >= NODE_GUESTS)
+        return LINKS_REFUSED_NONE;
+    if (link == NULL || hello->node < links->node->id)
+        return LINKS_REFUSED_UNKNOWN;
+    if (links->security != NULL && link->peer->host != NULL &&
+        !transport_names(transport, link->peer->host))
+        return LINKS_REFUSED_IDENTITY;
+    return LINKS_REFUSED_NONE;
+}
+
+static void guest_gone(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct link *guest = arg;
+    struct links *links = guest->links;
+    (void)self;
+    (void)who;
+    if (reason == TR_ECANCELED)
+        return; /* the listener itself ends; links_destroy frees the guests */
+    struct link **at = &links->guests;
+    while (*at != guest)
+        at = &(*at)->next_guest;
+    *at = guest->next_guest;
+    links->num_guests--;
+    link_unref(guest);
+}
+
+static struct link *make_guest(struct actor *self, struct links *links, uint32_t node)
+{
+    struct link *guest = malloc(sizeof *guest);
+    if (guest == NULL || link_init(guest, links, node, NULL) < 0) {
+        free(guest);
+        return NULL;
+    }
+    char name[ACTOR_NAME_MAX];
+    snprintf(name, sizeof name, "guest %u", node - NODE_GUESTS);
+    struct actor_options options = { .ops = &link_ops, .arg = guest, .name = name,
+                                     .loop = guest->loop->index };
+    struct address address;
+    if (actor_spawn(self, &options, &address) < 0) {
+        link_unref(guest);
+        return NULL;
+    }
+    guest->next_guest = links->guests;
+    links->guests = guest;
+    links->num_guests++;
+    if (actor_monitor(self, address, guest_gone, guest, NULL) < 0)
+        log_write(links->node, LOG_LEVEL_WARN, "links: no memory to watch a guest");
+    return guest;
+}
+
+static struct link *link_for(struct actor *self, struct links *links, uint32_t node)
+{
+    if (node < NODE_GUESTS)
+        return links_find(links, node);
+    for (struct link *guest = links->guests; guest != NULL; guest = guest->next_guest)
+        if (guest->node == node)
+            return guest;
+    return links->num_guests < LINKS_GUESTS_MAX ? make_guest(self, links, node) : NULL;
+}
+
+static void hand_on(struct actor *self, struct half_open *it, const struct wire_hello *hello)
+{
+    struct links *links = it->links;
+    struct link *link = link_for(self, links, hello->node);
+    struct link_arrival *arrival = calloc(1, sizeof *arrival);
+    if (link == NULL || arrival == NULL) {
+        free(arrival);
+        refuse(it, LINKS_REFUSED_FULL, hello->node);
+        return;
+    }
+    atomic_fetch_add(&links->accepted, 1);
+    atomic_fetch_add(&link->references, 1);
+    arrival->post.run = link_arrive;
+    arrival->link = link;
+    arrival->hello = *hello;
+    arrival->transport = greeting_take(it->greeting);
+    transport_detach(arrival->transport);
+    drop(it, false);
+    loop_post(link->loop, &arrival->post);
+}
+
+static void greeted(struct actor *self, struct half_open *it)
+{
+    struct wire_hello hello;
+    if (greeting_type(it->greeting) != WIRE_HELLO || greeting_hello(it->greeting, &hello) < 0) {
+        refuse(it, LINKS_REFUSED_MALFORMED, 0);
+        return;
+    }
+    uint32_t refusal = judge(it->links, it->greeting->transport, &hello);
+    if (refusal != LINKS_REFUSED_NONE)
+        refuse(it, refusal, hello.node);
+    else
+        hand_on(self, it, &hello);
+}
+
+static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct half_open *it = arg;
+    struct error error = { 0 };
+    (void)stream;
+    (void)what;
+    int rc = greeting_step(it->greeting, &error);
+    if (it->refused) {
+        if (rc < 0 || greeting_is_written(it->greeting))
+            drop(it, false);
+    } else if (rc < 0) {
+        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, "somebody", true);
+        drop(it, true);
+    } else if (rc > 0) {
+        greeted(self, it);
+    }
+}
+
+/* Takes over the stream. */
+static void admit(struct actor *self, struct links *links, struct half_open *it,
+                  struct stream *stream)
+{
+    struct transport *transport = NULL;
+    it->links = links;
+    if (transport_create(stream, links->security, false, NULL, &transport, NULL) < 0 ||
+        (it->greeting = greeting_create(transport)) == NULL) {
+        free(it);
+        return;
+    }
+    it->next = links->half_open;
+    links->half_open = it;
+    links->num_half_open++;
+    timer_start(self, &it->deadline, actor_now_ns(self) + LINKS_HELLO_NS, too_late, it);
+    transport_want(transport, STREAM_READABLE);
+}
+
+#define ACCEPTS_A_TURN 32
+
+static void on_connection(struct actor *self, void *arg, struct stream *listener, unsigned what)
+{
+    struct links *links = arg;
+    (void)what;
+    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+        struct stream *stream = NULL;
+        struct half_open *it = calloc(1, sizeof *it);
+        if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 ||
+            stream == NULL) {
+            free(it);
+            return;
+        }
+        if (links->num_half_open < LINKS_HALF_OPEN_MAX) {
+            admit(self, links, it, stream);
+            continue;
+        }
+        stream_close(stream);
+        free(it);
+        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+        atomic_fetch_add(&links->dropped_unproved, 1);
+    }
+}
+
+int links_listen(struct links *links, struct error *error)
+{
+    for (uint32_t i = 0; i < links->num_listen; i++) {
+        int rc = stream_listen(links->self, &links->listen[i], on_connection, links,
+                               &links->listeners[i], error);
+        if (rc < 0)
+            return rc;
+        stream_listening(links->listeners[i], &links->listen[i]);
+    }
+    return 0;
+}
+
+/* Memory may be short; a link that is not there yet only queues. */
+static void spawn_links(struct actor *self, void *arg)
+{
+    struct links *links = arg;
+    while (links->spawned < links->num_peers) {
+        struct link *link = &links->table[links->spawned];
+        char name[ACTOR_NAME_MAX];
+        snprintf(name, sizeof name, "link %u", link->node);
+        struct actor_options options = { .ops = &link_ops, .arg = link, .name = name,
+                                         .loop = link->loop->index };
+        struct address address;
+        int rc = actor_spawn(self, &options, &address);
+        if (rc == TR_ECLOSED)
+            return;
+        if (rc < 0) {
+            timer_start(self, &links->spawn_timer, actor_now_ns(self) + SPAWN_RETRY_NS, spawn_links,
+                        links);
+            return;
+        }
+        links->spawned++;
+    }
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct links *links = (void *)(uintptr_t)arg;
+    actor_set_state(self, links);
+    spawn_links(self, links);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void fini(struct actor *self)
+{
+    struct links *links = (void *)(uintptr_t)self->arg;
+    while (links->half_open != NULL)
+        drop(links->half_open, true);
+    for (uint32_t i = 0; i < links->num_listen; i++) {
+        stream_close(links->listeners[i]);
+        links->listeners[i] = NULL;
+    }
+    /* Those that never started hold what was sent to them, each on its own loop: see link_send. */
+    links->self = NULL;
+}
+
+const struct actor_ops links_ops = {
+    .name = "links",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};
