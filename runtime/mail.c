@@ -119,6 +119,8 @@ int loop_route(struct loop *loop, struct message *message)
         }
         return 0;
     }
+    if (node->forward != NULL && to.node != node->id && !address_is_none(to))
+        return node->forward(node->forward_arg, loop, message);
     counter_add(&loop->stale, 1);
     loop_turn_around(loop, message, TR_EPEERDOWN);
     return TR_EPEERDOWN;

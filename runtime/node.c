@@ -131,6 +131,8 @@ int node_create(struct env *env, const struct node_options *options, struct node
         node->kinds = *options->kinds;
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
+    node->forward = options->forward;
+    node->forward_arg = options->forward_arg;
     account_init(&node->message_account, "messages",
                  options->message_bytes_max != 0 ? options->message_bytes_max : SIZE_MAX);
     pthread_mutex_init(&node->mutex, NULL);

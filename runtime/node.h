@@ -29,6 +29,10 @@ struct node_options {
     bool codec;                /* encode, verify and decode every message inside the process too */
     size_t message_bytes_max;  /* pooled messages and bodies of all loops; 0: no bound but memory */
     struct log_sink log;
+    /* A message for another node when there are no links: consumes it (tests). NULL: other nodes
+     * are down (TR_EPEERDOWN). */
+    int (*forward)(void *arg, struct loop *loop, struct message *message);
+    void *forward_arg;
 };
 
 struct node_counters {

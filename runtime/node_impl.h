@@ -18,7 +18,9 @@ struct node {
     struct loop *loops; /* [num_loops] */
     struct actor *root; /* on loop 0: parent of the directory and of the node's roots */
     struct address directory;
-    struct links *links; /* NULL: other nodes are down */
+    struct links *links; /* NULL: other nodes are down, or forward's matter */
+    int (*forward)(void *arg, struct loop *loop, struct message *message);
+    void *forward_arg;
     struct post kill_post; /* brings the deadline of a stop to loop 0 */
     struct timer kill_timer;
     /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
