@@ -48,6 +48,10 @@ libtr_runtime_la_SOURCES = \
     runtime/greeting.c runtime/greeting.h runtime/hello.h \
     runtime/hotmem.c \
     runtime/hotmem.h \
+    runtime/keys.c \
+    runtime/keys.h \
+    runtime/keys_sign.c \
+    runtime/keys_sign.h \
     runtime/kind.c \
     runtime/kind.h \
     runtime/link.c runtime/link_down.c runtime/link_impl.h runtime/link_receive.c \
@@ -71,14 +75,20 @@ libtr_runtime_la_SOURCES = \
     runtime/node_kill.c \
     runtime/parallel.c \
     runtime/parallel.h \
+    runtime/pem.c \
+    runtime/pem.h \
     runtime/port.c \
     runtime/port.h \
     runtime/post.h \
     runtime/runtime_codec.cc runtime/runtime_codec.h \
     runtime/runtime_kinds.c runtime/runtime_kinds.h \
+    runtime/secret.c \
+    runtime/secret.h \
+    runtime/security.c \
     runtime/security.h \
     runtime/sim_disk.c \
     runtime/sim_disk.h \
+    runtime/security_impl.h \
     runtime/sim_net.c \
     runtime/sim_net.h \
     runtime/sim_pipe.c \
@@ -101,6 +111,11 @@ libtr_runtime_la_SOURCES = \
     runtime/timer.c \
     runtime/timer.h \
     runtime/timers.h \
+    runtime/tls.c \
+    runtime/tls.h \
+    runtime/tls_error.c \
+    runtime/tls_pipe.c \
+    runtime/tls_pipe.h \
     runtime/transport.c \
     runtime/transport.h \
     runtime/wire.c runtime/wire.h

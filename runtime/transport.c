@@ -5,20 +5,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/tls.h"
+
 struct transport {
     struct stream *stream;
+    struct tls *tls; /* NULL: plain */
 };
 
 int transport_create(struct stream *stream, const struct security *security, bool connects,
                      const char *peer_host, struct transport **transport, struct error *error)
 {
-    (void)connects;
-    (void)peer_host;
     *transport = NULL;
     struct transport *made = calloc(1, sizeof *made);
     int rc = made == NULL ? error_set(error, TR_ENOMEM, "no memory for a connection") : 0;
     if (rc == 0 && security != NULL)
-        rc = error_set(error, TR_EUNSUPPORTED, "connections through TLS");
+        rc = tls_create(stream, security, connects, peer_host, &made->tls, error);
     if (rc < 0) {
         free(made);
         stream_close(stream);
@@ -33,36 +34,46 @@ void transport_destroy(struct transport *transport)
 {
     if (transport == NULL)
         return;
+    tls_destroy(transport->tls);
     stream_close(transport->stream);
     free(transport);
 }
 
 int transport_handshake(struct transport *transport, struct error *error)
 {
-    (void)transport;
-    (void)error;
-    return 0;
+    return transport->tls != NULL ? tls_handshake(transport->tls, error) : 0;
 }
 
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts)
 {
+    if (transport->tls != NULL)
+        return tls_readv(transport->tls, parts, num_parts);
     return stream_readv(transport->stream, parts, num_parts);
 }
 
 ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts)
 {
+    if (transport->tls != NULL)
+        return tls_writev(transport->tls, parts, num_parts);
     return stream_writev(transport->stream, parts, num_parts);
 }
 
 bool transport_pending(const struct transport *transport)
 {
-    (void)transport;
-    return false;
+    return transport->tls != NULL && tls_pending(transport->tls);
+}
+
+const struct error *transport_error(const struct transport *transport)
+{
+    if (transport->tls != NULL && tls_error(transport->tls)->code != 0)
+        return tls_error(transport->tls);
+    return stream_error(transport->stream);
 }
 
 void transport_want(struct transport *transport, unsigned what)
 {
-    stream_want(transport->stream, what);
+    stream_want(transport->stream,
+                transport->tls != NULL ? tls_want(transport->tls, what) : what);
 }
 
 /* The system vouches for the user at the other end of a unix socket. */
@@ -75,15 +86,16 @@ static bool is_own_user(const struct transport *transport)
 
 bool transport_names(const struct transport *transport, const char *host)
 {
-    (void)host;
-    return is_own_user(transport);
+    return transport->tls != NULL ? tls_names(transport->tls, host) : is_own_user(transport);
 }
 
 void transport_identity(const struct transport *transport, char identity[TRANSPORT_IDENTITY_MAX])
 {
     struct stream_peer peer;
     stream_peer(transport->stream, &peer);
-    if (peer.uid >= 0)
+    if (transport->tls != NULL)
+        snprintf(identity, TRANSPORT_IDENTITY_MAX, "%s", tls_identity(transport->tls));
+    else if (peer.uid >= 0)
         snprintf(identity, TRANSPORT_IDENTITY_MAX, "uid %lld", (long long)peer.uid);
     else
         snprintf(identity, TRANSPORT_IDENTITY_MAX, "nobody");
@@ -91,7 +103,7 @@ void transport_identity(const struct transport *transport, char identity[TRANSPO
 
 bool transport_is_trusted(const struct transport *transport)
 {
-    return is_own_user(transport);
+    return transport->tls != NULL ? tls_is_done(transport->tls) : is_own_user(transport);
 }
 
 void transport_detach(struct transport *transport)

@@ -37,6 +37,10 @@ int transport_handshake(struct transport *transport, struct error *error);
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts);
 ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts);
 
+/* Why reading or writing failed, where it is known (a side that connects hears only then that its
+ * certificate was refused: reads return TR_EPERM); code 0: nothing is. */
+const struct error *transport_error(const struct transport *transport);
+
 /* True: bytes have arrived and wait here; no event will tell of them. Read until it is false, or
  * until the reader has enough, and then ask again before waiting for an event. */
 bool transport_pending(const struct transport *transport);

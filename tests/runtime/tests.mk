@@ -92,3 +92,11 @@ check_PROGRAMS += tests/runtime/test_link
 TESTS += tests/runtime/test_link
 tests_runtime_test_link_SOURCES = tests/runtime/test_link.c $(link_support)
 tests_runtime_test_link_LDADD = $(runtime_libs) $(test_libs)
+
+wires = tests/runtime/wires.c tests/runtime/wires.h
+check_PROGRAMS += tests/runtime/test_transport tests/runtime/test_security
+TESTS += tests/runtime/test_transport tests/runtime/test_security
+tests_runtime_test_transport_SOURCES = tests/runtime/test_transport.c $(wires)
+tests_runtime_test_transport_LDADD = $(runtime_libs) $(test_libs)
+tests_runtime_test_security_SOURCES = tests/runtime/test_security.c $(wires)
+tests_runtime_test_security_LDADD = $(runtime_libs) $(test_libs)
