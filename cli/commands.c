@@ -10,6 +10,7 @@ const struct command *const *command_list(void)
         &command_inspect,
         &command_train,
         &command_infer,
+        &command_cluster,
         &command_launch,
         &command_bench,
         &command_simulate,

@@ -1,5 +1,6 @@
 dist_man1_MANS += \
     man/troupe-bench.1 \
+    man/troupe-cluster.1 \
     man/troupe-generate.1 \
     man/troupe-import.1 \
     man/troupe-infer.1 \
@@ -11,5 +12,5 @@ dist_man1_MANS += \
     man/troupe-verify.1 \
     man/troupe.1
 dist_man3_MANS += man/libtroupe.3
-dist_man5_MANS += man/troupe-partition.5
+dist_man5_MANS += man/troupe-cluster.5 man/troupe-partition.5
 dist_man7_MANS += man/troupe.7

@@ -5,6 +5,7 @@ TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
 cli_shell_tests = \
     tests/cli/accuracy.sh \
     tests/cli/bench.sh \
+    tests/cli/cluster.sh \
     tests/cli/debian.sh \
     tests/cli/edges.sh \
     tests/cli/generate.sh \

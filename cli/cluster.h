@@ -1,0 +1,22 @@
+/*
+ * The kinds of `troupe cluster`: their values and what runs them.
+ *
+ * Thread rules: the main thread.
+ */
+#ifndef CLI_CLUSTER_H
+#define CLI_CLUSTER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/command.h"
+
+struct cluster_check_values {
+    uint64_t parts;
+    bool insecure_network;
+    bool json;
+};
+
+int cluster_check_run(const struct invocation *invocation, const void *values);
+
+#endif
