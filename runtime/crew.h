@@ -27,6 +27,9 @@ struct job {
     /* status: 0, the piece's TR_E*, or TR_ECANCELED. */
     void (*done)(struct actor *self, struct job *job, int status);
     void *arg;
+    /* It does nothing but wait (for a name, say), perhaps for long: it stands in no line with work,
+     * and work in none with it. */
+    bool waits;
     /* Below: the crew's. */
     struct post post;
     struct actor *actor;
@@ -35,7 +38,7 @@ struct job {
     int status;
 };
 
-/* Set piece, done and arg, zero the rest. Never fails; jobs wait in order of submission. */
+/* Set piece, done, arg and waits, zero the rest. Never fails; jobs wait in order of submission. */
 void crew_submit(struct actor *self, struct job *job);
 
 /* Asks for an end before the next piece; done follows with TR_ECANCELED, or with the status of a

@@ -25,15 +25,25 @@
 #include "runtime/thread.h"
 
 #define CREW_THREADS_MAX 256u
+#define WAITERS_MAX 8u /* names that nobody answers for, at a time, before others wait */
+
+/* Jobs in a line and the threads that take them from it. */
+struct team {
+    struct env_event *env;
+    pthread_cond_t filled;
+    struct job *jobs, *last_job;
+    size_t num_threads, num_idle, num_jobs;
+    pthread_t *threads;
+};
 
 struct env_event {
     struct env env;
-    pthread_mutex_t mutex; /* guards jobs and closing */
-    pthread_cond_t filled;
-    struct job *jobs, *last_job;
+    pthread_mutex_t mutex; /* guards all below */
     bool closing;
-    size_t num_threads;
-    pthread_t *threads;
+    struct team crew;
+    /* For jobs that wait; its threads are made when they are needed. */
+    struct team waiters;
+    pthread_t waiter_threads[WAITERS_MAX];
 };
 
 struct driver {
@@ -229,34 +239,61 @@ static void loop_destroy(struct env *env, void *arg)
     driver_free(driver);
 }
 
+static void *run_team(void *arg);
+
+static int team_grow(struct team *team, const char *name)
+{
+    int rc = thread_create(&team->threads[team->num_threads], name, run_team, team);
+    team->num_threads += rc == 0;
+    return rc;
+}
+
+/* Under the mutex: who has to take this job? */
+static struct team *team_of(struct env_event *self, const struct job *job)
+{
+    struct team *waiters = &self->waiters;
+    if (!job->waits)
+        return &self->crew;
+    if (waiters->num_idle <= waiters->num_jobs && waiters->num_threads < WAITERS_MAX)
+        team_grow(waiters, "tr-wait");
+    return waiters->num_threads > 0 ? waiters : &self->crew;
+}
+
 static void crew_push(struct env *env, struct job *job)
 {
     struct env_event *self = of(env);
     pthread_mutex_lock(&self->mutex);
+    struct team *team = team_of(self, job);
     job->next = NULL;
-    if (self->jobs == NULL)
-        self->jobs = job;
+    if (team->jobs == NULL)
+        team->jobs = job;
     else
-        self->last_job->next = job;
-    self->last_job = job;
-    pthread_cond_signal(&self->filled);
+        team->last_job->next = job;
+    team->last_job = job;
+    team->num_jobs++;
+    pthread_cond_signal(&team->filled);
     pthread_mutex_unlock(&self->mutex);
 }
 
 /* The next job; NULL: the env closes. */
-static struct job *wait_for_job(struct env_event *self)
+static struct job *wait_for_job(struct team *team)
 {
+    struct env_event *self = team->env;
     pthread_mutex_lock(&self->mutex);
-    while (self->jobs == NULL && !self->closing)
-        pthread_cond_wait(&self->filled, &self->mutex);
-    struct job *job = self->jobs;
-    if (job != NULL)
-        self->jobs = job->next;
+    team->num_idle++;
+    while (team->jobs == NULL && !self->closing)
+        pthread_cond_wait(&team->filled, &self->mutex);
+    team->num_idle--;
+    struct job *job = team->jobs;
+    if (job != NULL) {
+        team->jobs = job->next;
+        team->num_jobs--;
+    }
     pthread_mutex_unlock(&self->mutex);
     return job;
 }
 
-static void *run_crew(void *arg)
+static void *run_team(void *arg)
 {
     for (struct job *job = wait_for_job(arg); job != NULL; job = wait_for_job(arg))
         while (!job_run_piece(job)) {
@@ -264,19 +301,32 @@ static void *run_crew(void *arg)
     return NULL;
 }
 
+static void team_init(struct team *team, struct env_event *self, pthread_t *threads)
+{
+    *team = (struct team){ .env = self, .threads = threads };
+    pthread_cond_init(&team->filled, NULL);
+}
+
+static void team_fini(struct team *team)
+{
+    for (size_t i = 0; i < team->num_threads; i++)
+        pthread_join(team->threads[i], NULL);
+    assert(team->jobs == NULL);
+    pthread_cond_destroy(&team->filled);
+}
+
 static void destroy(struct env *env)
 {
     struct env_event *self = of(env);
     pthread_mutex_lock(&self->mutex);
     self->closing = true;
-    pthread_cond_broadcast(&self->filled);
+    pthread_cond_broadcast(&self->crew.filled);
+    pthread_cond_broadcast(&self->waiters.filled);
     pthread_mutex_unlock(&self->mutex);
-    for (size_t i = 0; i < self->num_threads; i++)
-        pthread_join(self->threads[i], NULL);
-    assert(self->jobs == NULL);
-    pthread_cond_destroy(&self->filled);
+    team_fini(&self->crew);
+    team_fini(&self->waiters);
     pthread_mutex_destroy(&self->mutex);
-    free(self->threads);
+    free(self->crew.threads);
     free(self);
 }
 
@@ -314,13 +364,12 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
         return error_set(error, TR_ENOMEM, "env: out of memory");
     }
     self->env = (struct env){ .ops = &event_ops, .streams = &stream_event_ops };
-    self->threads = threads;
     pthread_mutex_init(&self->mutex, NULL);
-    pthread_cond_init(&self->filled, NULL);
-    while (self->num_threads < wanted &&
-           thread_create(&threads[self->num_threads], "tr-crew", run_crew, self) == 0)
-        self->num_threads++;
-    if (self->num_threads == 0) {
+    team_init(&self->crew, self, threads);
+    team_init(&self->waiters, self, self->waiter_threads);
+    while (self->crew.num_threads < wanted && team_grow(&self->crew, "tr-crew") == 0)
+        continue;
+    if (self->crew.num_threads == 0) {
         destroy(&self->env);
         return error_set(error, TR_ENOMEM, "env: no thread could be made for the crew");
     }

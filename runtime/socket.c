@@ -17,6 +17,7 @@
 int socket_code(int errno_value)
 {
     switch (errno_value) {
+    case EAGAIN: /* of a unix socket: its queue of connections is full */
     case ECONNREFUSED:
     case ECONNRESET:
     case ECONNABORTED:

@@ -248,7 +248,7 @@ static int ask(const struct endpoint *endpoint, int flags, struct addrinfo **add
 static int look_up(struct job *job)
 {
     struct lookup *lookup = job->arg;
-    lookup->gai = ask(&lookup->endpoint, AI_ADDRCONFIG, &lookup->addresses);
+    lookup->gai = ask(&lookup->endpoint, 0, &lookup->addresses);
     return CREW_DONE;
 }
 
@@ -280,7 +280,7 @@ static int begin_lookup(struct socket_stream *self)
     struct lookup *lookup = calloc(1, sizeof *lookup);
     if (lookup == NULL)
         return TR_ENOMEM;
-    lookup->job = (struct job){ .piece = look_up, .done = looked_up, .arg = lookup };
+    lookup->job = (struct job){ .piece = look_up, .done = looked_up, .arg = lookup, .waits = true };
     lookup->endpoint = self->to;
     lookup->asker = self;
     self->lookup = lookup;

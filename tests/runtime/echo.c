@@ -1,7 +1,8 @@
 #include "tests/runtime/echo.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "tests/runtime/support.h"
 
 struct connection {
     struct echo_server *server;
@@ -71,6 +72,24 @@ static void serve(struct actor *self, void *arg, struct stream *stream, unsigned
         stream_want(stream, c->at < c->count ? STREAM_WRITABLE : STREAM_READABLE);
 }
 
+/* Takes the connection away from self and sends it to another actor, of another loop. */
+static void hand_over(struct actor *self, struct connection *c)
+{
+    struct message *message = message_create(self, KIND_NUMBER);
+    assert_non_null(message);
+    stream_detach(c->stream);
+    ((struct number *)message_head(message))->value = (uintptr_t)c;
+    assert_int_equal(actor_send(self, c->server->hand_to, message), 0);
+}
+
+static int helper_receive(struct actor *self, struct message *message)
+{
+    struct connection *c =
+        (struct connection *)(uintptr_t)((struct number *)message_head(message))->value;
+    message_release(self, message);
+    return stream_adopt(self, c->stream, serve, c);
+}
+
 static void accept_all(struct actor *self, void *arg, struct stream *listener, unsigned what)
 {
     struct echo_server *server = arg;
@@ -89,6 +108,8 @@ static void accept_all(struct actor *self, void *arg, struct stream *listener, u
             c->next->before = c;
         server->connections = c;
         atomic_fetch_add(&server->accepted, 1);
+        if (!address_is_none(server->hand_to))
+            hand_over(self, c);
     }
 }
 
@@ -120,6 +141,16 @@ static void server_fini(struct actor *self)
 
 const struct actor_ops echo_server_ops = { .name = "echo", .start = server_start,
                                            .receive = receive, .fini = server_fini };
+
+static int helper_start(struct actor *self, const void *arg)
+{
+    (void)self;
+    (void)arg;
+    return 0;
+}
+
+const struct actor_ops echo_helper_ops = { .name = "helper", .start = helper_start,
+                                           .receive = helper_receive };
 
 /* Byte `at` of the sequence; no period that a buffer's size divides. */
 static unsigned char expected(uint64_t at)

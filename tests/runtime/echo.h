@@ -23,10 +23,14 @@ struct echo_server {
     atomic_int accepted, ended, broken;
     uint32_t pieces_max;       /* bytes a call reads and writes at most; 0: ECHO_BUFFER */
     bool close_at_once;        /* each connection, in its first ready */
+    struct address hand_to;    /* an actor that gets each connection; none: serves them itself */
     struct stream *listener;
     struct connection *connections;
 };
 extern const struct actor_ops echo_server_ops;
+
+/* Serves what an echo_server hands to it; arg: that server. */
+extern const struct actor_ops echo_helper_ops;
 
 struct echo_client {
     struct endpoint endpoint;

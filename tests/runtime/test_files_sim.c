@@ -89,15 +89,15 @@ static int64_t file_operation(struct files *files, const char *path, uint64_t si
     ssize_t put = files->pwrite(files, fd, data, (size_t)size, at);
     memset(data, 0, sizeof data);
     ssize_t got = files->pread(files, fd, data, (size_t)size, at / 2);
-    int64_t result = put * 3 + got * 1000;
+    uint64_t result = (uint64_t)(put * 3 + got * 1000);
     for (size_t i = 0; i < sizeof data; i++)
-        result = result * 31 + data[i];
+        result = result * 31 + (unsigned char)data[i];
     assert_int_equal(files->fstat(files, fd, &facts), 0);
     if (facts.is_regular)
-        result = result * 31 + (int64_t)facts.size;
+        result = result * 31 + facts.size;
     assert_int_equal(files->fsync(files, fd), 0);
     assert_int_equal(files->close(files, fd), 0);
-    return result & 0x7fffffff;
+    return (int64_t)(result & 0x7fffffff);
 }
 
 static int64_t operate(struct files *files, uint64_t what, const char *a, const char *b,

@@ -253,6 +253,47 @@ static void two_hundred_connect_at_once(void **state)
     teardown(state);
 }
 
+static void a_connection_goes_to_an_actor_of_another_loop(void **state)
+{
+    struct house *house = *state;
+    struct echo_server server = { .pieces_max = 1000 };
+    struct echo_client client = { .bytes = 200000 };
+    server.endpoint = socket_in(house, "hand");
+    client.endpoint = server.endpoint;
+    server.hand_to = spawn(house, 0, 1, &echo_helper_ops, &server);
+    spawn(house, 0, 0, &echo_server_ops, &server);
+    assert_int_equal(await(&server.listening, 1), 1);
+    spawn(house, 1, 0, &echo_client_ops, &client);
+    assert_int_equal(await(&client.result, 1), 1);
+    assert_int_equal(client.wrong, 0);
+    assert_int_equal(await(&server.ended, 1), 1);
+    teardown(state);
+}
+
+/* Always has something to do. */
+static int start_busy(struct actor *self, const void *arg)
+{
+    (void)arg;
+    return support_send(self, actor_address(self), KIND_NUMBER, 0);
+}
+
+static int receive_busy(struct actor *self, struct message *message)
+{
+    return actor_send(self, actor_address(self), message);
+}
+
+static const struct actor_ops busy_ops = { .name = "busy", .start = start_busy,
+                                           .receive = receive_busy };
+
+static void sockets_have_their_turn_beside_busy_actors(void **state)
+{
+    struct house *house = *state;
+    for (uint32_t loop = 0; loop < 2; loop++)
+        for (int i = 0; i < 50; i++)
+            spawn(house, 0, loop, &busy_ops, NULL);
+    echo(house, socket_in(house, "busy"), 300000, 0);
+}
+
 static double cpu_seconds(void)
 {
     struct rusage usage;
@@ -306,6 +347,8 @@ int main(void)
         cmocka_unit_test_setup(a_stream_may_be_closed_in_its_ready, setup),
         cmocka_unit_test_setup(an_actor_that_ends_closes_its_streams, setup),
         cmocka_unit_test_setup(two_hundred_connect_at_once, setup),
+        cmocka_unit_test_setup(a_connection_goes_to_an_actor_of_another_loop, setup),
+        cmocka_unit_test_setup(sockets_have_their_turn_beside_busy_actors, setup),
         cmocka_unit_test_setup(without_descriptors_connections_wait, setup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
