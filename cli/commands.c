@@ -12,6 +12,8 @@ const struct command *const *command_list(void)
         &command_infer,
         &command_cluster,
         &command_launch,
+        &command_serve,
+        &command_sample,
         &command_bench,
         &command_simulate,
         &command_completion,

@@ -25,13 +25,14 @@ libtr_cli_la_SOURCES = \
     cli/options.c cli/options.h \
     cli/partition.c \
     cli/place.c cli/place.h \
-    cli/process_notice.h \
+    cli/process.c cli/process.h cli/process_notice.h \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \
     cli/run_config.c cli/run_config.h \
     cli/run_folder.c cli/run_folder.h \
     cli/run_job.c cli/run_job.h \
+    cli/serve.c \
     cli/signals.c cli/signals.h \
     cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
     cli/simulate.c \

@@ -7,6 +7,8 @@ dist_man1_MANS += \
     man/troupe-inspect.1 \
     man/troupe-launch.1 \
     man/troupe-partition.1 \
+    man/troupe-sample.1 \
+    man/troupe-serve.1 \
     man/troupe-simulate.1 \
     man/troupe-train.1 \
     man/troupe-verify.1 \
