@@ -82,3 +82,9 @@ TESTS += tests/actors/test_reducer
 tests_actors_test_reducer_SOURCES = tests/actors/test_reducer.c tests/actors/asker.c \
     tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_reducer_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_cast_plan
+TESTS += tests/actors/test_cast_plan
+tests_actors_test_cast_plan_SOURCES = tests/actors/test_cast_plan.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_cast_plan_LDADD = $(actors_libs) $(test_libs)
