@@ -2,8 +2,8 @@
 
 #include "actors/coordinator.h"
 #include "actors/failed.h"
-#include "actors/names.h"
 #include "runtime/call.h"
+#include "runtime/directory.h"
 #include "runtime/monitor.h"
 
 static void look_for_coordinator(struct actor *self, void *arg);
@@ -89,7 +89,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 static int find(struct actor *self, struct member *member)
 {
     uint32_t node = member->plan != NULL ? member->plan->coordinator : actor_address(self).node;
-    return names_wait(self, node, COORDINATOR_NAME, member->until_ns, found, member);
+    return directory_wait_at(self, node, COORDINATOR_NAME, member->until_ns, found, member);
 }
 
 static void look_for_coordinator(struct actor *self, void *arg)

@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "actors/names.h"
 #include "actors/server.h"
+#include "runtime/directory.h"
 
 /* Servers of one partition that are tried: more serve no purpose. */
 #define REPLICAS_MAX 64u
@@ -89,7 +89,7 @@ static void look(struct actor *self, void *arg)
     }
     owner->turn %= count;
     server_part_name(part_of(owner), name);
-    if (names_wait(self, nodes[owner->turn], name, until_ns, looked, owner) != 0)
+    if (directory_wait_at(self, nodes[owner->turn], name, until_ns, looked, owner) != 0)
         look_at_next(owner, count);
 }
 

@@ -2,9 +2,9 @@
 #include <inttypes.h>
 
 #include "actors/failed.h"
-#include "actors/names.h"
 #include "actors/proxy_state.h"
 #include "actors/sampler.h"
+#include "runtime/directory.h"
 
 /* Slots that no sampler could take, or that found no room, are looked at again after this. */
 #define RETRY_NS UINT64_C(1000000)
@@ -44,7 +44,7 @@ static void find_sampler(struct proxy *p, uint32_t sampler)
     sampler_name(sampler, name, sizeof name);
     uint64_t until = actor_now_ns(p->self) + p->options->recovery_ns;
     uint32_t node = plan != NULL ? plan_sampler_node(plan, sampler) : actor_address(p->self).node;
-    link->finding = names_wait(p->self, node, name, until, found, link) == 0;
+    link->finding = directory_wait_at(p->self, node, name, until, found, link) == 0;
 }
 
 void proxy_find_samplers(struct proxy *p, bool all)

@@ -18,7 +18,6 @@ libtr_actors_la_SOURCES = \
     actors/launcher_policy.c actors/launcher_policy.h \
     actors/local_select.c actors/local_select.h \
     actors/member.c actors/member.h \
-    actors/names.h \
     actors/node_sort.c actors/node_sort.h \
     actors/owner.c actors/owner.h \
     actors/presence.c actors/presence.h \

@@ -56,7 +56,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
     if (rv != 0)
         return rv;
     struct node_options options = { .id = graph->process,
-                                    .incarnation = o->incarnation,
+                                    .incarnation = graph_incarnation(graph),
                                     .loops = graph_loops(graph),
                                     .kinds = &graph->kinds,
                                     .codec = o->codec };

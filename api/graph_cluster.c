@@ -1,7 +1,11 @@
 /* A graph's node among those of its cluster: the plan, the node's number, and its links. */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "api/internal.h"
+
+#define INCARNATIONS_BEGIN INT64_C(1767225600) /* 2026-01-01, in seconds of POSIX time */
+#define INCARNATIONS_A_SECOND 10               /* 2^32 of them last 13 years */
 
 int graph_make_plan(struct tr_graph *graph, struct error *error)
 {
@@ -23,12 +27,64 @@ int graph_make_plan(struct tr_graph *graph, struct error *error)
     return rv;
 }
 
+uint32_t graph_incarnation(const struct tr_graph *graph)
+{
+    const struct tr_session *session = graph->session;
+    struct timespec now;
+    if (session->options.incarnation != 0 || !session->in_cluster)
+        return session->options.incarnation;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t units = (now.tv_sec - INCARNATIONS_BEGIN) * INCARNATIONS_A_SECOND +
+                    now.tv_nsec / (1000000000 / INCARNATIONS_A_SECOND);
+    return units > 0 && units <= UINT32_MAX ? (uint32_t)units : 1;
+}
+
+static int open_security(struct tr_graph *graph, struct error *error)
+{
+    const struct cluster *cluster = &graph->session->cluster;
+    if (cluster->tls.ca == NULL && cluster->tls.shared_key == NULL)
+        return 0;
+    return error_set(error, TR_EUNSUPPORTED, "%s: \"tls\" is not there yet", cluster->path);
+}
+
+/* A socket's folder is made where it is missing, for this user alone. */
+static int make_folder(const struct endpoint *endpoint, struct error *error)
+{
+    if (endpoint->kind != ENDPOINT_UNIX)
+        return 0;
+    char *folder = files_parent(endpoint->host);
+    int rv = folder == NULL ? TR_ENOMEM : files_posix->mkdir(files_posix, folder, 0700);
+    free(folder);
+    return rv == TR_ENOMEM ? error_set(error, rv, "no memory for a folder's name") : 0;
+}
+
 int graph_link(struct tr_graph *graph, struct error *error)
 {
-    if (graph->plan->num_processes == 1)
+    const struct cluster *cluster = &graph->session->cluster;
+    if (!graph->session->in_cluster || graph->plan->num_processes == 1)
         return 0;
-    return error_set(error, TR_EUNSUPPORTED, "a cluster of %" PRIu32 " processes can't be linked",
-                     graph->plan->num_processes);
+    const struct endpoint *listen = &graph->placing.processes[graph->process].endpoint;
+    struct links_peer *peers = calloc(graph->plan->num_processes, sizeof *peers);
+    int rv = peers == NULL ? error_set(error, TR_ENOMEM, "no memory for %" PRIu32 " processes",
+                                       graph->plan->num_processes)
+                           : listen->kind == ENDPOINT_UNIX ? 0 : open_security(graph, error);
+    if (rv == 0)
+        rv = make_folder(listen, error);
+    if (rv == 0) {
+        const struct links_options options = {
+            .cluster = cluster->name,
+            .listen = listen,
+            .num_listen = 1,
+            .peers = peers,
+            .num_peers = cluster_plan_peers(&graph->placing, graph->process, peers),
+            .security = graph->security,
+            .insecure_network = cluster->insecure_network,
+            .window_bytes = cluster->limits.window_bytes,
+        };
+        rv = links_create(graph->node, &options, error);
+    }
+    free(peers);
+    return rv;
 }
 
 int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)

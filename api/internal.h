@@ -147,6 +147,9 @@ int graph_load(struct tr_graph *graph, const char *path, struct error *error);
 /* graph_cluster.c: what this process plays, and its links to the others. */
 int graph_make_plan(struct tr_graph *graph, struct error *error);
 int graph_link(struct tr_graph *graph, struct error *error);
+/* Of its node: as the session was told, or from the wall clock, so that each life of a process of a
+ * cluster has a higher one than those before. */
+uint32_t graph_incarnation(const struct tr_graph *graph);
 
 /* graph.c */
 void graph_acquire(struct tr_graph *graph);

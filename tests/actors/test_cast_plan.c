@@ -163,6 +163,20 @@ static void make_plan(struct world *world)
     }
 }
 
+/* The graph's column tables name nodes that no book has, its versions are not the book's; here
+ * both are used. */
+static void mend(struct test_graph *graph)
+{
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+        graph->parts[p].version = 0;
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+        for (uint32_t e = 0; e < GRAPH_ETYPES; e++) {
+            uint64_t *table = (uint64_t *)(uintptr_t)graph->parts[p].edges[e].csc.column_global;
+            for (uint64_t i = 0; table != NULL && i < NODES * GRAPH_PARTS; i++)
+                table[i] = i;
+        }
+}
+
 static void open_world(struct world *world, const struct layout *layout)
 {
     *world = (struct world){ .layout = layout };
@@ -173,6 +187,7 @@ static void open_world(struct world *world, const struct layout *layout)
     struct error error = { 0 };
     check(env_event_create(1, &world->env, &error), &error);
     test_graph_init(&world->graph, 5, NODES, 12);
+    mend(&world->graph);
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
     for (uint32_t p = 0; p < GRAPH_PARTS; p++)
         graph_meta_add_part(&world->meta, &world->graph.parts[p]);
@@ -205,6 +220,13 @@ static void close_world(struct world *world)
     assert_int_equal(rmdir(world->folder), 0);
 }
 
+/* Each process counts its own, so different ones use the same number. */
+static uint64_t loader_of(const struct world *world, uint32_t trainer)
+{
+    uint32_t process = plan_trainer_node(&world->plan, trainer);
+    return 1 + trainer - world->plan.processes[process].trainers.first;
+}
+
 static struct message *make_open(struct world *world, uint32_t trainer)
 {
     size_t count = NODES * GRAPH_PARTS;
@@ -216,7 +238,7 @@ static struct message *make_open(struct world *world, uint32_t trainer)
         body[count + i] = world->graph.parts[i / NODES].nodes[0].original_ids[i % NODES];
     }
     *(struct msg_loader_open *)message_head(request) = (struct msg_loader_open){
-        .loader = 1, /* the same number in every process */
+        .loader = loader_of(world, trainer),
         .seed = 11,
         .num_seeds = count,
         .num_layers = 2,
@@ -262,7 +284,7 @@ static void ask(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t 
     struct message *request = port_message(port, MSG_BATCH_REQUEST), *reply;
     struct error error = { 0 };
     *(struct msg_batch_request *)message_head(request) =
-        (struct msg_batch_request){ .loader = 1, .batch = step, .epoch = epoch };
+        (struct msg_batch_request){ .loader = loader_of(world, trainer), .batch = step, .epoch = epoch };
     int rv = port_call(port, world->proxies[trainer], request, soon(port), &reply);
     if (rv != 0)
         fail_msg("trainer %u, batch %u of epoch %u: %s", trainer, (unsigned)step, epoch,
@@ -276,8 +298,9 @@ static void take(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t
 {
     struct party *party = &world->parties[plan_trainer_node(&world->plan, trainer)];
     struct digests *digests = &world->digests[trainer];
-    struct sampled_batch *batch = batch_bank_collect(party->bank, 1, epoch, step);
-    for (; batch == NULL; batch = batch_bank_collect(party->bank, 1, epoch, step))
+    uint64_t loader = loader_of(world, trainer);
+    struct sampled_batch *batch = batch_bank_collect(party->bank, loader, epoch, step);
+    for (; batch == NULL; batch = batch_bank_collect(party->bank, loader, epoch, step))
         ask(world, trainer, epoch, step);
     assert_int_equal(batch_digest(&batch->space.batch, &digests->of[digests->count++]), 0);
     sampled_batch_release(batch);
