@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-#include "actors/coordinator.h"
 #include "actors/room.h"
 #include "runtime/call.h"
 #include "runtime/supervisor.h"
@@ -10,8 +9,6 @@
 /* An actor that fails more often has a cause that starting it again does not cure. */
 #define RESTARTS_MAX 32
 #define RESTARTS_NS UINT64_C(10000000000)
-
-static const struct coordinator_options no_trainers = { .trainers = 0 };
 
 static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg,
                  const char *name, uint32_t number)
@@ -51,6 +48,17 @@ static int spawn_proxies(struct actor *self, const struct cast *cast)
     return rv;
 }
 
+static int spawn_reducers(struct actor *self, const struct cast *cast)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < cast->plays->trainers.count && rv == 0; i++) {
+        char name[DIRECTORY_NAME_MAX];
+        reducer_name(cast->reducers[i].rank, name, sizeof name);
+        rv = spawn(self, &reducer_ops, &cast->reducers[i], name, i);
+    }
+    return rv;
+}
+
 /* Members that find no coordinator end this actor, and with it the process. */
 static void tell_root(struct actor *self, struct cast *cast)
 {
@@ -60,7 +68,7 @@ static void tell_root(struct actor *self, struct cast *cast)
     for (uint32_t i = 0; i < cast->plays->samplers.count; i++)
         cast->samplers[i].root = root;
     for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
-        cast->proxies[i].root = root;
+        cast->proxies[i].root = cast->reducers[i].root = root;
     cast->presence = (struct presence_options){ cast->options.plan, cast->options.process, root };
 }
 
@@ -73,13 +81,15 @@ static int start(struct actor *self, const void *arg)
     tell_root(self, cast);
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && cast->options.process == cast->options.plan->coordinator)
-        rv = spawn(self, &coordinator_ops, &no_trainers, COORDINATOR_NAME, 0);
+        rv = spawn(self, &coordinator_ops, &cast->coordinator, COORDINATOR_NAME, 0);
     for (uint32_t i = 0; i < cast->num_servers && rv == 0; i++)
         rv = spawn(self, &server_ops, &cast->servers[i], NULL, i);
     if (rv == 0)
         rv = spawn_samplers(self, cast);
     if (rv == 0)
         rv = spawn_proxies(self, cast);
+    if (rv == 0)
+        rv = spawn_reducers(self, cast);
     if (rv == 0 && cast->options.process != cast->options.plan->coordinator)
         rv = spawn(self, &presence_ops, &cast->presence, NULL, 0);
     if (rv == 0)
@@ -177,6 +187,25 @@ static void fill_proxies(struct cast *cast)
         };
 }
 
+static void fill_reducers(struct cast *cast)
+{
+    const struct cast_options *o = &cast->options;
+    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
+        cast->reducers[i] = (struct reducer_options){
+            .rank = cast->plays->trainers.first + i,
+            .world = o->plan->trainers,
+            .plan = o->plan,
+            .files = o->files,
+            .checkpoints = o->checkpoints,
+        };
+    cast->coordinator = (struct coordinator_options){
+        .trainers = o->plan->trainers,
+        .files = o->files,
+        .checkpoints = o->checkpoints,
+        .keep = o->checkpoint_keep,
+    };
+}
+
 int cast_init(struct cast *cast, const struct cast_options *options)
 {
     const struct plan_process *plays = &options->plan->processes[options->process];
@@ -188,12 +217,14 @@ int cast_init(struct cast *cast, const struct cast_options *options)
     cast->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *cast->server_parts);
     cast->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *cast->samplers);
     cast->proxies = calloc(plays->trainers.count + (size_t)1, sizeof *cast->proxies);
+    cast->reducers = calloc(plays->trainers.count + (size_t)1, sizeof *cast->reducers);
     if (cast->servers == NULL || cast->server_parts == NULL || cast->samplers == NULL ||
-        cast->proxies == NULL)
+        cast->proxies == NULL || cast->reducers == NULL)
         return TR_ENOMEM;
     deal_parts(cast);
     fill_samplers(cast);
     fill_proxies(cast);
+    fill_reducers(cast);
     cast->client = (struct client_options){
         .book = options->book,
         .snapshots = options->direct ? options->snapshots : NULL,
@@ -213,5 +244,6 @@ void cast_fini(struct cast *cast)
     free(cast->server_parts);
     free(cast->samplers);
     free(cast->proxies);
+    free(cast->reducers);
     *cast = (struct cast){ 0 };
 }

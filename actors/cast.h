@@ -2,8 +2,8 @@
  * The cast: who plays in this process, and the actor that starts them.
  *
  * The plan says what each process of a job plays; a job of one process has a plan too. One root
- * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy for
- * each of its trainers, and the client, spread over the loops, and starts again what fails. The
+ * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy and
+ * a reducer for each of its trainers, and the client, spread over the loops, and starts again what fails. The
  * session and the simulator run this same tree.
  *
  * Ownership: a cast owns the arguments of its actors; it and what its options name outlive them.
@@ -15,9 +15,11 @@
 #include <stdatomic.h>
 
 #include "actors/client.h"
+#include "actors/coordinator.h"
 #include "actors/plan.h"
 #include "actors/presence.h"
 #include "actors/proxy.h"
+#include "actors/reducer.h"
 #include "actors/sampler.h"
 #include "actors/server.h"
 
@@ -35,6 +37,9 @@ struct cast_options {
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     uint32_t slice_edges;     /* server.h */
+    struct files *files;      /* of checkpoints; NULL: files_posix */
+    const char *checkpoints;  /* their folder; NULL: none are kept */
+    uint32_t checkpoint_keep; /* 0: coordinator.h's */
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
 
@@ -46,6 +51,8 @@ struct cast {
     uint32_t *server_parts;           /* all partitions of this process, server after server */
     struct sampler_options *samplers; /* [plays->samplers.count] */
     struct proxy_options *proxies;    /* [plays->trainers.count] */
+    struct reducer_options *reducers; /* [plays->trainers.count] */
+    struct coordinator_options coordinator;
     struct client_options client;
     struct presence_options presence;
     atomic_bool ended; /* the job is over here, and all of these have gone */

@@ -78,7 +78,8 @@ void reducer_roll_back(struct actor *self, uint32_t era)
         return;
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
-    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_RESTORE)
+    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_RESTORE &&
+        r->operation.kind != MSG_GROUP_FINISH)
         reducer_end(self, TR_EROLLBACK);
 }
 
@@ -125,7 +126,7 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     if (head->operation > MSG_GROUP_CANCEL)
         return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
                          head->operation);
-    if (head->operation != MSG_GROUP_RESTORE && r->era == 0)
+    if (head->operation != MSG_GROUP_RESTORE && head->operation != MSG_GROUP_FINISH && r->era == 0)
         return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
                          "call tr_group_restore()", r->options->rank);
     if (head->operation == MSG_GROUP_SAVE && r->options->checkpoints == NULL)
@@ -200,6 +201,16 @@ static int receive(struct actor *self, struct message *message)
 }
 
 /* A coordinator that was started again is told what it cannot know. */
+static void tell_end(struct actor *self, const struct reducer *r)
+{
+    struct message *message = r->finished ? message_create(self, MSG_JOB_DONE) : NULL;
+    if (message == NULL)
+        return;
+    *(struct msg_job_done *)message_head(message) =
+        (struct msg_job_done){ r->result, r->options->rank };
+    (void)actor_send(self, r->member.coordinator, message);
+}
+
 static void tell_outcome(struct actor *self, const struct reducer *r)
 {
     struct message *message = NULL;
@@ -216,6 +227,7 @@ static void joined(struct actor *self, struct member *member)
     struct reducer *r = actor_state(self);
     reducer_roll_back(self, member->era);
     tell_outcome(self, r);
+    tell_end(self, r);
     if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_REDUCE)
         reducer_ask(self);
 }
@@ -228,6 +240,7 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, r);
     r->options = arg;
     r->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
+                                 .plan = r->options->plan, .root = r->options->root,
                                  .joined = joined };
     char name[DIRECTORY_NAME_MAX];
     reducer_name(r->options->rank, name, sizeof name);

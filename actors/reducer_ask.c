@@ -12,7 +12,8 @@ static struct message *make(struct actor *self, const struct reducer *r)
     uint32_t rank = r->options->rank, world = r->options->world;
     static const uint32_t kinds[] = { [MSG_GROUP_RESTORE] = MSG_RESTORE,
                                       [MSG_GROUP_BARRIER] = MSG_BARRIER,
-                                      [MSG_GROUP_SAVE] = MSG_CHECKPOINT_PART };
+                                      [MSG_GROUP_SAVE] = MSG_CHECKPOINT_PART,
+                                      [MSG_GROUP_FINISH] = MSG_JOB_DONE };
     struct message *request = message_create(self, kinds[op->kind]);
     if (request == NULL)
         return NULL;
@@ -23,6 +24,8 @@ static struct message *make(struct actor *self, const struct reducer *r)
         *(struct msg_barrier *)head = (struct msg_barrier){
             .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
             .era = r->era };
+    else if (op->kind == MSG_GROUP_FINISH)
+        *(struct msg_job_done *)head = (struct msg_job_done){ (int32_t)asked->value, rank };
     else
         *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
             .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
@@ -83,6 +86,15 @@ static void pass(struct actor *self, int status)
         reducer_end(self, status);
 }
 
+static void finish(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    r->finished = true;
+    r->result = (int32_t)asked->value;
+    reply_done(self, 0);
+}
+
 static bool may_pass(int status)
 {
     return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
@@ -94,7 +106,7 @@ static void handle(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
-    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE)
+    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && op->kind != MSG_GROUP_FINISH)
         reducer_roll_back(self, r->era + 1);
     else if (may_pass(status) || status == TR_EROLLBACK)
         reducer_again(self);
@@ -128,6 +140,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         pass(self, 0);
     else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
         reply_done(self, op->part.step);
+    else if (op->kind == MSG_GROUP_FINISH && reply->frame.kind == MSG_JOB_DONE)
+        finish(self);
     else
         reducer_end(self, TR_EFORMAT);
     message_release(self, reply);

@@ -81,6 +81,8 @@ struct reducer {
     uint64_t reductions; /* of the era that are done here */
     uint64_t barriers;
     struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
+    bool finished; /* the trainer said so */
+    int32_t result;
     struct operation operation;
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
 };

@@ -45,6 +45,8 @@ static int init_cast(struct tr_graph *graph)
         .flat = o->codec,
         .recovery_ns = (uint64_t)o->recovery_deadline_ns,
         .call_ns = graph->session->cluster.limits.call_ns,
+        .checkpoints = o->checkpoints,
+        .checkpoint_keep = o->checkpoint_keep,
     };
     return cast_init(&graph->cast, &options);
 }

@@ -50,6 +50,7 @@ struct tr_session {
     struct tr_session_options options; /* defaults filled in; set once */
     bool in_cluster;                   /* set once */
     struct cluster cluster;            /* set once; all zeros: none */
+    char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
     struct batch_bank *bank;           /* set once */
     atomic_ullong next_loader;
@@ -176,6 +177,10 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
 /* fetch.c: rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
 int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
+
+/* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
+ * actors are stopped, everywhere. */
+int group_finish(struct tr_group *group, int code);
 
 /* nodes.c */
 /* A set with room for that many nodes; NULL: no memory, and the session says so. */

@@ -420,17 +420,27 @@ static int tell_proxy(struct tr_loader *l, uint32_t epoch, uint64_t batch)
     return rv;
 }
 
-int tr_loader_begin(struct tr_loader *loader, uint32_t epoch)
+int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch)
 {
     int rv = enter(loader);
     if (rv != 0)
         return fail(loader, rv, "begin: another thread waits, or it is closed");
-    loader->epoch = epoch;
-    loader->next = 0;
-    rv = tell_proxy(loader, epoch, 0);
-    loader->told = rv == 0;
+    if (batch <= loader->num_batches) {
+        loader->epoch = epoch;
+        loader->next = batch;
+        /* At the end of an epoch there is nothing to ask for. */
+        rv = batch < loader->num_batches ? tell_proxy(loader, epoch, batch) : 0;
+        loader->told = rv == 0 && batch < loader->num_batches;
+    } else {
+        rv = TR_ERANGE;
+    }
     leave(loader);
     return rv != 0 ? fail(loader, rv, "begin") : 0;
+}
+
+int tr_loader_begin(struct tr_loader *loader, uint32_t epoch)
+{
+    return tr_loader_begin_at(loader, epoch, 0);
 }
 
 int tr_loader_cancel(struct tr_loader *loader)

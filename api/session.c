@@ -112,6 +112,16 @@ static int start(struct tr_session *session)
     return rv != 0 ? session_fail(session, &error) : 0;
 }
 
+/* What the caller named may go when the call returns. */
+static int keep_names(struct tr_session *session)
+{
+    if (session->options.checkpoints == NULL)
+        return 0;
+    session->checkpoints = strdup(session->options.checkpoints);
+    session->options.checkpoints = session->checkpoints;
+    return session->checkpoints == NULL ? TR_ENOMEM : 0;
+}
+
 int tr_session_open(const struct tr_session_options *options, struct tr_session **out)
 {
     *out = NULL;
@@ -130,7 +140,9 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     if (options != NULL)
         session->options = *options;
     *out = session;
-    int rv = start(session);
+    int rv = keep_names(session);
+    if (rv == 0)
+        rv = start(session);
     session->closed = rv != 0; /* it only tells why */
     return rv;
 }
@@ -148,6 +160,7 @@ void session_release(struct tr_session *session)
     batch_bank_release(session->bank);
     env_destroy(session->env);
     cluster_fini(&session->cluster);
+    free(session->checkpoints);
     pthread_mutex_destroy(&session->mutex);
     free(session->errors);
     free(session);

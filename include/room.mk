@@ -3,6 +3,7 @@ troupeinclude_HEADERS = \
     include/troupe/batch.h \
     include/troupe/error.h \
     include/troupe/graph.h \
+    include/troupe/group.h \
     include/troupe/loader.h \
     include/troupe/session.h \
     include/troupe/troupe.h \

@@ -440,6 +440,7 @@ enum msg_group_operation {
     MSG_GROUP_REDUCE,  /* body: float values[count] */
     MSG_GROUP_BARRIER, /* value: hash of the name */
     MSG_GROUP_SAVE,    /* value: the step; body: unsigned char part[count] */
+    MSG_GROUP_FINISH,  /* value: the job's result for this rank, as a uint32_t */
     MSG_GROUP_CANCEL   /* ends the operation under way with TR_ECANCELED */
 };
 

@@ -34,7 +34,8 @@ TR_API uint32_t tr_group_rank(const struct tr_group *group);
 TR_API uint32_t tr_group_world(const struct tr_group *group);
 
 /* Replaces values[count] on every rank by their sum over ranks, in the order of ranks. Every rank
- * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. */
+ * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. After
+ * a failure the values are what they were; after TR_ETIMEDOUT the same call may be made again. */
 TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
                            int64_t timeout_ns);
 

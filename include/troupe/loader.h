@@ -62,6 +62,9 @@ TR_API uint64_t tr_loader_num_batches(const struct tr_loader *loader);
  * begins epoch 0 by itself. */
 TR_API int tr_loader_begin(struct tr_loader *loader, uint32_t epoch);
 
+/* The same from a batch of the epoch on, as after a restart. */
+TR_API int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch);
+
 /* The next batch in order; TR_EEND after the last of the epoch (the next call begins the
  * next epoch); TR_ETIMEDOUT loses nothing: the next call goes on waiting. */
 TR_API int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out);

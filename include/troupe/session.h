@@ -52,6 +52,10 @@ struct tr_session_options {
     /* The file of a key that the job's processes share, where the cluster file names no keys: what
      * troupe launch makes for its job. NULL: none. */
     const char *shared_key;
+    /* The folder of checkpoints (troupe-checkpoint(5)), the same for every process of the job;
+     * NULL: none are kept, and a group goes back to the start. Copied. */
+    const char *checkpoints;
+    uint32_t checkpoint_keep; /* how many; 0: 2 */
     /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;

@@ -5,6 +5,7 @@
 #include <troupe/batch.h>
 #include <troupe/error.h>
 #include <troupe/graph.h>
+#include <troupe/group.h>
 #include <troupe/loader.h>
 #include <troupe/session.h>
 #include <troupe/types.h>

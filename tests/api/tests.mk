@@ -42,3 +42,8 @@ check_PROGRAMS += tests/api/test_affinity
 TESTS += tests/api/test_affinity
 tests_api_test_affinity_SOURCES = tests/api/test_affinity.c
 tests_api_test_affinity_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_group
+TESTS += tests/api/test_group
+tests_api_test_group_SOURCES = tests/api/test_group.c tests/api/world.c tests/api/world.h
+tests_api_test_group_LDADD = $(api_libs) $(test_libs)

@@ -1,0 +1,336 @@
+/* The blocking shell over a reducer: a thread posts an operation and waits. */
+#include <troupe/group.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "actors/failed.h"
+#include "actors/reducer.h"
+#include "api/internal.h"
+
+/* A reducer that was not ready is asked again after this. */
+#define RETRY_NS 5000000L
+/* The reducer ends an operation at its deadline by itself, with a sentence; a barrier's outcome it
+ * asks for a little longer. So much later it is given up. */
+#define GRACE_NS UINT64_C(5000000000)
+/* How often a thread that closes a group wakes the one that waits in it. */
+#define WAKE_NS 20000000L
+
+struct tr_group {
+    struct tr_graph *graph; /* a reference */
+    uint32_t rank, world;
+    struct address reducer; /* of the thread inside */
+    bool restored;          /* of the thread inside */
+    void *checkpoint;       /* what tr_group_restore gave */
+    pthread_mutex_t mutex;  /* guards all below */
+    pthread_cond_t left;
+    bool waiting;
+    bool closed;
+};
+
+/* An operation as the caller gave it. */
+struct asked {
+    const char *name;
+    uint32_t operation;
+    uint64_t value;
+    const void *body;
+    size_t count;
+    size_t bytes;
+};
+
+int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out)
+{
+    *out = NULL;
+    struct plan_range here = graph_plays(graph)->trainers;
+    if (rank < here.first || rank - here.first >= here.count)
+        return session_failf(graph->session, TR_ERANGE, "group: trainer %" PRIu32 " is not of this "
+                             "process, which has %" PRIu32 " from %" PRIu32 " on", rank, here.count,
+                             here.first);
+    struct tr_group *group = calloc(1, sizeof *group);
+    if (group == NULL)
+        return session_failf(graph->session, TR_ENOMEM, "no memory for a group");
+    graph_acquire(graph);
+    group->graph = graph;
+    group->rank = rank;
+    group->world = graph->plan->trainers;
+    pthread_mutex_init(&group->mutex, NULL);
+    pthread_cond_init(&group->left, NULL);
+    *out = group;
+    return 0;
+}
+
+uint32_t tr_group_rank(const struct tr_group *group)
+{
+    return group->rank;
+}
+
+uint32_t tr_group_world(const struct tr_group *group)
+{
+    return group->world;
+}
+
+static bool is_closed(struct tr_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    bool closed = group->closed;
+    pthread_mutex_unlock(&group->mutex);
+    return closed;
+}
+
+static struct message *make(struct port *port, const struct asked *asked, uint64_t timeout_ns)
+{
+    struct message *request = port_message(port, MSG_GROUP_REQUEST);
+    if (request == NULL)
+        return NULL;
+    *(struct msg_group_request *)message_head(request) = (struct msg_group_request){
+        .value = asked->value,
+        .count = asked->count,
+        .timeout_ns = timeout_ns,
+        .operation = asked->operation,
+    };
+    void *body = asked->bytes == 0 ? NULL : port_body_alloc(port, request, asked->bytes);
+    if (asked->bytes != 0 && body == NULL) {
+        port_release(port, request);
+        return NULL;
+    }
+    if (asked->bytes != 0)
+        memcpy(body, asked->body, asked->bytes);
+    return request;
+}
+
+static int attempt(struct tr_group *group, struct port *port, const struct asked *asked,
+                   uint64_t deadline_ns, struct message **reply, struct error *error)
+{
+    char name[DIRECTORY_NAME_MAX];
+    reducer_name(group->rank, name, sizeof name);
+    int rv = 0;
+    if (address_is_none(group->reducer))
+        rv = port_find(port, name, deadline_ns, &group->reducer);
+    if (rv != 0)
+        return rv;
+    uint64_t now_ns = port_now_ns(port);
+    struct message *request = make(port, asked, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
+    if (request == NULL)
+        return TR_ENOMEM;
+    rv = port_call(port, group->reducer, request, deadline_ns + GRACE_NS, reply);
+    if (rv == 0) {
+        rv = failed_read(*reply, error);
+        if (rv != 0)
+            port_release(port, *reply);
+    }
+    return rv;
+}
+
+/* What another attempt may change. A reducer that was started again has forgotten its era. */
+static bool may_pass(struct tr_group *group, const struct asked *asked, int *rv)
+{
+    if (*rv == TR_EPEERDOWN) {
+        group->reducer = ADDRESS_NONE;
+        if (asked->operation == MSG_GROUP_RESTORE)
+            return true;
+        *rv = TR_EROLLBACK;
+    }
+    return *rv == TR_EFULL || *rv == TR_ENOMEM;
+}
+
+static int operate(struct tr_group *group, struct port *port, const struct asked *asked,
+                   int64_t timeout_ns, struct message **reply, struct error *error)
+{
+    uint64_t deadline_ns = graph_deadline(group->graph, port, timeout_ns);
+    int rv = attempt(group, port, asked, deadline_ns, reply, error);
+    while (rv != 0 && !is_closed(group) && may_pass(group, asked, &rv) &&
+           port_now_ns(port) < deadline_ns) {
+        nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
+        *error = (struct error){ 0 };
+        rv = attempt(group, port, asked, deadline_ns, reply, error);
+    }
+    return rv != 0 && is_closed(group) ? TR_ECANCELED : rv;
+}
+
+static int enter(struct tr_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    int rv = group->closed ? TR_ECLOSED : group->waiting ? TR_EINVAL : 0;
+    if (rv == 0)
+        group->waiting = true;
+    pthread_mutex_unlock(&group->mutex);
+    return rv;
+}
+
+static void leave(struct tr_group *group)
+{
+    pthread_mutex_lock(&group->mutex);
+    group->waiting = false;
+    pthread_cond_broadcast(&group->left);
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static int fail(struct tr_group *group, const struct asked *asked, int rv,
+                const struct error *error)
+{
+    if (rv == TR_EROLLBACK)
+        group->restored = false;
+    if (error->code == rv && error->text[0] != '\0')
+        return session_fail(group->graph->session, error);
+    return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: %s", group->rank,
+                         asked->name, tr_strerror(rv));
+}
+
+/* take may be NULL; it keeps what it wants of the reply. */
+static int run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
+               int (*take)(struct tr_group *group, const struct message *reply, void *arg),
+               void *arg)
+{
+    struct error error = { 0 };
+    struct graph_port *port;
+    struct message *reply;
+    int rv = enter(group);
+    if (rv != 0)
+        return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: another thread "
+                             "waits, or the group is closed", group->rank, asked->name);
+    free(group->checkpoint);
+    group->checkpoint = NULL;
+    rv = graph_enter(group->graph, &port);
+    if (rv == 0) {
+        rv = operate(group, port->port, asked, timeout_ns, &reply, &error);
+        if (rv == 0) {
+            rv = take != NULL ? take(group, reply, arg) : 0;
+            port_release(port->port, reply);
+        }
+        graph_leave(group->graph, port);
+    }
+    rv = rv != 0 ? fail(group, asked, rv, &error) : 0;
+    leave(group);
+    return rv;
+}
+
+struct values {
+    float *values;
+    size_t count;
+};
+
+static int take_sums(struct tr_group *group, const struct message *reply, void *arg)
+{
+    const struct values *to = arg;
+    (void)group;
+    if (reply->frame.body_bytes != to->count * sizeof(float))
+        return TR_EFORMAT;
+    if (to->count > 0)
+        memcpy(to->values, message_body(reply), to->count * sizeof(float));
+    return 0;
+}
+
+int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns)
+{
+    struct values to = { values, count };
+    const struct asked asked = { .name = "reduce", .operation = MSG_GROUP_REDUCE, .body = values,
+                                 .count = count, .bytes = count * sizeof(float) };
+    if (count > REDUCER_VALUES_MAX)
+        return session_failf(group->graph->session, TR_ETOOBIG, "reduce: %zu values; at most %"
+                             PRIu64, count, (uint64_t)REDUCER_VALUES_MAX);
+    if (group->world == 1 && group->restored && !is_closed(group))
+        return 0; /* the sum over one rank */
+    return run(group, &asked, timeout_ns, take_sums, &to);
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name != '\0'; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns)
+{
+    const struct asked asked = { .name = "barrier", .operation = MSG_GROUP_BARRIER,
+                                 .value = hash_name(name) };
+    return run(group, &asked, timeout_ns, NULL, NULL);
+}
+
+int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
+                  int64_t timeout_ns)
+{
+    const struct asked asked = { .name = "save", .operation = MSG_GROUP_SAVE, .value = step,
+                                 .body = bytes, .count = count, .bytes = count };
+    return run(group, &asked, timeout_ns, NULL, NULL);
+}
+
+static int take_checkpoint(struct tr_group *group, const struct message *reply, void *arg)
+{
+    const struct msg_group_reply *head = (const void *)reply->head;
+    struct tr_checkpoint *checkpoint = arg;
+    size_t bytes = reply->frame.body_bytes;
+    if (head->found != 0) {
+        group->checkpoint = malloc(bytes + 1);
+        if (group->checkpoint == NULL)
+            return TR_ENOMEM;
+        if (bytes > 0)
+            memcpy(group->checkpoint, message_body(reply), bytes);
+        *checkpoint = (struct tr_checkpoint){ head->step, group->checkpoint, bytes };
+    }
+    group->restored = true;
+    return 0;
+}
+
+int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_checkpoint *checkpoint)
+{
+    const struct asked asked = { .name = "restore", .operation = MSG_GROUP_RESTORE };
+    *checkpoint = (struct tr_checkpoint){ 0 };
+    return run(group, &asked, timeout_ns, take_checkpoint, checkpoint);
+}
+
+int group_finish(struct tr_group *group, int code)
+{
+    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH,
+                                 .value = (uint32_t)code };
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+}
+
+/* Ends what the reducer does for the thread that waits. */
+static void cancel(struct tr_group *group)
+{
+    const struct asked asked = { .operation = MSG_GROUP_CANCEL };
+    char name[DIRECTORY_NAME_MAX];
+    struct graph_port *port;
+    struct address reducer;
+    if (graph_enter(group->graph, &port) != 0)
+        return;
+    reducer_name(group->rank, name, sizeof name);
+    struct message *message = NULL;
+    if (port_find(port->port, name, port_now_ns(port->port) + WAKE_NS, &reducer) == 0)
+        message = make(port->port, &asked, 0);
+    if (message != NULL)
+        port_send(port->port, reducer, message);
+    graph_leave(group->graph, port);
+}
+
+void tr_group_close(struct tr_group *group)
+{
+    if (group == NULL)
+        return;
+    pthread_mutex_lock(&group->mutex);
+    group->closed = true;
+    while (group->waiting) {
+        pthread_mutex_unlock(&group->mutex);
+        cancel(group);
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += WAKE_NS;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_mutex_lock(&group->mutex);
+        if (group->waiting)
+            pthread_cond_timedwait(&group->left, &group->mutex, &until);
+    }
+    pthread_mutex_unlock(&group->mutex);
+    struct tr_graph *graph = group->graph;
+    pthread_cond_destroy(&group->left);
+    pthread_mutex_destroy(&group->mutex);
+    free(group->checkpoint);
+    free(group);
+    graph_release(graph);
+}

@@ -1,0 +1,161 @@
+/*
+ * Groups through the public API, a thread a trainer: sums in the order of ranks, checkpoints that a
+ * second session finds, and a close that wakes whoever waits.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <troupe/troupe.h>
+
+#include "runtime/files.h"
+#include "tests/api/world.h"
+
+#define RANKS 3
+#define VALUES 10000
+#define SECOND INT64_C(1000000000)
+
+struct rank {
+    struct tr_graph *graph;
+    uint32_t rank;
+    uint64_t found_step;
+    int code;
+    bool alone; /* waits for others that never come */
+    struct tr_group *group;
+    float sums[VALUES];
+};
+
+static float value(uint32_t rank, uint32_t i)
+{
+    return (float)(i % 1000) * (rank == 1 ? 1e7f : 0.333f) - (float)rank;
+}
+
+static int train(struct rank *r, struct tr_group *group)
+{
+    struct tr_checkpoint checkpoint;
+    for (uint32_t i = 0; i < VALUES; i++)
+        r->sums[i] = value(r->rank, i);
+    if (tr_group_reduce(group, r->sums, VALUES, SECOND) != TR_EROLLBACK) /* not restored yet */
+        return TR_EINTERNAL;
+    int rv = tr_group_restore(group, 60 * SECOND, &checkpoint);
+    r->found_step = checkpoint.step;
+    if (rv == 0 && checkpoint.step != 0 &&
+        (checkpoint.count != 4 || memcmp(checkpoint.bytes, &r->rank, 4) != 0))
+        rv = TR_EMISMATCH;
+    if (rv == 0 && !r->alone)
+        rv = tr_group_reduce(group, r->sums, VALUES, 60 * SECOND);
+    if (rv == 0)
+        rv = tr_group_barrier(group, "all", r->alone ? TR_WAIT_FOREVER : 60 * SECOND);
+    if (rv == 0)
+        rv = tr_group_save(group, checkpoint.step + 7, &r->rank, 4, 60 * SECOND);
+    return rv;
+}
+
+static void *run_rank(void *arg)
+{
+    struct rank *r = arg;
+    r->code = train(r, r->group);
+    return NULL;
+}
+
+static void run_ranks(const char *path, const char *folder, struct rank *ranks)
+{
+    struct tr_session_options options;
+    tr_session_options_init(&options);
+    options.trainers = RANKS;
+    options.checkpoints = folder;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    pthread_t threads[RANKS];
+    assert_int_equal(tr_session_open(&options, &session), 0);
+    assert_int_equal(tr_graph_open(session, path, &graph), 0);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        ranks[i].rank = i;
+        assert_int_equal(tr_group_open(graph, i, &ranks[i].group), 0);
+        assert_int_equal(tr_group_world(ranks[i].group), RANKS);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_rank, &ranks[i]), 0);
+    }
+    if (ranks[0].alone) {
+        usleep(200000);
+        tr_group_close(ranks[0].group);
+        ranks[0].group = NULL;
+        /* The others wait for it in vain. */
+        tr_session_close(session);
+        session = NULL;
+    }
+    for (uint32_t i = 0; i < RANKS; i++) {
+        pthread_join(threads[i], NULL);
+        tr_group_close(ranks[i].group);
+    }
+    struct tr_group *none;
+    if (session != NULL)
+        assert_int_equal(tr_group_open(graph, RANKS, &none), TR_ERANGE);
+    tr_graph_close(graph);
+    tr_session_close(session);
+}
+
+static void threads_train_together(void **state)
+{
+    char folder[] = "/tmp/troupe-group.XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    struct rank *ranks = calloc(RANKS, sizeof *ranks);
+    assert_non_null(ranks);
+    for (uint32_t job = 0; job < 2; job++) {
+        run_ranks(*state, folder, ranks);
+        for (uint32_t r = 0; r < RANKS; r++) {
+            assert_int_equal(ranks[r].code, 0);
+            assert_int_equal(ranks[r].found_step, job * 7);
+            for (uint32_t i = 0; i < VALUES; i++)
+                assert_true(ranks[r].sums[i] == value(0, i) + value(1, i) + value(2, i));
+        }
+    }
+    free(ranks);
+    assert_int_equal(files_remove_tree(files_posix, folder, NULL), 0);
+}
+
+static void a_close_wakes_who_waits(void **state)
+{
+    struct rank *ranks = calloc(RANKS, sizeof *ranks);
+    assert_non_null(ranks);
+    ranks[0].alone = true;
+    run_ranks(*state, NULL, ranks);
+    assert_int_equal(ranks[0].code, TR_ECANCELED);
+    assert_int_not_equal(ranks[1].code, 0);
+    assert_int_not_equal(ranks[2].code, 0);
+    free(ranks);
+}
+
+static struct world world;
+static char path[256];
+
+static int set_up(void **state)
+{
+    world_init(&world);
+    world_partition(&world, PARTITION_RANDOM, 2, path);
+    *state = path;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    world_fini(&world);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_train_together),
+        cmocka_unit_test(a_close_wakes_who_waits),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
