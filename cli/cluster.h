@@ -19,4 +19,15 @@ struct cluster_check_values {
 
 int cluster_check_run(const struct invocation *invocation, const void *values);
 
+struct cluster_keys_values {
+    const char *cluster;
+    const char *hosts;
+    const char *out;
+    uint64_t days;
+    bool replace;
+    bool json;
+};
+
+int cluster_keys_run(const struct invocation *invocation, const void *values);
+
 #endif

@@ -5,7 +5,7 @@ noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/bench.c \
     cli/child.c cli/child.h \
-    cli/cluster.c cli/cluster.h cli/cluster_check.c \
+    cli/cluster.c cli/cluster.h cli/cluster_check.c cli/cluster_keys.c \
     cli/command.h \
     cli/commands.c \
     cli/completion.c \
