@@ -148,6 +148,35 @@ static void a_refused_connection_says_so(void **state)
     teardown(state);
 }
 
+/* Whatever addresses the name has, one of them is answered. */
+static void every_address_of_a_name_is_tried(void **state)
+{
+    struct house *house = *state;
+    struct echo_server server = { .endpoint = parse("tcp:127.0.0.1:0") };
+    struct echo_client client = { .result = 0 };
+    spawn(house, 0, 0, &echo_server_ops, &server);
+    assert_int_equal(await(&server.listening, 1), 1);
+    struct endpoint endpoint = parse("tcp:localhost:0");
+    endpoint.port = server.endpoint.port;
+    assert_int_equal(connect_to(house, endpoint, &client), 1);
+    teardown(state);
+}
+
+/* Its look-ups and half-made connections end with it. */
+static void an_actor_may_end_while_it_connects(void **state)
+{
+    struct house *house = *state;
+    static struct echo_client clients[20];
+    memset(clients, 0, sizeof clients);
+    for (uint32_t i = 0; i < 20; i++) {
+        /* The documentation's own network (RFC 5737): nobody answers. */
+        clients[i].endpoint = parse(i % 2 ? "tcp:no-such-host.invalid:1" : "tcp:192.0.2.1:1");
+        clients[i].bytes = 1;
+        spawn(house, 1, i % 2, &echo_client_ops, &clients[i]);
+    }
+    teardown(state);
+}
+
 static int listen_at(struct house *house, struct endpoint endpoint, struct echo_server *server)
 {
     server->endpoint = endpoint;
@@ -341,6 +370,8 @@ int main(void)
         cmocka_unit_test_setup(megabytes_come_back_over_a_unix_socket, setup),
         cmocka_unit_test_setup(bytes_come_back_one_by_one, setup),
         cmocka_unit_test_setup(a_refused_connection_says_so, setup),
+        cmocka_unit_test_setup(every_address_of_a_name_is_tried, setup),
+        cmocka_unit_test_setup(an_actor_may_end_while_it_connects, setup),
         cmocka_unit_test_setup(a_folder_that_others_may_enter_is_refused, setup),
         cmocka_unit_test_setup(a_port_that_is_taken_is_refused, setup),
         cmocka_unit_test_setup(a_stale_socket_is_replaced, setup),
