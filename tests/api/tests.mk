@@ -47,3 +47,8 @@ check_PROGRAMS += tests/api/test_group
 TESTS += tests/api/test_group
 tests_api_test_group_SOURCES = tests/api/test_group.c tests/api/world.c tests/api/world.h
 tests_api_test_group_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_cluster
+TESTS += tests/api/test_cluster
+tests_api_test_cluster_SOURCES = tests/api/test_cluster.c tests/api/world.c tests/api/world.h
+tests_api_test_cluster_LDADD = $(api_libs) $(test_libs)

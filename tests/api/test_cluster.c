@@ -1,0 +1,289 @@
+/* A job whose sessions are the processes of a cluster file: each opens what is its own, and what
+ * they get is what one process alone gets. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/coordinator.h"
+#include "api/internal.h"
+#include "runtime/files.h"
+#include "world.h"
+
+#define SECOND INT64_C(1000000000)
+#define PROCESSES 5u /* two servers, a sampler, two trainers */
+#define TRAINERS 2u
+#define FIRST_TRAINER 3u
+#define PARTS 3u
+#define STEPS_MAX 64u
+
+static struct world world;
+
+struct job {
+    char folder[64];
+    char file[80], graph[256];
+    uint32_t num_processes;
+    struct tr_session *sessions[PROCESSES];
+    struct tr_graph *graphs[PROCESSES];
+};
+
+struct digests {
+    uint32_t count;
+    uint64_t of[STEPS_MAX];
+};
+
+static void ok(struct tr_session *session, int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+}
+
+static void write_cluster(struct job *job, const char *direct)
+{
+    snprintf(job->folder, sizeof job->folder, "/tmp/troupe-cluster-XXXXXX");
+    assert_non_null(mkdtemp(job->folder));
+    snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
+    FILE *to = fopen(job->file, "w");
+    assert_non_null(to);
+    fprintf(to, "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"direct\": %s, \"hosts\": "
+            "[{\"name\": \"a\", \"unix\": \"%s/s\", \"servers\": 2, \"samplers\": 1, "
+            "\"trainers\": 2, \"loops\": 2, \"processes\": \"role\"}]}", job->graph, direct,
+            job->folder);
+    assert_int_equal(fclose(to), 0);
+}
+
+static void open_process(struct job *job, uint32_t process)
+{
+    struct tr_session_options o;
+    tr_session_options_init(&o);
+    o.cluster = job->file;
+    o.process = process;
+    o.incarnation = 1;
+    ok(job->sessions[process], tr_session_open(&o, &job->sessions[process]));
+    ok(job->sessions[process], tr_graph_open(job->sessions[process], NULL,
+                                             &job->graphs[process]));
+}
+
+static void open_cluster(struct job *job, const char *direct)
+{
+    *job = (struct job){ .num_processes = PROCESSES };
+    world_partition(&world, PARTITION_RANDOM, PARTS, job->graph);
+    write_cluster(job, direct);
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        open_process(job, p);
+}
+
+static void open_alone(struct job *job)
+{
+    struct tr_session_options o;
+    *job = (struct job){ .num_processes = 1 };
+    world_partition(&world, PARTITION_RANDOM, PARTS, job->graph);
+    tr_session_options_init(&o);
+    o.trainers = TRAINERS;
+    o.seed = 9;
+    ok(job->sessions[0], tr_session_open(&o, &job->sessions[0]));
+    ok(job->sessions[0], tr_graph_open(job->sessions[0], job->graph, &job->graphs[0]));
+}
+
+static void close_job(struct job *job)
+{
+    for (uint32_t p = 0; p < job->num_processes; p++) {
+        tr_graph_close(job->graphs[p]);
+        tr_session_close(job->sessions[p]);
+    }
+    if (job->folder[0] == '\0')
+        return;
+    assert_int_equal(files_remove_tree(files_posix, job->folder, NULL), 0);
+}
+
+static struct tr_loader_options loader_options(uint32_t rank)
+{
+    struct tr_loader_options o;
+    tr_loader_options_init(&o);
+    o.num_layers = 2;
+    o.fanout[0] = o.fanout[1] = 4;
+    o.batch_size = 50;
+    o.original_ids = true;
+    o.features = "feat";
+    o.rank = rank;
+    return o;
+}
+
+static void train(const struct job *job, uint32_t process, uint32_t rank, struct digests *digests)
+{
+    struct tr_session *session = job->sessions[process];
+    struct tr_loader_options lo = loader_options(rank);
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    struct tr_batch *batch;
+    int rv;
+    *digests = (struct digests){ 0 };
+    ok(session, tr_nodes_all(job->graphs[process], 0, &nodes));
+    assert_int_equal(tr_nodes_count(nodes), WORLD_NODES);
+    ok(session, tr_loader_open(job->graphs[process], nodes, &lo, &loader));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+        assert_true(digests->count < STEPS_MAX);
+        ok(session, tr_batch_digest(batch, &digests->of[digests->count++]));
+        tr_batch_release(batch);
+    }
+    if (rv != TR_EEND)
+        ok(session, rv);
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
+}
+
+static void batches_are_those_of_one_process(void **state)
+{
+    static const char *const direct[] = { "true", "false" };
+    struct digests alone[TRAINERS];
+    struct job job;
+    (void)state;
+    open_alone(&job);
+    for (uint32_t rank = 0; rank < TRAINERS; rank++)
+        train(&job, 0, rank, &alone[rank]);
+    close_job(&job);
+    for (int d = 0; d < 2; d++) {
+        open_cluster(&job, direct[d]);
+        for (uint32_t rank = 0; rank < TRAINERS; rank++) {
+            struct digests got;
+            train(&job, FIRST_TRAINER + rank, rank, &got);
+            assert_int_equal(got.count, WORLD_NODES / (50 * TRAINERS));
+            assert_int_equal(got.count, alone[rank].count);
+            assert_memory_equal(got.of, alone[rank].of, got.count * sizeof got.of[0]);
+        }
+        close_job(&job);
+    }
+}
+
+static void every_process_reads_the_whole_graph(void **state)
+{
+    static float wanted[WORLD_NODES * WORLD_WIDTH], got[WORLD_NODES * WORLD_WIDTH];
+    static uint64_t ids[WORLD_NODES];
+    struct job alone, job;
+    (void)state;
+    open_alone(&alone);
+    open_cluster(&job, "false");
+    for (uint64_t i = 0; i < WORLD_NODES; i++)
+        ids[i] = i * 7 % WORLD_NODES;
+    ok(alone.sessions[0], tr_graph_fetch(alone.graphs[0], 0, "feat", ids, WORLD_NODES,
+                                         30 * SECOND, wanted));
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        memset(got, 0, sizeof got);
+        ok(job.sessions[p], tr_graph_fetch(job.graphs[p], 0, "feat", ids, WORLD_NODES,
+                                           30 * SECOND, got));
+        assert_memory_equal(got, wanted, sizeof got);
+    }
+    close_job(&job);
+    close_job(&alone);
+}
+
+/* What is served elsewhere is not opened unless it may be read, or is asked for. */
+static void a_process_opens_what_it_plays(void **state)
+{
+    struct job job;
+    (void)state;
+    for (int direct = 0; direct < 2; direct++) {
+        open_cluster(&job, direct ? "true" : "false");
+        uint32_t here[PROCESSES] = { 0 };
+        for (uint32_t p = 0; p < PROCESSES; p++)
+            for (uint32_t part = 0; part < PARTS; part++)
+                here[p] += graph_parts(job.graphs[p])[part] != NULL;
+        assert_true(here[0] > 0 && here[1] > 0);
+        assert_int_equal(here[0] + here[1], direct ? 2 * PARTS : PARTS);
+        assert_int_equal(here[FIRST_TRAINER], direct ? PARTS : 0);
+        ok(job.sessions[FIRST_TRAINER], graph_map_parts(job.graphs[FIRST_TRAINER]));
+        for (uint32_t part = 0; part < PARTS; part++)
+            assert_non_null(graph_parts(job.graphs[FIRST_TRAINER])[part]);
+        close_job(&job);
+    }
+}
+
+static void refuse_loader(const struct job *job, uint32_t process, uint32_t rank, int code,
+                          const char *says)
+{
+    struct tr_loader_options lo = loader_options(rank);
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    ok(job->sessions[process], tr_nodes_all(job->graphs[process], 0, &nodes));
+    assert_int_equal(tr_loader_open(job->graphs[process], nodes, &lo, &loader), code);
+    assert_non_null(strstr(tr_session_error(job->sessions[process]), says));
+    tr_nodes_close(nodes);
+}
+
+static void what_is_elsewhere_is_refused(void **state)
+{
+    struct tr_session_options o;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct job job;
+    (void)state;
+    open_cluster(&job, "true");
+    refuse_loader(&job, 0, 0, TR_EUNSUPPORTED, "no trainers");
+    refuse_loader(&job, FIRST_TRAINER, 1, TR_ERANGE, "process 4");
+    tr_session_options_init(&o);
+    o.cluster = job.file;
+    o.process = PROCESSES;
+    ok(session, tr_session_open(&o, &session));
+    assert_int_equal(tr_graph_open(session, NULL, &graph), TR_ERANGE);
+    assert_non_null(strstr(tr_session_error(session), "process 5"));
+    tr_session_close(session);
+    o.cluster = "/nowhere/c.json";
+    assert_int_equal(tr_session_open(&o, &session), TR_ENOENT);
+    assert_non_null(strstr(tr_session_error(session), "/nowhere/c.json"));
+    tr_session_close(session);
+    close_job(&job);
+}
+
+/* A trainer that failed ends the job: who only serves or samples hears of it. */
+static void the_end_of_the_job_ends_its_processes(void **state)
+{
+    struct graph_port *port;
+    struct address coordinator;
+    struct message *reply;
+    struct job job;
+    (void)state;
+    open_cluster(&job, "true");
+    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20), TR_ETIMEDOUT);
+    ok(job.sessions[0], graph_enter(job.graphs[0], &port));
+    uint64_t until_ns = port_now_ns(port->port) + 30 * UINT64_C(1000000000);
+    assert_int_equal(port_find(port->port, COORDINATOR_NAME, until_ns, &coordinator), 0);
+    struct message *request = port_message(port->port, MSG_JOB_DONE);
+    *(struct msg_job_done *)message_head(request) = (struct msg_job_done){ .code = TR_EIO };
+    assert_int_equal(port_call(port->port, coordinator, request, until_ns, &reply), 0);
+    port_release(port->port, reply);
+    graph_leave(job.graphs[0], port);
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        ok(job.sessions[p], graph_wait_end(job.graphs[p], 30 * SECOND));
+    close_job(&job);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    world_init(&world);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(&world);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_elsewhere_is_refused),
+        cmocka_unit_test(batches_are_those_of_one_process),
+        cmocka_unit_test(every_process_reads_the_whole_graph),
+        cmocka_unit_test(a_process_opens_what_it_plays),
+        cmocka_unit_test(the_end_of_the_job_ends_its_processes),
+    };
+    return cmocka_run_group_tests_name("cluster", tests, setup, teardown);
+}
