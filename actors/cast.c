@@ -69,6 +69,7 @@ static void tell_root(struct actor *self, struct cast *cast)
         cast->samplers[i].root = root;
     for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
         cast->proxies[i].root = cast->reducers[i].root = root;
+    cast->coordinator.root = root;
     cast->presence = (struct presence_options){ cast->options.plan, cast->options.process, root };
 }
 

@@ -40,6 +40,7 @@ struct coordinator_options {
     struct files *files;     /* NULL: files_posix */
     const char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
     uint32_t keep;           /* checkpoints; 0: 2 */
+    struct address root;     /* asked to stop when the job has ended; none: nobody */
 };
 
 /* arg: struct coordinator_options. */

@@ -29,6 +29,14 @@ static bool stands_at(const struct coordinator_member *member, uint32_t role, ui
     return member != NULL && member->role == role && member->rank == rank;
 }
 
+/* The last member has gone, and with the coordinator goes its process. */
+static void end(struct actor *self, const struct coordinator *state)
+{
+    struct address root = state->options->root;
+    int rv = address_is_none(root) ? 0 : actor_stop(self, root);
+    actor_exit(self, rv == TR_ENOMEM ? rv : 0);
+}
+
 /* The one DOWN of a member. */
 static void down(struct actor *self, void *arg, struct address who, int reason)
 {
@@ -43,7 +51,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
         coordinator_reducer_down(self, member->rank);
     free(member);
     if (state->stopping && state->num_members == 0)
-        actor_exit(self, 0);
+        end(self, state);
 }
 
 struct address coordinator_member_address(const struct coordinator *state, uint32_t role,
@@ -152,7 +160,7 @@ void coordinator_stop_members(struct actor *self)
     for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
         actor_stop(self, m->address);
     if (state->num_members == 0)
-        actor_exit(self, 0);
+        end(self, state);
 }
 
 bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const void *head,

@@ -230,6 +230,7 @@ void graph_release(struct tr_graph *graph)
     graph_meta_fini(&graph->meta);
     cast_fini(&graph->cast);
     cluster_plan_fini(&graph->placing);
+    security_destroy(graph->security);
     if (graph->store != NULL)
         store_close(graph->store);
     pthread_cond_destroy(&graph->left);

@@ -42,9 +42,15 @@ uint32_t graph_incarnation(const struct tr_graph *graph)
 static int open_security(struct tr_graph *graph, struct error *error)
 {
     const struct cluster *cluster = &graph->session->cluster;
-    if (cluster->tls.ca == NULL && cluster->tls.shared_key == NULL)
-        return 0;
-    return error_set(error, TR_EUNSUPPORTED, "%s: \"tls\" is not there yet", cluster->path);
+    struct cluster_tls tls = { 0 };
+    int rv = cluster_host_tls(cluster, graph_plays(graph)->host, &tls);
+    const struct security_options options = { tls.ca, tls.certificate, tls.key, tls.shared_key };
+    if (rv != 0)
+        error_set(error, rv, "no memory for the names of keys");
+    else if (tls.ca != NULL || tls.shared_key != NULL)
+        rv = security_create(&options, &graph->security, error);
+    cluster_tls_fini(&tls);
+    return rv;
 }
 
 /* A socket's folder is made where it is missing, for this user alone. */
