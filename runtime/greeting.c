@@ -63,7 +63,7 @@ static struct wire_header header_of(const struct greeting *greeting)
     return header;
 }
 
-static int write_out(struct greeting *greeting)
+int greeting_write(struct greeting *greeting)
 {
     while (greeting->out_at < greeting->out_bytes) {
         struct iovec part = { greeting->out + greeting->out_at,
@@ -113,7 +113,7 @@ int greeting_step(struct greeting *greeting, struct error *error)
             return rc < 0 ? rc : 0;
         greeting->secured = true;
     }
-    int written = write_out(greeting);
+    int written = greeting_write(greeting);
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));

@@ -39,6 +39,9 @@ void greeting_refuse(struct greeting *greeting, uint32_t refusal);
  * TR_E*: the connection is of no use. */
 int greeting_step(struct greeting *greeting, struct error *error);
 
+/* Only its writing, of a connection that is secured: 1: all is written; 0: later; TR_E*. */
+int greeting_write(struct greeting *greeting);
+
 /* Has all been written that was to be? */
 static inline bool greeting_is_written(const struct greeting *greeting)
 {

@@ -176,18 +176,40 @@ static void dial(struct actor *self, void *arg)
     link_update_seen(link);
 }
 
-/* One try: if it is cut short the other side comes again and is told again. */
+static void drop_parting(struct link *link)
+{
+    greeting_destroy(link->parting);
+    link->parting = NULL;
+}
+
+static void part(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct link *link = arg;
+    (void)self;
+    (void)stream;
+    if ((what & STREAM_FAILED) || greeting_write(link->parting) != 0)
+        drop_parting(link);
+}
+
+/* The REFUSE is written as the connection takes it. The next one that is refused takes its place,
+ * so no time has to bound it. */
 static void turn_away(struct link *link, struct transport *transport, uint32_t refusal)
 {
-    unsigned char record[WIRE_HEADER_BYTES + RUNTIME_CODEC_BYTES_MAX];
     char who[32];
-    struct iovec part = { record, greeting_record(WIRE_REFUSE, NULL, refusal, record) };
+    drop_parting(link);
+    transport_detach(transport);
+    link->parting = greeting_create(transport);
     snprintf(who, sizeof who, "node %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
         links_count_refusal(link->links, refusal, who, true);
-    ssize_t n = transport_writev(transport, &part, 1);
-    (void)n;
-    transport_destroy(transport);
+    if (link->parting == NULL)
+        return;
+    greeting_refuse(link->parting, refusal);
+    if (transport_adopt(link->self, transport, part, link) < 0 ||
+        greeting_write(link->parting) != 0)
+        drop_parting(link);
+    else
+        transport_want(transport, STREAM_WRITABLE);
 }
 
 static void welcome(struct link *link, struct transport *transport, const struct wire_hello *hello)
@@ -213,7 +235,9 @@ static void arrive(struct link *link, struct transport *transport, const struct 
     }
     if (link->incarnation != 0 && hello->incarnation > link->incarnation)
         link_peer_down(link, "it started again");
-    bool fenced = hello->peer_fenced >= link->links->node->incarnation && link->peer != NULL;
+    /* Where each took the other for dead it is enough that one ends: the one that connects. */
+    bool fenced = hello->peer_fenced >= link->links->node->incarnation && link->peer != NULL &&
+                  hello->incarnation > link->fenced;
     uint32_t refusal = link_judge(link, hello);
     if (refusal == LINKS_REFUSED_NONE && link->incarnation == 0 &&
         hello->peer_incarnation == link->links->node->incarnation)
@@ -392,6 +416,7 @@ static void fini(struct actor *self)
     struct link *link = (void *)(uintptr_t)self->arg;
     if (link->self != NULL) {
         link_disconnect(link, NULL);
+        drop_parting(link);
         link_rewind(link);
         if (link->peer == NULL)
             forget_guest(link);

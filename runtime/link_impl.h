@@ -153,6 +153,7 @@ struct link {
     /* The connection. */
     enum link_phase phase;
     struct greeting *greeting;
+    struct greeting *parting; /* the last connection that was refused: its REFUSE is written */
     struct link_wire *wire;
     bool ack_due, ping_due, stalled, leaving, stopping, goodbye_sent;
     enum wire_lane last_large; /* bulk and data take turns */

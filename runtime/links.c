@@ -204,6 +204,21 @@ void links_destroy(struct links *links)
     free(links);
 }
 
+/* Comes up without injected failures, as the node does. */
+static int spawn(struct links *links, struct error *error)
+{
+    struct loop *loop = &links->node->loops[0];
+    struct actor_options actor = { .ops = &links_ops, .arg = links };
+    struct address address;
+    bool simulated = loop->simulated;
+    loop->simulated = false;
+    int rc = node_spawn_first(links->node, &actor, &address, &links->self);
+    loop->simulated = simulated;
+    if (rc == 0)
+        links->node->links = links;
+    return rc < 0 ? error_set(error, rc, "links: %s", tr_strerror(rc)) : 0;
+}
+
 int links_create(struct node *node, const struct links_options *options, struct error *error)
 {
     assert(!node->started && node->links == NULL);
@@ -217,14 +232,9 @@ int links_create(struct node *node, const struct links_options *options, struct 
     rc = copy_options(links, options, error);
     if (rc < 0)
         goto err_after_links;
-    struct actor_options actor = { .ops = &links_ops, .arg = links };
-    struct address address;
-    rc = node_spawn_first(node, &actor, &address, &links->self);
-    if (rc < 0) {
-        error_set(error, rc, "links: %s", tr_strerror(rc));
+    rc = spawn(links, error);
+    if (rc < 0)
         goto err_after_links;
-    }
-    node->links = links;
     return links_listen(links, error);
 
 err_after_links:

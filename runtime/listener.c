@@ -239,7 +239,7 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
     }
 }
 
-int links_listen(struct links *links, struct error *error)
+static int listen_all(struct links *links, struct error *error)
 {
     for (uint32_t i = 0; i < links->num_listen; i++) {
         int rc = stream_listen(links->self, &links->listen[i], on_connection, links,
@@ -249,6 +249,16 @@ int links_listen(struct links *links, struct error *error)
         stream_listening(links->listeners[i], &links->listen[i]);
     }
     return 0;
+}
+
+int links_listen(struct links *links, struct error *error)
+{
+    struct loop *loop = &links->node->loops[0];
+    bool simulated = loop->simulated;
+    loop->simulated = false;
+    int rc = listen_all(links, error);
+    loop->simulated = simulated;
+    return rc;
 }
 
 /* Memory may be short; a link that is not there yet only queues. */
