@@ -35,6 +35,7 @@ struct batch_bank {
     atomic_uint references;
     pthread_mutex_t mutex; /* guards all below */
     struct account account;
+    struct batch_bank_counts counts;
     bool closed;
     struct bank_loader *loaders;
     struct sampled_batch *idle;
@@ -427,8 +428,23 @@ struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loade
         if (batch != NULL)
             move_on(l, epoch, index + 1);
     }
+    bank->counts.taken += batch != NULL;
     pthread_mutex_unlock(&bank->mutex);
     return batch;
+}
+
+void batch_bank_note_made(struct batch_bank *bank)
+{
+    pthread_mutex_lock(&bank->mutex);
+    bank->counts.made++;
+    pthread_mutex_unlock(&bank->mutex);
+}
+
+void batch_bank_counts(struct batch_bank *bank, struct batch_bank_counts *counts)
+{
+    pthread_mutex_lock(&bank->mutex);
+    *counts = bank->counts;
+    pthread_mutex_unlock(&bank->mutex);
 }
 
 size_t batch_bank_used(struct batch_bank *bank)

@@ -77,6 +77,13 @@ bool batch_bank_is_taken(struct batch_bank *bank, uint64_t loader, uint32_t epoc
 struct sampled_batch *batch_bank_collect(struct batch_bank *bank, uint64_t loader,
                                          uint32_t epoch, uint64_t index);
 
+/* Batches that samplers here made, for whomever, and those that trainers here took, so far. */
+struct batch_bank_counts {
+    uint64_t made, taken;
+};
+void batch_bank_note_made(struct batch_bank *bank);
+void batch_bank_counts(struct batch_bank *bank, struct batch_bank_counts *counts);
+
 size_t batch_bank_used(struct batch_bank *bank);
 size_t batch_bank_bound(const struct batch_bank *bank);
 

@@ -99,6 +99,7 @@ static void hand_over(struct task *task, int rv, const struct error *error)
         sampler_fail_task(task, rv, error->text);
         return;
     }
+    batch_bank_note_made(task->sampler->options->bank);
     answer(task->sampler, task->request, task->flat_bytes);
     finish_task(task);
 }

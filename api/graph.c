@@ -72,7 +72,9 @@ static int start_node(struct tr_graph *graph, struct error *error)
         return rv;
     const struct actor_options root = { .ops = &cast_ops, .arg = &graph->cast };
     struct address address;
-    rv = node_spawn(graph->node, &root, &address);
+    rv = graph_spawn_status(graph);
+    if (rv == 0)
+        rv = node_spawn(graph->node, &root, &address);
     if (rv == 0)
         rv = node_start(graph->node);
     return rv;

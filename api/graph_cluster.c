@@ -93,6 +93,26 @@ int graph_link(struct tr_graph *graph, struct error *error)
     return rv;
 }
 
+int graph_spawn_status(struct tr_graph *graph)
+{
+    struct tr_session *session = graph->session;
+    struct address address;
+    if (!session->in_cluster)
+        return 0;
+    cluster_roles_text(graph->placing.processes[graph->process].roles, graph->roles,
+                       sizeof graph->roles);
+    graph->status = (struct status_options){
+        .job = session->cluster.name,
+        .roles = graph->roles,
+        .bank = session->bank,
+        .node = graph->process,
+        .incarnation = graph_incarnation(graph),
+        .begin_ns = env_now_ns(session->env),
+    };
+    const struct actor_options status = { .ops = &status_ops, .arg = &graph->status };
+    return node_spawn(graph->node, &status, &address);
+}
+
 int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
 {
     struct env *env = graph->session->env;

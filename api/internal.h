@@ -23,6 +23,7 @@
 #include "actors/cluster.h"
 #include "actors/plan.h"
 #include "actors/snapshot.h"
+#include "actors/status.h"
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
 #include "partition/store.h"
@@ -81,6 +82,8 @@ struct tr_graph {
     uint32_t process;            /* of the plan: this one */
     struct security *security;   /* NULL: no TLS */
     struct cast cast;
+    struct status_options status; /* in a cluster */
+    char roles[64];
     struct kinds kinds;
     struct node *node;
     pthread_mutex_t mutex; /* guards all below */
@@ -148,6 +151,8 @@ int graph_load(struct tr_graph *graph, const char *path, struct error *error);
 /* graph_cluster.c: what this process plays, and its links to the others. */
 int graph_make_plan(struct tr_graph *graph, struct error *error);
 int graph_link(struct tr_graph *graph, struct error *error);
+/* The actor that tells of this process; in a cluster alone. */
+int graph_spawn_status(struct tr_graph *graph);
 /* Of its node: as the session was told, or from the wall clock, so that each life of a process of a
  * cluster has a higher one than those before. */
 uint32_t graph_incarnation(const struct tr_graph *graph);

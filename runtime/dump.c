@@ -59,6 +59,27 @@ void loop_dump(struct loop *loop)
             dump_actor(loop, slots->actors[i]);
 }
 
+void dump_visit(struct actor *self, void (*visit)(void *arg, const struct dump_actor *actor),
+                void *arg)
+{
+    const struct slots *slots = &self->loop->inbox.slots;
+    for (uint32_t i = 0; i < slots->actors_capacity; i++) {
+        const struct actor *actor = slots->actors[i];
+        if (actor == NULL)
+            continue;
+        const struct dump_actor seen = {
+            .name = actor->name,
+            .control_messages = actor->control.count,
+            .data_messages = actor->data.count,
+            .data_bytes = actor->mailbox_bytes,
+            .data_bytes_max = actor->mailbox_bytes_max,
+            .calls = count_calls(actor),
+            .received = actor->received,
+        };
+        visit(arg, &seen);
+    }
+}
+
 void node_dump_request(struct node *node)
 {
     atomic_fetch_add_explicit(&node->dumps, 1, memory_order_relaxed);

@@ -7,7 +7,22 @@
 #ifndef RUNTIME_DUMP_H
 #define RUNTIME_DUMP_H
 
-struct node;
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/actor.h"
+
+/* What a mailbox holds, of one actor. */
+struct dump_actor {
+    const char *name;
+    size_t control_messages, data_messages, data_bytes, data_bytes_max;
+    uint32_t calls; /* open */
+    uint64_t received;
+};
+
+/* Visits the actors of self's loop, inside one of self's callbacks. */
+void dump_visit(struct actor *self, void (*visit)(void *arg, const struct dump_actor *actor),
+                void *arg);
 
 /* Any thread, but not a signal handler itself (it takes a mutex): cli/ watches a signalfd. */
 void node_dump_request(struct node *node);

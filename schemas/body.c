@@ -255,6 +255,8 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_array(((const struct msg_reduce *)head)->count, sizeof(float), length);
     case MSG_REDUCED:
         return verify_array(((const struct msg_reduced *)head)->count, sizeof(float), length);
+    case MSG_STATUS_REPLY:
+        return verify_array(((const struct msg_status_reply *)head)->count, 1, length);
     case MSG_GROUP_REQUEST:
         return verify_group(head, length);
     case MSG_ROWS_REPLY:

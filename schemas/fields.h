@@ -53,5 +53,7 @@
 #define FIELDS_msg_checkpoint_done(S, D, F) S(step) S(era)
 #define FIELDS_msg_group_request(S, D, F) S(value) S(count) S(timeout_ns) S(operation)
 #define FIELDS_msg_group_reply(S, D, F) S(step) S(count) S(found) S(era)
+#define FIELDS_msg_status_request(S, D, F) S(version)
+#define FIELDS_msg_status_reply(S, D, F) S(count)
 
 #endif

@@ -58,7 +58,9 @@
     X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED) \
     X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED) \
     X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)   \
-    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)
+    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)       \
+    X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE) \
+    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -457,6 +459,16 @@ struct msg_group_reply {
     uint64_t count;
     uint32_t found; /* 1: step and body are of a checkpoint */
     uint32_t era;
+};
+
+/* To the actor "status" of any process; guests may ask. */
+struct msg_status_request {
+    uint32_t version; /* of the document that is understood: 1 */
+};
+
+/* Body: a JSON document of count bytes, see actors/status.h. */
+struct msg_status_reply {
+    uint64_t count;
 };
 
 #endif

@@ -88,3 +88,8 @@ TESTS += tests/actors/test_cast_plan
 tests_actors_test_cast_plan_SOURCES = tests/actors/test_cast_plan.c tests/actors/graphs.c \
     tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_cast_plan_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_status
+TESTS += tests/actors/test_status
+tests_actors_test_status_SOURCES = tests/actors/test_status.c
+tests_actors_test_status_LDADD = $(actors_libs) $(test_libs)
