@@ -43,7 +43,7 @@ struct tr_loader_options {
     const char *features; /* feature of the input nodes to bring along, or NULL */
     const char *labels;   /* feature of the seeds to bring along, or NULL */
     uint32_t prefetch;    /* batches in flight or waiting; 0: 2 a sampler */
-    uint32_t rank;        /* of this trainer */
+    uint32_t rank;        /* of this trainer; of a group that tr_nodes_deal() made: its own */
     uint32_t world;       /* trainers; 0: those of the session */
     uint64_t seed;        /* 0: the session's */
 };

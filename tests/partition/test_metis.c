@@ -218,7 +218,29 @@ static void trainers_are_dealt_evenly(void **state)
     }
 }
 
-/* Any number of trainers beside any number of partitions: each trainer's nodes are nearly all of
+/* Nodes that were dealt to a trainer beside the partition that owns them. */
+static uint64_t count_beside(struct run *run, struct store *store, const int32_t *deal)
+{
+    uint32_t num_parts = store_book(store)->num_parts;
+    uint64_t beside = 0;
+    for (uint32_t p = 0; p < num_parts; p++) {
+        struct partition_load load = { .mode = PARTITION_COPY };
+        struct graph_part *part;
+        uint32_t trainers = store_book_file(store)->num_trainers;
+        int32_t first = (int32_t)(p * trainers / num_parts);
+        int32_t last = (int32_t)(((p + 1) * trainers - 1) / num_parts);
+        assert_int_equal(store_load(store, p, &load, &part, &run->error), 0);
+        const struct node_part *nodes = &part->nodes[0];
+        for (uint64_t v = 0; v < nodes->num_nodes; v++) {
+            int32_t trainer = deal[nodes->original_ids[v]];
+            beside += trainer >= first && trainer <= last;
+        }
+        store_unload(store, part);
+    }
+    return beside;
+}
+
+/* Any number of trainers beside any number of partitions: nearly all of a trainer's nodes are of
  * the partitions beside it. */
 static void trainers_stand_beside_their_partitions(void **state)
 {
@@ -243,6 +265,7 @@ static void trainers_stand_beside_their_partitions(void **state)
         }
         for (uint32_t t = 0; t < trainers; t++)
             assert_int_equal(counts[t], 250 / trainers + (t < 250 % trainers));
+        assert_in_range(count_beside(&run, store, deal), 200, 250);
         free(deal);
         store_close(store);
         run_teardown(&run);
