@@ -105,3 +105,8 @@ TESTS += tests/runtime/test_link_sim
 tests_runtime_test_link_sim_SOURCES = tests/runtime/test_link_sim.c $(link_support)
 tests_runtime_test_link_sim_LDADD = $(runtime_libs) $(test_libs)
 SEED_TESTS += tests/runtime/test_link_sim
+
+check_PROGRAMS += tests/runtime/test_link_faults
+TESTS += tests/runtime/test_link_faults
+tests_runtime_test_link_faults_SOURCES = tests/runtime/test_link_faults.c $(link_support)
+tests_runtime_test_link_faults_LDADD = $(runtime_libs) $(test_libs)

@@ -1,0 +1,231 @@
+/* Links over the simulated network: calls hold what they promise through resets, clogged ways and
+ * the death of a node, and nothing of a dead node's links stays. */
+#include "tests/runtime/link_support.h"
+
+#include <stdio.h>
+
+#include "runtime/directory.h"
+#include "runtime/timer.h"
+
+#define CALLS 300u
+
+struct asker {
+    uint32_t made, answered, failed, wrong, lookups;
+    uint32_t incarnation; /* of the node that answered last */
+    struct address echo;
+    struct timer pause;
+};
+
+static void look_up(struct actor *self, void *arg);
+static void ask(struct actor *self, struct asker *asker);
+
+/* Who did not answer is looked up again, a little later. */
+static void begin_again(struct actor *self, struct asker *asker)
+{
+    timer_start(self, &asker->pause, actor_now_ns(self) + ENV_SECOND_NS / 10, look_up, asker);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct asker *asker = arg;
+    if (status != 0) {
+        asker->failed++;
+        message_release(self, reply);
+        if (status != TR_ECANCELED)
+            begin_again(self, asker);
+        return;
+    }
+    asker->wrong += ((struct number *)message_head(reply))->value != asker->made - 1;
+    asker->incarnation = asker->echo.incarnation;
+    asker->answered++;
+    message_release(self, reply);
+    ask(self, asker);
+}
+
+static void ask(struct actor *self, struct asker *asker)
+{
+    if (asker->answered == CALLS)
+        return;
+    struct message *request = message_create(self, KIND_ASK);
+    assert_non_null(request);
+    ((struct number *)message_head(request))->value = asker->made++;
+    assert_int_equal(actor_call(self, asker->echo, request, actor_now_ns(self) + 30 * ENV_SECOND_NS,
+                                answered, asker, NULL), 0);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct asker *asker = arg;
+    asker->echo = address;
+    if (status == 0)
+        ask(self, asker);
+    else if (status != TR_ECANCELED)
+        begin_again(self, asker);
+}
+
+static void look_up(struct actor *self, void *arg)
+{
+    struct asker *asker = arg;
+    asker->lookups++;
+    uint64_t deadline_ns = actor_now_ns(self) + 5 * ENV_SECOND_NS;
+    if (directory_wait_at(self, 0, "echo", deadline_ns, found, asker) < 0)
+        begin_again(self, asker);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    look_up(self, (void *)(uintptr_t)arg);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops asker_ops = { .name = "asker", .start = start, .receive = receive };
+
+struct town {
+    struct env *env;
+    struct node *nodes[2];
+    struct asker asker;
+};
+
+static struct endpoint endpoint_of(uint32_t id)
+{
+    struct endpoint endpoint = { .kind = ENDPOINT_TCP, .port = 7000 };
+    snprintf(endpoint.host, sizeof endpoint.host, "host%u", id);
+    return endpoint;
+}
+
+static void make(struct town *town, uint32_t id, uint32_t incarnation)
+{
+    struct node_options options = { .id = id, .incarnation = incarnation, .loops = 2,
+                                    .kinds = link_kinds() };
+    struct endpoint listen = endpoint_of(id);
+    struct links_peer peer = { .node = 1 - id, .endpoint = endpoint_of(1 - id) };
+    struct links_options links = { .cluster = "test", .listen = &listen, .num_listen = 1,
+                                   .peers = &peer, .num_peers = 1, .insecure_network = true };
+    struct actor_options echo = { .ops = &echo_ops, .loop = 1 };
+    struct actor_options asker = { .ops = &asker_ops, .arg = &town->asker, .loop = 1 };
+    struct address address;
+    struct error error;
+    assert_int_equal(node_create(town->env, &options, &town->nodes[id], &error), 0);
+    if (links_create(town->nodes[id], &links, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(node_spawn(town->nodes[id], id == 0 ? &echo : &asker, &address), 0);
+    assert_int_equal(node_start(town->nodes[id]), 0);
+}
+
+static void found_town(struct town *town, uint64_t seed)
+{
+    *town = (struct town){ .env = NULL };
+    assert_int_equal(env_sim_create(seed, NULL, &town->env), 0);
+    make(town, 0, 1);
+    make(town, 1, 1);
+}
+
+static void leave(struct town *town)
+{
+    for (uint32_t i = 2; i-- > 0;)
+        support_sim_finish(town->env, town->nodes[i]);
+    env_destroy(town->env);
+}
+
+static bool all_came(void *arg)
+{
+    return ((struct town *)arg)->asker.answered == CALLS;
+}
+
+static bool some_came(void *arg)
+{
+    return ((struct town *)arg)->asker.answered > CALLS / 3;
+}
+
+static void await(struct town *town, bool (*done)(void *arg))
+{
+    uint64_t until_ns = env_sim_now_ns(town->env) + 300 * ENV_SECOND_NS;
+    assert_int_equal(env_sim_run(town->env, done, town, until_ns), 0);
+}
+
+static uint64_t calls_through_resets(uint64_t seed)
+{
+    struct town town;
+    found_town(&town, seed);
+    for (uint32_t i = 0; i < 20; i++) {
+        env_sim_run(town.env, all_came, &town, env_sim_now_ns(town.env) + ENV_SECOND_NS / 500);
+        env_sim_net_reset(town.env);
+        if (i % 5 == 4)
+            env_sim_net_clog(town.env, i % 2, 1 - i % 2, env_sim_now_ns(town.env) + ENV_SECOND_NS);
+    }
+    await(&town, all_came);
+    assert_int_equal(town.asker.wrong, 0);
+    assert_int_equal(town.asker.failed, 0); /* a reset is not seen above */
+    assert_int_equal(town.asker.made, CALLS);
+    uint64_t trace = env_sim_trace(town.env);
+    leave(&town);
+    return trace;
+}
+
+static void no_call_notices_a_reset(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        uint64_t trace = calls_through_resets(seed);
+        if (seed % 10 == 0)
+            assert_true(trace == calls_through_resets(seed));
+    }
+}
+
+static void no_flipped_bit_is_believed(void **state)
+{
+    (void)state;
+    uint64_t corrupt = 0;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct town town;
+        struct links_counters counters;
+        found_town(&town, seed);
+        await(&town, some_came);
+        env_sim_net_corrupt(town.env, 20000);
+        env_sim_run(town.env, all_came, &town, env_sim_now_ns(town.env) + 2 * ENV_SECOND_NS);
+        env_sim_net_corrupt(town.env, 0);
+        await(&town, all_came);
+        assert_int_equal(town.asker.wrong, 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            links_counters(town.nodes[i], &counters);
+            corrupt += counters.corrupt;
+        }
+        leave(&town);
+    }
+    assert_true(corrupt > 10);
+}
+
+static void a_node_that_dies_is_replaced(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 30; seed++) {
+        struct town town;
+        found_town(&town, seed);
+        await(&town, some_came);
+        env_sim_kill(town.env, town.nodes[0]);
+        node_destroy(town.nodes[0]);
+        env_sim_run(town.env, NULL, NULL, env_sim_now_ns(town.env) + seed * ENV_SECOND_NS / 2);
+        make(&town, 0, 2);
+        await(&town, all_came);
+        assert_int_equal(town.asker.wrong, 0);
+        assert_int_equal(town.asker.incarnation, 2);
+        assert_true(town.asker.failed <= 1); /* the call that was open */
+        leave(&town);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_call_notices_a_reset),
+        cmocka_unit_test(no_flipped_bit_is_believed),
+        cmocka_unit_test(a_node_that_dies_is_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
