@@ -104,6 +104,13 @@ void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t unti
             sim_stream_schedule(at);
 }
 
+void env_sim_net_refuse(struct env *env, uint32_t node, uint64_t until_ns)
+{
+    struct sim_net *net = env_sim_net(env);
+    net->refusing = node;
+    net->refusing_until_ns = until_ns;
+}
+
 void env_sim_net_corrupt(struct env *env, uint32_t ppm)
 {
     env_sim_net(env)->corrupt_ppm = ppm;

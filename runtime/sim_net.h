@@ -39,6 +39,8 @@ struct sim_net {
     struct sim_clog *clogs;
     uint64_t delay_ns_max;
     uint32_t corrupt_ppm;
+    uint32_t refusing; /* the node that refuses until then */
+    uint64_t refusing_until_ns;
     uint16_t next_port;
 };
 

@@ -167,6 +167,13 @@ static void join(struct sim_stream *self, struct sim_stream *listener)
     stream_tell(&self->stream, STREAM_WRITABLE);
 }
 
+static bool refuses(const struct sim_stream *listener)
+{
+    const struct sim_net *net = listener->net;
+    return listener->num_waiting >= SIM_NET_BACKLOG ||
+           (listener->node_id == net->refusing && sim_net_now_ns(net) < net->refusing_until_ns);
+}
+
 static void end_connecting(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
@@ -175,7 +182,7 @@ static void end_connecting(struct sim_stream *self)
         fail(self, TR_ENOENT, "the host has no address");
         return;
     }
-    if (listener == NULL || listener->num_waiting >= SIM_NET_BACKLOG) {
+    if (listener == NULL || refuses(listener)) {
         fail(self, TR_EPEERDOWN, "nobody listens there");
         return;
     }

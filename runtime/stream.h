@@ -66,7 +66,8 @@ void stream_peer(const struct stream *stream, struct stream_peer *peer);
 /* Why it failed; code 0: it did not. */
 const struct error *stream_error(const struct stream *stream);
 
-/* Takes the stream away from its actor, so that one on another loop of the node can adopt it. */
+/* Takes the stream away from its actor, so that one on another loop of the node can adopt it. One
+ * that still connects gives up. TR_ECLOSED: self ends; TR_ENOMEM: it stays detached. */
 void stream_detach(struct stream *stream);
 int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready, void *arg);
 

@@ -184,6 +184,22 @@ static void who_cannot_connect_learns_why(void **state)
     leave(&town);
 }
 
+static void a_node_refuses_as_long_as_it_is_told(void **state)
+{
+    (void)state;
+    struct town town;
+    found(&town, 1);
+    env_sim_net_refuse(town.env, 0, env_sim_now_ns(town.env) + ENV_SECOND_NS);
+    add_client(&town, 0, 1, 100);
+    assert_int_equal(run_for(&town, ENV_SECOND_NS / 2), TR_EEND);
+    assert_int_equal(town.clients[0].result, TR_EPEERDOWN);
+    env_sim_net_refuse(town.env, 0, 0);
+    add_client(&town, 1, 1, 100);
+    assert_int_equal(run_for(&town, ENV_SECOND_NS), TR_EEND);
+    assert_int_equal(town.clients[1].result, 1);
+    leave(&town);
+}
+
 static void a_connection_that_is_closed_at_once_ends_for_both(void **state)
 {
     (void)state;
@@ -207,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_clogged_way_delays_all_and_loses_nothing),
         cmocka_unit_test(corruption_changes_bits_and_nothing_else),
         cmocka_unit_test(who_cannot_connect_learns_why),
+        cmocka_unit_test(a_node_refuses_as_long_as_it_is_told),
         cmocka_unit_test(a_connection_that_is_closed_at_once_ends_for_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
