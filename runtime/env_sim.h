@@ -62,7 +62,8 @@ bool env_sim_net_reset(struct env *env);
  * takes a way in each direction. A time that is past frees the way. */
 void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t until_ns);
 
-/* Who connects to this node before until_ns is refused, as by a full backlog. One node at a time. */
+/* Who connects to this node before until_ns is refused, as by a full backlog. One node at a
+ * time. */
 void env_sim_net_refuse(struct env *env, uint32_t node, uint64_t until_ns);
 
 /* Chance, per million, that a bit of a chunk of bytes flips on its way. */
