@@ -12,6 +12,7 @@
 
 #include "actors/coordinator.h"
 #include "api/internal.h"
+#include "partition/npy.h"
 #include "runtime/files.h"
 #include "world.h"
 
@@ -114,17 +115,48 @@ static struct tr_loader_options loader_options(uint32_t rank)
     return o;
 }
 
-static void train(const struct job *job, uint32_t process, uint32_t rank, struct digests *digests)
+/* Of so many nodes the last step has one seed: the second trainer's batch is empty. */
+#define DEALT_NODES (2 * 50 * TRAINERS + 1)
+
+static void write_deal(char path[256])
+{
+    static int32_t deal[WORLD_NODES];
+    uint64_t shape = WORLD_NODES;
+    struct error error = { 0 };
+    for (uint32_t v = 0; v < WORLD_NODES; v++)
+        deal[v] = v >= DEALT_NODES ? -1 : v <= DEALT_NODES / 2 ? 0 : 1;
+    snprintf(path, 256, "%s/deal.npy", world.dir);
+    assert_int_equal(npy_write(files_posix, path, "<i4", 1, &shape, deal, &error), 0);
+}
+
+/* All nodes, or the rank's group of a deal. */
+static struct tr_nodes *seeds_of(const struct job *job, uint32_t process, uint32_t rank,
+                                 const char *deal)
+{
+    struct tr_session *session = job->sessions[process];
+    struct tr_graph *graph = job->graphs[process];
+    struct tr_nodes *all, *dealt, *group;
+    ok(session, tr_nodes_all(graph, 0, &all));
+    assert_int_equal(tr_nodes_count(all), WORLD_NODES);
+    if (deal == NULL)
+        return all;
+    ok(session, tr_nodes_listed(graph, 0, tr_nodes_ids(all), DEALT_NODES, &dealt));
+    ok(session, tr_nodes_deal(dealt, deal, rank, TRAINERS, &group));
+    tr_nodes_close(dealt);
+    tr_nodes_close(all);
+    return group;
+}
+
+static void train(const struct job *job, uint32_t process, uint32_t rank, const char *deal,
+                  struct digests *digests)
 {
     struct tr_session *session = job->sessions[process];
     struct tr_loader_options lo = loader_options(rank);
     struct tr_loader *loader;
-    struct tr_nodes *nodes;
+    struct tr_nodes *nodes = seeds_of(job, process, rank, deal);
     struct tr_batch *batch;
     int rv;
     *digests = (struct digests){ 0 };
-    ok(session, tr_nodes_all(job->graphs[process], 0, &nodes));
-    assert_int_equal(tr_nodes_count(nodes), WORLD_NODES);
     ok(session, tr_loader_open(job->graphs[process], nodes, &lo, &loader));
     while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
         assert_true(digests->count < STEPS_MAX);
@@ -137,27 +169,40 @@ static void train(const struct job *job, uint32_t process, uint32_t rank, struct
     tr_nodes_close(nodes);
 }
 
-static void batches_are_those_of_one_process(void **state)
+static void compare(const char *deal, uint32_t steps)
 {
     static const char *const direct[] = { "true", "false" };
     struct digests alone[TRAINERS];
     struct job job;
-    (void)state;
     open_alone(&job);
     for (uint32_t rank = 0; rank < TRAINERS; rank++)
-        train(&job, 0, rank, &alone[rank]);
+        train(&job, 0, rank, deal, &alone[rank]);
     close_job(&job);
     for (int d = 0; d < 2; d++) {
         open_cluster(&job, direct[d]);
         for (uint32_t rank = 0; rank < TRAINERS; rank++) {
             struct digests got;
-            train(&job, FIRST_TRAINER + rank, rank, &got);
-            assert_int_equal(got.count, WORLD_NODES / (50 * TRAINERS));
+            train(&job, FIRST_TRAINER + rank, rank, deal, &got);
+            assert_int_equal(got.count, steps);
             assert_int_equal(got.count, alone[rank].count);
             assert_memory_equal(got.of, alone[rank].of, got.count * sizeof got.of[0]);
         }
         close_job(&job);
     }
+}
+
+static void batches_are_those_of_one_process(void **state)
+{
+    (void)state;
+    compare(NULL, WORLD_NODES / (50 * TRAINERS));
+}
+
+static void batches_of_a_deal_too_empty_ones_included(void **state)
+{
+    char deal[256];
+    (void)state;
+    write_deal(deal);
+    compare(deal, 3);
 }
 
 static void every_process_reads_the_whole_graph(void **state)
@@ -281,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_elsewhere_is_refused),
         cmocka_unit_test(batches_are_those_of_one_process),
+        cmocka_unit_test(batches_of_a_deal_too_empty_ones_included),
         cmocka_unit_test(every_process_reads_the_whole_graph),
         cmocka_unit_test(a_process_opens_what_it_plays),
         cmocka_unit_test(the_end_of_the_job_ends_its_processes),
