@@ -72,7 +72,7 @@ void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation)
     struct links_peer peers[CLUSTER_NODES_MAX];
     struct error error;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < cluster->num_nodes; i++)
+    for (uint32_t i = 0; i < cluster->num_peers; i++)
         if (i != id)
             peers[count++] = (struct links_peer){
                 .node = i,
@@ -91,10 +91,11 @@ void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation)
     assert_int_equal(links_listening(cluster->nodes[id], 0, &cluster->endpoints[id]), 0);
 }
 
-void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
-                       enum endpoint_kind kind, const struct links_options *options)
+static void open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops,
+                     enum endpoint_kind kind, const struct links_options *options)
 {
-    *cluster = (struct cluster){ .num_nodes = count, .loops = loops, .kind = kind };
+    *cluster = (struct cluster){ .num_nodes = count, .num_peers = peers, .loops = loops,
+                                 .kind = kind };
     if (options != NULL)
         cluster->links = *options;
     pthread_mutex_init(&cluster->mutex, NULL);
@@ -106,6 +107,17 @@ void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
         cluster->endpoints[id] = endpoint_of(cluster, id);
         cluster_make(cluster, id, 1);
     }
+}
+
+void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
+                       enum endpoint_kind kind, const struct links_options *options)
+{
+    open_for(cluster, count, count, loops, kind, options);
+}
+
+void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops)
+{
+    open_for(cluster, count, peers, loops, ENDPOINT_UNIX, NULL);
 }
 
 void cluster_open(struct cluster *cluster, uint32_t count, uint32_t loops, enum endpoint_kind kind)

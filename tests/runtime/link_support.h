@@ -13,7 +13,7 @@
 struct cluster {
     struct env *env;
     struct node *nodes[CLUSTER_NODES_MAX];
-    uint32_t num_nodes, loops;
+    uint32_t num_nodes, num_peers, loops;
     char folder[64];
     enum endpoint_kind kind;
     struct endpoint endpoints[CLUSTER_NODES_MAX];
@@ -33,6 +33,9 @@ void cluster_open(struct cluster *cluster, uint32_t count, uint32_t loops,
 /* The same; heartbeats and window are of these options. */
 void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
                        enum endpoint_kind kind, const struct links_options *options);
+
+/* The nodes know of so many peers, of which the test itself may play some; unix sockets. */
+void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops);
 
 /* One node of it again, with this incarnation; it is not started. */
 void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation);

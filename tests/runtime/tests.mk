@@ -100,6 +100,7 @@ tests_runtime_test_transport_SOURCES = tests/runtime/test_transport.c $(wires)
 tests_runtime_test_transport_LDADD = $(runtime_libs) $(test_libs)
 tests_runtime_test_security_SOURCES = tests/runtime/test_security.c $(wires)
 tests_runtime_test_security_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_link_sim
 TESTS += tests/runtime/test_link_sim
 tests_runtime_test_link_sim_SOURCES = tests/runtime/test_link_sim.c $(link_support)
@@ -110,3 +111,7 @@ check_PROGRAMS += tests/runtime/test_link_faults
 TESTS += tests/runtime/test_link_faults
 tests_runtime_test_link_faults_SOURCES = tests/runtime/test_link_faults.c $(link_support)
 tests_runtime_test_link_faults_LDADD = $(runtime_libs) $(test_libs)
+check_PROGRAMS += tests/runtime/test_wire
+TESTS += tests/runtime/test_wire
+tests_runtime_test_wire_SOURCES = tests/runtime/test_wire.c $(link_support)
+tests_runtime_test_wire_LDADD = $(runtime_libs) $(test_libs)
