@@ -14,6 +14,8 @@ const struct command *const *command_list(void)
         &command_launch,
         &command_serve,
         &command_sample,
+        &command_status,
+        &command_top,
         &command_bench,
         &command_simulate,
         &command_completion,

@@ -11,6 +11,7 @@ libtr_cli_la_SOURCES = \
     cli/completion.c \
     cli/fail.c cli/fail.h \
     cli/generate.c \
+    cli/guest.c cli/guest.h \
     cli/help.c cli/help.h \
     cli/hold.c \
     cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
@@ -36,6 +37,7 @@ libtr_cli_la_SOURCES = \
     cli/signals.c cli/signals.h \
     cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
     cli/simulate.c \
+    cli/status.c \
     cli/verify.c \
     cli/wakeups.c cli/wakeups.h \
     cli/words.c cli/words.h \
