@@ -85,11 +85,19 @@ tests_actors_test_reducer_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_cast_plan
 TESTS += tests/actors/test_cast_plan
-tests_actors_test_cast_plan_SOURCES = tests/actors/test_cast_plan.c tests/actors/graphs.c \
-    tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_cast_plan_SOURCES = tests/actors/test_cast_plan.c tests/actors/spread.c \
+    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_cast_plan_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_status
 TESTS += tests/actors/test_status
 tests_actors_test_status_SOURCES = tests/actors/test_status.c
 tests_actors_test_status_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_cast_sim
+TESTS += tests/actors/test_cast_sim
+SEED_TESTS += tests/actors/test_cast_sim
+tests_actors_test_cast_sim_SOURCES = tests/actors/test_cast_sim.c tests/actors/spread.c \
+    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_cast_sim_LDADD = $(actors_libs) $(test_libs)

@@ -1,0 +1,225 @@
+#include "tests/actors/spread.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "runtime/env_sim.h"
+#include "runtime/links.h"
+
+#define RECOVERY_NS (600 * SPREAD_SECOND)
+#define STOP_NS (10 * SPREAD_SECOND)
+
+const struct spread_layout spread_one = {
+    .num_processes = 1, .samplers = 1, .trainers = 1, .direct = true,
+    .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } } },
+};
+
+const struct spread_layout spread_one_of_two = {
+    .num_processes = 1, .samplers = 2, .trainers = 2, .direct = true,
+    .processes = { { 2, { 0, 1 }, { 0, 2 }, { 0, 2 } } },
+};
+
+static void check(int rv, const struct error *error)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), error->text);
+}
+
+static bool is_stopped(void *node)
+{
+    return node_is_stopped(node);
+}
+
+static struct endpoint endpoint_of(const struct spread *spread, uint32_t process)
+{
+    struct endpoint endpoint = { .kind = ENDPOINT_UNIX };
+    snprintf(endpoint.host, sizeof endpoint.host, "%s/%u", spread->folder, process);
+    return endpoint;
+}
+
+static void link_up(struct spread *spread, uint32_t process)
+{
+    struct links_peer peers[SPREAD_PROCESSES_MAX];
+    struct endpoint own = endpoint_of(spread, process);
+    struct links_options options = { .cluster = "test", .listen = &own, .num_listen = 1,
+                                     .peers = peers, .heartbeat_ns = SPREAD_SECOND / 5,
+                                     .dead_ns = SPREAD_DEAD_NS };
+    struct error error = { 0 };
+    for (uint32_t p = 0; p < spread->plan.num_processes; p++)
+        if (p != process)
+            peers[options.num_peers++] = (struct links_peer){ .node = p,
+                                                              .endpoint = endpoint_of(spread, p) };
+    if (spread->plan.num_processes > 1)
+        check(links_create(spread->parties[process].node, &options, &error), &error);
+}
+
+static void load(struct spread *spread, uint32_t process)
+{
+    const struct plan_process *plays = &spread->plan.processes[process];
+    struct spread_party *party = &spread->parties[process];
+    assert_int_equal(snapshots_create(&spread->graph.book, &party->snapshots), 0);
+    for (uint32_t i = 0; i < plays->num_parts; i++)
+        assert_int_equal(snapshots_add(party->snapshots, &spread->graph.parts[plays->parts[i]],
+                                       NULL, NULL, NULL), 0);
+    party->bank = batch_bank_create((size_t)1 << 28);
+    assert_non_null(party->bank);
+}
+
+void spread_start(struct spread *spread, uint32_t process)
+{
+    struct spread_party *party = &spread->parties[process];
+    const struct node_options node = { .id = process, .incarnation = ++party->incarnation,
+                                       .loops = 2, .kinds = &spread->kinds };
+    const struct cast_options cast = {
+        .book = &spread->graph.book, .meta = &spread->meta, .snapshots = party->snapshots,
+        .bank = party->bank, .plan = &spread->plan, .process = process, .loops = 2,
+        .direct = spread->layout->direct, .recovery_ns = RECOVERY_NS, .reply_bytes_max = 4096,
+    };
+    const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
+    struct address address;
+    struct error error = { 0 };
+    assert_int_equal(cast_init(&party->cast, &cast), 0);
+    check(node_create(spread->env, &node, &party->node, &error), &error);
+    link_up(spread, process);
+    assert_int_equal(node_spawn(party->node, &root, &address), 0);
+    assert_int_equal(node_start(party->node), 0);
+}
+
+void spread_stop(struct spread *spread, uint32_t process, uint64_t grace_ns)
+{
+    struct spread_party *party = &spread->parties[process];
+    if (party->node == NULL)
+        return;
+    node_stop(party->node, env_now_ns(spread->env) + grace_ns);
+    if (spread->simulated)
+        (void)env_sim_run(spread->env, is_stopped, party->node,
+                          env_sim_now_ns(spread->env) + 2 * STOP_NS);
+    else
+        node_join(party->node);
+    assert_true(node_is_stopped(party->node));
+    node_destroy(party->node);
+    party->node = NULL;
+    cast_fini(&party->cast);
+}
+
+void spread_kill(struct spread *spread, uint32_t process)
+{
+    struct spread_party *party = &spread->parties[process];
+    env_sim_kill(spread->env, party->node);
+    node_destroy(party->node);
+    party->node = NULL;
+    cast_fini(&party->cast);
+}
+
+static void make_plan(struct spread *spread)
+{
+    const struct spread_layout *layout = spread->layout;
+    spread->plan = (struct plan){ .num_parts = GRAPH_PARTS, .num_processes = layout->num_processes,
+                                 .num_hosts = layout->num_processes,
+                                 .samplers = layout->samplers, .trainers = layout->trainers,
+                                 .coordinator = layout->coordinator,
+                                 .processes = spread->processes };
+    for (uint32_t p = 0; p < layout->num_processes; p++) {
+        const struct spread_plays *plays = &layout->processes[p];
+        spread->processes[p] = (struct plan_process){
+            .host = p, .loops = 2, .servers = plays->num_parts, .parts = plays->parts,
+            .num_parts = plays->num_parts, .samplers = plays->samplers,
+            .trainers = plays->trainers,
+        };
+    }
+}
+
+/* The graph's column tables name nodes that no book has, its versions are not the book's; here
+ * both are used. */
+static void mend(struct test_graph *graph)
+{
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+        graph->parts[p].version = 0;
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+        for (uint32_t e = 0; e < GRAPH_ETYPES; e++) {
+            uint64_t *table = (uint64_t *)(uintptr_t)graph->parts[p].edges[e].csc.column_global;
+            for (uint64_t i = 0; table != NULL && i < SPREAD_NODES * GRAPH_PARTS; i++)
+                table[i] = i;
+        }
+}
+
+void spread_open(struct spread *spread, const struct spread_layout *layout, struct env *env,
+                 bool simulated)
+{
+    *spread = (struct spread){ .layout = layout, .env = env, .simulated = simulated };
+    snprintf(spread->folder, sizeof spread->folder, "/tmp/troupe-spread-XXXXXX");
+    if (!simulated)
+        assert_non_null(mkdtemp(spread->folder));
+    assert_int_equal(messages_register(&spread->kinds, NULL), 0);
+    test_graph_init(&spread->graph, 5, SPREAD_NODES, 12);
+    mend(&spread->graph);
+    assert_int_equal(graph_meta_init(&spread->meta, &spread->graph.parts[0]), 0);
+    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
+        graph_meta_add_part(&spread->meta, &spread->graph.parts[p]);
+    make_plan(spread);
+    for (uint32_t p = 0; p < layout->num_processes; p++) {
+        load(spread, p);
+        spread_start(spread, p);
+    }
+}
+
+void spread_close(struct spread *spread)
+{
+    for (uint32_t p = 0; p < spread->plan.num_processes; p++) {
+        struct spread_party *party = &spread->parties[p];
+        spread_stop(spread, p, STOP_NS);
+        batch_bank_close(party->bank);
+        assert_int_equal(batch_bank_used(party->bank), 0);
+        batch_bank_release(party->bank);
+        snapshots_destroy(party->snapshots);
+    }
+    env_destroy(spread->env);
+    graph_meta_fini(&spread->meta);
+    test_graph_fini(&spread->graph);
+    for (uint32_t p = 0; p < spread->plan.num_processes && !spread->simulated; p++)
+        unlink(endpoint_of(spread, p).host);
+    if (!spread->simulated)
+        assert_int_equal(rmdir(spread->folder), 0);
+}
+
+uint64_t spread_loader(const struct spread *spread, uint32_t trainer)
+{
+    uint32_t process = plan_trainer_node(&spread->plan, trainer);
+    return 1 + trainer - spread->plan.processes[process].trainers.first;
+}
+
+void spread_fill_open(const struct spread *spread, uint32_t trainer, struct msg_loader_open *head,
+                      uint64_t *body)
+{
+    for (size_t i = 0; i < SPREAD_SEEDS; i++) {
+        const struct graph_part *part = &spread->graph.parts[i / SPREAD_NODES];
+        body[i] = i;
+        body[SPREAD_SEEDS + i] = part->nodes[0].original_ids[i % SPREAD_NODES];
+    }
+    *head = (struct msg_loader_open){
+        .loader = spread_loader(spread, trainer),
+        .seed = 11,
+        .num_seeds = SPREAD_SEEDS,
+        .num_layers = 2,
+        .fanout = { 3, 4 },
+        .batch_size = SPREAD_BATCH,
+        .rank = trainer,
+        .world = spread->layout->trainers,
+        .features = 0,
+        .labels = MSG_MASK_ALL,
+        .flags = MSG_LOADER_SHUFFLE | MSG_LOADER_ORIGINAL_IDS | MSG_LOADER_EDGE_IDS |
+                 MSG_LOADER_DEGREES,
+        .prefetch = 4,
+    };
+}
+
+struct batch_bank *spread_bank(struct spread *spread, uint32_t trainer)
+{
+    return spread->parties[plan_trainer_node(&spread->plan, trainer)].bank;
+}
