@@ -40,6 +40,9 @@ void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, u
 /* One node of it again, with this incarnation; it is not started. */
 void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation);
 
+/* The place id is taken by a node of another number (a guest's). */
+void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint32_t incarnation);
+
 struct address cluster_spawn(struct cluster *cluster, uint32_t node, const struct actor_ops *ops,
                              const void *arg, uint32_t loop);
 void cluster_start(struct cluster *cluster);

@@ -100,11 +100,357 @@ static void calls_are_answered_over_tcp(void **state)
     calls_are_answered(ENDPOINT_TCP, 2);
 }
 
+
+/* What one actor sends in two lanes comes in the order of each, whatever the bodies. */
+#define STREAM 100000
+
+struct streamer {
+    struct cluster *cluster;
+    struct address to;
+    uint64_t sent[2];
+    struct timer timer;
+    uint64_t next[2]; /* of the receiver */
+    uint32_t wrong;
+};
+
+static void stream_some(struct actor *self, void *arg)
+{
+    struct streamer *streamer = arg;
+    for (int i = 0; i < 400 && streamer->sent[0] + streamer->sent[1] < STREAM; i++) {
+        uint32_t lane = (uint32_t)(actor_random(self) % 2);
+        struct message *message = message_create(self, lane == 0 ? KIND_BULK : KIND_URGENT);
+        ((struct number *)message_head(message))->value = streamer->sent[lane]++;
+        if (lane == 0 && actor_random(self) % 50 == 0)
+            message_body_alloc(self, message, actor_random(self) % 100000);
+        actor_send(self, streamer->to, message);
+    }
+    if (streamer->sent[0] + streamer->sent[1] < STREAM)
+        timer_start(self, &streamer->timer, actor_now_ns(self) + 1000000, stream_some, streamer);
+}
+
+static void stream_to(struct actor *self, void *arg, int status, struct address address)
+{
+    struct streamer *streamer = arg;
+    assert_int_equal(status, 0);
+    streamer->to = address;
+    stream_some(self, streamer);
+}
+
+static int streamer_start(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, "sink", actor_now_ns(self) + 20 * ENV_SECOND_NS, stream_to,
+                             (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops streamer_ops = { "streamer", streamer_start, discard, NULL, NULL };
+
+static int order_start(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return directory_register(self, "sink", NULL, NULL);
+}
+
+static int order_receive(struct actor *self, struct message *message)
+{
+    struct streamer *streamer = actor_state(self);
+    uint64_t value = ((struct number *)message_head(message))->value;
+    uint64_t *next = &streamer->next[message->frame.kind == KIND_URGENT];
+    streamer->wrong += value != (*next)++;
+    message_release(self, message);
+    if (streamer->next[0] + streamer->next[1] == STREAM)
+        cluster_done(streamer->cluster);
+    return 0;
+}
+
+static const struct actor_ops order_ops = { "order", order_start, order_receive, NULL, NULL };
+
+static void lanes_keep_their_order(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    cluster_open(&cluster, 2, 2, ENDPOINT_TCP);
+    struct streamer streamer = { .cluster = &cluster };
+    cluster_spawn(&cluster, 0, &order_ops, &streamer, 1);
+    cluster_spawn(&cluster, 1, &streamer_ops, &streamer, 0);
+    cluster_start(&cluster);
+    cluster_wait(&cluster, 1);
+    cluster_close(&cluster);
+    assert_int_equal(streamer.wrong, 0);
+}
+
+/* A receiver that takes little: what is refused is told, memory stays small on both sides. */
+#define FLOOD 3000
+#define FLOOD_BYTES 16384u
+#define SMALL_WINDOW (1u << 20)
+
+struct flood {
+    struct cluster *cluster;
+    uint32_t taken, full, answered, other;
+};
+
+static int slow_receive(struct actor *self, struct message *request)
+{
+    struct flood *flood = actor_state(self);
+    flood->taken++;
+    if (flood->taken < 200)
+        usleep(1000);
+    return echo_ops.receive(self, request);
+}
+
+static const struct actor_ops slow_ops = { "slow", order_start, slow_receive, NULL, NULL };
+
+static void flooded(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct flood *flood = arg;
+    flood->full += status == TR_EFULL;
+    flood->other += status != TR_EFULL && status != 0;
+    message_release(self, reply);
+    if (++flood->answered == FLOOD)
+        cluster_done(flood->cluster);
+}
+
+static void flood_it(struct actor *self, void *arg, int status, struct address address)
+{
+    assert_int_equal(status, 0);
+    for (int i = 0; i < FLOOD; i++) {
+        struct message *request = message_create(self, KIND_ASK);
+        memset(message_body_alloc(self, request, FLOOD_BYTES), 1, FLOOD_BYTES);
+        assert_int_equal(actor_call(self, address, request,
+                                    actor_now_ns(self) + 60 * ENV_SECOND_NS, flooded, arg, NULL),
+                         0);
+    }
+}
+
+static int flood_start(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, "sink", actor_now_ns(self) + 20 * ENV_SECOND_NS, flood_it,
+                             (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops flood_ops = { "flood", flood_start, discard, NULL, NULL };
+
+static void a_slow_receiver_bounds_what_is_sent(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct links_options options = { .window_bytes = SMALL_WINDOW };
+    cluster_open_with(&cluster, 2, 1, ENDPOINT_UNIX, &options);
+    struct flood flood = { .cluster = &cluster };
+    cluster_spawn(&cluster, 0, &slow_ops, &flood, 0);
+    cluster_spawn(&cluster, 1, &flood_ops, &flood, 0);
+    cluster_start(&cluster);
+    cluster_wait(&cluster, 1);
+    assert_int_equal(flood.other, 0);
+    assert_int_equal(flood.answered, FLOOD);
+    /* The sender may hold two windows; all the rest was refused at once. */
+    assert_true(flood.taken <= 2 * SMALL_WINDOW / FLOOD_BYTES);
+    assert_int_equal(flood.full + flood.taken, FLOOD);
+    /* The receiver never held more than its window, and the answers that it owed. */
+    struct account *account = node_message_account(cluster.nodes[0]);
+    assert_true(account->peak_bytes < 6 * SMALL_WINDOW);
+    cluster_close(&cluster);
+}
+
+/* A node that ends: who watches it hears it once; its next life is found by the same name. */
+struct watcher {
+    struct cluster *cluster;
+    uint32_t downs;
+    int reason;
+    struct address found[2];
+    uint32_t num_found;
+};
+
+static void watch(struct actor *self, void *arg, int status, struct address address);
+
+static void went_down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct watcher *watcher = arg;
+    (void)who;
+    if (reason == TR_ECANCELED)
+        return;
+    watcher->downs++;
+    watcher->reason = reason;
+    cluster_done(watcher->cluster);
+    directory_wait_at(self, 0, "echo", actor_now_ns(self) + 30 * ENV_SECOND_NS, watch, watcher);
+}
+
+static void watch(struct actor *self, void *arg, int status, struct address address)
+{
+    struct watcher *watcher = arg;
+    if (status != 0)
+        return;
+    watcher->found[watcher->num_found++ % 2] = address;
+    actor_monitor(self, address, went_down, watcher, NULL);
+    cluster_done(watcher->cluster);
+}
+
+static int watcher_start(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 30 * ENV_SECOND_NS, watch,
+                             (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops watcher_ops = { "watcher", watcher_start, discard, NULL, NULL };
+
+static void the_next_life_is_found(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    cluster_open(&cluster, 2, 2, ENDPOINT_UNIX);
+    struct watcher watcher = { .cluster = &cluster };
+    cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    cluster_spawn(&cluster, 1, &watcher_ops, &watcher, 0);
+    cluster_start(&cluster);
+    cluster_wait(&cluster, 1);
+    support_finish(cluster.nodes[0]);
+    cluster_wait(&cluster, 2);
+    assert_int_equal(watcher.downs, 1);
+    cluster_make(&cluster, 0, 2);
+    cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    assert_int_equal(node_start(cluster.nodes[0]), 0);
+    cluster_wait(&cluster, 3);
+    assert_int_equal(watcher.found[0].incarnation, 1);
+    assert_int_equal(watcher.found[1].incarnation, 2);
+    cluster_close(&cluster);
+}
+
+/* A node of the same number and life as one that ended is told so, and ends. */
+static void a_life_that_ended_is_fenced(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    cluster_open(&cluster, 2, 1, ENDPOINT_UNIX);
+    struct watcher watcher = { .cluster = &cluster };
+    cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
+    cluster_spawn(&cluster, 1, &watcher_ops, &watcher, 0);
+    cluster_start(&cluster);
+    cluster_wait(&cluster, 1);
+    support_finish(cluster.nodes[1]);
+    cluster_make(&cluster, 1, 1);
+    assert_int_equal(node_start(cluster.nodes[1]), 0);
+    assert_int_equal(node_join(cluster.nodes[1]), TR_EPEERDOWN);
+    node_destroy(cluster.nodes[1]);
+    cluster.nodes[1] = NULL;
+    cluster_close(&cluster);
+}
+
+/* A guest asks what guests may, and nothing else; it is no peer of the table. */
+struct guest {
+    struct cluster *cluster;
+    int asked, killed;
+    bool forbidden;
+};
+
+static void guest_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct guest *guest = arg;
+    guest->asked = status;
+    message_release(self, reply);
+    cluster_done(guest->cluster);
+}
+
+static void guest_watched(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct guest *guest = arg;
+    (void)self;
+    (void)who;
+    guest->killed = reason;
+    cluster_done(guest->cluster);
+}
+
+static void guest_found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct guest *guest = arg;
+    assert_int_equal(status, 0);
+    if (guest->forbidden) {
+        actor_monitor(self, address, guest_watched, guest, NULL);
+        actor_kill(self, address, TR_EIO);
+        return;
+    }
+    struct message *request = message_create(self, KIND_ASK);
+    actor_call(self, address, request, actor_now_ns(self) + 20 * ENV_SECOND_NS, guest_answered,
+               guest, NULL);
+}
+
+static int guest_start(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 20 * ENV_SECOND_NS, guest_found,
+                             (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops guest_ops = { "asker", guest_start, discard, NULL, NULL };
+
+static void guest_asks(bool forbidden, struct guest *guest)
+{
+    struct cluster cluster;
+    cluster_open(&cluster, 1, 2, ENDPOINT_UNIX);
+    *guest = (struct guest){ .cluster = &cluster, .asked = 1, .forbidden = forbidden };
+    cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    cluster_start(&cluster);
+    cluster.num_nodes = 2;
+    snprintf(cluster.endpoints[1].host, sizeof cluster.endpoints[1].host, "%s/guest.sock",
+             cluster.folder);
+    cluster.endpoints[1].kind = ENDPOINT_UNIX;
+    cluster_make_as(&cluster, 1, NODE_GUESTS + 5, 1);
+    cluster_spawn(&cluster, 1, &guest_ops, guest, 0);
+    assert_int_equal(node_start(cluster.nodes[1]), 0);
+    cluster_wait(&cluster, 1);
+    cluster_close(&cluster);
+}
+
+static void guests_ask_what_they_may(void **state)
+{
+    (void)state;
+    struct guest guest;
+    guest_asks(false, &guest);
+    assert_int_equal(guest.asked, 0);
+    /* It is fenced; what it tried to end lives. */
+    guest_asks(true, &guest);
+    assert_true(guest.killed == TR_EPEERDOWN || guest.killed == TR_ECANCELED);
+}
+
+/* Errors first: what links_create says of options that can't be. */
+static void bad_options_are_refused(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    struct endpoint tcp = { .kind = ENDPOINT_TCP, .host = "127.0.0.1" };
+    struct links_peer self = { .node = 3, .endpoint = tcp };
+    struct links_peer nowhere = { .node = 1 };
+    struct links_peer twice[2] = { { .node = 4 }, { .node = 4 } };
+    struct links_options bad[] = {
+        { .cluster = NULL },
+        { .cluster = "c", .listen = &tcp, .num_listen = 1 },
+        { .cluster = "c", .peers = &self, .num_peers = 1, .insecure_network = true },
+        { .cluster = "c", .peers = &nowhere, .num_peers = 1 },
+        { .cluster = "c", .peers = twice, .num_peers = 2 },
+        { .cluster = "c", .window_bytes = UINT64_C(1) << 33 },
+    };
+    int codes[] = { TR_EINVAL, TR_EPERM, TR_EINVAL, TR_EINVAL, TR_EINVAL, TR_ERANGE };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct node *node = NULL;
+        struct error error = { 0 };
+        struct node_options options = { .id = 3, .kinds = link_kinds() };
+        assert_int_equal(node_create(env, &options, &node, NULL), 0);
+        assert_int_equal(links_create(node, &bad[i], &error), codes[i]);
+        assert_true(strlen(error.text) > 10);
+        node_destroy(node);
+    }
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(calls_are_answered_over_unix_sockets),
         cmocka_unit_test(calls_are_answered_over_tcp),
+        cmocka_unit_test(lanes_keep_their_order),
+        cmocka_unit_test(a_slow_receiver_bounds_what_is_sent),
+        cmocka_unit_test(the_next_life_is_found),
+        cmocka_unit_test(a_life_that_ended_is_fenced),
+        cmocka_unit_test(guests_ask_what_they_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
