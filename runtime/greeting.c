@@ -117,6 +117,8 @@ int greeting_step(struct greeting *greeting, struct error *error)
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
+    if (read == TR_EFORMAT && transport_looks_like_tls(greeting->in, greeting->in_bytes))
+        return error_set(error, read, "the other side speaks TLS, and we do not");
     if (read < 0)
         return error_set(error, read, "the greeting: %s", tr_strerror(read));
     return written > 0 && read > 0 ? 1 : 0;

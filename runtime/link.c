@@ -58,6 +58,15 @@ void link_disconnect(struct link *link, const char *why)
         actor_exit(link->self, 0);
 }
 
+void link_broke(struct link *link, const char *what)
+{
+    struct error why = *transport_error(link->wire->transport);
+    if (why.code == TR_EPERM)
+        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
+                  link->links->node->id, link->node, why.text);
+    link_disconnect(link, why.code != 0 ? why.text : what);
+}
+
 static void too_late(struct actor *self, void *arg)
 {
     (void)self;
@@ -123,6 +132,9 @@ static void go_on_greeting(struct link *link)
     struct error error = { 0 };
     struct transport *transport = link->greeting->transport;
     int rc = greeting_step(link->greeting, &error);
+    if (rc == TR_EPERM || rc == TR_EFORMAT) /* trying again will not help: a person has to */
+        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
+                  link->links->node->id, link->node, error.text);
     if (rc < 0)
         link_disconnect(link, error.text);
     else if (link->greeting->secured && !transport_is_trusted(transport) &&
@@ -142,9 +154,10 @@ void link_ready(struct actor *self, void *arg, struct stream *stream, unsigned w
     }
     if (link->phase == LINK_DIALING)
         link->phase = LINK_GREETING;
-    if (link->phase == LINK_GREETING) {
+    if (link->phase == LINK_GREETING)
         go_on_greeting(link);
-    } else if (link->phase == LINK_UP) {
+    /* What came right behind the greeting may wait in the transport, and no event tells of it. */
+    if (link->phase == LINK_UP) {
         link->wire->blocked = false;
         link_mark(link);
         link_read(link);
@@ -225,6 +238,8 @@ static void welcome(struct link *link, struct transport *transport, const struct
     wire->staged_bytes = wire->out_used = bytes;
     transport_want(transport, STREAM_READABLE);
     link_flush(link);
+    if (link->phase == LINK_UP)
+        link_read(link);
 }
 
 static void arrive(struct link *link, struct transport *transport, const struct wire_hello *hello)

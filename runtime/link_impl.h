@@ -219,6 +219,8 @@ int links_listen(struct links *links, struct error *error);
 /* link.c */
 extern const struct actor_ops link_ops;
 void link_disconnect(struct link *link, const char *why);
+/* The same of a connection that is up: its transport may know better why it failed. */
+void link_broke(struct link *link, const char *what);
 void link_mark(struct link *link); /* it has something to write at the end of the turn */
 void link_note(struct link *link); /* any thread: the note is to come */
 void link_arrive(struct loop *loop, struct post *post);

@@ -380,7 +380,7 @@ void link_read(struct link *link)
         }
         ssize_t n = read_some(link);
         if (n < 0)
-            link_disconnect(link, "the connection ended");
+            link_broke(link, "the connection ended");
         if (n <= 0)
             break;
         link->heard = true;

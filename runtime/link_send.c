@@ -380,7 +380,7 @@ void link_flush(struct link *link)
             break;
         ssize_t n = write_parts(wire);
         if (n < 0) {
-            link_disconnect(link, "writing failed");
+            link_broke(link, "writing failed");
             return;
         }
         wire->blocked = n == 0;

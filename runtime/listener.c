@@ -189,7 +189,9 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
         if (rc < 0 || greeting_is_written(it->greeting))
             drop(it, false);
     } else if (rc < 0) {
-        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, "somebody", true);
+        char who[160];
+        snprintf(who, sizeof who, "somebody (%.140s)", error.text);
+        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, who, true);
         drop(it, true);
     } else if (rc > 0) {
         greeted(self, it);
@@ -201,8 +203,12 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
                   struct stream *stream)
 {
     struct transport *transport = NULL;
+    struct stream_peer peer;
+    stream_peer(stream, &peer);
+    /* Of a unix socket the system says whose process is at the other end. */
+    const struct security *security = peer.uid >= 0 ? NULL : links->security;
     it->links = links;
-    if (transport_create(stream, links->security, false, NULL, &transport, NULL) < 0 ||
+    if (transport_create(stream, security, false, NULL, &transport, NULL) < 0 ||
         (it->greeting = greeting_create(transport)) == NULL) {
         free(it);
         return;

@@ -115,3 +115,13 @@ check_PROGRAMS += tests/runtime/test_wire
 TESTS += tests/runtime/test_wire
 tests_runtime_test_wire_SOURCES = tests/runtime/test_wire.c $(link_support)
 tests_runtime_test_wire_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_closed
+TESTS += tests/runtime/test_closed
+tests_runtime_test_closed_SOURCES = tests/runtime/test_closed.c $(wires) $(link_support)
+tests_runtime_test_closed_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_link_tls
+TESTS += tests/runtime/test_link_tls
+tests_runtime_test_link_tls_SOURCES = tests/runtime/test_link_tls.c $(wires) $(link_support)
+tests_runtime_test_link_tls_LDADD = $(runtime_libs) $(test_libs)
