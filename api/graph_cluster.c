@@ -97,18 +97,19 @@ int graph_spawn_status(struct tr_graph *graph)
 {
     struct tr_session *session = graph->session;
     struct address address;
-    if (!session->in_cluster)
-        return 0;
-    cluster_roles_text(graph->placing.processes[graph->process].roles, graph->roles,
-                       sizeof graph->roles);
+    uint32_t roles = session->in_cluster ? graph->placing.processes[graph->process].roles
+                                         : CLUSTER_SERVER | CLUSTER_SAMPLER | CLUSTER_TRAINER;
+    cluster_roles_text(roles, graph->roles, sizeof graph->roles);
     graph->status = (struct status_options){
-        .job = session->cluster.name,
+        .job = session->in_cluster ? session->cluster.name : "",
         .roles = graph->roles,
         .bank = session->bank,
         .node = graph->process,
         .incarnation = graph_incarnation(graph),
         .begin_ns = env_now_ns(session->env),
     };
+    if (!session->in_cluster)
+        return 0; /* nobody could ask it */
     const struct actor_options status = { .ops = &status_ops, .arg = &graph->status };
     return node_spawn(graph->node, &status, &address);
 }

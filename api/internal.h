@@ -82,7 +82,7 @@ struct tr_graph {
     uint32_t process;            /* of the plan: this one */
     struct security *security;   /* NULL: no TLS */
     struct cast cast;
-    struct status_options status; /* in a cluster */
+    struct status_options status;
     char roles[64];
     struct kinds kinds;
     struct node *node;
@@ -151,7 +151,7 @@ int graph_load(struct tr_graph *graph, const char *path, struct error *error);
 /* graph_cluster.c: what this process plays, and its links to the others. */
 int graph_make_plan(struct tr_graph *graph, struct error *error);
 int graph_link(struct tr_graph *graph, struct error *error);
-/* The actor that tells of this process; in a cluster alone. */
+/* Says of itself what graph->status holds; in a cluster an actor tells it to who asks. */
 int graph_spawn_status(struct tr_graph *graph);
 /* Of its node: as the session was told, or from the wall clock, so that each life of a process of a
  * cluster has a higher one than those before. */

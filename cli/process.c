@@ -230,12 +230,57 @@ void process_end(struct process *process)
     process->stop_pipe[0] = process->stop_pipe[1] = -1;
 }
 
+static void listening(void *arg, const struct endpoint *endpoint, const struct error *error)
+{
+    struct process_metrics *metrics = arg;
+    pthread_mutex_lock(&metrics->mutex);
+    metrics->told = endpoint != NULL ? 1 : -1;
+    if (endpoint != NULL)
+        metrics->at = *endpoint;
+    else
+        metrics->error = *error;
+    pthread_cond_signal(&metrics->wake);
+    pthread_mutex_unlock(&metrics->mutex);
+}
+
+int process_serve_metrics(struct process_metrics *metrics, const char *address,
+                          struct tr_graph *graph, struct error *error)
+{
+    if (address == NULL)
+        return 0;
+    pthread_mutex_init(&metrics->mutex, NULL);
+    pthread_cond_init(&metrics->wake, NULL);
+    metrics->told = 0;
+    metrics->options = (struct metrics_options){
+        .status = &graph->status, .listening = listening, .arg = metrics};
+    int rv = metrics_address(address, &metrics->options.listen, error);
+    if (rv != 0)
+        return rv;
+    const struct actor_options root = {.ops = &metrics_ops, .arg = &metrics->options};
+    struct address ignored;
+    rv = node_spawn(graph_node(graph), &root, &ignored);
+    if (rv != 0)
+        return error_set(error, rv, "--metrics %s: %s", address, tr_strerror(rv));
+    pthread_mutex_lock(&metrics->mutex);
+    while (metrics->told == 0)
+        pthread_cond_wait(&metrics->wake, &metrics->mutex);
+    rv = metrics->told > 0 ? 0 : metrics->error.code;
+    pthread_mutex_unlock(&metrics->mutex);
+    return rv == 0 ? 0 : error_set(error, rv, "--metrics %s: %s", address, metrics->error.text);
+}
+
 int process_ready(struct process *process, struct tr_session *session, struct tr_graph *graph,
                   struct error *error)
 {
     process->session = session;
-    (void)graph;
-    (void)error;
+    int rv = process_serve_metrics(&process->metrics, process->values->metrics, graph, error);
+    if (rv != 0)
+        return rv;
+    if (process->values->metrics != NULL) {
+        char at[ENDPOINT_TEXT_MAX];
+        endpoint_format(&process->metrics.at, at, sizeof at);
+        printf("troupe: metrics %s\n", at);
+    }
     printf("%s process %u of %s\n", NOTICE_READY, process->number, process->cluster.name);
     if (fflush(stdout) != 0)
         return error_set_errno(error, errno, "the standard output takes nothing");

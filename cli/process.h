@@ -23,6 +23,7 @@
 #include <troupe/troupe.h>
 
 #include "actors/cluster.h"
+#include "actors/metrics.h"
 #include "cli/options.h"
 #include "cli/place.h"
 #include "cli/signals.h"
@@ -47,6 +48,16 @@ struct process_values {
     {.name = "metrics", .kind = OPTION_TEXT, .offset = offsetof(type, member.metrics),            \
      .metavar = "ADDRESS", .help = "serve OpenMetrics at [HOST:]PORT"}
 
+/* Metrics while they are served. Embedded; all zeros at first. */
+struct process_metrics {
+    struct metrics_options options;
+    struct endpoint at;
+    struct error error;
+    int told; /* under mutex: 1 it listens, -1 it can't */
+    pthread_mutex_t mutex;
+    pthread_cond_t wake;
+};
+
 struct process {
     const struct process_values *values;
     struct cluster cluster;
@@ -59,6 +70,7 @@ struct process {
     pthread_t watcher;
     int stop_pipe[2];
     struct tr_session *session; /* for a dump */
+    struct process_metrics metrics;
 };
 
 /* Is there a cluster file, in the options or the environment? */
@@ -76,6 +88,11 @@ void process_session(const struct process *process, struct tr_session_options *o
  * of its own gives own_signals and asks process_is_orphaned. */
 int process_begin(struct process *process, bool own_signals, struct error *error);
 void process_end(struct process *process);
+
+/* Serves OpenMetrics of the graph's node at that address, as --metrics has it; for as long as the
+ * graph is open. NULL: nothing. */
+int process_serve_metrics(struct process_metrics *metrics, const char *address,
+                          struct tr_graph *graph, struct error *error);
 
 /* The graph is open: serves metrics if asked, and says so on standard output. */
 int process_ready(struct process *process, struct tr_session *session, struct tr_graph *graph,

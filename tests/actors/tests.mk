@@ -101,3 +101,7 @@ tests_actors_test_cast_sim_SOURCES = tests/actors/test_cast_sim.c tests/actors/s
     tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
     tests/seeds.h
 tests_actors_test_cast_sim_LDADD = $(actors_libs) $(test_libs)
+check_PROGRAMS += tests/actors/test_metrics
+TESTS += tests/actors/test_metrics
+tests_actors_test_metrics_SOURCES = tests/actors/test_metrics.c
+tests_actors_test_metrics_LDADD = $(actors_libs) $(test_libs)
