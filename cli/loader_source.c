@@ -18,6 +18,13 @@ static int start_epoch(struct batch_source *self, uint32_t epoch, struct error *
     return rv == 0 ? 0 : session_failed(source->session, rv, error);
 }
 
+static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, struct error *error)
+{
+    struct loader_source *source = (struct loader_source *)self;
+    int rv = tr_loader_begin_at(source->loader, epoch, step);
+    return rv == 0 ? 0 : session_failed(source->session, rv, error);
+}
+
 static int next(struct batch_source *self, const struct mini_batch **batch, struct error *error)
 {
     struct loader_source *source = (struct loader_source *)self;
@@ -47,7 +54,8 @@ void loader_source_init(struct loader_source *source, struct tr_session *session
                         struct tr_loader *loader, const struct cancel *cancel)
 {
     *source = (struct loader_source){
-        .base = {.start_epoch = start_epoch, .next = next, .release = release},
+        .base = {.start_epoch = start_epoch, .next = next, .release = release,
+                 .start_at = start_at},
         .session = session,
         .loader = loader,
         .cancel = cancel,

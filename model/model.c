@@ -71,6 +71,17 @@ float *model_gradients(struct model *model, size_t *count)
     return model->gradients.data;
 }
 
+struct optimiser *model_optimiser_state(struct model *model)
+{
+    return &model->optimiser;
+}
+
+void model_reset(struct model *model)
+{
+    params_draw(&model->params, model->config.seed, model->weights.data);
+    optimiser_reset(&model->optimiser);
+}
+
 static int reserve_weights(struct model *model)
 {
     int rc = tensor_resize(&model->weights, 1, model->params.count);
@@ -105,7 +116,7 @@ int model_create(struct model **out, const struct model_config *config,
         model_destroy(model);
         return error_set(error, rc, "model: no memory for %zu parameters", model->params.count);
     }
-    params_draw(&model->params, config->seed, model->weights.data);
+    model_reset(model);
     *out = model;
     return 0;
 }

@@ -22,6 +22,7 @@
 #include "runtime/parallel.h"
 
 struct model;
+struct optimiser;
 
 /* Also stops OpenBLAS from using threads of its own, in the whole process (see matmul.h).
  * TR_ERANGE, TR_ENOMEM. */
@@ -44,6 +45,12 @@ const char *model_kernels_text(const struct model *model);
  * model_step; trainers may reduce them in place before model_apply. */
 float *model_weights(struct model *model);
 float *model_gradients(struct model *model, size_t *count);
+
+/* What the optimiser keeps from step to step. */
+struct optimiser *model_optimiser_state(struct model *model);
+
+/* As model_create left it. */
+void model_reset(struct model *model);
 
 /* Without dropout; *logits is [seeds of the batch][classes]. TR_EUNSUPPORTED for several
  * types, TR_EMISMATCH where the batch does not fit the model, TR_ENOMEM. */

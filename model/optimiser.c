@@ -17,7 +17,7 @@ struct optimiser_job {
 
 int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count)
 {
-    *optimiser = (struct optimiser){ .config = *config, .beta1_power = 1, .beta2_power = 1 };
+    *optimiser = (struct optimiser){ .config = *config };
     int rc = tensor_resize(&optimiser->first, 1, count);
     if (rc == 0)
         rc = tensor_resize(&optimiser->second, 1, count);
@@ -25,9 +25,17 @@ int optimiser_init(struct optimiser *optimiser, const struct model_config *confi
         optimiser_fini(optimiser);
         return rc;
     }
-    memset(optimiser->first.data, 0, count * sizeof(float));
-    memset(optimiser->second.data, 0, count * sizeof(float));
+    optimiser_reset(optimiser);
     return 0;
+}
+
+void optimiser_reset(struct optimiser *optimiser)
+{
+    size_t bytes = optimiser->first.cols * sizeof(float);
+    optimiser->steps = 0;
+    optimiser->beta1_power = optimiser->beta2_power = 1;
+    memset(optimiser->first.data, 0, bytes);
+    memset(optimiser->second.data, 0, bytes);
 }
 
 void optimiser_fini(struct optimiser *optimiser)

@@ -25,6 +25,9 @@ struct optimiser {
 int optimiser_init(struct optimiser *optimiser, const struct model_config *config, size_t count);
 void optimiser_fini(struct optimiser *optimiser);
 
+/* Forgets all steps. */
+void optimiser_reset(struct optimiser *optimiser);
+
 /* One step of all weights. */
 void optimiser_step(struct optimiser *optimiser, struct parallel *parallel,
                     const struct kernels *kernels, double rate, float *weights,

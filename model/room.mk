@@ -23,5 +23,6 @@ libtr_model_la_SOURCES = \
     model/safetensors.c model/safetensors.h model/safetensors_dtype.h \
     model/safetensors_read.c model/safetensors_write.c \
     model/sage.c model/sage.h \
+    model/state.c model/state.h \
     model/tensor.c model/tensor.h \
     model/trainer.c model/trainer.h

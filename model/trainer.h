@@ -21,6 +21,8 @@ struct batch_source {
     /* 0 and a batch, or TR_EEND after the last of the epoch, or an error. */
     int (*next)(struct batch_source *self, const struct mini_batch **batch, struct error *error);
     void (*release)(struct batch_source *self, const struct mini_batch *batch);
+    /* The same as start_epoch, from a step on; for runs that may be resumed. */
+    int (*start_at)(struct batch_source *self, uint32_t epoch, uint64_t step, struct error *error);
 };
 
 struct epoch_report {
@@ -40,18 +42,28 @@ struct trainer_hooks {
     void *arg;
     int (*evaluate)(void *arg, struct model *model, struct scores *scores, struct error *error);
     int (*epoch_done)(void *arg, const struct epoch_report *report, struct error *error);
-    /* Adds up gradients over trainers, in rank order, in place. */
-    int (*reduce)(void *arg, float *gradients, size_t count, struct error *error);
+    /* Adds up values over trainers, in rank order, in place. NULL: there is one. */
+    int (*reduce)(void *arg, float *values, size_t count, struct error *error);
+    /* Keeps bytes from which the run can go on after that many steps (plan->save_every). */
+    int (*save)(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error);
+    /* The owner's mark of where it stands, kept with the bytes and given back before the run goes
+     * on (0: from the start), so that what it wrote since can be taken back. */
+    uint64_t (*mark)(void *arg);
+    int (*rewind)(void *arg, uint64_t mark, struct error *error);
     void (*step_done)(void *arg, uint32_t epoch, uint64_t step);
     bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
     uint64_t (*now_ns)(void *arg);
 };
 
 struct trainer_plan {
-    uint32_t first_epoch; /* > 0 after a restart */
     uint32_t epochs;
     uint32_t patience;       /* evaluations without a better one before it stops; 0: never */
     uint32_t evaluate_every; /* epochs, 0 = 1; the last epoch is always evaluated */
+    uint32_t rank, world;    /* of this trainer; world 0: 1. Rank 0 evaluates for all. */
+    uint64_t save_every;     /* steps; 0: never */
+    uint64_t job;            /* what the saved bytes belong to */
+    const void *saved;       /* bytes to go on from; NULL: from the start */
+    size_t saved_count;
 };
 
 struct trainer_result {

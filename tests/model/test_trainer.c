@@ -11,6 +11,7 @@
 
 #include "graph/key.h"
 #include "model/exact.h"
+#include "model/state.h"
 #include "model/trainer.h"
 #include "tests/model/made_batch.h"
 #include "tests/model/made_graph.h"
@@ -65,9 +66,16 @@ static void release(struct batch_source *self, const struct mini_batch *batch)
     made_batch_destroy((struct mini_batch *)(uintptr_t)batch);
 }
 
+static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, struct error *error)
+{
+    int rc = start_epoch(self, epoch, error);
+    ((struct source *)self)->next = (uint32_t)step * BATCH;
+    return rc;
+}
+
 static struct source make_source(struct made_graph *graph, uint32_t end, uint32_t fanout)
 {
-    return (struct source){ { start_epoch, next_batch, release }, graph, fanout, 0, 0, end, 0, -1 };
+    return (struct source){ { start_epoch, next_batch, release, start_at }, graph, fanout, 0, 0, end, 0, -1 };
 }
 
 static struct model_config configure(enum model_kind kind)
@@ -252,9 +260,152 @@ static void test_it_learns_what_features_alone_do_not_say(void **state)
     }
 }
 
+#define SAVES_MAX 64
+
+/* What a run saved and wrote, to go on from. */
+struct saves {
+    void *bytes[SAVES_MAX];
+    size_t counts[SAVES_MAX];
+    uint32_t count;
+    uint64_t log; /* as long as a log would be: a line an epoch */
+    uint64_t evaluations;
+};
+
+static int keep(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
+{
+    (void)error;
+    struct saves *saves = arg;
+    assert_true(saves->count < SAVES_MAX && steps > 0);
+    saves->bytes[saves->count] = malloc(count);
+    assert_non_null(saves->bytes[saves->count]);
+    memcpy(saves->bytes[saves->count], bytes, count);
+    saves->counts[saves->count++] = count;
+    return 0;
+}
+
+static uint64_t mark(void *arg)
+{
+    return ((struct saves *)arg)->log;
+}
+
+static int go_back(void *arg, uint64_t to, struct error *error)
+{
+    (void)error;
+    ((struct saves *)arg)->log = to;
+    return 0;
+}
+
+static int write_line(void *arg, const struct epoch_report *report, struct error *error)
+{
+    (void)error;
+    struct saves *saves = arg;
+    uint64_t bits;
+    memcpy(&bits, &report->train_loss, sizeof bits);
+    saves->log = saves->log * 31 + bits;
+    return 0;
+}
+
+/* The weights say how good it is: the same scores for the same weights. */
+static int judge(void *arg, struct model *model, struct scores *scores, struct error *error)
+{
+    (void)error;
+    ((struct saves *)arg)->evaluations++;
+    *scores = (struct scores){ .labelled = 1, .loss = 1,
+                               .accuracy = fabs((double)model_weights(model)[1]) };
+    return 0;
+}
+
+static void train_saving(struct made_graph *graph, enum model_optimiser optimiser,
+                         const void *saved, size_t saved_count, struct saves *saves,
+                         struct model **model, struct trainer_result *result)
+{
+    struct model_config config = configure(MODEL_SAGE);
+    config.optimiser = optimiser;
+    config.momentum = 0.5f;
+    assert_int_equal(model_create(model, &config, parallel_serial, NULL), 0);
+    struct source source = make_source(graph, 300, 4);
+    const struct trainer_hooks hooks = { .arg = saves, .evaluate = judge, .epoch_done = write_line,
+                                         .save = keep, .mark = mark, .rewind = go_back };
+    const struct trainer_plan plan = { .epochs = 4, .save_every = 3, .job = 77, .saved = saved,
+                                       .saved_count = saved_count };
+    assert_int_equal(trainer_run(*model, &source.base, &plan, &hooks, result, NULL), 0);
+    assert_int_equal(source.held, 0);
+}
+
+static void free_saves(struct saves *saves)
+{
+    for (uint32_t i = 0; i < saves->count; i++)
+        free(saves->bytes[i]);
+}
+
+static void a_resumed_run_ends_like_one_that_was_not_interrupted(void **unused)
+{
+    (void)unused;
+    struct made_graph *graph = make_graph();
+    for (int optimiser = 0; optimiser < 2; optimiser++) {
+        struct saves first = { 0 };
+        struct model *whole;
+        struct trainer_result wanted;
+        train_saving(graph, (enum model_optimiser)optimiser, NULL, 0, &first, &whole, &wanted);
+        assert_int_equal(first.count, 4 * 5 / 3);
+        size_t bytes = model_params(whole)->count * sizeof(float);
+        for (uint32_t i = 0; i < first.count; i++) {
+            struct saves again = { .log = 999 };
+            struct model *resumed;
+            struct trainer_result result;
+            train_saving(graph, (enum model_optimiser)optimiser, first.bytes[i], first.counts[i],
+                         &again, &resumed, &result);
+            assert_memory_equal(model_weights(resumed), model_weights(whole), bytes);
+            assert_true(again.log == first.log);
+            assert_int_equal(again.count, first.count - i - 1);
+            assert_int_equal(result.best_epoch, wanted.best_epoch);
+            assert_int_equal(result.epochs_run, wanted.epochs_run);
+            model_destroy(resumed);
+            free_saves(&again);
+        }
+        model_destroy(whole);
+        free_saves(&first);
+    }
+    made_graph_destroy(graph);
+}
+
+static void saved_bytes_of_something_else_are_refused(void **unused)
+{
+    (void)unused;
+    struct made_graph *graph = make_graph();
+    struct saves saves = { 0 };
+    struct model *model;
+    struct trainer_result result;
+    train_saving(graph, MODEL_ADAM, NULL, 0, &saves, &model, &result);
+    struct trainer_position at;
+    struct error error = { 0 };
+    size_t params = model_params(model)->count;
+    float *best = malloc(params * sizeof *best), *before = malloc(params * sizeof *before);
+    assert_non_null(best);
+    assert_non_null(before);
+    memcpy(before, model_weights(model), params * sizeof *before);
+    unsigned char *bytes = saves.bytes[0];
+    size_t count = saves.counts[0];
+    assert_int_equal(state_read(model, best, &at, 78, bytes, count, &error), TR_EMISMATCH);
+    for (size_t cut = 0; cut < count; cut += 1 + cut / 3)
+        assert_int_equal(state_read(model, best, &at, 77, bytes, cut, &error), TR_EFORMAT);
+    bytes[0] ^= 1;
+    assert_int_equal(state_read(model, best, &at, 77, bytes, count, &error), TR_EFORMAT);
+    bytes[0] ^= 1;
+    assert_memory_equal(model_weights(model), before, params * sizeof *before);
+    assert_int_equal(state_read(model, best, &at, 77, bytes, count, &error), 0);
+    free(best);
+    free(before);
+    model_destroy(model);
+    free_saves(&saves);
+    made_graph_destroy(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_resumed_run_ends_like_one_that_was_not_interrupted),
+        cmocka_unit_test(saved_bytes_of_something_else_are_refused),
         cmocka_unit_test(test_errors_end_the_run_and_release_batches),
         cmocka_unit_test(test_patience_stops_and_best_weights_return),
         cmocka_unit_test(test_every_other_epoch_is_evaluated_and_the_last),
