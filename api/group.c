@@ -308,10 +308,8 @@ static void cancel(struct tr_group *group)
     graph_leave(group->graph, port);
 }
 
-void tr_group_close(struct tr_group *group)
+void group_shut(struct tr_group *group)
 {
-    if (group == NULL)
-        return;
     pthread_mutex_lock(&group->mutex);
     group->closed = true;
     while (group->waiting) {
@@ -327,6 +325,13 @@ void tr_group_close(struct tr_group *group)
             pthread_cond_timedwait(&group->left, &group->mutex, &until);
     }
     pthread_mutex_unlock(&group->mutex);
+}
+
+void tr_group_close(struct tr_group *group)
+{
+    if (group == NULL)
+        return;
+    group_shut(group);
     struct tr_graph *graph = group->graph;
     pthread_cond_destroy(&group->left);
     pthread_mutex_destroy(&group->mutex);

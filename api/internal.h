@@ -186,6 +186,8 @@ int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, si
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */
 int group_finish(struct tr_group *group, int code);
+/* Wakes the thread that waits in the group (TR_ECANCELED); later calls give TR_ECLOSED. */
+void group_shut(struct tr_group *group);
 
 /* nodes.c */
 /* A set with room for that many nodes; NULL: no memory, and the session says so. */

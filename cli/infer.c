@@ -92,7 +92,7 @@ static int score(struct run_job *job, const char *key, const char *mask, struct 
 {
     struct run_job_split split;
     struct scores scores;
-    int rv = run_job_split_open(job, mask, false, &split, error);
+    int rv = run_job_split_open(job, mask, &split, error);
     if (rv == 0)
         rv = run_job_score(job, &split, &scores, error);
     if (rv == 0) {

@@ -35,7 +35,8 @@ libtr_cli_la_SOURCES = \
     cli/run_job.c cli/run_job.h \
     cli/serve.c \
     cli/signals.c cli/signals.h \
-    cli/train.c cli/train.h cli/train_options.c cli/train_run.c \
+    cli/train.c cli/train.h cli/train_options.c cli/train_ranks.c cli/train_ranks.h \
+    cli/train_run.c \
     cli/simulate.c \
     cli/status.c \
     cli/verify.c \

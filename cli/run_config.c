@@ -215,20 +215,52 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
     return model_config_check(model, error);
 }
 
-int run_config_read(struct files *files, const char *path, struct run_config *config,
-                    struct error *error)
+static int read_root(struct files *files, const char *path, json_t **root, struct error *error)
 {
-    *config = (struct run_config){0};
     char *text = NULL;
     size_t size = 0;
     int rv = files_read_all(files, path, RUN_CONFIG_BYTES_MAX, &text, &size, error);
     if (rv != 0)
         return rv;
     json_error_t why;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
     free(text);
-    if (root == NULL)
-        return error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
+    return *root != NULL ? 0
+                         : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
+}
+
+int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
+                       struct error *error)
+{
+    static const char *const decisive[] = {"trainers", "deal_hash", "run"};
+    json_t *root;
+    *kernels = NULL;
+    int rv = read_root(files, path, &root, error);
+    if (rv != 0)
+        return rv;
+    for (size_t i = 0; i < sizeof decisive / sizeof decisive[0] && rv == 0; i++)
+        if (!json_equal(json_object_get(root, decisive[i]), json_object_get(now, decisive[i])))
+            rv = error_set(error, TR_EMISMATCH, "%s: its '%s' differs from what was asked for; go "
+                           "on with the options that the run was begun with, or give another "
+                           "folder to --run", path, decisive[i]);
+    const char *text = json_string_value(json_object_get(root, "kernels"));
+    if (rv == 0 && text == NULL)
+        rv = error_set(error, TR_EFORMAT, "%s: 'kernels' is missing: not a run's config.json",
+                       path);
+    if (rv == 0 && (*kernels = strdup(text)) == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", path);
+    json_decref(root);
+    return rv;
+}
+
+int run_config_read(struct files *files, const char *path, struct run_config *config,
+                    struct error *error)
+{
+    *config = (struct run_config){0};
+    json_t *root;
+    int rv = read_root(files, path, &root, error);
+    if (rv != 0)
+        return rv;
     json_t *run = json_object_get(root, "run");
     rv = json_is_object(run)
              ? read_object(path, run, config, error)

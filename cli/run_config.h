@@ -54,4 +54,9 @@ json_t *run_config_to_json(const struct run_config *config);
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error);
 
+/* Whether RUNDIR/config.json is of a run that computes the same as `now`, which is what would be
+ * written there: TR_EMISMATCH names what differs. *kernels: the record of them, for free(). */
+int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
+                       struct error *error);
+
 #endif

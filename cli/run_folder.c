@@ -53,6 +53,63 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
     return rv;
 }
 
+/* Every line of a run fits: a few hundred bytes an epoch. */
+#define METRICS_BYTES_MAX ((size_t)1 << 30)
+
+uint64_t run_folder_mark(const struct run_folder *folder)
+{
+    return folder->metrics.size;
+}
+
+/* A new file with those bytes takes the place of the old one, and stays open. */
+static int replace_metrics(struct run_folder *folder, const char *text, size_t size,
+                           struct error *error)
+{
+    char *aside = files_join(folder->path, ".metrics.jsonl.tmp");
+    if (aside == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->path);
+    file_close(&folder->metrics);
+    int rv = files_remove_tree(folder->files, aside, error);
+    if (rv == 0)
+        rv = file_create(&folder->metrics, folder->files, aside, error);
+    if (rv == 0)
+        rv = size == 0 ? 0 : file_append(&folder->metrics, text, size, error);
+    if (rv == 0)
+        rv = file_sync(&folder->metrics, error);
+    if (rv == 0)
+        rv = files_rename(folder->files, aside, folder->metrics_path, error);
+    free(aside);
+    return rv;
+}
+
+int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error)
+{
+    if (folder->metrics.path != NULL && folder->metrics.size == mark)
+        return 0;
+    char *text = NULL;
+    size_t size = 0;
+    int rv = 0;
+    if (files_exists(folder->files, folder->metrics_path))
+        rv = files_read_all(folder->files, folder->metrics_path, METRICS_BYTES_MAX, &text, &size,
+                            error);
+    if (rv == 0 && size < mark)
+        rv = error_set(error, TR_EFORMAT, "%s: %zu bytes where the checkpoint knew of %llu; it was "
+                       "changed since", folder->metrics_path, size, (unsigned long long)mark);
+    if (rv == 0)
+        rv = replace_metrics(folder, text, (size_t)mark, error);
+    free(text);
+    return rv;
+}
+
+int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
+                      struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv == 0)
+        rv = files_make_folders(files, path, error);
+    return rv;
+}
+
 int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
                     struct error *error)
 {

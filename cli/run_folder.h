@@ -28,6 +28,15 @@ struct run_folder {
 int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
                       bool replace, struct error *error);
 
+/* Opens the folder of a run that stopped, to go on with it, or makes it where there is none. */
+int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
+                      struct error *error);
+
+/* How long metrics.jsonl is, and all that it had after so many bytes taken back. TR_EFORMAT: it is
+ * shorter. */
+uint64_t run_folder_mark(const struct run_folder *folder);
+int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error);
+
 /* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */
 int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
                     struct error *error);

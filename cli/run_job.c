@@ -23,6 +23,9 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
 {
     struct tr_session_options options;
     tr_session_options_init(&options);
+    options.trainers = layout->trainers;
+    options.checkpoints = layout->checkpoints;
+    options.checkpoint_keep = layout->checkpoint_keep;
     options.servers = layout->servers;
     options.samplers = layout->samplers;
     options.loops = layout->loops;
@@ -159,7 +162,7 @@ static int balance_classes(struct run_job *job, struct error *error)
     job->class_weights = calloc(classes, sizeof *job->class_weights);
     int rv = counts == NULL || job->class_weights == NULL
                  ? error_set(error, TR_ENOMEM, "no memory for the class weights")
-                 : run_job_split_open(job, config->train_mask, false, &train, error);
+                 : run_job_split_open(job, config->train_mask, &train, error);
     if (rv == 0)
         rv = train.source.base.start_epoch(&train.source.base, 0, error);
     const struct mini_batch *batch;
@@ -188,12 +191,23 @@ static size_t choose_threads(uint32_t asked)
     return online < JOB_THREADS_MAX ? (size_t)online : JOB_THREADS_MAX;
 }
 
-static int open_model(struct run_job *job, uint32_t threads, struct error *error)
+int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
+                    struct error *error)
 {
-    job->parallel = crew_parallel_create(choose_threads(threads) - 1);
-    if (job->parallel == NULL)
+    *model = NULL;
+    *parallel = crew_parallel_create(job->threads - 1);
+    if (*parallel == NULL)
         return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
-    return model_create(&job->model, &job->config->model, job->parallel, error);
+    return model_create(model, &job->config->model, *parallel, error);
+}
+
+static int open_model(struct run_job *job, const struct run_job_layout *layout,
+                      struct error *error)
+{
+    size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
+    job->threads = choose_threads(layout->threads) / trainers;
+    job->threads = job->threads != 0 ? job->threads : 1;
+    return run_job_replica(job, &job->parallel, &job->model, error);
 }
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
@@ -220,7 +234,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     if (rv == 0 && config->balanced_weights)
         rv = balance_classes(job, error);
     if (rv == 0)
-        rv = open_model(job, layout->threads, error);
+        rv = open_model(job, layout, error);
     if (rv == 0)
         return 0;
 failed:
@@ -256,17 +270,10 @@ static void loader_options(const struct run_job *job, bool shuffle,
     options->labels = config->labels;
 }
 
-/* mask NULL: all nodes. */
-static int open_split(struct run_job *job, const char *mask, bool shuffle,
-                      struct run_job_split *split, struct error *error)
+static int open_loader(struct run_job *job, const struct tr_loader_options *options,
+                       struct run_job_split *split, struct error *error)
 {
-    *split = (struct run_job_split){0};
-    struct tr_loader_options options;
-    loader_options(job, shuffle, &options);
-    int rv = mask == NULL ? tr_nodes_all(job->graph, 0, &split->nodes)
-                          : tr_nodes_masked(job->graph, 0, mask, &split->nodes);
-    if (rv == 0)
-        rv = tr_loader_open(job->graph, split->nodes, &options, &split->loader);
+    int rv = tr_loader_open(job->graph, split->nodes, options, &split->loader);
     if (rv != 0) {
         session_failed(job->session, rv, error);
         run_job_split_close(split);
@@ -276,15 +283,58 @@ static int open_split(struct run_job *job, const char *mask, bool shuffle,
     return 0;
 }
 
-int run_job_split_open(struct run_job *job, const char *mask, bool shuffle,
-                       struct run_job_split *split, struct error *error)
+/* mask NULL: all nodes. */
+static int open_split(struct run_job *job, const char *mask, struct run_job_split *split,
+                      struct error *error)
 {
-    return open_split(job, mask, shuffle, split, error);
+    *split = (struct run_job_split){0};
+    struct tr_loader_options options;
+    loader_options(job, false, &options);
+    options.world = 1;
+    int rv = mask == NULL ? tr_nodes_all(job->graph, 0, &split->nodes)
+                          : tr_nodes_masked(job->graph, 0, mask, &split->nodes);
+    if (rv != 0)
+        return session_failed(job->session, rv, error);
+    return open_loader(job, &options, split, error);
+}
+
+int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
+                       struct error *error)
+{
+    return open_split(job, mask, split, error);
 }
 
 int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error)
 {
-    return open_split(job, NULL, false, split, error);
+    return open_split(job, NULL, split, error);
+}
+
+int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                        struct run_job_split *split, struct error *error)
+{
+    *split = (struct run_job_split){0};
+    struct tr_loader_options options;
+    struct tr_nodes *all = NULL;
+    loader_options(job, true, &options);
+    options.rank = rank;
+    options.world = world;
+    int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, &all);
+    if (rv == 0 && tr_nodes_count(all) == 0) {
+        rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
+                       job->config->train_mask);
+        tr_nodes_close(all);
+        return rv;
+    }
+    if (rv == 0 && deal != NULL) {
+        const char *file = strcmp(deal, "affinity") == 0 ? NULL : deal;
+        rv = tr_nodes_deal(all, file, rank, world, &split->nodes);
+        tr_nodes_close(all);
+    } else {
+        split->nodes = all;
+    }
+    if (rv != 0)
+        return session_failed(job->session, rv, error);
+    return open_loader(job, &options, split, error);
 }
 
 void run_job_split_close(struct run_job_split *split)

@@ -15,8 +15,11 @@
 #include "cli/run_config.h"
 #include "model/exact.h"
 
-/* How the job is laid out; none of it changes a result. */
+/* How the job is laid out; of this only the number of trainers changes a result. */
 struct run_job_layout {
+    uint32_t trainers; /* of this process; they share out the threads; 0: 1 */
+    const char *checkpoints; /* their folder, or NULL */
+    uint32_t checkpoint_keep;
     uint32_t servers;
     uint32_t samplers;
     uint32_t loops;
@@ -40,6 +43,7 @@ struct run_job {
     struct tr_session *session;
     struct tr_graph *graph;
     struct parallel *parallel;
+    size_t threads; /* of each trainer */
     struct model *model;
     float *class_weights;
     struct exact_graph whole;
@@ -59,9 +63,18 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  struct error *error);
 void run_job_close(struct run_job *job);
 
+/* A trainer's model: one of its own, with threads of its own. class_weights are the job's. */
+int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
+                    struct error *error);
+
+/* The loader of one trainer, over its share of the training nodes. deal: NULL shuffles all
+ * together; "affinity" takes the deal that lies beside the graph; else a deal's file. */
+int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                        struct run_job_split *split, struct error *error);
+
 /* A loader over the nodes of a mask; TR_ENOENT names a mask that the graph lacks. */
-int run_job_split_open(struct run_job *job, const char *mask, bool shuffle,
-                       struct run_job_split *split, struct error *error);
+int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
+                       struct error *error);
 /* The same over all nodes, in the order of original IDs. */
 int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error);
 void run_job_split_close(struct run_job_split *split);

@@ -44,6 +44,13 @@ struct train_values {
     const char *train_mask;
     const char *val_mask;
     const char *test_mask;
+    uint64_t trainers;
+    const char *deal;
+    uint64_t checkpoint_every;
+    uint64_t checkpoint_keep;
+    const char *checkpoints;
+    bool resume;
+    bool reproducible;
     uint64_t servers;
     uint64_t samplers;
     uint64_t loops;

@@ -80,6 +80,22 @@ const struct option_spec train_options[] = {
      .fallback = "val_mask", .help = "marks the nodes that choose the best epoch"},
     {.name = "test-mask", .kind = OPTION_TEXT, .offset = AT(test_mask), .metavar = "NAME",
      .fallback = "test_mask", .help = "marks the nodes of the final score"},
+    {.name = "trainers", .kind = OPTION_COUNT, .offset = AT(trainers), .metavar = "T",
+     .fallback = "1", .min = 1, .max = 1024,
+     .help = "trainers that share each step; part of the experiment"},
+    {.name = "deal", .kind = OPTION_TEXT, .offset = AT(deal), .metavar = "shuffle|affinity|FILE",
+     .help = "which trainer gets which seed; affinity, where the graph was "
+     "partitioned for as many trainers, else shuffle"},
+    {.name = "checkpoint-every", .kind = OPTION_COUNT, .offset = AT(checkpoint_every),
+     .metavar = "N", .fallback = "0", .help = "steps between checkpoints; 0: none"},
+    {.name = "checkpoint-keep", .kind = OPTION_COUNT, .offset = AT(checkpoint_keep), .metavar = "K",
+     .fallback = "2", .min = 1, .max = 1000000, .help = "checkpoints to keep"},
+    {.name = "checkpoints", .kind = OPTION_TEXT, .offset = AT(checkpoints), .metavar = "DIR",
+     .help = "their folder; RUNDIR/checkpoints when not given"},
+    {.name = "resume", .kind = OPTION_FLAG, .offset = AT(resume),
+     .help = "go on from the newest checkpoint, or begin where there is none"},
+    {.name = "reproducible", .kind = OPTION_FLAG, .offset = AT(reproducible),
+     .help = "refuse to go on, or to train together, where CPUs compute by other kernels"},
     {.name = "servers", .kind = OPTION_COUNT, .offset = AT(servers), .metavar = "N",
      .fallback = "0", .max = 65536, .help = "server actors; 0: one a partition"},
     {.name = "samplers", .kind = OPTION_COUNT, .offset = AT(samplers), .metavar = "N",
@@ -157,6 +173,7 @@ int train_configure(const struct train_values *values, struct run_config *config
         .patience = (uint32_t)values->patience,
     };
     *layout = (struct run_job_layout){
+        .trainers = (uint32_t)values->trainers,
         .servers = (uint32_t)values->servers,
         .samplers = (uint32_t)values->samplers,
         .loops = (uint32_t)values->loops,
@@ -168,6 +185,9 @@ int train_configure(const struct train_values *values, struct run_config *config
     };
     choose_model(values, &config->model);
     int rv = choose_fanout(values, config, error);
+    if (rv == 0 && values->resume && values->replace)
+        rv = error_set(error, TR_EINVAL, "--resume goes on with the run that --replace would "
+                       "remove; give one of them");
     if (rv == 0 && run_config_names(config, values->features, values->labels, values->train_mask,
                                     values->val_mask, values->test_mask) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the configuration");

@@ -2,6 +2,7 @@
  * `troupe train`, from the opened job to the saved model.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +12,7 @@
 #include "cli/run_folder.h"
 #include "cli/signals.h"
 #include "cli/train.h"
+#include "cli/train_ranks.h"
 #include "config.h"
 #include "model/model_file.h"
 #include "runtime/cancel.h"
@@ -22,7 +24,9 @@ struct training {
     struct run_config config;
     struct run_job job;
     struct run_folder folder;
-    struct run_job_split train;
+    struct train_ranks ranks;
+    struct trainer_hooks hooks;
+    char *checkpoints; /* their folder; NULL: none are kept */
     struct run_job_split val;
     struct run_job_split test;
     struct signals signals;
@@ -49,17 +53,13 @@ static bool asked(void *arg)
     return atomic_load_explicit(&signals->cancelled, memory_order_relaxed);
 }
 
-static bool cancelled(void *arg)
-{
-    return asked(&((struct training *)arg)->signals);
-}
-
 static void begin_epoch(struct training *t, uint32_t epoch)
 {
     char label[48];
     snprintf(label, sizeof label, "epoch %u", epoch + 1);
     t->epoch = epoch;
-    progress_begin(&t->progress, label, "batches", tr_loader_num_batches(t->train.loader));
+    progress_begin(&t->progress, label, "batches",
+                   tr_loader_num_batches(train_ranks_loader(&t->ranks)));
 }
 
 static void step_done(void *arg, uint32_t epoch, uint64_t step)
@@ -119,45 +119,135 @@ static void log_line(void *arg, int level, const char *line)
  * depends on. */
 static json_t *describe(const struct training *t)
 {
-    return json_pack("{s:s, s:s, s:s, s:s, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
-                     PACKAGE_VERSION, "graph", t->graph, "kernels",
-                     model_kernels_text(t->job.model), "deal", "shuffle", "layout", "servers",
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)t->ranks.deal_hash);
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}",
+                     "troupe", PACKAGE_VERSION, "graph", t->graph, "kernels",
+                     model_kernels_text(t->job.model), "trainers", (json_int_t)t->ranks.world,
+                     "deal", t->ranks.deal == NULL ? "shuffle" : t->ranks.deal, "deal_hash",
+                     t->ranks.deal == NULL ? json_null() : json_string(hash), "layout", "servers",
                      (json_int_t)t->values->servers, "samplers", (json_int_t)t->values->samplers,
                      "loops", (json_int_t)t->values->loops, "threads",
                      (json_int_t)t->values->threads, "messages", t->values->messages, "codec",
                      t->values->codec, "run", run_config_to_json(&t->config));
 }
 
+/* The deal of the run: NULL shuffles. */
+static const char *choose_deal(const struct training *t)
+{
+    const char *deal = t->values->deal;
+    bool beside = t->values->trainers > 1 &&
+                  tr_graph_deal_trainers(t->job.graph) == t->values->trainers;
+    if (deal == NULL)
+        return beside ? "affinity" : NULL;
+    return strcmp(deal, "shuffle") == 0 ? NULL : deal;
+}
+
+/* Equal for runs that compute the same: what a checkpoint of one is worth to another. */
+static int hash_job(struct training *t, uint64_t *hash, struct error *error)
+{
+    json_t *run = run_config_to_json(&t->config);
+    char *text = run == NULL ? NULL : json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(run);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the configuration");
+    const uint64_t rest[] = {t->ranks.world, t->ranks.deal_hash, tr_graph_num_nodes(t->job.graph, 0),
+                             tr_graph_num_edges(t->job.graph, 0)};
+    *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (const char *at = text; *at != '\0'; at++)
+        *hash = (*hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < sizeof rest; i++)
+        *hash = (*hash ^ ((const unsigned char *)rest)[i]) * UINT64_C(0x100000001b3);
+    free(text);
+    return 0;
+}
+
+static int open_ranks(struct training *t, struct error *error)
+{
+    t->hooks = (struct trainer_hooks){
+        .arg = t,
+        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
+        .epoch_done = epoch_done,
+        .step_done = step_done,
+        .now_ns = now_ns,
+    };
+    t->ranks = (struct train_ranks){
+        .job = &t->job,
+        .folder = &t->folder,
+        .deal = choose_deal(t),
+        .count = (uint32_t)t->values->trainers,
+        .world = (uint32_t)t->values->trainers,
+        .grouped = t->values->trainers > 1 || t->checkpoints != NULL,
+        .reproducible = t->values->reproducible,
+        .save_every = t->values->checkpoint_every,
+        .hooks = &t->hooks,
+        .cancel = &t->cancel,
+    };
+    int rv = train_ranks_open(&t->ranks, error);
+    return rv == 0 ? hash_job(t, &t->ranks.job_hash, error) : rv;
+}
+
 static int open_splits(struct training *t, struct error *error)
 {
-    int rv = run_job_split_open(&t->job, t->config.train_mask, true, &t->train, error);
-    if (rv == 0 && tr_nodes_count(t->train.nodes) == 0)
-        rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
-                       t->config.train_mask);
+    int rv = open_ranks(t, error);
     if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
-        rv = run_job_split_open(&t->job, t->config.val_mask, false, &t->val, error);
+        rv = run_job_split_open(&t->job, t->config.val_mask, &t->val, error);
     if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
-        rv = run_job_split_open(&t->job, t->config.test_mask, false, &t->test, error);
+        rv = run_job_split_open(&t->job, t->config.test_mask, &t->test, error);
+    return rv;
+}
+
+/* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
+static int compare(const struct training *t, const json_t *now, struct error *error)
+{
+    char *kernels = NULL;
+    const char *here = model_kernels_text(t->job.model);
+    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, error);
+    if (rv == 0 && strcmp(kernels, here) != 0) {
+        if (t->values->reproducible)
+            rv = error_set(error, TR_EMISMATCH, "%s was begun with the kernels '%s', this computer "
+                           "has '%s': the result would differ; leave --reproducible out to go on "
+                           "all the same", t->folder.path, kernels, here);
+        else
+            fprintf(stderr, "troupe train: the run was begun with the kernels '%s', it goes on "
+                    "with '%s': the result may differ in its last digits\n", kernels, here);
+    }
+    free(kernels);
+    return rv;
+}
+
+/* Checkpoints of another run are not this one's to go on from. */
+static int refuse_checkpoints(const struct training *t, struct error *error)
+{
+    if (t->checkpoints == NULL || t->values->resume || !files_exists(files_posix, t->checkpoints))
+        return 0;
+    if (t->values->replace && t->values->checkpoints == NULL)
+        return files_remove_tree(files_posix, t->checkpoints, error);
+    return error_set(error, TR_EEXIST, "%s is there already; go on from it with --resume, or remove "
+                     "it", t->checkpoints);
+}
+
+static int open_folder(struct training *t, struct error *error)
+{
+    int rv = refuse_checkpoints(t, error);
+    if (rv == 0 && t->values->resume)
+        rv = run_folder_resume(&t->folder, files_posix, t->values->run, error);
+    else if (rv == 0)
+        rv = run_folder_create(&t->folder, files_posix, t->values->run, t->values->replace, error);
+    if (rv != 0)
+        return rv;
+    json_t *now = describe(t);
+    if (now == NULL || !t->values->resume || !files_exists(files_posix, t->folder.config_path))
+        return run_folder_write_config(&t->folder, now, error);
+    rv = compare(t, now, error);
+    json_decref(now);
     return rv;
 }
 
 static int train(struct training *t, struct error *error)
 {
-    const struct trainer_hooks hooks = {
-        .arg = t,
-        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
-        .epoch_done = epoch_done,
-        .step_done = step_done,
-        .cancelled = cancelled,
-        .now_ns = now_ns,
-    };
-    const struct trainer_plan plan = {
-        .epochs = t->config.model.epochs,
-        .patience = t->config.patience,
-        .evaluate_every = t->config.evaluate_every,
-    };
     begin_epoch(t, 0);
-    int rv = trainer_run(t->job.model, &t->train.source.base, &plan, &hooks, &t->result, error);
+    int rv = train_ranks_run(&t->ranks, &t->result, error);
     progress_end(&t->progress);
     return rv;
 }
@@ -202,16 +292,27 @@ static int report_run(const struct training *t, struct error *error)
     return report_print(&report, error);
 }
 
-static int run(struct training *t, const struct run_job_layout *layout, struct error *error)
+static int name_checkpoints(struct training *t, struct run_job_layout *layout, struct error *error)
+{
+    const char *given = t->values->checkpoints;
+    if (t->values->checkpoint_every == 0 && !t->values->resume)
+        return 0;
+    t->checkpoints = given != NULL ? strdup(given) : files_join(t->values->run, "checkpoints");
+    layout->checkpoints = t->checkpoints;
+    layout->checkpoint_keep = (uint32_t)t->values->checkpoint_keep;
+    return t->checkpoints != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory", t->values->run);
+}
+
+static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     const struct run_job_hooks hooks = {.log = log_line, .cancel = &t->cancel};
-    int rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
+    int rv = name_checkpoints(t, layout, error);
+    if (rv == 0)
+        rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
     if (rv == 0)
         rv = open_splits(t, error);
     if (rv == 0)
-        rv = run_folder_create(&t->folder, files_posix, t->values->run, t->values->replace, error);
-    if (rv == 0)
-        rv = run_folder_write_config(&t->folder, describe(t), error);
+        rv = open_folder(t, error);
     if (rv == 0)
         rv = train(t, error);
     if (rv == 0)
@@ -238,12 +339,13 @@ int train_run(const struct invocation *invocation, const void *values)
     if (rv == 0) {
         rv = run(&t, &layout, &error);
         progress_end(&t.progress);
-        run_job_split_close(&t.train);
+        train_ranks_close(&t.ranks);
         run_job_split_close(&t.val);
         run_job_split_close(&t.test);
         signals_stop(&t.signals);
         run_job_close(&t.job);
         run_folder_close(&t.folder);
+        free(t.checkpoints);
     }
     run_config_fini(&t.config);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);

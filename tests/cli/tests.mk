@@ -5,6 +5,7 @@ TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \
 cli_shell_tests = \
     tests/cli/accuracy.sh \
     tests/cli/bench.sh \
+    tests/cli/checkpoint.sh \
     tests/cli/cluster.sh \
     tests/cli/cluster_keys.sh \
     tests/cli/debian.sh \
@@ -18,6 +19,7 @@ cli_shell_tests = \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
     tests/cli/train.sh \
+    tests/cli/trainers.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh
 EXTRA_DIST += $(cli_shell_tests) tests/cli/tap.sh tests/cli/data/edges.csv

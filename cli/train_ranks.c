@@ -1,0 +1,323 @@
+#include "cli/train_ranks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "api/internal.h"
+#include "runtime/crew.h"
+
+/* How often the thread that waits for trainers looks whether it is asked to stop them. */
+#define LOOK_NS 20000000L
+
+struct train_rank {
+    struct train_ranks *all;
+    uint32_t rank;
+    struct parallel *parallel; /* its own; NULL for the first, who has the job's */
+    struct model *model;
+    struct run_job_split split;
+    struct tr_group *group; /* NULL: alone */
+    struct trainer_result result;
+    struct error error;
+    int code;
+    atomic_bool ended;
+    pthread_t thread;
+};
+
+static bool is_over(void *arg)
+{
+    const struct train_ranks *ranks = arg;
+    /* Relaxed: a flag alone; nothing else is read because of it. */
+    return atomic_load_explicit(&ranks->failed, memory_order_relaxed) ||
+           cancel_asked(ranks->cancel);
+}
+
+static bool cancelled(void *arg)
+{
+    return is_over(((struct train_rank *)arg)->all);
+}
+
+static int group_failed(struct train_rank *r, int code, struct error *error)
+{
+    return session_failed(r->all->job->session, code, error);
+}
+
+/* Who waits for others that take long (rank 0 evaluates) asks again: the dead are told by the
+ * group. */
+static int reduce(void *arg, float *values, size_t count, struct error *error)
+{
+    struct train_rank *r = arg;
+    int rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER);
+    while (rv == TR_ETIMEDOUT && !cancelled(r))
+        rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER);
+    return rv == 0 ? 0 : group_failed(r, rv, error);
+}
+
+static int save(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
+{
+    struct train_rank *r = arg;
+    /* What the mark counts must be there when the checkpoint is. */
+    int rv = r->rank == 0 ? file_sync(&r->all->folder->metrics, error) : 0;
+    if (rv != 0)
+        return rv;
+    rv = tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER);
+    return rv == 0 ? 0 : group_failed(r, rv, error);
+}
+
+static uint64_t mark(void *arg)
+{
+    struct train_rank *r = arg;
+    return r->rank == 0 ? run_folder_mark(r->all->folder) : 0;
+}
+
+#define DIGITS 8u
+
+static uint64_t hash_text(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Sums over ranks with other kernels than ours would be equal on no other placement. Equal digits
+ * of a hash add up to so many times ours. */
+static int compare_kernels(struct train_rank *r, struct error *error)
+{
+    uint64_t hash = hash_text(model_kernels_text(r->model));
+    float digits[DIGITS];
+    for (uint32_t i = 0; i < DIGITS; i++)
+        digits[i] = (float)(hash >> (8 * i) & 0xff);
+    int rv = reduce(r, digits, DIGITS, error);
+    for (uint32_t i = 0; i < DIGITS && rv == 0; i++)
+        if (digits[i] != (float)((hash >> (8 * i) & 0xff) * r->all->world))
+            rv = error_set(error, TR_EMISMATCH, "trainer %u computes with '%s', others don't: "
+                           "their results differ; leave --reproducible out to train all the same",
+                           r->rank, model_kernels_text(r->model));
+    return rv;
+}
+
+static int rewind_run(void *arg, uint64_t to, struct error *error)
+{
+    struct train_rank *r = arg;
+    int rv = r->rank == 0 ? run_folder_rewind(r->all->folder, to, error) : 0;
+    if (rv == 0 && r->all->world > 1 && r->all->reproducible)
+        rv = compare_kernels(r, error);
+    return rv;
+}
+
+/* The hooks of rank 0 get the arg that they know. */
+static int evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->evaluate(hooks->arg, model, scores, error);
+}
+
+static int epoch_done(void *arg, const struct epoch_report *report, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->epoch_done(hooks->arg, report, error);
+}
+
+static void step_done(void *arg, uint32_t epoch, uint64_t step)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    hooks->step_done(hooks->arg, epoch, step);
+}
+
+static uint64_t now_ns(void *arg)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->now_ns(hooks->arg);
+}
+
+static struct trainer_hooks hooks_of(struct train_rank *r)
+{
+    const struct train_ranks *all = r->all;
+    struct trainer_hooks hooks = {.arg = r,
+                                  /* All know of the evaluation, rank 0 does it. */
+                                  .evaluate = all->hooks->evaluate == NULL ? NULL : evaluate,
+                                  .cancelled = cancelled,
+                                  .rewind = rewind_run};
+    if (all->world > 1)
+        hooks.reduce = reduce;
+    if (all->save_every > 0) {
+        hooks.save = save;
+        hooks.mark = mark;
+    }
+    if (r->rank == 0) {
+        hooks.epoch_done = epoch_done;
+        hooks.step_done = step_done;
+        hooks.now_ns = now_ns;
+    }
+    return hooks;
+}
+
+static int train_once(struct train_rank *r, struct error *error)
+{
+    const struct train_ranks *all = r->all;
+    const struct run_config *config = all->job->config;
+    const struct trainer_hooks hooks = hooks_of(r);
+    struct tr_checkpoint checkpoint = {0};
+    int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint);
+    if (rv != 0)
+        return group_failed(r, rv, error);
+    if (checkpoint.bytes == NULL)
+        model_reset(r->model);
+    const struct trainer_plan plan = {
+        .epochs = config->model.epochs,
+        .patience = config->patience,
+        .evaluate_every = config->evaluate_every,
+        .rank = r->rank,
+        .world = all->world,
+        .save_every = all->save_every,
+        .job = all->job_hash,
+        .saved = checkpoint.bytes,
+        .saved_count = checkpoint.count,
+    };
+    rv = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, error);
+    if (rv == 0 && r->group != NULL) {
+        rv = tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER);
+        rv = rv == 0 ? 0 : group_failed(r, rv, error);
+    }
+    return rv;
+}
+
+static void train(struct train_rank *r)
+{
+    do {
+        r->error = (struct error){0};
+        r->code = train_once(r, &r->error);
+    } while (r->code == TR_EROLLBACK && !cancelled(r));
+    if (r->code != 0)
+        atomic_store_explicit(&r->all->failed, true, memory_order_relaxed);
+}
+
+static void *run_thread(void *arg)
+{
+    struct train_rank *r = arg;
+    train(r);
+    atomic_store(&r->ended, true);
+    return NULL;
+}
+
+static int open_rank(struct train_rank *r, struct error *error)
+{
+    struct train_ranks *all = r->all;
+    int rv = 0;
+    if (r->rank == all->first)
+        r->model = all->job->model;
+    else
+        rv = run_job_replica(all->job, &r->parallel, &r->model, error);
+    if (rv == 0)
+        rv = run_job_split_train(all->job, all->deal, r->rank, all->world, &r->split, error);
+    if (rv != 0)
+        return rv;
+    r->split.source.cancel = &all->stop;
+    all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
+    if (all->grouped) {
+        rv = tr_group_open(all->job->graph, r->rank, &r->group);
+        rv = rv == 0 ? 0 : group_failed(r, rv, error);
+    }
+    return rv;
+}
+
+int train_ranks_open(struct train_ranks *ranks, struct error *error)
+{
+    atomic_init(&ranks->failed, false);
+    ranks->stop = (struct cancel){.asked = is_over, .arg = ranks};
+    ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
+    if (ranks->ranks == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %u trainers", ranks->count);
+    int rv = 0;
+    for (uint32_t i = 0; i < ranks->count && rv == 0; i++) {
+        ranks->ranks[i] = (struct train_rank){.all = ranks, .rank = ranks->first + i};
+        atomic_init(&ranks->ranks[i].ended, false);
+        rv = open_rank(&ranks->ranks[i], error);
+    }
+    return rv;
+}
+
+struct tr_loader *train_ranks_loader(const struct train_ranks *ranks)
+{
+    return ranks->ranks[0].split.loader;
+}
+
+static bool all_ended(struct train_ranks *ranks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!atomic_load(&ranks->ranks[i].ended))
+            return false;
+    return true;
+}
+
+/* Waits for the first `count` trainers, and wakes them from their groups when all are to stop. */
+static void wait_for(struct train_ranks *ranks, uint32_t count)
+{
+    bool shut = false;
+    while (!all_ended(ranks, count)) {
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        if (shut || !is_over(ranks))
+            continue;
+        shut = true;
+        for (uint32_t i = 0; i < count; i++)
+            if (ranks->ranks[i].group != NULL)
+                group_shut(ranks->ranks[i].group);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join(ranks->ranks[i].thread, NULL);
+}
+
+/* What ended the run: the cause, not that others were then woken. */
+static int find_cause(const struct train_ranks *ranks, uint32_t count, struct error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct train_rank *r = &ranks->ranks[i];
+        bool woken = r->code == TR_ECANCELED || r->code == TR_ECLOSED;
+        if (r->code == 0 || (rv != 0 && woken))
+            continue;
+        if (rv == 0 || rv == TR_ECANCELED || rv == TR_ECLOSED) {
+            rv = r->code;
+            *error = r->error;
+        }
+    }
+    return rv;
+}
+
+int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error)
+{
+    uint32_t started = 0;
+    int rv = 0;
+    if (!ranks->grouped) {
+        train(&ranks->ranks[0]);
+    } else {
+        while (started < ranks->count && rv == 0) {
+            struct train_rank *r = &ranks->ranks[started];
+            rv = pthread_create(&r->thread, NULL, run_thread, r);
+            started += rv == 0;
+        }
+        if (rv != 0)
+            atomic_store(&ranks->failed, true);
+        wait_for(ranks, started);
+    }
+    if (rv != 0)
+        return error_set(error, TR_ENOMEM, "no thread for trainer %u", ranks->first + started);
+    *result = ranks->ranks[0].result;
+    return find_cause(ranks, ranks->count, error);
+}
+
+void train_ranks_close(struct train_ranks *ranks)
+{
+    for (uint32_t i = 0; i < ranks->count && ranks->ranks != NULL; i++) {
+        struct train_rank *r = &ranks->ranks[i];
+        tr_group_close(r->group);
+        run_job_split_close(&r->split);
+        if (r->parallel != NULL) {
+            model_destroy(r->model);
+            crew_parallel_destroy(r->parallel);
+        }
+    }
+    free(ranks->ranks);
+    ranks->ranks = NULL;
+}

@@ -1,0 +1,95 @@
+# A run that is killed at any moment and resumed ends with the losses and the model, byte for byte,
+# of one that was not; damage to the newest checkpoint costs steps, not the run.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+"$TROUPE" generate sbm --nodes 900 --edges 20000 --features 24 --classes 4 --signal 0.4 --out "$work/raw" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method metis --name toy --out "$work/p2" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+
+losses() { sed 's/"seconds":[^,}]*//' "$1/metrics.jsonl"; }
+
+options="--epochs 6 --hidden 48 --fanout 6,8 --batch-size 20 --seed 9 --quiet"
+
+# equal WHAT RUN OTHER
+equal() {
+    losses "$work/$2" >"$work/expected"
+    losses "$work/$3" >"$work/seen"
+    expect "$1: the same losses" cmp -s "$work/expected" "$work/seen"
+    expect "$1: the same model" cmp -s "$work/$2/model.safetensors" "$work/$3/model.safetensors"
+}
+
+# start RUN OPTIONS...: in the background, as $pid
+start() {
+    run_folder=$work/$1
+    shift
+    "$TROUPE" train "$work/p2/toy.json" --run "$run_folder" $options "$@" >"$work/out" 2>"$work/err" &
+    pid=$!
+}
+
+# checkpoints RUN: how many steps the newest has
+newest() {
+    ls "$work/$1/checkpoints" 2>/dev/null | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1
+}
+
+# Kills the process after another checkpoint came, or lets it end.
+kill_after_next() {
+    before=$(newest "$1")
+    while kill -0 $pid 2>/dev/null; do
+        [ "$(newest "$1")" = "$before" ] || break
+    done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+}
+
+for trainers in 1 3; do
+    troupe train "$work/p2/toy.json" --run "$work/whole-$trainers" $options --trainers $trainers
+    expect "$trainers trainers: trains" exited 0
+    start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
+    kills=0
+    while [ $kills -lt 6 ]; do
+        kill_after_next killed-$trainers
+        kills=$((kills + 1))
+        start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
+    done
+    wait $pid
+    code=$?
+    expect "$trainers trainers: resumed after $kills deaths" exited 0
+    equal "$trainers trainers, killed" whole-$trainers killed-$trainers
+    expect "$trainers trainers: two checkpoints are kept" \
+        [ "$(ls "$work/killed-$trainers/checkpoints" | wc -l)" = 2 ]
+done
+
+last=$(newest killed-3)
+dd if=/dev/zero of="$work/killed-3/checkpoints/checkpoint-$last/part1" bs=1 seek=200 count=64 \
+    conv=notrunc 2>"$work/err"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
+    --resume
+expect "a damaged checkpoint: the one before it will do" exited 0
+expect "a damaged checkpoint: it is said which" complains "part1"
+equal "a damaged checkpoint" whole-3 killed-3
+
+mkdir "$work/killed-3/checkpoints/99999-4.tmp" "$work/killed-3/checkpoints/checkpoint-77777"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
+    --resume
+expect "what has no manifest: passed over" exited 0
+expect "what has no manifest: removed" \
+    [ "$(ls "$work/killed-3/checkpoints" | grep -c '99999\|77777')" = 0 ]
+
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 2 --checkpoint-every 3 \
+    --resume
+expect "another number of trainers is refused" fails_with "trainers"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
+    --resume --dropout 0.1
+expect "other options are refused" fails_with "differs"
+troupe train "$work/p2/toy.json" --run "$work/other" $options --trainers 3 --checkpoint-every 3 \
+    --checkpoints "$work/killed-3/checkpoints"
+expect "checkpoints of another run are refused" fails_with "there already"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --resume --replace
+expect "--resume and --replace disagree" refuses_with "resume"
+
+sed -i 's/"kernels": "[^"]*"/"kernels": "an abacus"/' "$work/killed-3/config.json"
+troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --checkpoint-every 3 \
+    --resume --reproducible
+expect "--reproducible refuses other kernels" fails_with "abacus"
+finish
