@@ -86,9 +86,9 @@ libtr_runtime_la_SOURCES = \
     runtime/secret.h \
     runtime/security.c \
     runtime/security.h \
+    runtime/security_impl.h \
     runtime/sim_disk.c \
     runtime/sim_disk.h \
-    runtime/security_impl.h \
     runtime/sim_net.c \
     runtime/sim_net.h \
     runtime/sim_pipe.c \
