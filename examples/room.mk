@@ -4,3 +4,12 @@ examples_batches_SOURCES = examples/batches.c
 examples_batches_LDADD = libtroupe.la
 examples_train_loop_SOURCES = examples/train_loop.c
 examples_train_loop_LDADD = libtroupe.la -lm
+# How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
+EXTRA_DIST += \
+    examples/deploy/README.md \
+    examples/deploy/kubernetes.yaml \
+    examples/deploy/slurm.sbatch \
+    examples/deploy/torchrun.sh \
+    examples/deploy/troupe-sampler@.service \
+    examples/deploy/troupe-server@.service \
+    examples/deploy/troupe-trainer@.service
