@@ -2,6 +2,7 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/dump_impl.h"
+#include "runtime/links_impl.h"
 #include "runtime/log.h"
 #include "runtime/node_impl.h"
 
@@ -54,6 +55,8 @@ void loop_dump(struct loop *loop)
               (unsigned long long)counter_get(&loop->long_turns));
     if (loop->index == 0)
         dump_account(loop->node, &loop->node->message_account);
+    if (loop->index == 0)
+        links_dump(loop->node);
     for (uint32_t i = 0; i < slots->actors_capacity; i++)
         if (slots->actors[i] != NULL)
             dump_actor(loop, slots->actors[i]);

@@ -109,6 +109,8 @@ int greeting_step(struct greeting *greeting, struct error *error)
 {
     if (!greeting->secured) {
         int rc = transport_handshake(greeting->transport, error);
+        if (rc > 0)
+            transport_want(greeting->transport, STREAM_READABLE);
         if (rc != 0)
             return rc < 0 ? rc : 0;
         greeting->secured = true;
@@ -117,10 +119,18 @@ int greeting_step(struct greeting *greeting, struct error *error)
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
+<<<<<<< HEAD
     if (read == TR_EFORMAT && transport_looks_like_tls(greeting->in, greeting->in_bytes))
         return error_set(error, read, "the other side speaks TLS, and we do not");
+=======
+    const struct error *why = transport_error(greeting->transport);
+>>>>>>> cbdc4be (Link over TLS, say why a connection fails, and show links in a dump)
     if (read < 0)
-        return error_set(error, read, "the greeting: %s", tr_strerror(read));
+        return error_set(error, read, "%s",
+                         why->code != 0         ? why->text
+                         : read == TR_EFORMAT   ? "what came is no greeting"
+                         : read == TR_EEND      ? "the other side closed it"
+                                                : tr_strerror(read));
     return written > 0 && read > 0 ? 1 : 0;
 }
 

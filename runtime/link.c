@@ -35,11 +35,22 @@ static void retry(struct link *link)
         link->retry_ns = LINK_RETRY_MOST_NS;
 }
 
+/* Processes of a job start in any order, so the first failures say nothing. */
+#define FAILURES_SILENT 8u
+
+static void note_end(struct link *link, const char *why)
+{
+    bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
+    uint32_t failures = greeting ? ++link->failures : 0;
+    bool tell = failures >= FAILURES_SILENT && (failures & (failures - 1)) == 0;
+    log_write(link->links->node, tell ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+              "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
+}
+
 void link_disconnect(struct link *link, const char *why)
 {
     if (why != NULL)
-        log_write(link->links->node, LOG_LEVEL_DEBUG, "node %u: connection with node %u: %s",
-                  link->links->node->id, link->node, why);
+        note_end(link, why);
     timer_stop(&link->deadline_timer);
     timer_stop(&link->ack_timer);
     timer_stop(&link->stall_timer);
@@ -121,10 +132,12 @@ static void answered(struct link *link)
         return;
     }
     refusal = link_judge(link, &hello);
-    if (refusal == LINKS_REFUSED_NONE)
-        link_begin(link, greeting_take(link->greeting), &hello);
-    else
+    if (refusal != LINKS_REFUSED_NONE) {
         link_disconnect(link, wire_refusal_text(refusal));
+        return;
+    }
+    link_begin(link, greeting_take(link->greeting), &hello);
+    link_read(link); /* more may have come with it */
 }
 
 static void go_on_greeting(struct link *link)

@@ -159,6 +159,7 @@ struct link {
     enum wire_lane last_large; /* bulk and data take turns */
     struct timer dial_timer, deadline_timer, tick_timer, ack_timer, stall_timer, leave_timer;
     uint64_t retry_ns;
+    uint32_t failures; /* to connect, since it was up */
     uint64_t last_tick_ns;
     uint32_t silent_ticks;
     bool heard, spoke; /* since the last tick */

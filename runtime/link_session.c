@@ -216,6 +216,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     timer_stop(&link->dial_timer);
     link->phase = LINK_UP;
     link->retry_ns = LINK_RETRY_FIRST_NS;
+    link->failures = 0;
     link->heard = true;
     link->goodbye_sent = link->stalled = false;
     for (int lane = 0; lane < WIRE_LANES; lane++)

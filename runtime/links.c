@@ -278,6 +278,30 @@ uint32_t links_status(struct node *node, struct links_status *status, uint32_t m
     return links->num_peers;
 }
 
+static void dump_one(struct node *node, const struct link *link)
+{
+    static const char *const states[] = { "down", "connecting", "up" };
+    const struct link_seen *seen = &link->seen;
+    log_write(node, LOG_LEVEL_INFO,
+              "dump: link %u incarnation %u %s: %llu messages sent, %llu received, %llu bytes "
+              "queued, %llu not acknowledged, %llu of credit, %llu connections",
+              link->node, (unsigned)counter_get(&seen->incarnation),
+              states[counter_get(&seen->state)],
+              (unsigned long long)counter_get(&seen->messages_sent),
+              (unsigned long long)counter_get(&seen->messages_received),
+              (unsigned long long)counter_get(&seen->queued_bytes),
+              (unsigned long long)counter_get(&seen->retained_bytes),
+              (unsigned long long)counter_get(&seen->credit_bytes),
+              (unsigned long long)counter_get(&seen->connections));
+}
+
+void links_dump(struct node *node)
+{
+    struct links *links = node->links;
+    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++)
+        dump_one(node, &links->table[i]);
+}
+
 void links_counters(struct node *node, struct links_counters *counters)
 {
     struct links *links = node->links;

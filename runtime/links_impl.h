@@ -9,6 +9,7 @@ struct link;
 struct links;
 struct loop;
 struct message;
+struct node;
 
 /* Is there a link to that node, or may it be a guest? */
 bool links_know(struct links *links, uint32_t node);
@@ -26,6 +27,9 @@ void links_run_downs(struct loop *loop);
 
 /* A message of the data lane left a mailbox, or was dropped: its sender may send more. */
 void links_return_credit(struct loop *loop, struct message *message);
+
+/* A line a link, for a dump. Any thread. */
+void links_dump(struct node *node);
 
 /* When all loops ended: what was sent to links that never started. NULL is ignored, in both. */
 void links_drop_leftovers(struct links *links);

@@ -87,7 +87,7 @@ void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint
     links.num_listen = 1;
     links.peers = peers;
     links.num_peers = count;
-    links.insecure_network = true;
+    links.insecure_network = links.security == NULL;
     assert_int_equal(node_create(cluster->env, &options, &cluster->nodes[id], NULL), 0);
     if (links_create(cluster->nodes[id], &links, &error) < 0)
         fail_msg("%s", error.text);

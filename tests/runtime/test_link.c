@@ -73,10 +73,11 @@ static int discard(struct actor *self, struct message *message)
 
 static const struct actor_ops caller_ops = { "caller", caller_start, discard, NULL, NULL };
 
-static void calls_are_answered(enum endpoint_kind kind, uint32_t loops)
+static void calls_are_answered_with(enum endpoint_kind kind, uint32_t loops,
+                                    const struct links_options *options)
 {
     struct cluster cluster;
-    cluster_open(&cluster, 2, loops, kind);
+    cluster_open_with(&cluster, 2, loops, kind, options);
     struct caller caller = { .cluster = &cluster };
     cluster_spawn(&cluster, 0, &echo_ops, NULL, loops - 1);
     cluster_spawn(&cluster, 1, &caller_ops, &caller, 0);
@@ -85,6 +86,11 @@ static void calls_are_answered(enum endpoint_kind kind, uint32_t loops)
     cluster_close(&cluster);
     assert_int_equal(caller.failure, 0);
     assert_int_equal(caller.done, CALLS);
+}
+
+static void calls_are_answered(enum endpoint_kind kind, uint32_t loops)
+{
+    calls_are_answered_with(kind, loops, NULL);
 }
 
 static void calls_are_answered_over_unix_sockets(void **state)
@@ -100,6 +106,28 @@ static void calls_are_answered_over_tcp(void **state)
     calls_are_answered(ENDPOINT_TCP, 2);
 }
 
+
+static void calls_are_answered_over_tls(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/tr-key-XXXXXX";
+    char key[65];
+    memset(key, 'a', 64);
+    key[64] = '\n';
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, key, sizeof key), sizeof key);
+    close(fd);
+    struct error error = { 0 };
+    struct security *security = NULL;
+    struct security_options keys = { .shared_key = path };
+    if (security_create(&keys, &security, &error) < 0)
+        fail_msg("%s", error.text);
+    struct links_options options = { .security = security };
+    calls_are_answered_with(ENDPOINT_TCP, 2, &options);
+    security_destroy(security);
+    unlink(path);
+}
 
 /* What one actor sends in two lanes comes in the order of each, whatever the bodies. */
 #define STREAM 100000
@@ -446,6 +474,7 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(calls_are_answered_over_unix_sockets),
         cmocka_unit_test(calls_are_answered_over_tcp),
+        cmocka_unit_test(calls_are_answered_over_tls),
         cmocka_unit_test(lanes_keep_their_order),
         cmocka_unit_test(a_slow_receiver_bounds_what_is_sent),
         cmocka_unit_test(the_next_life_is_found),
