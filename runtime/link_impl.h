@@ -155,6 +155,7 @@ struct link {
     struct greeting *greeting;
     struct greeting *parting; /* the last connection that was refused: its REFUSE is written */
     struct link_wire *wire;
+    bool overflown; /* a control lane is at its bound: the peer is broken */
     bool ack_due, ping_due, stalled, leaving, stopping, goodbye_sent;
     enum wire_lane last_large; /* bulk and data take turns */
     struct timer dial_timer, deadline_timer, tick_timer, ack_timer, stall_timer, leave_timer;

@@ -68,8 +68,8 @@ static void note_refused(struct link *link, const struct message *message, int s
 {
     struct loop *loop = link->loop;
     counter_add(status == TR_EFULL ? &loop->dropped_full : &loop->stale, 1);
-    uint64_t count = counter_get(&loop->dropped_full);
-    if (status == TR_EPEERDOWN || (status == TR_EFULL && (count & (count - 1)) != 0))
+    uint64_t count = counter_get(status == TR_EFULL ? &loop->dropped_full : &loop->stale);
+    if ((count & (count - 1)) != 0)
         return;
     log_write(loop->node, LOG_LEVEL_WARN, "link %u: a %s was not sent: %s (%llu bytes queued)",
               link->node, kind_of(link, message)->name, tr_strerror(status),
@@ -99,18 +99,38 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     return true;
 }
 
+/* An answer that can't travel still ends its call: with the reason. */
+static void make_failure(struct link *link, struct message *message, int status)
+{
+    loop_buffer_release(link->loop, message_body_detach(message));
+    message->frame.status = (int8_t)status;
+}
+
 void link_send(struct link *link, struct message *message)
 {
     int rc = check(link, message);
-    enum wire_lane lane = rc == 0 ? lane_of(link, message) : WIRE_CONTROL;
-    if (rc == 0 && push(link, lane, message)) {
-        link_mark(link);
-        return;
+    bool answer = (message->frame.flags & MESSAGE_REPLY) != 0;
+    if (rc != 0 && rc != TR_EPEERDOWN)
+        note_refused(link, message, rc);
+    if (answer && (rc == TR_ETOOBIG || rc == TR_EUNSUPPORTED) &&
+        message->frame.from.node == link->loop->node->id) {
+        make_failure(link, message, rc);
+        rc = 0;
     }
-    note_refused(link, message, rc != 0 ? rc : TR_EFULL);
-    loop_turn_around(link->loop, message, rc != 0 ? rc : TR_EFULL);
-    if (rc == 0 && lane != WIRE_DATA)
-        link_peer_down(link, "it does not take the answers that it asked for");
+    enum wire_lane lane = rc == 0 ? lane_of(link, message) : WIRE_CONTROL;
+    if (rc == 0 && !push(link, lane, message)) {
+        rc = TR_EFULL;
+        note_refused(link, message, rc);
+        /* Told to all at the end of the turn: whoever called us may be reading from this link. */
+        link->overflown |= lane != WIRE_DATA;
+    }
+    link_mark(link);
+    if (rc == 0)
+        return;
+    const struct node *node = link->loop->node;
+    if (message->frame.from.node != node->id)
+        message->frame.to = node->directory; /* who asked takes answers from our node alone */
+    loop_turn_around(link->loop, message, rc);
 }
 
 static bool has_room(const struct link_wire *wire)
@@ -180,11 +200,17 @@ static void advance(struct link *link, enum wire_lane lane)
     counter_add(&link->seen.messages_sent, 1);
 }
 
-/* Takes the next message out of its lane, unsent: it is too late for it, or it has no encoding. */
+/* Takes the next message out of its lane, unsent: it is too late for it, or its head can't be
+ * encoded. */
 static void discard(struct link *link, enum wire_lane lane, int status)
 {
     struct link_out *out = &link->out[lane];
     struct message *message = out->next;
+    if (message->frame.flags & MESSAGE_REPLY) {
+        out->queued_bytes -= message->frame.body_bytes;
+        make_failure(link, message, status);
+        return;
+    }
     out->queued_bytes -= wire_cost(kind_of(link, message), message->frame.body_bytes);
     out->next = message->next;
     if (out->before != NULL)
@@ -370,10 +396,12 @@ bool link_is_drained(const struct link *link)
 
 void link_flush(struct link *link)
 {
-    struct link_wire *wire = link->wire;
     size_t written = 0;
+    if (link->overflown)
+        link_peer_down(link, "it does not take the answers that it asked for");
     if (link->phase != LINK_UP)
         return;
+    struct link_wire *wire = link->wire;
     while (!wire->blocked) {
         fill(link);
         if (wire->num_parts == 0)

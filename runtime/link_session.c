@@ -253,6 +253,7 @@ void link_peer_down(struct link *link, const char *why)
     link->data_received = link->data_released = 0;
     link->peer_window = link->links->window_bytes;
     link->corrupt_times = link->silent_ticks = 0;
+    link->overflown = false;
     if (gone != 0) {
         log_write(link->links->node, LOG_LEVEL_WARN, "node %u: node %u incarnation %u is down: %s",
                   link->links->node->id, link->node, gone, why);

@@ -279,6 +279,76 @@ static void a_slow_receiver_bounds_what_is_sent(void **state)
     cluster_close(&cluster);
 }
 
+/* What no link can carry is answered, not lost. */
+struct oversized {
+    struct cluster *cluster;
+    uint64_t bytes; /* of the request, or (reply) of the answer */
+    bool reply;
+    int status;
+};
+
+static int big_receive(struct actor *self, struct message *request)
+{
+    struct oversized *it = actor_state(self);
+    struct message *reply = message_create(self, KIND_BULK);
+    if (it->reply)
+        message_body_alloc(self, reply, it->bytes);
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+static const struct actor_ops big_ops = { "big", order_start, big_receive, NULL, NULL };
+
+static void big_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct oversized *it = arg;
+    it->status = status;
+    message_release(self, reply);
+    cluster_done(it->cluster);
+}
+
+static void ask_big(struct actor *self, void *arg, int status, struct address address)
+{
+    struct oversized *it = arg;
+    assert_int_equal(status, 0);
+    struct message *request = message_create(self, it->reply ? KIND_ASK : KIND_BULK);
+    if (!it->reply)
+        message_body_alloc(self, request, it->bytes);
+    actor_call(self, address, request, actor_now_ns(self) + 30 * ENV_SECOND_NS, big_answered, it,
+               NULL);
+}
+
+static int big_start(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 0, "sink", actor_now_ns(self) + 20 * ENV_SECOND_NS, ask_big,
+                             (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops asks_big_ops = { "asks", big_start, discard, NULL, NULL };
+
+static int carry(uint64_t bytes, bool reply)
+{
+    struct cluster cluster;
+    struct links_options options = { .window_bytes = SMALL_WINDOW };
+    cluster_open_with(&cluster, 2, 1, ENDPOINT_UNIX, &options);
+    struct oversized it = { .cluster = &cluster, .bytes = bytes, .reply = reply };
+    cluster_spawn(&cluster, 0, &big_ops, &it, 0);
+    cluster_spawn(&cluster, 1, &asks_big_ops, &it, 0);
+    cluster_start(&cluster);
+    cluster_wait(&cluster, 1);
+    cluster_close(&cluster);
+    return it.status;
+}
+
+static void no_message_exceeds_half_a_window(void **state)
+{
+    (void)state;
+    for (int reply = 0; reply < 2; reply++) {
+        assert_int_equal(carry(SMALL_WINDOW / 2 - 80, reply == 1), 0);
+        assert_int_equal(carry(SMALL_WINDOW / 2, reply == 1), TR_ETOOBIG);
+    }
+}
+
 /* A node that ends: who watches it hears it once; its next life is found by the same name. */
 struct watcher {
     struct cluster *cluster;
@@ -477,6 +547,7 @@ int main(void)
         cmocka_unit_test(calls_are_answered_over_tls),
         cmocka_unit_test(lanes_keep_their_order),
         cmocka_unit_test(a_slow_receiver_bounds_what_is_sent),
+        cmocka_unit_test(no_message_exceeds_half_a_window),
         cmocka_unit_test(the_next_life_is_found),
         cmocka_unit_test(a_life_that_ended_is_fenced),
         cmocka_unit_test(guests_ask_what_they_may),
