@@ -119,12 +119,9 @@ int greeting_step(struct greeting *greeting, struct error *error)
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
-<<<<<<< HEAD
     if (read == TR_EFORMAT && transport_looks_like_tls(greeting->in, greeting->in_bytes))
         return error_set(error, read, "the other side speaks TLS, and we do not");
-=======
     const struct error *why = transport_error(greeting->transport);
->>>>>>> cbdc4be (Link over TLS, say why a connection fails, and show links in a dump)
     if (read < 0)
         return error_set(error, read, "%s",
                          why->code != 0         ? why->text

@@ -189,13 +189,9 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
         if (rc < 0 || greeting_is_written(it->greeting))
             drop(it, false);
     } else if (rc < 0) {
-<<<<<<< HEAD
         char who[160];
         snprintf(who, sizeof who, "somebody (%.140s)", error.text);
         links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, who, true);
-=======
-        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, error.text, true);
->>>>>>> cbdc4be (Link over TLS, say why a connection fails, and show links in a dump)
         drop(it, true);
     } else if (rc > 0) {
         greeted(self, it);
@@ -209,15 +205,9 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
     struct transport *transport = NULL;
     struct stream_peer peer;
     stream_peer(stream, &peer);
-<<<<<<< HEAD
     /* Of a unix socket the system says whose process is at the other end. */
     const struct security *security = peer.uid >= 0 ? NULL : links->security;
     it->links = links;
-=======
-    it->links = links;
-    /* Unix sockets are plain: the system vouches for the user. */
-    const struct security *security = peer.uid >= 0 ? NULL : links->security;
->>>>>>> cbdc4be (Link over TLS, say why a connection fails, and show links in a dump)
     if (transport_create(stream, security, false, NULL, &transport, NULL) < 0 ||
         (it->greeting = greeting_create(transport)) == NULL) {
         free(it);
