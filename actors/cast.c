@@ -166,6 +166,7 @@ static void fill_samplers(struct cast *cast)
             .recovery_ns = o->recovery_ns,
             .call_ns = o->call_ns,
             .reply_bytes_max = o->reply_bytes_max,
+            .at_once_bytes = o->at_once_bytes,
             .flat = o->flat,
         };
 }
@@ -185,6 +186,7 @@ static void fill_proxies(struct cast *cast)
             .replies = &cast->replies,
             .recovery_ns = o->recovery_ns,
             .piece_bytes_max = o->reply_bytes_max,
+            .at_once_bytes = o->at_once_bytes,
         };
 }
 

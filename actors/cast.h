@@ -36,6 +36,7 @@ struct cast_options {
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
+    size_t at_once_bytes;     /* sampler.h, proxy.h */
     uint32_t slice_edges;     /* server.h */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept */

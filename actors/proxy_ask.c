@@ -82,6 +82,25 @@ void proxy_close_at(struct proxy_open *open)
     open->address = ADDRESS_NONE;
 }
 
+static bool is_passing(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
+           status == TR_ETIMEDOUT;
+}
+
+/* What a sampler, or the way there, has against the loader will not pass. */
+static void say_unopened(const struct proxy_open *open, int status, struct error *error)
+{
+    const struct msg_loader_open *head = open->loader->open;
+    if (status == TR_ETOOBIG)
+        error_set(error, status, "a loader of %" PRIu64 " seeds is larger than half the window of "
+                  "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, or give each "
+                  "trainer samplers in its own process", head->num_seeds, open->sampler);
+    else
+        error_set(error, status, "sampler %" PRIu32 " did not open the loader: %s", open->sampler,
+                  tr_strerror(status));
+}
+
 static void open_done(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct proxy_open *open = arg;
@@ -99,7 +118,9 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
     if (status == 0 && failed == 0)
         return;
     open->address = ADDRESS_NONE;
-    if (failed != 0)
+    if (failed == 0 && !is_passing(status) && status != TR_ECLOSED)
+        say_unopened(open, status, &error);
+    if (error.code != 0)
         fail_all(open->loader, &error);
 }
 
@@ -144,12 +165,6 @@ static bool choose_sampler(struct proxy *p, uint64_t turn, uint32_t *sampler)
         return true;
     proxy_find_samplers(p, true);
     return find_up(p, all, turn, sampler);
-}
-
-static bool is_passing(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
-           status == TR_ETIMEDOUT;
 }
 
 static void fail(struct proxy_slot *slot, int code, const struct error *error)

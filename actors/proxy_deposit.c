@@ -1,7 +1,6 @@
 /* Batches that came as bytes, from a sampler that shares no bank with the proxy. */
 #include <inttypes.h>
 
-#include "actors/batch_flat.h"
 #include "actors/proxy_state.h"
 
 /* The slot's batch and no other: a client must not wait for what came under another name. */
@@ -12,37 +11,29 @@ static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch 
            batch->seed == open->seed && batch->rank == open->rank;
 }
 
-static int read_batch(const struct proxy_slot *slot, struct sampled_batch *batch,
-                      const void *bytes, uint64_t count, struct error *error)
-{
-    int rv = batch_unflatten(batch, &slot->loader->proxy->options->book->types, bytes, count);
-    if (rv == 0 && !is_asked_for(slot, &batch->space.batch))
-        rv = TR_EFORMAT;
-    if (rv != 0)
-        return error_set(error, rv, "batch %" PRIu64 " of sampler %" PRIu32 ": %s", slot->step,
-                         slot->sampler,
-                         rv == TR_EFORMAT ? "its bytes are no such batch" : tr_strerror(rv));
-    return 0;
-}
-
-int proxy_deposit(const struct proxy_slot *slot, const void *bytes, uint64_t count,
-                  struct error *error)
+struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
-    const struct msg_loader_open *open = slot->loader->open;
-    struct sampled_batch *batch = batch_bank_take(o->bank, o->book->types.num_ntypes,
-                                                  o->book->types.num_etypes, open->num_layers);
-    if (batch == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);
-    int rv = read_batch(slot, batch, bytes, count, error);
-    if (rv != 0) {
+    return batch_bank_take(o->bank, o->book->types.num_ntypes, o->book->types.num_etypes,
+                           slot->loader->open->num_layers);
+}
+
+int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
+                  struct error *error)
+{
+    struct batch_bank *bank = slot->loader->proxy->options->bank;
+    if (read == 0 && !is_asked_for(slot, &batch->space.batch))
+        read = TR_EFORMAT;
+    if (read != 0) {
         sampled_batch_release(batch);
-        return rv;
+        return error_set(error, read, "batch %" PRIu64 " of sampler %" PRIu32 ": %s", slot->step,
+                         slot->sampler, read == TR_EFORMAT ? "its bytes are no such batch"
+                                                           : tr_strerror(read));
     }
-    batch->loader = open->loader;
+    batch->loader = slot->loader->open->loader;
     size_t held = sampled_batch_bytes(batch);
-    rv = batch_bank_deposit(o->bank, batch);
+    int rv = batch_bank_deposit(bank, batch);
     if (rv == TR_EFULL)
-        return batch_bank_say_full(o->bank, held, error);
+        return batch_bank_say_full(bank, held, error);
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }

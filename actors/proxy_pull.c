@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/batch_flat.h"
 #include "actors/proxy_state.h"
 #include "actors/room.h"
+#include "runtime/crew.h"
 
 /* Pieces of one batch that are on their way: one travels while the next is asked for. */
 #define PIECES_MAX 4u
@@ -26,6 +28,11 @@ struct proxy_pull {
     uint64_t total, next, taken;
     struct address from;
     struct piece pieces[PIECES_MAX];
+    struct proxy_slot *slot;     /* NULL: given up while the crew reads it */
+    struct sampled_batch *batch; /* that it becomes */
+    const struct graph_types *types;
+    struct job job;
+    int read;
 };
 
 static void ask(struct piece *piece);
@@ -61,12 +68,24 @@ void proxy_unwanted(const struct proxy_slot *slot, struct address sampler)
         actor_send(slot->loader->proxy->self, sampler, notice);
 }
 
+static void free_pull(struct proxy_pull *pull)
+{
+    sampled_batch_release(pull->batch);
+    free(pull->bytes);
+    free(pull);
+}
+
 void proxy_pull_end(struct proxy_slot *slot)
 {
     struct proxy_pull *pull = slot->pull;
     if (pull == NULL)
         return;
     slot->pull = NULL;
+    if (pull->batch != NULL) { /* the crew has it */
+        pull->slot = NULL;
+        crew_cancel(&pull->job);
+        return;
+    }
     for (uint32_t i = 0; i < PIECES_MAX; i++) {
         struct call_id call = pull->pieces[i].call;
         pull->pieces[i].call = (struct call_id){ 0 };
@@ -76,8 +95,7 @@ void proxy_pull_end(struct proxy_slot *slot)
     }
     if (pull->taken < pull->total)
         proxy_unwanted(slot, pull->from);
-    free(pull->bytes);
-    free(pull);
+    free_pull(pull);
 }
 
 void proxy_pull_fini(struct proxy_slot *slot)
@@ -85,8 +103,7 @@ void proxy_pull_fini(struct proxy_slot *slot)
     for (uint32_t i = 0; slot->pull != NULL && i < PIECES_MAX; i++)
         room_fini(&slot->pull->pieces[i].room);
     if (slot->pull != NULL)
-        free(slot->pull->bytes);
-    free(slot->pull);
+        free_pull(slot->pull);
     slot->pull = NULL;
 }
 
@@ -105,6 +122,52 @@ static int take(struct proxy_pull *pull, struct piece *piece, const struct messa
     memcpy(pull->bytes + piece->offset, message_body(reply), piece->count);
     pull->taken += piece->count;
     return 0;
+}
+
+static int read_piece(struct job *job)
+{
+    struct proxy_pull *pull = job->arg;
+    pull->read = batch_unflatten(pull->batch, pull->types, pull->bytes, pull->total);
+    return CREW_DONE;
+}
+
+static void deposit(struct proxy_pull *pull)
+{
+    struct error error = { 0 };
+    struct sampled_batch *batch = pull->batch;
+    pull->batch = NULL;
+    int failed = proxy_deposit(pull->slot, batch, pull->read, &error);
+    finish(pull->slot, 0, failed, &error);
+}
+
+static void read_done(struct actor *self, struct job *job, int status)
+{
+    struct proxy_pull *pull = job->arg;
+    (void)self;
+    if (pull->slot == NULL)
+        free_pull(pull);
+    else if (status == 0)
+        deposit(pull);
+    else /* the proxy ends, and frees it with its loader */
+        pull->read = status;
+}
+
+/* All bytes are there: they become a batch, now or on the crew. */
+static void read_all(struct proxy_pull *pull)
+{
+    struct proxy *p = pull->slot->loader->proxy;
+    size_t at_once = p->options->at_once_bytes;
+    pull->types = &p->options->book->types;
+    pull->batch = proxy_take_batch(pull->slot);
+    pull->job = (struct job){ .piece = read_piece, .done = read_done, .arg = pull };
+    if (pull->batch == NULL) {
+        finish(pull->slot, TR_ENOMEM, 0, &(struct error){ 0 });
+    } else if (pull->total > (at_once != 0 ? at_once : PROXY_AT_ONCE_BYTES)) {
+        crew_submit(p->self, &pull->job);
+    } else {
+        (void)read_piece(&pull->job);
+        deposit(pull);
+    }
 }
 
 static void done(struct actor *self, void *arg, int status, struct message *reply)
@@ -127,8 +190,9 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
         return;
     }
     if (status == 0 && failed == 0)
-        failed = proxy_deposit(slot, pull->bytes, pull->total, &error);
-    finish(slot, status, failed, &error);
+        read_all(pull);
+    else
+        finish(slot, status, failed, &error);
 }
 
 /* The next piece of the batch, if one is left. */
@@ -191,6 +255,7 @@ static struct proxy_pull *make(struct proxy_slot *slot, struct address from, uin
     }
     pull->total = total;
     pull->from = from;
+    pull->slot = slot;
     for (uint32_t i = 0; i < PIECES_MAX; i++)
         pull->pieces[i].slot = slot;
     return pull;

@@ -120,9 +120,11 @@ void proxy_pull_fini(struct proxy_slot *slot);
 /* Tells a sampler that nobody will pull, or collect, the slot's batch. */
 void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
 
-/* proxy_deposit.c: puts a batch that came as bytes into the bank. 0, or a TR_E* with its
+/* proxy_deposit.c: a batch that came as bytes. An empty one to read it into, NULL: no memory; and
+ * putting it into the bank, or giving it up, with what came of reading: 0, or a TR_E* with its
  * sentence. */
-int proxy_deposit(const struct proxy_slot *slot, const void *bytes, uint64_t count,
+struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot);
+int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
                   struct error *error);
 
 /* An upper bound of the bytes of one batch, before there was any. */

@@ -73,7 +73,7 @@ static int put_in_bank(struct task *task, struct error *error)
 }
 
 /* bytes 0: the batch lies in the bank. */
-static void answer(struct sampler *s, struct message *request, uint64_t bytes)
+void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
 {
     const struct msg_batch_request *asked = message_head(request);
     struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
@@ -100,7 +100,7 @@ static void hand_over(struct task *task, int rv, const struct error *error)
         return;
     }
     batch_bank_note_made(task->sampler->options->bank);
-    answer(task->sampler, task->request, task->flat_bytes);
+    sampler_answer(task->sampler, task->request, 0);
     finish_task(task);
 }
 
@@ -108,14 +108,16 @@ static void keep_task(struct task *task)
 {
     struct error error = { 0 };
     int rv = sampler_keep(task, &error);
-    hand_over(task, rv, &error);
+    if (rv != 0)
+        sampler_fail_task(task, rv, error.text);
+    else
+        finish_task(task);
 }
 
 static void complete_task(struct task *task)
 {
     struct error error = { 0 };
     int rv;
-    task->flat_bytes = 0;
     if (!is_pulled(task->sampler, task->request)) {
         rv = put_in_bank(task, &error);
         hand_over(task, rv, &error);
@@ -275,7 +277,7 @@ static void begin_task(struct task *task, struct message *request)
     }
     uint64_t kept = sampler_kept_bytes(task->loader, asked->epoch, asked->batch);
     if (kept != 0) {
-        answer(s, request, kept);
+        sampler_answer(s, request, kept);
         return;
     }
     task->request = request;

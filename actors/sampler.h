@@ -33,6 +33,9 @@
 /* Batches that a sampler works on at once: enough to hide a round trip behind other work. */
 #define SAMPLER_DRAFTS_MAX 4u
 
+/* Copied at 1 GB/s, on fresh and busy memory, these take 4 ms. */
+#define SAMPLER_AT_ONCE_BYTES ((size_t)4 << 20)
+
 /* Batches for trainers in other processes that are not pulled yet: windows of large ones. */
 #define SAMPLER_KEPT_BYTES ((size_t)2 << 30)
 
@@ -54,6 +57,7 @@ struct sampler_options {
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
     bool flat; /* who asks shares no bank with it, or acts as if: all batches are pulled */
+    size_t at_once_bytes;  /* a larger batch is flattened by the crew; 0: SAMPLER_AT_ONCE_BYTES */
     size_t kept_bytes_max; /* of batches that wait to be pulled; 0: SAMPLER_KEPT_BYTES */
 };
 

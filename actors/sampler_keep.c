@@ -13,28 +13,39 @@ static struct kept_batch **find(struct loader_state *l, uint32_t epoch, uint64_t
     return link;
 }
 
-static void drop(struct loader_state *l, struct kept_batch **link)
+static void free_kept(struct kept_batch *kept)
 {
-    struct sampler *s = l->sampler;
-    struct kept_batch *kept = *link;
-    if (kept == NULL)
-        return;
-    *link = kept->next;
+    struct sampler *s = kept->sampler;
+    sampled_batch_release(kept->from);
+    message_release(s->self, kept->request);
     buffer_release(s->self, kept->buffer);
     account_release(&s->kept, kept->bytes);
     free(kept);
 }
 
+static void drop(struct kept_batch **link)
+{
+    struct kept_batch *kept = *link;
+    if (kept == NULL)
+        return;
+    *link = kept->next;
+    kept->dropped = true;
+    if (kept->from == NULL)
+        free_kept(kept);
+    else
+        crew_cancel(&kept->job);
+}
+
 void sampler_drop_kept(struct loader_state *l)
 {
     while (l->kept != NULL)
-        drop(l, &l->kept);
+        drop(&l->kept);
 }
 
 uint64_t sampler_kept_bytes(struct loader_state *l, uint32_t epoch, uint64_t batch)
 {
     const struct kept_batch *kept = *find(l, epoch, batch);
-    return kept != NULL ? kept->bytes : 0;
+    return kept != NULL && kept->from == NULL ? kept->bytes : 0;
 }
 
 bool sampler_has_room(const struct task *task)
@@ -66,24 +77,83 @@ int sampler_measure(struct task *task, struct error *error)
                      task->flat_bytes, most);
 }
 
+static void flatten_now(struct kept_batch *kept)
+{
+    batch_flatten(kept->from, kept->buffer->data);
+}
+
+static int flatten_piece(struct job *job)
+{
+    flatten_now(job->arg);
+    return CREW_DONE;
+}
+
+static void flattened(struct kept_batch *kept)
+{
+    struct message *request = kept->request;
+    sampled_batch_release(kept->from);
+    kept->from = NULL;
+    kept->request = NULL;
+    sampler_answer(kept->sampler, request, kept->bytes);
+}
+
+static void flatten_done(struct actor *self, struct job *job, int status)
+{
+    struct kept_batch *kept = job->arg;
+    struct sampler *s = kept->sampler;
+    (void)self;
+    if (kept->dropped) {
+        actor_refuse(s->self, kept->request, TR_ECANCELED);
+        kept->request = NULL;
+        free_kept(kept);
+        sampler_schedule(s);
+    } else if (status == 0) {
+        flattened(kept);
+    } else { /* the sampler ends, and frees it with its loader */
+        sampled_batch_release(kept->from);
+        kept->from = NULL;
+    }
+}
+
+/* Takes over the task's batch and request. */
+static struct kept_batch *make(struct task *task, const struct msg_batch_request *asked)
+{
+    struct sampler *s = task->sampler;
+    struct kept_batch *kept = malloc(sizeof *kept);
+    struct buffer *buffer = kept == NULL ? NULL : buffer_create(s->self, task->flat_bytes);
+    if (buffer == NULL || account_reserve(&s->kept, task->flat_bytes, NULL) != 0) {
+        buffer_release(s->self, buffer);
+        free(kept);
+        return NULL;
+    }
+    *kept = (struct kept_batch){ .sampler = s, .epoch = asked->epoch, .batch = asked->batch,
+                                 .buffer = buffer, .bytes = task->flat_bytes, .from = task->out,
+                                 .request = task->request };
+    task->out = NULL;
+    task->request = NULL;
+    return kept;
+}
+
 int sampler_keep(struct task *task, struct error *error)
 {
     struct sampler *s = task->sampler;
+    struct loader_state *l = task->loader;
     const struct msg_batch_request *asked = message_head(task->request);
-    struct kept_batch *kept = malloc(sizeof *kept);
-    struct buffer *buffer = kept == NULL ? NULL : buffer_create(s->self, task->flat_bytes);
-    int rv = buffer == NULL ? TR_ENOMEM : account_reserve(&s->kept, task->flat_bytes, error);
-    if (rv != 0) {
-        buffer_release(s->self, buffer);
-        free(kept);
-        return rv != TR_ENOMEM ? rv : error_set(error, rv, "no memory for a batch of %" PRIu64
-                                                " bytes", task->flat_bytes);
+    drop(find(l, asked->epoch, asked->batch));
+    struct kept_batch *kept = make(task, asked);
+    if (kept == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes",
+                         task->flat_bytes);
+    kept->next = l->kept;
+    l->kept = kept;
+    uint64_t at_once = s->options->at_once_bytes;
+    if (kept->bytes > (at_once != 0 ? at_once : SAMPLER_AT_ONCE_BYTES)) {
+        kept->job = (struct job){ .piece = flatten_piece, .done = flatten_done, .arg = kept };
+        crew_submit(s->self, &kept->job);
+    } else {
+        flatten_now(kept);
+        flattened(kept);
     }
-    batch_flatten(task->out, buffer->data);
-    drop(task->loader, find(task->loader, asked->epoch, asked->batch));
-    *kept = (struct kept_batch){ task->loader->kept, asked->epoch, asked->batch, buffer,
-                                 task->flat_bytes };
-    task->loader->kept = kept;
     return 0;
 }
 
@@ -115,7 +185,7 @@ void sampler_pull(struct sampler *s, struct message *request)
     const struct msg_batch_pull *asked = message_head(request);
     struct loader_state *l = sampler_find_loader(s, request->frame.from, asked->loader);
     struct kept_batch **link = l == NULL ? NULL : find(l, asked->epoch, asked->batch);
-    if (link == NULL || *link == NULL) {
+    if (link == NULL || *link == NULL || (*link)->from != NULL) {
         actor_refuse(s->self, request, TR_ENOENT);
         return;
     }
@@ -128,7 +198,7 @@ void sampler_pull(struct sampler *s, struct message *request)
     }
     actor_reply(s->self, request, reply);
     if (last) {
-        drop(l, link);
+        drop(link);
         sampler_schedule(s); /* there is room for another */
     }
 }
@@ -138,6 +208,6 @@ void sampler_unwanted(struct sampler *s, const struct message *notice)
     const struct msg_batch_pull *head = (const void *)notice->head;
     struct loader_state *l = sampler_find_loader(s, notice->frame.from, head->loader);
     if (l != NULL)
-        drop(l, find(l, head->epoch, head->batch));
+        drop(find(l, head->epoch, head->batch));
     sampler_schedule(s);
 }

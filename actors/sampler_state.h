@@ -34,10 +34,15 @@ struct loader_order {
 /* A batch for a proxy in another process, flattened, until it was pulled. */
 struct kept_batch {
     struct kept_batch *next;
+    struct sampler *sampler;
     uint32_t epoch;
     uint64_t batch;
     struct buffer *buffer;
     uint64_t bytes;
+    struct sampled_batch *from; /* until it is flattened */
+    struct message *request;    /* answered then */
+    bool dropped;               /* and freed when the crew is done with it */
+    struct job job;
 };
 
 struct loader_state {
@@ -138,6 +143,7 @@ void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
 
 /* sampler.c */
+void sampler_answer(struct sampler *sampler, struct message *request, uint64_t bytes);
 void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
                           const char *sentence);
 void sampler_schedule(struct sampler *sampler);
@@ -146,10 +152,12 @@ void sampler_fail_task(struct task *task, int code, const char *sentence);
 void sampler_close_loader(struct loader_state *loader);
 
 /* sampler_keep.c: batches that are pulled. The bytes of a finished one, which may wait for room
- * from now on; then it is kept; and its bytes if it is. 0 or a TR_E* with its sentence. */
+ * from now on; then it and its request are taken over: it is kept, and who asked is answered when
+ * it is flattened, now or by the crew. 0 or a TR_E* with its sentence: then they are not. */
 int sampler_measure(struct task *task, struct error *error);
 bool sampler_has_room(const struct task *task);
 int sampler_keep(struct task *task, struct error *error);
+/* 0: it is not kept, or not flattened yet. */
 uint64_t sampler_kept_bytes(struct loader_state *loader, uint32_t epoch, uint64_t batch);
 void sampler_drop_kept(struct loader_state *loader);
 void sampler_pull(struct sampler *sampler, struct message *request);

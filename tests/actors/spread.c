@@ -80,6 +80,7 @@ void spread_start(struct spread *spread, uint32_t process)
         .book = &spread->graph.book, .meta = &spread->meta, .snapshots = party->snapshots,
         .bank = party->bank, .plan = &spread->plan, .process = process, .loops = 2,
         .direct = spread->layout->direct, .recovery_ns = RECOVERY_NS, .reply_bytes_max = 4096,
+        .at_once_bytes = spread->layout->at_once_bytes,
     };
     const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
     struct address address;

@@ -29,6 +29,7 @@ struct spread_plays {
 struct spread_layout {
     uint32_t num_processes, samplers, trainers, coordinator;
     bool direct;
+    size_t at_once_bytes;
     struct spread_plays processes[SPREAD_PROCESSES_MAX];
 };
 

@@ -152,6 +152,7 @@ static void samplers_apart_from_trainers(void **state)
 {
     static const struct spread_layout layout = {
         .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2, .direct = true,
+        .at_once_bytes = 1,
         .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 2 }, { 0, 0 } },
                        { 0, { 0 }, { 2, 0 }, { 0, 1 } } },
     };
