@@ -44,7 +44,7 @@ static int print_command(const struct launch_plan *plan, uint32_t process, struc
 {
     struct words words = {0}, environment = {0}, line = {0};
     char prefix[LAUNCH_PREFIX_MAX];
-    int rv = launch_process_words(plan, process, 0, &words, &environment, error);
+    int rv = launch_process_words(plan, process, 0, false, &words, &environment, error);
     if (rv == 0 && environment.count > 0) {
         words_add(&line, "env");
         words_add_all(&line, &environment);

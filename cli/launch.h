@@ -56,7 +56,8 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 
 /* What runs a process, here: to be given to child_start. */
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         struct words *words, struct words *environment, struct error *error);
+                         bool restarted, struct words *words, struct words *environment,
+                         struct error *error);
 
 /* Words that run `command` with `environment` on a host; what child_start is to add to our own
  * environment stays in *environment. */

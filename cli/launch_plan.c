@@ -178,12 +178,13 @@ static void add_rank(const struct launch_plan *plan, uint32_t process, struct wo
 }
 
 static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                            struct words *environment)
+                            bool restarted, struct words *environment)
 {
     words_add(environment, "TROUPE_LAUNCHED=1");
     words_addf(environment, "TROUPE_CLUSTER=%s", plan->cluster_path);
     words_addf(environment, "TROUPE_PROCESS=%u", process);
     words_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
+    words_addf(environment, "TROUPE_RESTARTED=%d", restarted);
     words_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
     if (plan->key_path != NULL)
         words_addf(environment, "TROUPE_SHARED_KEY=%s", plan->key_path);
@@ -232,14 +233,15 @@ static void add_exec(const struct launch_plan *plan, struct words *words)
 }
 
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         struct words *words, struct words *environment, struct error *error)
+                         bool restarted, struct words *words, struct words *environment,
+                         struct error *error)
 {
     struct words command = {0};
     if (plan->values->exec != NULL && place_role(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);
     else
         add_built_in(plan, process, &command);
-    add_environment(plan, process, incarnation, environment);
+    add_environment(plan, process, incarnation, restarted, environment);
     int rv = launch_host_wrap(plan, plan->plan.plan.processes[process].host, &command, environment,
                               words, error);
     words_fini(&command);

@@ -53,7 +53,7 @@ struct launch {
     struct launcher_policy policy;
     struct launch_show show;
     struct wakeups wakeups;
-    uint32_t count;
+    uint32_t count, first_incarnation;
     struct launched *launched; /* [count] */
     struct pollfd *polled;     /* [1 + STREAMS * count] */
     bool done;
@@ -127,7 +127,9 @@ static void start_process(struct launch *launch, uint32_t process, uint32_t inca
     struct launched *launched = &launch->launched[process];
     struct words words = {0}, environment = {0};
     struct error error = {0};
-    int rv = launch_process_words(launch->plan, process, incarnation, &words, &environment, &error);
+    bool restarted = incarnation != launch->first_incarnation;
+    int rv = launch_process_words(launch->plan, process, incarnation, restarted, &words,
+                                  &environment, &error);
     if (rv == 0) {
         bool local = launch->plan->kind == CLUSTER_LAUNCH_LOCAL;
         const struct child_start start = {
@@ -263,7 +265,7 @@ static int init_policy(struct launch *launch, struct error *error)
     const struct launcher_policy_options options = {
         .roles = roles,
         .count = launch->count,
-        .incarnation = first_incarnation(),
+        .incarnation = launch->first_incarnation,
         .restarts = plan->cluster.restart.times,
         .period_ns = plan->cluster.restart.ns,
     };
@@ -277,7 +279,8 @@ static int init_policy(struct launch *launch, struct error *error)
 
 static int init(struct launch *launch, const struct launch_plan *plan, struct error *error)
 {
-    *launch = (struct launch){.plan = plan, .count = plan->plan.plan.num_processes};
+    *launch = (struct launch){.plan = plan, .count = plan->plan.plan.num_processes,
+                              .first_incarnation = first_incarnation()};
     launch_show_init(&launch->show, plan->values->json, plan->values->quiet);
     launch->launched = calloc(launch->count, sizeof *launch->launched);
     launch->polled = calloc(1 + (size_t)STREAMS * launch->count, sizeof *launch->polled);

@@ -34,6 +34,20 @@ bool process_is_launched(void)
     return launched != NULL && strcmp(launched, "1") == 0;
 }
 
+bool process_is_restarted(void)
+{
+    const char *restarted = getenv("TROUPE_RESTARTED");
+    return process_is_launched() && restarted != NULL && strcmp(restarted, "1") == 0;
+}
+
+void process_say_checkpoint(uint64_t step)
+{
+    if (!process_is_launched())
+        return;
+    printf("%s %llu\n", NOTICE_CHECKPOINT, (unsigned long long)step);
+    fflush(stdout);
+}
+
 bool process_in_cluster(const struct process_values *values)
 {
     return option_or(values->cluster, "TROUPE_CLUSTER") != NULL;
@@ -86,6 +100,11 @@ static int find_place(struct process *process, struct error *error)
         rv = place_find(&plan, &wanted, &process->number, error);
     if (rv == 0)
         rv = place_check(&plan.plan, process->number, process->role, error);
+    if (rv == 0) {
+        const struct plan_process *plays = &plan.plan.processes[process->number];
+        process->plays.trainers = plays->trainers.count;
+        process->plays.threads = process->cluster.hosts[plays->host].threads;
+    }
     cluster_plan_fini(&plan);
     return rv;
 }

@@ -63,6 +63,9 @@ struct process {
     struct cluster cluster;
     uint32_t number;
     enum launcher_role role;
+    struct {
+        uint32_t trainers, threads; /* threads of each */
+    } plays;
     char *cluster_path, *graph;
     struct signals signals;
     atomic_bool orphaned;
@@ -101,5 +104,9 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
 bool process_cancelled(const struct process *process);
 bool process_is_orphaned(const struct process *process);
 bool process_is_launched(void);
+/* Started again by its launcher: what was begun is gone on with. */
+bool process_is_restarted(void);
+/* Tells a launcher that a checkpoint was committed. */
+void process_say_checkpoint(uint64_t step);
 
 #endif

@@ -34,6 +34,8 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.codec = layout->codec;
     options.map_files = layout->map_files;
     options.memory_bytes_max = layout->memory_bytes;
+    if (layout->process != NULL)
+        process_session(layout->process, &options);
     options.log = job->hooks.log;
     options.log_arg = job->hooks.log_arg;
     int rv = tr_session_open(&options, &job->session);
@@ -58,6 +60,75 @@ static int find_table(struct run_job *job, const char *name, struct tr_feature_i
     return rv == 0 ? 0 : session_failed(job->session, rv, error);
 }
 
+static void find_largest(const struct batch_rows *rows, uint64_t count, int64_t *largest)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        int64_t label = labels_class(rows, i);
+        *largest = label > *largest ? label : *largest;
+    }
+}
+
+static int refuse_labels(const struct tr_feature_info *info, struct error *error)
+{
+    return error_set(error, TR_EMISMATCH, "label '%s' is not one number a node", info->name);
+}
+
+static int scan_part(const struct run_job *job, uint32_t part, const struct tr_feature_info *info,
+                     int64_t *largest, struct error *error)
+{
+    const struct feature_table *table =
+        node_part_feature(&job->whole.parts[part]->nodes[0], info->name);
+    if (table == NULL || table->width != 1)
+        return refuse_labels(info, error);
+    struct batch_rows rows = {.dtype = table->dtype,
+                              .num_rows = (uint32_t)table->num_rows,
+                              .width = 1,
+                              .row_bytes = table->row_bytes};
+    for (uint64_t begin = 0; begin < table->num_rows; begin += LABELS_AT_ONCE) {
+        uint64_t left = table->num_rows - begin;
+        rows.rows = (char *)(uintptr_t)table->rows + begin * table->row_bytes;
+        find_largest(&rows, left < LABELS_AT_ONCE ? left : LABELS_AT_ONCE, largest);
+    }
+    return 0;
+}
+
+static bool has_all_parts(const struct run_job *job)
+{
+    for (uint32_t p = 0; p < job->whole.num_parts; p++)
+        if (job->whole.parts[p] == NULL)
+            return false;
+    return true;
+}
+
+/* Labels of partitions that other hosts have are asked for: all of them, since a global ID does not
+ * say here whose it is. */
+static int fetch_labels(struct run_job *job, const struct tr_feature_info *info, int64_t *largest,
+                        struct error *error)
+{
+    if (info->width != 1)
+        return refuse_labels(info, error);
+    uint64_t nodes = tr_graph_num_nodes(job->graph, 0);
+    uint64_t *ids = malloc(LABELS_AT_ONCE * sizeof *ids);
+    void *labels = malloc(LABELS_AT_ONCE * info->row_bytes);
+    struct batch_rows rows = {
+        .dtype = info->dtype, .width = 1, .row_bytes = info->row_bytes, .rows = labels};
+    int rv = ids != NULL && labels != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for labels");
+    for (uint64_t begin = 0; begin < nodes && rv == 0; begin += LABELS_AT_ONCE) {
+        uint64_t left = nodes - begin, count = left < LABELS_AT_ONCE ? left : LABELS_AT_ONCE;
+        for (uint64_t i = 0; i < count; i++)
+            ids[i] = begin + i;
+        rows.num_rows = (uint32_t)count;
+        rv = tr_graph_fetch(job->graph, 0, info->name, ids, count, TR_WAIT_FOREVER, labels);
+        if (rv == 0)
+            find_largest(&rows, count, largest);
+        else
+            session_failed(job->session, rv, error);
+    }
+    free(ids);
+    free(labels);
+    return rv;
+}
+
 /* The largest class among all labels, plus one; multi-label: the width of a row. */
 static int count_classes(struct run_job *job, const struct tr_feature_info *info, uint32_t *classes,
                          struct error *error)
@@ -70,25 +141,13 @@ static int count_classes(struct run_job *job, const struct tr_feature_info *info
         return 0;
     }
     int64_t largest = -1;
-    for (uint32_t p = 0; p < job->whole.num_parts; p++) {
-        const struct feature_table *table =
-            node_part_feature(&job->whole.parts[p]->nodes[0], info->name);
-        if (table == NULL || table->width != 1)
-            return error_set(error, TR_EMISMATCH, "label '%s' is not one number a node",
-                             info->name);
-        struct batch_rows rows = {.dtype = table->dtype,
-                                  .num_rows = (uint32_t)table->num_rows,
-                                  .width = 1,
-                                  .row_bytes = table->row_bytes};
-        for (uint64_t begin = 0; begin < table->num_rows; begin += LABELS_AT_ONCE) {
-            uint64_t left = table->num_rows - begin;
-            rows.rows = (char *)(uintptr_t)table->rows + begin * table->row_bytes;
-            for (uint64_t i = 0; i < left && i < LABELS_AT_ONCE; i++) {
-                int64_t label = labels_class(&rows, i);
-                largest = label > largest ? label : largest;
-            }
-        }
-    }
+    int rv = 0;
+    for (uint32_t p = 0; p < job->whole.num_parts && rv == 0; p++)
+        rv = job->whole.parts[p] != NULL ? scan_part(job, p, info, &largest, error) : 0;
+    if (rv == 0 && !has_all_parts(job))
+        rv = fetch_labels(job, info, &largest, error);
+    if (rv != 0)
+        return rv;
     if (largest < 0 || largest >= MODEL_CLASSES_MAX)
         return error_set(error, TR_ERANGE, "the largest label of '%s' is %lld", info->name,
                          (long long)largest);
@@ -349,6 +408,9 @@ static int open_exact(struct run_job *job, struct error *error)
 {
     if (job->exact != NULL)
         return 0;
+    int rv = has_all_parts(job) ? 0 : graph_map_parts(job->graph);
+    if (rv != 0)
+        return session_failed(job->session, rv, error);
     return exact_create(&job->exact, job->model, &job->whole, error);
 }
 

@@ -12,6 +12,7 @@
 #include <troupe/troupe.h>
 
 #include "cli/loader_source.h"
+#include "cli/process.h"
 #include "cli/run_config.h"
 #include "model/exact.h"
 
@@ -20,6 +21,7 @@ struct run_job_layout {
     uint32_t trainers; /* of this process; they share out the threads; 0: 1 */
     const char *checkpoints; /* their folder, or NULL */
     uint32_t checkpoint_keep;
+    const struct process *process; /* of a cluster, which this is; NULL: all is here */
     uint32_t servers;
     uint32_t samplers;
     uint32_t loops;

@@ -105,8 +105,9 @@ static int serve(const struct invocation *invocation, const struct serve_values 
             rv = process_ready(&serving.process, serving.session, serving.graph, &error);
         if (rv == 0)
             rv = wait_for_end(&serving, &error);
-        signals_stop(&serving.process.signals);
         tr_graph_close(serving.graph);
+        serving.process.session = NULL;
+        signals_stop(&serving.process.signals); /* one that comes late must not end it in between */
         tr_session_close(serving.session);
         process_end(&serving.process);
     }

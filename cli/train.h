@@ -7,6 +7,7 @@
 #define CLI_TRAIN_H
 
 #include "cli/command.h"
+#include "cli/process.h"
 #include "cli/run_job.h"
 
 struct train_values {
@@ -50,6 +51,7 @@ struct train_values {
     uint64_t checkpoint_keep;
     const char *checkpoints;
     bool resume;
+    struct process_values process;
     bool reproducible;
     uint64_t servers;
     uint64_t samplers;

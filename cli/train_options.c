@@ -96,6 +96,7 @@ const struct option_spec train_options[] = {
      .help = "go on from the newest checkpoint, or begin where there is none"},
     {.name = "reproducible", .kind = OPTION_FLAG, .offset = AT(reproducible),
      .help = "refuse to go on, or to train together, where CPUs compute by other kernels"},
+    PROCESS_OPTION_ROWS(struct train_values, process),
     {.name = "servers", .kind = OPTION_COUNT, .offset = AT(servers), .metavar = "N",
      .fallback = "0", .max = 65536, .help = "server actors; 0: one a partition"},
     {.name = "samplers", .kind = OPTION_COUNT, .offset = AT(samplers), .metavar = "N",

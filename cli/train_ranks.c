@@ -61,6 +61,8 @@ static int save(void *arg, uint64_t steps, const void *bytes, size_t count, stru
     if (rv != 0)
         return rv;
     rv = tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER);
+    if (rv == 0 && r->rank == 0)
+        process_say_checkpoint(steps);
     return rv == 0 ? 0 : group_failed(r, rv, error);
 }
 
@@ -305,6 +307,18 @@ int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, st
         return error_set(error, TR_ENOMEM, "no thread for trainer %u", ranks->first + started);
     *result = ranks->ranks[0].result;
     return find_cause(ranks, ranks->count, error);
+}
+
+int train_ranks_finish(struct train_ranks *ranks, struct error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < ranks->count && rv == 0; i++) {
+        struct train_rank *r = &ranks->ranks[i];
+        rv = r->group != NULL ? group_finish(r->group, 0) : 0;
+        if (rv != 0)
+            group_failed(r, rv, error);
+    }
+    return rv;
 }
 
 void train_ranks_close(struct train_ranks *ranks)

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/internal.h"
 #include "cli/fail.h"
+#include "cli/process.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/run_folder.h"
@@ -18,6 +20,9 @@
 #include "runtime/cancel.h"
 #include "runtime/log.h"
 
+/* How often it is looked whether a process that waits for the others is asked to stop. */
+#define END_LOOK_NS 100000000
+
 struct training {
     const struct train_values *values;
     const char *graph;
@@ -27,8 +32,11 @@ struct training {
     struct train_ranks ranks;
     struct trainer_hooks hooks;
     char *checkpoints; /* their folder; NULL: none are kept */
+    uint64_t save_every; /* steps; 0: none */
     struct run_job_split val;
     struct run_job_split test;
+    struct process process; /* of a cluster */
+    bool in_cluster;
     struct signals signals;
     struct cancel cancel;
     struct progress progress;
@@ -48,9 +56,22 @@ static uint64_t now_ns(void *arg)
 
 static bool asked(void *arg)
 {
-    const struct signals *signals = arg;
+    const struct training *t = arg;
     /* Relaxed: a flag alone; nothing else is read because of it. */
-    return atomic_load_explicit(&signals->cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&t->signals.cancelled, memory_order_relaxed) ||
+           (t->in_cluster && process_is_orphaned(&t->process));
+}
+
+/* Rank 0's process keeps the run: its folder, evaluation, model and report. */
+static bool keeps_run(const struct training *t)
+{
+    return t->ranks.first == 0;
+}
+
+/* A process of a cluster goes on from the last checkpoint when it is not the first of its kind. */
+static bool resumes(const struct training *t)
+{
+    return t->values->resume || (t->in_cluster && process_is_restarted());
 }
 
 static void begin_epoch(struct training *t, uint32_t epoch)
@@ -136,8 +157,8 @@ static json_t *describe(const struct training *t)
 static const char *choose_deal(const struct training *t)
 {
     const char *deal = t->values->deal;
-    bool beside = t->values->trainers > 1 &&
-                  tr_graph_deal_trainers(t->job.graph) == t->values->trainers;
+    uint32_t world = t->job.graph->plan->trainers;
+    bool beside = world > 1 && tr_graph_deal_trainers(t->job.graph) == world;
     if (deal == NULL)
         return beside ? "affinity" : NULL;
     return strcmp(deal, "shuffle") == 0 ? NULL : deal;
@@ -175,11 +196,12 @@ static int open_ranks(struct training *t, struct error *error)
         .job = &t->job,
         .folder = &t->folder,
         .deal = choose_deal(t),
-        .count = (uint32_t)t->values->trainers,
-        .world = (uint32_t)t->values->trainers,
-        .grouped = t->values->trainers > 1 || t->checkpoints != NULL,
+        .first = graph_plays(t->job.graph)->trainers.first,
+        .count = graph_plays(t->job.graph)->trainers.count,
+        .world = t->job.graph->plan->trainers,
+        .grouped = t->in_cluster || t->values->trainers > 1 || t->checkpoints != NULL,
         .reproducible = t->values->reproducible,
-        .save_every = t->values->checkpoint_every,
+        .save_every = t->save_every,
         .hooks = &t->hooks,
         .cancel = &t->cancel,
     };
@@ -190,9 +212,10 @@ static int open_ranks(struct training *t, struct error *error)
 static int open_splits(struct training *t, struct error *error)
 {
     int rv = open_ranks(t, error);
-    if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
+    bool evaluates = t->config.evaluation != RUN_EVALUATE_NONE && keeps_run(t);
+    if (rv == 0 && evaluates)
         rv = run_job_split_open(&t->job, t->config.val_mask, &t->val, error);
-    if (rv == 0 && t->config.evaluation != RUN_EVALUATE_NONE)
+    if (rv == 0 && evaluates)
         rv = run_job_split_open(&t->job, t->config.test_mask, &t->test, error);
     return rv;
 }
@@ -219,7 +242,7 @@ static int compare(const struct training *t, const json_t *now, struct error *er
 /* Checkpoints of another run are not this one's to go on from. */
 static int refuse_checkpoints(const struct training *t, struct error *error)
 {
-    if (t->checkpoints == NULL || t->values->resume || !files_exists(files_posix, t->checkpoints))
+    if (t->checkpoints == NULL || resumes(t) || !files_exists(files_posix, t->checkpoints))
         return 0;
     if (t->values->replace && t->values->checkpoints == NULL)
         return files_remove_tree(files_posix, t->checkpoints, error);
@@ -229,15 +252,17 @@ static int refuse_checkpoints(const struct training *t, struct error *error)
 
 static int open_folder(struct training *t, struct error *error)
 {
+    if (!keeps_run(t))
+        return 0;
     int rv = refuse_checkpoints(t, error);
-    if (rv == 0 && t->values->resume)
+    if (rv == 0 && resumes(t) && files_exists(files_posix, t->values->run))
         rv = run_folder_resume(&t->folder, files_posix, t->values->run, error);
     else if (rv == 0)
         rv = run_folder_create(&t->folder, files_posix, t->values->run, t->values->replace, error);
     if (rv != 0)
         return rv;
     json_t *now = describe(t);
-    if (now == NULL || !t->values->resume || !files_exists(files_posix, t->folder.config_path))
+    if (now == NULL || !resumes(t) || !files_exists(files_posix, t->folder.config_path))
         return run_folder_write_config(&t->folder, now, error);
     rv = compare(t, now, error);
     json_decref(now);
@@ -295,7 +320,13 @@ static int report_run(const struct training *t, struct error *error)
 static int name_checkpoints(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     const char *given = t->values->checkpoints;
-    if (t->values->checkpoint_every == 0 && !t->values->resume)
+    t->save_every = t->values->checkpoint_every;
+    if (t->in_cluster) {
+        const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
+        given = given != NULL ? given : all->folder;
+        t->save_every = t->save_every != 0 ? t->save_every : all->every;
+    }
+    if (t->save_every == 0 && !t->values->resume)
         return 0;
     t->checkpoints = given != NULL ? strdup(given) : files_join(t->values->run, "checkpoints");
     layout->checkpoints = t->checkpoints;
@@ -303,9 +334,31 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     return t->checkpoints != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory", t->values->run);
 }
 
+/* What rank 0's process does with the trained model. */
+static int keep(struct training *t, struct error *error)
+{
+    int rv = test(t, error);
+    if (rv == 0)
+        rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
+    return rv == 0 ? report_run(t, error) : rv;
+}
+
+/* The others may still need this process's servers and samplers. */
+static int wait_for_end(struct training *t, struct error *error)
+{
+    int rv = train_ranks_finish(&t->ranks, error);
+    if (rv != 0)
+        return rv;
+    do
+        rv = graph_wait_end(t->job.graph, END_LOOK_NS);
+    while (rv == TR_ETIMEDOUT && !asked(t));
+    return rv == 0 || rv == TR_ETIMEDOUT ? 0 : session_failed(t->job.session, rv, error);
+}
+
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     const struct run_job_hooks hooks = {.log = log_line, .cancel = &t->cancel};
+    struct process_metrics metrics = {0};
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
@@ -313,40 +366,80 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
         rv = open_splits(t, error);
     if (rv == 0)
         rv = open_folder(t, error);
+    if (rv == 0 && t->in_cluster)
+        rv = process_ready(&t->process, t->job.session, t->job.graph, error);
+    else if (rv == 0)
+        rv = process_serve_metrics(&metrics, t->values->process.metrics, t->job.graph, error);
     if (rv == 0)
         rv = train(t, error);
-    if (rv == 0)
-        rv = test(t, error);
-    if (rv == 0)
-        rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
-    if (rv == 0)
-        rv = report_run(t, error);
+    if (rv == 0 && keeps_run(t))
+        rv = keep(t, error);
+    if (rv == 0 && t->in_cluster)
+        rv = wait_for_end(t, error);
+    train_ranks_close(&t->ranks);
+    run_job_split_close(&t->val);
+    run_job_split_close(&t->test);
+    t->process.session = NULL;
+    run_job_close(&t->job); /* before the metrics that its node serves */
+    return rv;
+}
+
+/* What the cluster file says of this process goes before what the command line says of all. */
+static int join_cluster(struct training *t, struct run_job_layout *layout, struct error *error)
+{
+    if (!process_in_cluster(&t->values->process))
+        return t->graph != NULL ? 0 : error_set(error, TR_EINVAL, "something is missing: give "
+                                                "DIR/NAME.json");
+    int rv = process_find(&t->process, &t->values->process, t->graph, LAUNCHER_TRAINER, error);
+    t->in_cluster = true;
+    if (rv != 0)
+        return rv;
+    t->graph = t->process.graph;
+    layout->process = &t->process;
+    layout->trainers = t->process.plays.trainers;
+    layout->threads = t->process.plays.threads * t->process.plays.trainers;
+    if (t->process.cluster.has_seed)
+        t->config.model.seed = t->process.cluster.seed;
+    return 0;
+}
+
+static int run_all(struct training *t, struct run_job_layout *layout, struct error *error)
+{
+    t->cancel = (struct cancel){.asked = asked, .arg = t};
+    progress_init(&t->progress, t->values->quiet);
+    int rv = signals_start(&t->signals, NULL, dump, t, error);
+    if (rv != 0)
+        return rv;
+    if (t->in_cluster)
+        rv = process_begin(&t->process, true, error);
+    if (rv == 0) {
+        rv = run(t, layout, error);
+        progress_end(&t->progress);
+        if (t->in_cluster)
+            process_end(&t->process);
+    }
+    signals_stop(&t->signals);
+    run_folder_close(&t->folder);
+    free(t->checkpoints);
     return rv;
 }
 
 int train_run(const struct invocation *invocation, const void *values)
 {
-    struct training t = {.values = values, .graph = invocation->operands[0]};
+    struct training t = {.values = values};
     struct run_job_layout layout;
     struct error error = {0};
-    if (train_configure(values, &t.config, &layout, &error) != 0) {
+    t.graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
+    int rv = train_configure(values, &t.config, &layout, &error);
+    if (rv == 0)
+        rv = join_cluster(&t, &layout, &error);
+    if (rv != 0) {
+        process_fini(&t.process);
         run_config_fini(&t.config);
         return fail_usage(invocation, &error);
     }
-    t.cancel = (struct cancel){.asked = asked, .arg = &t.signals};
-    progress_init(&t.progress, t.values->quiet);
-    int rv = signals_start(&t.signals, NULL, dump, &t, &error);
-    if (rv == 0) {
-        rv = run(&t, &layout, &error);
-        progress_end(&t.progress);
-        train_ranks_close(&t.ranks);
-        run_job_split_close(&t.val);
-        run_job_split_close(&t.test);
-        signals_stop(&t.signals);
-        run_job_close(&t.job);
-        run_folder_close(&t.folder);
-        free(t.checkpoints);
-    }
+    rv = run_all(&t, &layout, &error);
+    process_fini(&t.process);
     run_config_fini(&t.config);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
