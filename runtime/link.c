@@ -137,7 +137,6 @@ static void answered(struct link *link)
         return;
     }
     link_begin(link, greeting_take(link->greeting), &hello);
-    link_read(link); /* more may have come with it */
 }
 
 static void go_on_greeting(struct link *link)
