@@ -16,14 +16,14 @@
 static void checksums_are_those_of_the_standard(void **state)
 {
     (void)state;
-    unsigned char bytes[1000];
+    unsigned char bytes[10000];
     memset(bytes, 0, 32);
     assert_int_equal(crc32c(0, bytes, 32), 0x8a9136aa); /* RFC 3720, B.4 */
     memset(bytes, 0xff, 32);
     assert_int_equal(crc32c(0, bytes, 32), 0x62a8ab43);
     for (uint32_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 31 + i / 256);
-    for (uint32_t i = 0; i < sizeof bytes; i++) {
+    for (uint32_t i = 0; i < sizeof bytes; i += 1 + i / 100) {
         assert_int_equal(crc32c(7, bytes, i), crc32c_table(7, bytes, i));
         assert_int_equal(crc32c(crc32c(0, bytes, i), bytes + i, sizeof bytes - i),
                          crc32c(0, bytes, sizeof bytes));
