@@ -45,6 +45,8 @@ struct link;
 #define LINK_COPY_BYTES 4096u       /* a memcpy of it costs less than a part of a writev */
 #define LINK_PARTS 64               /* of one writev */
 #define LINK_WRITE_BYTES (1u << 20) /* staged for one writev */
+/* With checksums less: what was just summed is still in the cache when the kernel copies it. */
+#define LINK_SUMMED_BYTES (256u << 10)
 #define LINK_TURN_BYTES (4u << 20)  /* read or written in one turn: about 2 ms */
 /* Replies with bodies from here on travel in the bulk lane. */
 #define LINK_BULK_BYTES (64u << 10)
@@ -98,6 +100,8 @@ struct link_wire {
     struct wire_header header;
     bool in_record, body_begun;
     uint32_t left, crc;
+    uint32_t read_bytes; /* asked of one read: small after large bodies, whose rest is not to be
+                          * copied, and doubled when it is filled */
     _Alignas(64) unsigned char out[LINK_OUT_BYTES];
     _Alignas(64) unsigned char in[LINK_IN_BYTES];
 };

@@ -322,12 +322,17 @@ static ssize_t read_some(struct link *link)
     wire->in_end -= wire->in_begin;
     wire->in_begin = 0;
     if (!direct) {
-        parts[0] = (struct iovec){ wire->in + wire->in_end, LINK_IN_BYTES - wire->in_end };
+        uint32_t room = LINK_IN_BYTES - wire->in_end;
+        uint32_t most = room < wire->read_bytes ? room : wire->read_bytes;
+        parts[0] = (struct iovec){ wire->in + wire->in_end, most };
         ssize_t n = transport_readv(wire->transport, parts, 1);
         wire->in_end += n > 0 ? (uint32_t)n : 0;
+        if (n == (ssize_t)most && wire->read_bytes < LINK_IN_BYTES)
+            wire->read_bytes *= 2;
         return n;
     }
     assert(wire->in_end == 0);
+    wire->read_bytes = BEHIND_BYTES;
     struct link_in *in = &link->in[wire->header.lane];
     parts[0] = (struct iovec){ (unsigned char *)message_body(in->partial) + in->body_at,
                                wire->left };

@@ -135,7 +135,8 @@ void link_send(struct link *link, struct message *message)
 
 static bool has_room(const struct link_wire *wire)
 {
-    return wire->num_parts + 3 <= LINK_PARTS && wire->staged_bytes < LINK_WRITE_BYTES &&
+    size_t most = wire->checksums ? LINK_SUMMED_BYTES : LINK_WRITE_BYTES;
+    return wire->num_parts + 3 <= LINK_PARTS && wire->staged_bytes < most &&
            wire->out_used + RECORD_ROOM <= LINK_OUT_BYTES;
 }
 

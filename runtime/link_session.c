@@ -207,6 +207,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     memset(wire, 0, offsetof(struct link_wire, out));
     wire->transport = transport;
     wire->checksums = !transport_is_trusted(transport);
+    wire->read_bytes = LINK_IN_BYTES;
     link->wire = wire;
     if (link->incarnation == 0)
         begin_session(link, hello);
