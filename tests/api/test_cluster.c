@@ -273,7 +273,7 @@ static void what_is_elsewhere_is_refused(void **state)
     tr_session_options_init(&o);
     o.cluster = job.file;
     o.process = PROCESSES;
-    ok(session, tr_session_open(&o, &session));
+    assert_int_equal(tr_session_open(&o, &session), 0);
     assert_int_equal(tr_graph_open(session, NULL, &graph), TR_ERANGE);
     assert_non_null(strstr(tr_session_error(session), "process 5"));
     tr_session_close(session);
