@@ -1,0 +1,95 @@
+/* NAME.json of a partition directory, and the arrays of its partitions: what opens holds together,
+ * and what loads can be read to its end. */
+#include <jansson.h>
+
+#include "partition/store_private.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/memory_files.h"
+
+#define PARTS_USED 4
+
+/* Partitions follow each other without a gap, and the owner of a node is found. */
+static void check_extents(const struct book *book, uint32_t ntype)
+{
+    uint64_t next = 0;
+    for (uint32_t p = 0; p < book->num_parts; p++) {
+        const struct extent *extent = &book->node_extents[ntype][p];
+        assert(extent->begin == next && extent->end >= extent->begin);
+        next = extent->end;
+        if (p < PARTS_USED && extent->begin < extent->end) {
+            assert(book_node_owner(book, ntype, extent->begin) == (int)p);
+            assert(book_node_owner(book, ntype, extent->end - 1) == (int)p);
+        }
+    }
+    assert(next == book->num_nodes[ntype]);
+}
+
+static void touch_tables(const struct feature_table *tables, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        fuzz_touch(tables[i].rows, tables[i].num_rows * tables[i].row_bytes);
+}
+
+static void touch_edges(const struct edge_part *edges, uint64_t columns)
+{
+    const struct csc *csc = &edges->csc;
+    const uint32_t *indices = csc->indices;
+    assert(csc->index[0] == 0 && csc->index[csc->num_rows] == csc->num_edges);
+    for (uint64_t i = 0; i < csc->num_edges; i++)
+        assert(csc->column_global != NULL ? csc->column_global[indices[i]] < columns
+                                          : indices[i] < columns);
+    fuzz_touch(edges->original_edge_ids, csc->num_edges * 8);
+    fuzz_touch(edges->edge_rank, csc->num_rows * 8);
+    touch_tables(edges->features, edges->num_features);
+}
+
+static void use_part(struct store *store, uint32_t number)
+{
+    const struct book *book = &store->file.book;
+    struct partition_load load = { .mode = PARTITION_MAP, .features = true, .degrees = true,
+                                   .edge_rank = true,
+                                   .original_edge_ids = store->file.original_edge_ids };
+    struct error error = { 0 };
+    struct graph_part *part;
+    int rv = store_load(store, number, &load, &part, &error);
+    fuzz_check(rv, &error);
+    if (rv != 0)
+        return;
+    for (uint32_t t = 0; t < book->types.num_ntypes; t++) {
+        const struct node_part *nodes = &part->nodes[t];
+        fuzz_touch(nodes->original_ids, nodes->num_nodes * 8);
+        fuzz_touch(nodes->in_degrees, nodes->num_nodes * 4);
+        fuzz_touch(nodes->out_degrees, nodes->num_nodes * 4);
+        touch_tables(nodes->features, nodes->num_features);
+    }
+    for (uint32_t e = 0; e < book->types.num_etypes; e++)
+        touch_edges(&part->edges[e], book->num_nodes[book->types.etypes[e].src]);
+    store_unload(store, part);
+}
+
+static void use(struct store *store)
+{
+    const struct book *book = &store->file.book;
+    for (uint32_t t = 0; t < book->types.num_ntypes; t++)
+        check_extents(book, t);
+    for (uint32_t p = 0; p < book->num_parts && p < PARTS_USED; p++)
+        use_part(store, p);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char path[] = FUZZ_FOLDER "/g.json", folder[] = FUZZ_FOLDER;
+    struct memory_files files;
+    struct error error = { 0 };
+    struct store store = { .files = &files.base, .path = path, .folder = folder };
+    json_object_seed(1); /* equal inputs run equally */
+    memory_files_init(&files, "g.json", data, size);
+    int rv = book_file_read(&store.file, &files.base, path, &error);
+    fuzz_check(rv, &error);
+    if (rv == 0) {
+        use(&store);
+        book_file_fini(&store.file);
+    }
+    memory_files_fini(&files);
+    return 0;
+}

@@ -1,0 +1,61 @@
+# Fuzz targets. Each is a test of its corpus (replay.c); with configure --enable-fuzz, `make fuzz`
+# links each with libFuzzer too.
+fuzz_tests = \
+    tests/fuzz/fuzz_batch tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config \
+    tests/fuzz/fuzz_csv tests/fuzz/fuzz_edges tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
+    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
+check_PROGRAMS += $(fuzz_tests)
+
+if FUZZ
+fuzz_driver = $(FUZZ_LIBS)
+fuzz: $(fuzz_tests)
+else
+TESTS += $(fuzz_tests)
+check_LTLIBRARIES += tests/fuzz/libreplay.la
+tests_fuzz_libreplay_la_SOURCES = tests/fuzz/replay.c
+fuzz_driver = tests/fuzz/libreplay.la
+fuzz:
+	@echo "make fuzz: configure with --enable-fuzz CC=clang CXX=clang++ first" >&2; exit 1
+endif
+
+# The corpora; and the program that made their first inputs from real encodings.
+EXTRA_DIST += tests/fuzz/corpus
+
+fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_files.h
+fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
+
+tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_batch_LDADD = $(fuzz_driver) $(actors_libs)
+
+tests_fuzz_fuzz_chunked_SOURCES = tests/fuzz/fuzz_chunked.c $(fuzz_raw)
+tests_fuzz_fuzz_chunked_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_cluster_SOURCES = tests/fuzz/fuzz_cluster.c $(fuzz_memory)
+tests_fuzz_fuzz_cluster_LDADD = $(fuzz_driver) $(actors_libs)
+
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_memory)
+tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli.la $(cli_libs)
+
+tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(fuzz_memory)
+tests_fuzz_fuzz_csv_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
+tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_messages_SOURCES = tests/fuzz/fuzz_messages.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_messages_LDADD = $(fuzz_driver) $(schemas_libs)
+
+tests_fuzz_fuzz_metis_SOURCES = tests/fuzz/fuzz_metis.c $(fuzz_raw)
+tests_fuzz_fuzz_metis_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_mtx_SOURCES = tests/fuzz/fuzz_mtx.c $(fuzz_raw)
+tests_fuzz_fuzz_mtx_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c $(fuzz_memory)
+tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory)
+tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_safetensors_SOURCES = tests/fuzz/fuzz_safetensors.c $(fuzz_memory)
+tests_fuzz_fuzz_safetensors_LDADD = $(fuzz_driver) $(model_libs)
