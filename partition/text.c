@@ -25,7 +25,10 @@ int text_open(struct text *text, struct files *files, const char *path,
     text->error = error;
     rv = file_read_some(&text->file, 0, magic, sizeof magic, &got, error);
     text->gzip = rv == 0 && got == 2 && magic[0] == 0x1f && magic[1] == 0x8b;
-    text->block = malloc(BLOCK_BYTES);
+    /* A graph may name thousands of small files. A byte more shows the end at the first read. */
+    text->block_bytes = text->gzip || text->file.size >= BLOCK_BYTES ? BLOCK_BYTES
+                                                                     : (size_t)text->file.size + 1;
+    text->block = malloc(text->block_bytes);
     text->packed = text->gzip ? malloc(BLOCK_BYTES) : NULL;
     if (rv == 0 && (text->block == NULL || (text->gzip && text->packed == NULL)))
         rv = error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
@@ -103,8 +106,8 @@ bool text_fill(struct text *text)
     if (text->gzip) {
         got = unpack(text);
     } else {
-        text->rv = file_read_some(&text->file, text->offset, text->block, BLOCK_BYTES, &got,
-                                  text->error);
+        text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes,
+                                  &got, text->error);
         text->offset += got;
     }
     if (text->rv != 0)

@@ -31,6 +31,7 @@ struct text {
     z_stream stream;
     uint8_t *packed; /* gzip: block as read */
     uint8_t *block;
+    size_t block_bytes;
     const uint8_t *at, *end;
     const struct cancel *cancel;
     struct error *error;
