@@ -1,5 +1,6 @@
 /* A cluster file, JSON or ip_config.txt: what is read can be planned from, or is refused with a
- * sentence; a plan names processes that there are. The first byte is the number of partitions. */
+ * sentence; a plan names processes that there are. The first byte is the number of partitions, and
+ * whether the network may be insecure, which ip_config.txt can't say. */
 #include <jansson.h>
 
 #include "actors/cluster.h"
@@ -61,13 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct memory_files files;
     struct cluster cluster;
     struct error error = { 0 };
-    uint32_t num_parts = 1 + fuzz_byte(&bytes) % 16;
+    uint8_t choice = fuzz_byte(&bytes);
     json_object_seed(1); /* equal inputs run equally */
     memory_files_init(&files, "cluster.json", bytes.at, bytes.left);
     int rv = cluster_read(&files.base, FUZZ_FOLDER "/cluster.json", &cluster, &error);
     fuzz_check(rv, &error);
     if (rv == 0) {
-        use(&cluster, num_parts);
+        cluster.insecure_network |= (choice & 16) != 0;
+        use(&cluster, 1 + choice % 16);
         cluster_fini(&cluster);
     }
     memory_files_fini(&files);

@@ -87,7 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         count = bytes.left;
     uint8_t *head = malloc(shift + count > 0 ? shift + count : 1), *body;
     assert(head != NULL);
-    memcpy(head + shift, bytes.at, count);
+    if (count > 0)
+        memcpy(head + shift, bytes.at, count);
     body = fuzz_block(bytes.at + count, bytes.left - count);
     if (kind->verify(head + shift, count) == 0)
         use(kind, head + shift, count, bytes.left > count ? body : NULL, bytes.left - count);

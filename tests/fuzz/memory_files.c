@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FOLDER_FD MEMORY_FILES_MAX
+
 static struct memory_files *self_of(struct files *self)
 {
     return (struct memory_files *)self;
@@ -31,14 +33,17 @@ static int memory_open(struct files *self, const char *path, int flags, int mode
     (void)mode;
     if ((flags & O_ACCMODE) != O_RDONLY)
         return -EROFS;
-    int found = find(self_of(self), path);
+    int found = strcmp(path, FUZZ_FOLDER) == 0 ? FOLDER_FD : find(self_of(self), path);
+    if (found >= 0 && found != FOLDER_FD && (flags & O_DIRECTORY))
+        found = -ENOTDIR;
     self_of(self)->num_open += found >= 0;
     return found;
 }
 
 static int memory_close(struct files *self, int fd)
 {
-    assert((uint32_t)fd < self_of(self)->count && self_of(self)->num_open > 0);
+    assert(fd == FOLDER_FD || (uint32_t)fd < self_of(self)->count);
+    assert(self_of(self)->num_open > 0);
     self_of(self)->num_open--;
     return 0;
 }
@@ -56,18 +61,18 @@ static ssize_t memory_pread(struct files *self, int fd, void *data, size_t size,
 
 static int memory_fstat(struct files *self, int fd, struct file_facts *facts)
 {
-    assert((uint32_t)fd < self_of(self)->count);
+    assert(fd == FOLDER_FD || (uint32_t)fd < self_of(self)->count);
+    if (fd == FOLDER_FD) {
+        *facts = (struct file_facts){ .is_folder = true };
+        return 0;
+    }
     *facts = (struct file_facts){ .size = self_of(self)->all[fd].size, .is_regular = true };
     return 0;
 }
 
 static int memory_stat(struct files *self, const char *path, struct file_facts *facts)
 {
-    if (strcmp(path, FUZZ_FOLDER) == 0) {
-        *facts = (struct file_facts){ .is_folder = true };
-        return 0;
-    }
-    int found = find(self_of(self), path);
+    int found = strcmp(path, FUZZ_FOLDER) == 0 ? FOLDER_FD : find(self_of(self), path);
     return found < 0 ? found : memory_fstat(self, found, facts);
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/files.h"
 
 #define FUZZ_FOLDER "in"
-#define MEMORY_FILES_MAX 24
+#define MEMORY_FILES_MAX 96
 #define MEMORY_FILES_MARK "\n@@ "
 
 struct memory_file {

@@ -1,9 +1,10 @@
 # Fuzz targets. Each is a test of its corpus (replay.c); with configure --enable-fuzz, `make fuzz`
 # links each with libFuzzer too.
 fuzz_tests = \
-    tests/fuzz/fuzz_batch tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config \
-    tests/fuzz/fuzz_csv tests/fuzz/fuzz_edges tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
-    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
+    tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint tests/fuzz/fuzz_chunked \
+    tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv tests/fuzz/fuzz_edges \
+    tests/fuzz/fuzz_hello tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis tests/fuzz/fuzz_mtx \
+    tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
 check_PROGRAMS += $(fuzz_tests)
 
 if FUZZ
@@ -27,6 +28,9 @@ fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
 tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_batch_LDADD = $(fuzz_driver) $(actors_libs)
 
+tests_fuzz_fuzz_checkpoint_SOURCES = tests/fuzz/fuzz_checkpoint.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_checkpoint_LDADD = $(fuzz_driver) $(actors_libs)
+
 tests_fuzz_fuzz_chunked_SOURCES = tests/fuzz/fuzz_chunked.c $(fuzz_raw)
 tests_fuzz_fuzz_chunked_LDADD = $(fuzz_driver) $(partition_libs)
 
@@ -41,6 +45,9 @@ tests_fuzz_fuzz_csv_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
 tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_hello_SOURCES = tests/fuzz/fuzz_hello.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_hello_LDADD = $(fuzz_driver) $(runtime_libs)
 
 tests_fuzz_fuzz_messages_SOURCES = tests/fuzz/fuzz_messages.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_messages_LDADD = $(fuzz_driver) $(schemas_libs)
@@ -59,3 +66,8 @@ tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_safetensors_SOURCES = tests/fuzz/fuzz_safetensors.c $(fuzz_memory)
 tests_fuzz_fuzz_safetensors_LDADD = $(fuzz_driver) $(model_libs)
+
+# Run by hand when an encoding changes.
+check_PROGRAMS += tests/fuzz/make_corpus
+tests_fuzz_make_corpus_SOURCES = tests/fuzz/make_corpus.c
+tests_fuzz_make_corpus_LDADD = libtr_cli.la $(cli_libs) $(test_libs)

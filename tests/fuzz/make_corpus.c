@@ -1,0 +1,392 @@
+/*
+ * Writes first inputs of the binary fuzz targets, made by the encoders themselves, into a folder
+ * that has one for each target: `tests/fuzz/make_corpus tests/fuzz/corpus`. The text formats'
+ * inputs beside them were written by hand, others found by the fuzzers.
+ */
+#include "tests/partition/graph_util.h"
+
+#include "actors/batch_flat.h"
+#include "actors/checkpoint_json.h"
+#include "cli/run_config.h"
+#include "model/safetensors.h"
+#include "partition/npy.h"
+#include "runtime/kind.h"
+#include "runtime/runtime_codec.h"
+#include "runtime/runtime_kinds.h"
+#include "runtime/wire.h"
+#include "schemas/body.h"
+#include "schemas/fields.h"
+#include "schemas/messages.h"
+#include "tests/fuzz/memory_files.h"
+#include "tests/schemas/random.h"
+
+#define FAIL_IF(what)                                               \
+    do {                                                            \
+        if (what) {                                                 \
+            fprintf(stderr, "make_corpus: line %d\n", __LINE__);    \
+            exit(1);                                                \
+        }                                                           \
+    } while (0)
+
+static const char *to; /* the folder of corpora */
+
+static FILE *open_input(const char *target, const char *name)
+{
+    char path[500];
+    snprintf(path, sizeof path, "%s/%s", to, target);
+    FAIL_IF(files_make_folders(files_posix, path, NULL) != 0);
+    snprintf(path, sizeof path, "%s/%s/%s", to, target, name);
+    FILE *file = fopen(path, "wb");
+    FAIL_IF(file == NULL);
+    return file;
+}
+
+static void put_input(const char *target, const char *name, const void *data, size_t size)
+{
+    FILE *file = open_input(target, name);
+    FAIL_IF(fwrite(data, 1, size, file) != size || fclose(file) != 0);
+}
+
+static void copy_file(const char *path, FILE *file)
+{
+    char *data;
+    size_t size;
+    FAIL_IF(files_read_all(files_posix, path, 1 << 20, &data, &size, NULL) != 0);
+    FAIL_IF(fwrite(data, 1, size, file) != size);
+    free(data);
+}
+
+/* Every element type, and shapes of none to three dimensions. */
+static void make_npy(const char *scratch)
+{
+    static const char *const descrs[] = { "<f4", "<f2", "<f8", "|b1", "|i1", "<i2", "<i4",
+                                          "<i8", "|u1", "<u2", "<u4", "<u8" };
+    static const uint64_t shape[] = { 2, 3, 1 };
+    static const unsigned char zeroes[64];
+    char path[300], name[32];
+    for (uint32_t i = 0; i < sizeof descrs / sizeof *descrs; i++) {
+        snprintf(path, sizeof path, "%s/%u.npy", scratch, i);
+        snprintf(name, sizeof name, "%s-%u", descrs[i] + 1, i % 4);
+        FAIL_IF(npy_write(files_posix, path, descrs[i], i % 4, shape, zeroes, NULL) != 0);
+        FILE *file = open_input("npy", name);
+        copy_file(path, file);
+        FAIL_IF(fclose(file) != 0);
+    }
+}
+
+static void make_safetensors(const char *scratch)
+{
+    static const float weights[6] = { 1, 2, 3, 4, 5, 6 };
+    static const int64_t steps[1] = { 7 };
+    const struct safetensor tensors[] = {
+        { .name = "layers.0.weight", .dtype = TR_F32, .ndim = 2, .shape = { 2, 3 },
+          .data = weights },
+        { .name = "layers.0.bias", .dtype = TR_F32, .ndim = 1, .shape = { 0 }, .data = weights },
+        { .name = "step", .dtype = TR_I64, .ndim = 0, .data = steps },
+    };
+    char path[300];
+    snprintf(path, sizeof path, "%s/model.safetensors", scratch);
+    for (size_t count = 0; count <= 3; count++) {
+        char name[] = { 't', 'e', 'n', 's', 'o', 'r', 's', (char)('0' + count), '\0' };
+        FAIL_IF(files_remove_tree(files_posix, path, NULL) != 0);
+        FAIL_IF(safetensors_write(files_posix, path, tensors, count, NULL) != 0);
+        FILE *file = open_input("safetensors", name);
+        copy_file(path, file);
+        FAIL_IF(fclose(file) != 0);
+    }
+}
+
+static void make_config(void)
+{
+    struct run_config config = { .model = model_config_default(), .fanout = { 10, -1 },
+                                 .batch_size = 32 };
+    config.model.inputs = 4;
+    config.model.classes = 3;
+    FAIL_IF(run_config_names(&config, "feat", "label", "train", "val", "test") != 0);
+    json_t *root = json_pack("{s:o}", "run", run_config_to_json(&config));
+    char *text = json_dumps(root, JSON_INDENT(1));
+    FAIL_IF(text == NULL);
+    put_input("config", "default", text, strlen(text));
+    free(text);
+    json_decref(root);
+    run_config_fini(&config);
+}
+
+/* A folder as one input: the file `first`, then all that `visit` finds. */
+struct packing {
+    FILE *file;
+    const char *folder, *below, *first;
+};
+
+static int pack(void *arg, const char *name)
+{
+    struct packing *packing = arg;
+    char path[500], below[400];
+    snprintf(below, sizeof below, "%s%s%s", packing->below, packing->below[0] == '\0' ? "" : "/",
+             name);
+    snprintf(path, sizeof path, "%s/%s", packing->folder, below);
+    if (strcmp(below, packing->first) == 0)
+        return 0;
+    if (files_is_folder(files_posix, path)) {
+        struct packing inside = *packing;
+        inside.below = below;
+        return files_posix->list(files_posix, path, pack, &inside);
+    }
+    fprintf(packing->file, MEMORY_FILES_MARK "%s\n", below);
+    copy_file(path, packing->file);
+    return 0;
+}
+
+static void pack_folder(const char *target, const char *name, const char *folder,
+                        const char *first)
+{
+    char path[500];
+    struct packing packing = { open_input(target, name), folder, "", first };
+    snprintf(path, sizeof path, "%s/%s", folder, first);
+    copy_file(path, packing.file);
+    FAIL_IF(files_posix->list(files_posix, folder, pack, &packing) != 0);
+    FAIL_IF(fclose(packing.file) != 0);
+    /* And the document alone. */
+    char alone[64];
+    snprintf(alone, sizeof alone, "%s-alone", name);
+    packing.file = open_input(target, alone);
+    copy_file(path, packing.file);
+    FAIL_IF(fclose(packing.file) != 0);
+}
+
+static void make_graph(const char *scratch, bool hetero, uint32_t parts, const char *name)
+{
+    struct partition_options options = { .num_parts = parts, .method = PARTITION_RANDOM,
+                                         .name = "g", .columns_max = hetero ? 3 : 0,
+                                         .halo_hops = 1 };
+    struct sample sample;
+    struct error error = { 0 };
+    char raw_path[300], parts_path[300];
+    snprintf(raw_path, sizeof raw_path, "%s/raw-%s", scratch, name);
+    snprintf(parts_path, sizeof parts_path, "%s/parts-%s", scratch, name);
+    sample_init(&sample, hetero, 6, 8, 3);
+    struct raw_graph *raw = sample_raw(&sample, raw_path);
+    int rv = partition_graph(raw, &options, parts_path, NULL, NULL, NULL, &error);
+    if (rv != 0)
+        fprintf(stderr, "%s\n", error.text);
+    FAIL_IF(rv != 0);
+    raw_close(raw);
+    sample_fini(&sample);
+    pack_folder("chunked", name, raw_path, "metadata.json");
+    pack_folder("partition", name, parts_path, "g.json");
+}
+
+union any_head {
+#define X(kind, type, lane, class) struct type type;
+    MESSAGES(X)
+#undef X
+    unsigned char bytes[KIND_HEAD_BYTES_MAX];
+};
+
+static void fill(uint32_t id, union any_head *head, bool edgy, uint64_t *state)
+{
+    const uint64_t one = 1;
+    memset(head, 0, sizeof *head);
+    switch (id) {
+#define S(field) at->field = (__typeof__(at->field))(edgy ? random_edgy(state) : one);
+#define D(field) at->field = (struct msg_draw){ one, 2, 3, 4, 1 };
+#define F(field, count) at->field[0] = 5;
+#define X(kind, type, lane, class)    \
+    case kind: {                      \
+        struct type *at = &head->type; \
+        FIELDS_##type(S, D, F)        \
+        break;                        \
+    }
+        MESSAGES(X)
+#undef X
+    }
+    if (id == MSG_LOADER_OPEN)
+        head->msg_loader_open.num_layers = 2;
+}
+
+/* Kind, no shift, length of the head, head, body: as fuzz_messages reads them. */
+static void put_message(const struct kind *kind, const char *name, const void *head,
+                        const void *body, size_t body_bytes)
+{
+    unsigned char bytes[4 + KIND_ENCODED_BYTES_MAX + 4096];
+    char file[100];
+    int count = kind->encode(head, bytes + 4, KIND_ENCODED_BYTES_MAX);
+    FAIL_IF(count < 0 || body_bytes > 4096);
+    bytes[0] = (unsigned char)(kind->id - MSG_FIRST_ - 1);
+    bytes[1] = 0;
+    bytes[2] = (unsigned char)count;
+    bytes[3] = (unsigned char)(count >> 8);
+    if (body_bytes > 0)
+        memcpy(bytes + 4 + count, body, body_bytes);
+    snprintf(file, sizeof file, "%s-%s", kind->name, name);
+    put_input("messages", file, bytes, 4 + (size_t)count + body_bytes);
+}
+
+static void make_sample_messages(const struct kinds *kinds)
+{
+    static const struct {
+        struct msg_sample_section sections[2];
+        uint32_t rows[3];
+    } request = { { { .fanout = 5, .num_rows = 3 },
+                    { .etype = 1, .fanout = -1, .num_rows = 3, .same_rows = 1 } },
+                  { 10, 11, 12 } };
+    static const struct {
+        struct msg_sample_answer narrow;
+        uint32_t counts[4], columns[4];
+        struct msg_sample_answer wide;
+        uint32_t wide_counts[2];
+        uint64_t wide_columns[2], edge_ids[2];
+    } reply = { { .num_rows = 3, .column_bytes = 4, .num_edges = 3 }, { 2, 0, 1 }, { 7, 8, 9 },
+                { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1 }, { 1, 1 },
+                { UINT64_C(1) << 40, 3 }, { 5, 6 } };
+    const struct msg_sample_request asked = { .num_sections = 2 };
+    const struct msg_sample_reply answered = { .num_sections = 2, .done = 1 };
+    put_message(kinds_find(kinds, MSG_SAMPLE_REQUEST), "two", &asked, &request,
+                sizeof request.sections + sizeof request.rows);
+    put_message(kinds_find(kinds, MSG_SAMPLE_REPLY), "two", &answered, &reply, sizeof reply);
+}
+
+/* Each kind with ones and the body that fits them, and with edgy numbers. */
+static void make_messages(void)
+{
+    static const _Alignas(64) unsigned char zeroes[256];
+    static struct kinds kinds;
+    uint64_t state = 1;
+    FAIL_IF(messages_register(&kinds, NULL) != 0);
+    for (uint32_t id = MSG_FIRST_ + 1; id < MSG_END_; id++) {
+        const struct kind *kind = kinds_find(&kinds, id);
+        union any_head head;
+        size_t bytes = 0;
+        fill(id, &head, false, &state);
+        while (bytes < sizeof zeroes && kind->check(&head, zeroes, bytes) != 0)
+            bytes++;
+        put_message(kind, "ones", &head, zeroes, bytes < sizeof zeroes ? bytes : 0);
+        if (id == MSG_LOADER_OPEN)
+            continue;
+        fill(id, &head, true, &state);
+        put_message(kind, "edgy", &head, NULL, 0);
+    }
+    make_sample_messages(&kinds);
+}
+
+static void *fill_vec(struct vec *vec, size_t count, size_t size)
+{
+    FAIL_IF(vec_reserve(vec, count, size, 0) != 0);
+    if (count > 0)
+        memset(vec->data, 0, count * size);
+    return vec->data;
+}
+
+/* Two layers, two types of nodes and edges: of each type 2 nodes above 1 above 1 seed. */
+static struct sampled_batch *make_batch(void)
+{
+    struct sampled_batch *b = sampled_batch_create(2, 2, 2);
+    FAIL_IF(b == NULL);
+    struct batch_space *s = &b->space;
+    for (uint32_t t = 0; t < 2; t++) {
+        struct node_space *space = &s->node_space[t];
+        s->num_src[t] = 2;
+        s->num_dst[t] = s->num_src[2 + t] = s->num_dst[2 + t] = 1;
+        s->nodes[t] = (struct batch_nodes){
+            .num_nodes = 2,
+            .num_seeds = 1,
+            .ids = fill_vec(&space->ids, 2, 8),
+            .original_ids = t == 0 ? fill_vec(&space->original_ids, 2, 8) : NULL,
+            .in_degrees = t == 1 ? fill_vec(&space->in_degrees, 2, 4) : NULL,
+            .features = { TR_F32, 2, 3, 12, fill_vec(&space->features, 2, 12) },
+            .labels = { TR_I64, 1, 1, 8, fill_vec(&space->labels, 1, 8) },
+        };
+    }
+    for (uint32_t l = 0; l < 2; l++)
+        for (uint32_t e = 0; e < 2; e++) {
+            struct edge_space *space = batch_space_edge_space(s, l, e);
+            uint32_t *index = fill_vec(&space->index, 2, 4);
+            index[1] = e == 0 ? 1 : 0;
+            *batch_space_edges(s, l, e) = (struct block_edges){
+                1, index[1], index, fill_vec(&space->sources, index[1], 4),
+                e == 0 ? fill_vec(&space->edge_ids, index[1], 8) : NULL
+            };
+        }
+    *batch_space_edges(s, 1, 1) = (struct block_edges){ 1, 0, NULL, NULL, NULL };
+    return b;
+}
+
+static void make_batches(void)
+{
+    struct sampled_batch *batch = make_batch(), *empty = sampled_batch_create(2, 2, 2);
+    struct sampled_batch *all[] = { batch, empty };
+    FAIL_IF(empty == NULL);
+    for (int i = 0; i < 2; i++) {
+        uint64_t bytes;
+        void *flat = NULL;
+        FAIL_IF(batch_flat_bytes(all[i], &bytes) != 0 || posix_memalign(&flat, 64, bytes) != 0);
+        batch_flatten(all[i], flat);
+        put_input("batch", i == 0 ? "small" : "empty", flat, bytes);
+        free(flat);
+        sampled_batch_release(all[i]);
+    }
+}
+
+/* A byte that says what it is, then its encoding: as fuzz_hello reads them. */
+static void put_words(uint8_t choice, const char *name, int count, unsigned char *bytes)
+{
+    FAIL_IF(count < 0);
+    bytes[0] = choice;
+    put_input("hello", name, bytes, (size_t)count + 1);
+}
+
+static void make_words(void)
+{
+    unsigned char bytes[1 + RUNTIME_CODEC_BYTES_MAX], *at = bytes + 1;
+    const struct wire_hello hello = { .protocol_first = 1, .protocol_last = 2, .cluster = "job",
+                                      .node = 1, .incarnation = 7, .nonce = 9,
+                                      .received = { 1, 2, 3 }, .window_bytes = 1 << 27 };
+    const struct wire_header header = { .bytes = 64, .type = WIRE_MESSAGE, .lane = WIRE_DATA };
+    const struct runtime_kill kill = { TR_ECANCELED };
+    const struct runtime_demonitor demonitor = { 5 };
+    const struct runtime_name name = { "part/7", 1 };
+    const struct runtime_found found = { { 1, 2, 3, 4 } };
+    const size_t room = RUNTIME_CODEC_BYTES_MAX;
+    put_words(0, "hello", hello_encode(&hello, at, room), bytes);
+    put_words(1, "refuse", refuse_encode(3, at, room), bytes);
+    memcpy(at, &header, sizeof header);
+    put_words(2, "header", sizeof header, bytes);
+    put_words(2 + RUNTIME_KILL, "kill", runtime_encode(RUNTIME_KILL, &kill, at, room), bytes);
+    put_words(2 + RUNTIME_DEMONITOR, "demonitor",
+              runtime_encode(RUNTIME_DEMONITOR, &demonitor, at, room), bytes);
+    put_words(2 + RUNTIME_LOOKUP, "lookup", runtime_encode(RUNTIME_LOOKUP, &name, at, room),
+              bytes);
+    put_words(2 + RUNTIME_FOUND, "found", runtime_encode(RUNTIME_FOUND, &found, at, room), bytes);
+}
+
+static void make_checkpoint(void)
+{
+    struct checkpoint_part parts[] = { { 10, 0xffffffff }, { 0, 1 } };
+    const struct checkpoint_manifest manifest = { 100, 3, 2, parts };
+    char *text = checkpoint_to_json(&manifest);
+    FAIL_IF(text == NULL);
+    put_input("checkpoint", "two", text, strlen(text));
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    char scratch[] = "/tmp/troupe-corpus-XXXXXX";
+    if (argc != 2) {
+        fprintf(stderr, "make_corpus FOLDER\n");
+        return 2;
+    }
+    to = argv[1];
+    FAIL_IF(mkdtemp(scratch) == NULL);
+    make_npy(scratch);
+    make_safetensors(scratch);
+    make_config();
+    make_graph(scratch, false, 1, "one");
+    make_graph(scratch, true, 2, "two");
+    make_messages();
+    make_batches();
+    make_words();
+    make_checkpoint();
+    FAIL_IF(files_remove_tree(files_posix, scratch, NULL) != 0);
+    return 0;
+}
