@@ -359,6 +359,59 @@ static void make_words(void)
     put_words(2 + RUNTIME_FOUND, "found", runtime_encode(RUNTIME_FOUND, &found, at, room), bytes);
 }
 
+/* Two choices, a MESSAGE record, and what else a link reads: as fuzz_link does. */
+static void put_record(FILE *file, uint8_t type, uint8_t lane, const void *payload, size_t count)
+{
+    unsigned char head[] = { type, lane, (unsigned char)count, (unsigned char)(count >> 8) };
+    FAIL_IF(fwrite(head, 1, sizeof head, file) != sizeof head);
+    FAIL_IF(fwrite(payload, 1, count, file) != count);
+}
+
+static void put_link_message(FILE *file, uint32_t id, const struct kinds *kinds, uint8_t flags,
+                             size_t body_bytes, size_t now_bytes)
+{
+    unsigned char bytes[sizeof(struct frame) + KIND_ENCODED_BYTES_MAX + 256] = { 0 };
+    const struct kind *kind = kinds_find(kinds, id);
+    uint64_t state = 1;
+    union any_head head;
+    fill(id, &head, false, &state);
+    int count = kind->encode(&head, bytes + sizeof(struct frame), KIND_ENCODED_BYTES_MAX);
+    FAIL_IF(count < 0 || now_bytes > 256);
+    uint8_t lane = kind->lane == KIND_DATA ? WIRE_DATA : WIRE_CONTROL;
+    const struct frame frame = {
+        .kind = (uint16_t)id,
+        .flags = (uint8_t)(flags | (lane == WIRE_DATA ? MESSAGE_DATA : 0)),
+        .call = flags != 0 ? 5 : 0,
+        .head_bytes = (uint32_t)count,
+        .body_bytes = body_bytes,
+    };
+    memcpy(bytes, &frame, sizeof frame);
+    put_record(file, WIRE_MESSAGE, lane, bytes, sizeof frame + (size_t)count + now_bytes);
+    if (now_bytes < body_bytes)
+        put_record(file, WIRE_MORE, lane, bytes + 8, body_bytes - now_bytes);
+}
+
+static void make_link(void)
+{
+    static struct kinds kinds;
+    static const unsigned char nothing[sizeof(struct wire_ack)];
+    FAIL_IF(messages_register(&kinds, NULL) != 0);
+    for (uint8_t choice = 0; choice < 8; choice++) {
+        char name[] = { 'a', (char)('0' + choice), '\0' };
+        FILE *file = open_input("link", name);
+        fputc(choice, file);
+        fputc(choice % 3 * 40, file);
+        put_record(file, WIRE_PING, 0, nothing, 0);
+        put_link_message(file, MSG_JOIN, &kinds, MESSAGE_REQUEST, 0, 0);
+        put_link_message(file, MSG_FETCH_REQUEST, &kinds, MESSAGE_REQUEST, 8, choice % 2 * 8u);
+        put_link_message(file, MSG_BATCH_REQUEST, &kinds, 0, 0, 0);
+        put_record(file, WIRE_ACK, 0, nothing, sizeof nothing);
+        if (choice & 1)
+            put_record(file, WIRE_GOODBYE, 0, nothing, 0);
+        FAIL_IF(fclose(file) != 0);
+    }
+}
+
 static void make_checkpoint(void)
 {
     struct checkpoint_part parts[] = { { 10, 0xffffffff }, { 0, 1 } };
@@ -386,6 +439,7 @@ int main(int argc, char **argv)
     make_messages();
     make_batches();
     make_words();
+    make_link();
     make_checkpoint();
     FAIL_IF(files_remove_tree(files_posix, scratch, NULL) != 0);
     return 0;

@@ -3,8 +3,8 @@
 fuzz_tests = \
     tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint tests/fuzz/fuzz_chunked \
     tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv tests/fuzz/fuzz_edges \
-    tests/fuzz/fuzz_hello tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis tests/fuzz/fuzz_mtx \
-    tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
+    tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
+    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
 check_PROGRAMS += $(fuzz_tests)
 
 if FUZZ
@@ -48,6 +48,10 @@ tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_hello_SOURCES = tests/fuzz/fuzz_hello.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_hello_LDADD = $(fuzz_driver) $(runtime_libs)
+
+tests_fuzz_fuzz_link_SOURCES = tests/fuzz/fuzz_link.c tests/fuzz/fuzz.h \
+    tests/fuzz/memory_stream.c tests/fuzz/memory_stream.h
+tests_fuzz_fuzz_link_LDADD = $(fuzz_driver) $(schemas_libs)
 
 tests_fuzz_fuzz_messages_SOURCES = tests/fuzz/fuzz_messages.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_messages_LDADD = $(fuzz_driver) $(schemas_libs)
