@@ -13,6 +13,7 @@ cli_shell_tests = \
     tests/cli/generate.sh \
     tests/cli/inspect.sh \
     tests/cli/json.sh \
+    tests/cli/launch.sh \
     tests/cli/launcher.sh \
     tests/cli/man.sh \
     tests/cli/partition.sh \

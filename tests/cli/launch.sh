@@ -1,0 +1,124 @@
+# A job of four processes: the same model as one process has, whatever is killed; and nothing of it
+# is left when it ends, however it ends. TROUPE_MOMENTS says how often each process is killed.
+. "${srcdir:-.}/tests/cli/tap.sh"
+moments=${TROUPE_MOMENTS-2}
+
+# Every wait is bounded, by far more than it takes.
+within() {
+    tries=0
+    while ! "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 1200 ] || return 1
+        sleep 0.05
+    done
+}
+
+"$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --out "$work/raw" \
+    --quiet >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/g" --quiet \
+    >"$work/out" 2>"$work/err" || exit 99
+mkdir -m 700 "$work/sockets" || exit 99
+cat >"$work/cluster.json" <<E2
+{"name": "job", "graph": "g/toy.json", "seed": 3,
+ "hosts": [{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1,
+            "processes": "role"}],
+ "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": 3, "seconds": 600}}
+E2
+
+train() {
+    troupe train "$work/g/toy.json" --run "$work/$1" --epochs "$2" --seed 3 --hidden 16 --fanout 4,6 \
+        --batch-size 32 --quiet
+}
+launch() {
+    rm -rf "$work/run" "$work/checkpoints"
+    troupe launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
+        --batch-size 32 --quiet
+}
+# The job in the background, its process number in $launcher.
+begin() {
+    rm -rf "$work/run" "$work/checkpoints" "$work/out" "$work/err"
+    "$TROUPE" launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
+        --batch-size 32 --quiet >"$work/out" 2>"$work/err" </dev/null &
+    launcher=$!
+}
+pids() { sed -n 's/^\[a.*\] started, process number //p' "$work/err"; }
+pid_of() { sed -n "s/^\[a\/[a-z]* $1\] started, process number //p" "$work/err" | head -n 1; }
+# A process that has ended and waits to be noticed is gone.
+is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
+all_gone() { for pid in $(pids); do is_gone "$pid" || return 1; done; }
+has_lines() { [ "$(cat "$work/run/metrics.jsonl" 2>/dev/null | wc -l)" -ge "$1" ]; }
+reached() { has_lines "$1" || is_gone "$launcher"; }
+losses() { sed 's/"seconds":[^,}]*//' "$1/metrics.jsonl"; }
+same_run() {
+    losses "$work/$1" >"$work/expected"
+    losses "$work/run" >"$work/seen"
+    cmp -s "$work/expected" "$work/seen" &&
+        cmp -s "$work/$1/model.safetensors" "$work/run/model.safetensors"
+}
+
+train one 40
+expect "one process trains" exited 0
+launch 40
+expect "four processes train" exited 0
+expect "with the same losses and the same model" same_run one
+expect "each says when it is ready" [ "$(grep -c 'troupe: ready process' "$work/out")" = 4 ]
+expect "nothing is left" all_gone
+
+# Any process dies at any moment: the job finishes by itself, with the same model.
+for process in 0 1 2 3; do
+    for moment in $(seq "$moments"); do
+        line=$((1 + (moment * 13 + process * 5) % 37))
+        begin 40
+        within reached $line || echo "# no line $line"
+        victim=$(pid_of $process)
+        kill -KILL "$victim" 2>/dev/null
+        within is_gone "$launcher" || kill -KILL "$launcher"
+        wait "$launcher"
+        code=$?
+        expect "process $process killed after $line epochs: the job ends well" exited 0
+        expect "process $process killed after $line epochs: with the same model" same_run one
+    done
+done
+
+# While it runs it can be looked at.
+begin 1000000
+expect "a long job begins" within has_lines 3
+troupe status "$work/cluster.json"
+expect "status sees every process" exited 0
+expect "and what the trainer took" says ' 3  a  *trainer  *yes '
+troupe status "$work/cluster.json" --json
+expect "as JSON too" says '"process":1,"host":"a","roles":"server","up":true'
+"$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1 </dev/null &
+top=$!
+expect "top shows it" within grep -q 'made/s' "$work/top"
+kill -TERM $top
+wait $top
+expect "until it is ended" [ $? = 0 ]
+
+# The launcher is asked to stop, or killed: nothing is left.
+kill -TERM $launcher
+wait $launcher
+code=$?
+expect "a signal stops the job" fails_with "stopped before the job was done"
+expect "and leaves nothing" all_gone
+troupe status "$work/cluster.json"
+expect "status then says that nobody is there" fails_with "4 of 4 processes do not answer"
+begin 1000000
+within has_lines 2
+kill -KILL $launcher
+wait $launcher 2>/dev/null
+expect "of a launcher that was killed nothing is left" within all_gone
+
+# A failure that a restart does not mend ends everything, with its reason.
+rm -rf "$work/run"
+troupe launch "$work/cluster.json" --run "$work/run" -- --features nothing --quiet
+expect "a trainer that always fails ends the job" fails_with \
+    "process 3 (trainer) ended with exit code 1; processes of this role were started again 3 times"
+expect "after it said why" complains "^\[a/trainer 3\] troupe train: .*nothing"
+expect "and nothing is left" all_gone
+
+troupe serve --cluster "$work/cluster.json" --process 3
+expect "a process with trainers is not started by serve" refuses_with "troupe train"
+troupe serve --cluster "$work/cluster.json" --host b
+expect "a host that is not there is named" fails_with "b"
+finish
