@@ -25,9 +25,13 @@ cat >"$work/cluster.json" <<E2
  "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": 3, "seconds": 600}}
 E2
 
+# train RUN EPOCHS OPTIONS...
 train() {
-    troupe train "$work/g/toy.json" --run "$work/$1" --epochs "$2" --seed 3 --hidden 16 --fanout 4,6 \
-        --batch-size 32 --quiet
+    run_folder=$work/$1
+    epochs=$2
+    shift 2
+    troupe train "$work/g/toy.json" --run "$run_folder" --epochs "$epochs" --seed 3 --hidden 16 \
+        --fanout 4,6 --batch-size 32 --quiet "$@"
 }
 launch() {
     rm -rf "$work/run" "$work/checkpoints"
@@ -41,8 +45,8 @@ begin() {
         --batch-size 32 --quiet >"$work/out" 2>"$work/err" </dev/null &
     launcher=$!
 }
-pids() { sed -n 's/^\[a.*\] started, process number //p' "$work/err"; }
-pid_of() { sed -n "s/^\[a\/[a-z]* $1\] started, process number //p" "$work/err" | head -n 1; }
+pids() { sed -n 's/^\[[ab].*\] started, process number //p' "$work/err"; }
+pid_of() { sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" "$work/err" | head -n 1; }
 # A process that has ended and waits to be noticed is gone.
 is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
 all_gone() { for pid in $(pids); do is_gone "$pid" || return 1; done; }
@@ -79,6 +83,29 @@ for process in 0 1 2 3; do
         expect "process $process killed after $line epochs: with the same model" same_run one
     done
 done
+
+# Two trainers in two processes, each with a server and a sampler of its own: when one dies, both
+# go back to the last checkpoint.
+cp "$work/cluster.json" "$work/four.json"
+mkdir -m 700 "$work/other" || exit 99
+cat >"$work/cluster.json" <<E2
+{"name": "job", "graph": "g/toy.json", "seed": 3,
+ "hosts": [{"name": "a", "unix": "sockets"}, {"name": "b", "unix": "other"}],
+ "checkpoints": {"folder": "checkpoints", "every": 5}, "restart": {"times": 3, "seconds": 600}}
+E2
+train two 40 --trainers 2
+expect "two trainers in one process" exited 0
+for process in 0 1; do
+    begin 40
+    within reached $((3 + process * 11))
+    kill -KILL "$(pid_of $process)" 2>/dev/null
+    within is_gone "$launcher" || kill -KILL "$launcher"
+    wait "$launcher"
+    code=$?
+    expect "trainer $process of two killed: the job ends well" exited 0
+    expect "trainer $process of two killed: with the same model" same_run two
+done
+mv "$work/four.json" "$work/cluster.json"
 
 # While it runs it can be looked at.
 begin 1000000
