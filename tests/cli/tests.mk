@@ -11,6 +11,7 @@ cli_shell_tests = \
     tests/cli/debian.sh \
     tests/cli/edges.sh \
     tests/cli/generate.sh \
+    tests/cli/hosts.sh \
     tests/cli/inspect.sh \
     tests/cli/json.sh \
     tests/cli/launch.sh \
