@@ -8,6 +8,14 @@
  * complete with TR_EPEERDOWN, monitors get their DOWN. It learns of it when it comes back, and
  * its node ends with TR_EPEERDOWN ("fenced").
  *
+ * Where two nodes took each other for dead, the one that connects ends and the other goes on.
+ *
+ * Order is kept between two actors in each lane, as inside a node. What a link can't carry is
+ * answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is handed
+ * on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN. A call to
+ * an actor that hands the request on to another node's learns of that node's death by its deadline
+ * only.
+ *
  * The node with the higher number connects to the lower one. Numbers from NODE_GUESTS on are
  * guests: they connect, are not in the table, and may ask only what kinds allow guests.
  *

@@ -18,10 +18,12 @@
 #define SEEDS 30
 #define NODES 3
 #define MS UINT64_C(1000000)
+#define MOST_OPEN 20
 #define STEPS 60 /* faults a run */
 
 struct record {
-    uint64_t opened, completed, monitors, downs, wrong, received, gaps;
+    uint64_t opened, completed, monitors, downs, wrong, received, gaps, followed,
+        overtaken;
     uint64_t by_status[32];
     uint64_t kills, fenced;
 };
@@ -32,6 +34,7 @@ struct world {
     uint32_t incarnations[NODES];
     struct endpoint endpoints[NODES];
     uint32_t loops;
+    bool codec; /* encode inside nodes too */
     bool quiet; /* the faults are over: clients rest */
     struct record record;
 };
@@ -71,8 +74,13 @@ static int sink_start(struct actor *self, const void *arg)
 static int sink_receive(struct actor *self, struct message *message)
 {
     struct sink *sink = actor_state(self);
-    if (message->frame.flags & MESSAGE_REQUEST)
-        return echo_ops.receive(self, message);
+    if (message->frame.flags & MESSAGE_REQUEST) {
+        struct address from = message->frame.from;
+        uint64_t value = ((struct number *)message_head(message))->value;
+        echo_ops.receive(self, message);
+        support_send(self, from, KIND_URGENT, value); /* comes after the answer, however large */
+        return 0;
+    }
     struct seen *seen = seen_of(sink, message->frame.from);
     uint64_t value = ((struct number *)message_head(message))->value;
     uint64_t *next = &seen->next[message->frame.kind == KIND_URGENT];
@@ -98,6 +106,7 @@ struct client {
     bool asking;
     uint64_t sent[2];
     uint32_t open;
+    uint64_t values[MOST_OPEN]; /* asked and not answered; 0: none */
     struct timer timer;
 };
 
@@ -105,6 +114,7 @@ struct ticket {
     struct world *world;
     struct client *client;
     uint64_t value, bytes;
+    uint32_t place;
 };
 
 static uint8_t fill_of(uint64_t value)
@@ -127,6 +137,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
             record->wrong += body[i] != fill_of(ticket->value);
     }
     message_release(self, reply);
+    ticket->client->values[ticket->place] = 0;
     ticket->client->open--;
     free(ticket);
 }
@@ -173,7 +184,7 @@ static void call_once(struct actor *self, struct client *client)
     if (request == NULL)
         return;
     struct ticket *ticket = ticket_of(client);
-    ticket->value = actor_random(self);
+    ticket->value = actor_random(self) | 1;
     ((struct number *)message_head(request))->value = ticket->value;
     uint64_t bytes = actor_random(self) % 6 == 0 ? actor_random(self) % 400000 : 0;
     if (actor_random(self) % 6 == 0)
@@ -191,6 +202,9 @@ static void call_once(struct actor *self, struct client *client)
     }
     client->world->record.opened++;
     client->open++;
+    while (client->values[ticket->place] != 0)
+        ticket->place++;
+    client->values[ticket->place] = ticket->value;
 }
 
 static void send_some(struct actor *self, struct client *client)
@@ -214,7 +228,7 @@ static void act(struct actor *self, void *arg)
                                       actor_now_ns(self) + 2000 * MS, found, client) == 0;
         } else {
             send_some(self, client);
-            if (client->open < 20)
+            if (client->open < MOST_OPEN)
                 call_once(self, client);
         }
     }
@@ -239,13 +253,19 @@ static int client_start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int discard(struct actor *self, struct message *message)
+/* What was sent behind an answer. */
+static int client_receive(struct actor *self, struct message *message)
 {
+    struct client *client = actor_state(self);
+    uint64_t value = ((struct number *)message_head(message))->value;
+    for (uint32_t i = 0; i < MOST_OPEN; i++)
+        client->world->record.overtaken += client->values[i] == value;
+    client->world->record.followed++;
     message_release(self, message);
     return 0;
 }
 
-static const struct actor_ops client_ops = { "client", client_start, discard, NULL, state_free };
+static const struct actor_ops client_ops = { "client", client_start, client_receive, NULL, state_free };
 
 static void to_stderr(void *arg, enum log_level level, const char *line)
 {
@@ -265,7 +285,8 @@ static void spawn(struct node *node, const struct actor_ops *ops, const void *ar
 static void make(struct world *world, uint32_t id, struct client_options options[NODES])
 {
     struct node_options node = { .id = id, .incarnation = ++world->incarnations[id],
-                                 .loops = world->loops, .kinds = link_kinds() };
+                                 .loops = world->loops, .kinds = link_kinds(),
+                                 .codec = world->codec };
     if (getenv("TEST_LOG") != NULL)
         node.log = (struct log_sink){ to_stderr, world, LOG_LEVEL_DEBUG };
     struct links_peer peers[NODES];
@@ -367,6 +388,7 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     struct client_options options[NODES][NODES];
     uint64_t state = seed * 977 + 1;
     world->loops = 1 + (uint32_t)(seed % 3);
+    world->codec = seed % 7 == 0;
     struct env_sim_options sim = { .turn_ns_max = 100000 };
     assert_int_equal(env_sim_create(seed, &sim, &world->env), 0);
     for (uint32_t i = 0; i < NODES; i++) {
@@ -417,6 +439,8 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     }
     const struct record *record = &world->record;
     assert_int_equal(record->gaps, 0);
+    assert_int_equal(record->overtaken, 0);
+    assert_true(record->followed > 0);
     assert_int_equal(record->wrong, 0);
     assert_int_equal(record->opened, record->completed);
     assert_int_equal(record->monitors, record->downs);
