@@ -124,8 +124,9 @@ int checkpoint_commit(struct files *files, const char *folder,
                                             : write_manifest(files, aside, manifest, error);
     if (rv == 0)
         rv = replace(files, folder, aside, final, error);
+    /* It is made, whatever becomes of older ones; what stays is removed after the next. */
     if (rv == 0)
-        rv = checkpoint_prune(files, folder, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, error);
+        (void)checkpoint_prune(files, folder, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);
     free(final);
     free(aside);
     return rv;

@@ -105,3 +105,8 @@ check_PROGRAMS += tests/actors/test_metrics
 TESTS += tests/actors/test_metrics
 tests_actors_test_metrics_SOURCES = tests/actors/test_metrics.c
 tests_actors_test_metrics_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_checkpoint
+TESTS += tests/actors/test_checkpoint
+tests_actors_test_checkpoint_SOURCES = tests/actors/test_checkpoint.c
+tests_actors_test_checkpoint_LDADD = $(actors_libs) $(test_libs)

@@ -1,0 +1,246 @@
+/*
+ * A checkpoint appears whole or not at all: whichever operation on files fails, or ends the
+ * process, what is found afterwards is the checkpoint before or the new one, with all its bytes.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/checkpoint.h"
+
+#define WORLD 3u
+#define BYTES 5000u
+
+/* Files that fail from one change on, as for a process that is killed there, or at one alone. */
+struct faulty {
+    struct files files;
+    uint64_t changes;
+    uint64_t fails_at; /* 0: never */
+    bool for_good;
+};
+
+static bool fails(struct files *self)
+{
+    struct faulty *faulty = (struct faulty *)self;
+    uint64_t change = ++faulty->changes;
+    return faulty->fails_at != 0 &&
+           (faulty->for_good ? change >= faulty->fails_at : change == faulty->fails_at);
+}
+
+static int open_file(struct files *self, const char *path, int flags, int mode)
+{
+    return fails(self) ? -EIO : files_posix->open(files_posix, path, flags, mode);
+}
+
+static ssize_t write_some(struct files *self, int fd, const void *data, size_t size,
+                          uint64_t offset)
+{
+    /* Half of it is there when it fails. */
+    if (!fails(self))
+        return files_posix->pwrite(files_posix, fd, data, size, offset);
+    (void)files_posix->pwrite(files_posix, fd, data, size / 2, offset);
+    return -ENOSPC;
+}
+
+static int sync_file(struct files *self, int fd)
+{
+    (void)fd;
+    return fails(self) ? -EIO : 0;
+}
+
+static int rename_file(struct files *self, const char *from, const char *to)
+{
+    return fails(self) ? -EIO : files_posix->rename(files_posix, from, to);
+}
+
+static int make_folder(struct files *self, const char *path, int mode)
+{
+    return fails(self) ? -ENOSPC : files_posix->mkdir(files_posix, path, mode);
+}
+
+static int unlink_file(struct files *self, const char *path)
+{
+    return fails(self) ? -EIO : files_posix->unlink(files_posix, path);
+}
+
+static int remove_folder(struct files *self, const char *path)
+{
+    return fails(self) ? -EIO : files_posix->rmdir(files_posix, path);
+}
+
+static void make_faulty(struct faulty *faulty, uint64_t fails_at, bool for_good)
+{
+    *faulty = (struct faulty){ .files = *files_posix, .fails_at = fails_at, .for_good = for_good };
+    faulty->files.open = open_file;
+    faulty->files.pwrite = write_some;
+    faulty->files.fsync = sync_file;
+    faulty->files.syncfs = NULL;
+    faulty->files.rename = rename_file;
+    faulty->files.mkdir = make_folder;
+    faulty->files.unlink = unlink_file;
+    faulty->files.rmdir = remove_folder;
+}
+
+static void fill(unsigned char *bytes, uint64_t step, uint32_t rank)
+{
+    for (uint32_t i = 0; i < BYTES; i++)
+        bytes[i] = (unsigned char)(i * 7 + step * 31 + rank * 3);
+}
+
+static int save(struct files *files, const char *folder, uint64_t step, uint32_t era)
+{
+    struct checkpoint_part parts[WORLD];
+    unsigned char bytes[BYTES];
+    int rv = 0;
+    for (uint32_t rank = 0; rank < WORLD && rv == 0; rank++) {
+        fill(bytes, step, rank);
+        rv = checkpoint_write_part(files, folder, step, era, rank, bytes, BYTES - rank,
+                                   &parts[rank], NULL);
+    }
+    const struct checkpoint_manifest manifest = { step, era, WORLD, parts };
+    return rv != 0 ? rv : checkpoint_commit(files, folder, &manifest, 2, NULL);
+}
+
+/* The newest whole checkpoint, whose parts have the bytes that were saved; 0: none. */
+static uint64_t newest(const char *folder)
+{
+    struct checkpoint_manifest manifest;
+    struct error damaged, error = { 0 };
+    int rv = checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error);
+    if (rv == TR_ENOENT)
+        return 0;
+    assert_int_equal(rv, 0);
+    for (uint32_t rank = 0; rank < WORLD; rank++) {
+        unsigned char wanted[BYTES], bytes[BYTES];
+        fill(wanted, manifest.step, rank);
+        assert_int_equal(manifest.parts[rank].bytes, BYTES - rank);
+        assert_int_equal(checkpoint_read_part(files_posix, folder, manifest.step, rank,
+                                              &manifest.parts[rank], bytes, NULL), 0);
+        assert_memory_equal(bytes, wanted, BYTES - rank);
+    }
+    uint64_t step = manifest.step;
+    checkpoint_manifest_fini(&manifest);
+    return step;
+}
+
+static void open_folder(char folder[64])
+{
+    snprintf(folder, 64, "/tmp/troupe-checkpoint.XXXXXX");
+    assert_non_null(mkdtemp(folder));
+}
+
+static void close_folder(const char *folder)
+{
+    assert_int_equal(files_remove_tree(files_posix, folder, NULL), 0);
+}
+
+/* step: what is saved while 4 and 8 are there; 8 again is what a later era may do. */
+static void fail_everywhere(uint64_t step, bool for_good)
+{
+    for (uint64_t at = 1;; at++) {
+        char folder[64];
+        struct faulty none, faulty;
+        open_folder(folder);
+        make_faulty(&none, 0, false);
+        assert_int_equal(save(&none.files, folder, 4, 1), 0);
+        assert_int_equal(save(&none.files, folder, 8, 1), 0);
+        make_faulty(&faulty, at, for_good);
+        int rv = save(&faulty.files, folder, step, 2);
+        uint64_t found = newest(folder);
+        if (rv == 0)
+            assert_int_equal(found, step);
+        else
+            assert_true(found == step || found == 8 || (step == 8 && found == 4));
+        /* And the next one is as if nothing had been. */
+        assert_int_equal(save(&none.files, folder, 20, 3), 0);
+        assert_int_equal(newest(folder), 20);
+        close_folder(folder);
+        if (faulty.changes < at) {
+            assert_int_equal(rv, 0);
+            assert_true(at > 10);
+            return;
+        }
+    }
+}
+
+static void failures_leave_a_whole_checkpoint(void **unused)
+{
+    (void)unused;
+    fail_everywhere(12, false);
+    fail_everywhere(12, true);
+    fail_everywhere(8, false);
+    fail_everywhere(8, true);
+}
+
+static void damage(const char *folder, uint64_t step, const char *name, long at)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/checkpoint-%d/%s", folder, (int)step, name);
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    fputc(byte ^ 0x40, file);
+    fclose(file);
+}
+
+static void damage_costs_steps_not_the_run(void **unused)
+{
+    (void)unused;
+    static const char *const names[] = { "part0", "part2", "manifest.json" };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char folder[64];
+        open_folder(folder);
+        assert_int_equal(save(files_posix, folder, 3, 1), 0);
+        assert_int_equal(save(files_posix, folder, 6, 1), 0);
+        damage(folder, 6, names[i], i == 2 ? 0 : 4990);
+        struct checkpoint_manifest manifest;
+        struct error damaged, error = { 0 };
+        assert_int_equal(checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error),
+                         0);
+        assert_int_equal(manifest.step, 3);
+        assert_non_null(strstr(damaged.text, names[i]));
+        checkpoint_manifest_fini(&manifest);
+        assert_int_equal(checkpoint_choose(files_posix, folder, WORLD + 1, &manifest, &damaged,
+                                           &error), TR_EMISMATCH);
+        damage(folder, 3, "part1", 0);
+        assert_int_equal(newest(folder), 0);
+        close_folder(folder);
+    }
+}
+
+static void only_the_newest_are_kept(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    struct checkpoint_manifest manifest;
+    open_folder(folder);
+    assert_int_equal(newest(folder), 0);
+    for (uint64_t step = 9; step <= 12; step++)
+        assert_int_equal(save(files_posix, folder, step, 1), 0);
+    for (uint64_t step = 9; step <= 12; step++) {
+        int rv = checkpoint_find(files_posix, folder, step, &manifest, NULL);
+        assert_int_equal(rv, step <= 10 ? TR_ENOENT : 0);
+        checkpoint_manifest_fini(&manifest);
+    }
+    close_folder(folder);
+    assert_int_equal(newest(folder), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_leave_a_whole_checkpoint),
+        cmocka_unit_test(damage_costs_steps_not_the_run),
+        cmocka_unit_test(only_the_newest_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
