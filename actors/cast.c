@@ -200,12 +200,11 @@ static void fill_reducers(struct cast *cast)
             .plan = o->plan,
             .files = o->files,
             .checkpoints = o->checkpoints,
+            .checkpoint_keep = o->checkpoint_keep,
         };
     cast->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
         .files = o->files,
-        .checkpoints = o->checkpoints,
-        .keep = o->checkpoint_keep,
     };
 }
 

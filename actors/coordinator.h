@@ -11,7 +11,7 @@
  * joins anew or asks to be restored: all are told, and what they do in it is refused with
  * TR_EROLLBACK. The next begins when all of them asked to be restored, from the newest checkpoint
  * that is whole. A coordinator that was started again knows no era until members join that are in
- * one: it rolls nobody back by itself.
+ * one: it rolls nobody back by itself. Where checkpoints are kept, and how many (0: 2), trainers say.
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */

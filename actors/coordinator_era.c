@@ -16,7 +16,7 @@
 struct choosing {
     struct job job;
     struct files *files;
-    const char *folder;
+    char *folder;
     uint32_t world;
     struct checkpoint_manifest manifest; /* of none: world 0 */
     struct error damaged;
@@ -191,6 +191,7 @@ static void chosen(struct actor *self, struct job *job, int status)
             fail_restores(self, &choosing->error);
     }
     checkpoint_manifest_fini(&choosing->manifest);
+    free(choosing->folder);
     free(choosing);
 }
 
@@ -198,23 +199,44 @@ static void choose(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     struct choosing *choosing = calloc(1, sizeof *choosing);
+    if (choosing != NULL && state->checkpoints != NULL) {
+        choosing->folder = strdup(state->checkpoints);
+        if (choosing->folder == NULL) {
+            free(choosing);
+            choosing = NULL;
+        }
+    }
     if (choosing == NULL) {
         struct error error;
         error_set(&error, TR_ENOMEM, "the coordinator has no memory to look for a checkpoint");
         fail_restores(self, &error);
         return;
     }
-    if (state->options->checkpoints == NULL) {
+    if (state->checkpoints == NULL) {
         begin_era(self, choosing);
         free(choosing);
         return;
     }
     choosing->files = coordinator_files(state);
-    choosing->folder = state->options->checkpoints;
     choosing->world = state->world;
     choosing->job = (struct job){ .piece = find_newest, .done = chosen, .arg = choosing };
     state->choosing = choosing;
     crew_submit(self, &choosing->job);
+}
+
+int coordinator_keep_folder(struct coordinator *state, const struct message *request,
+                            uint32_t keep, struct error *error)
+{
+    size_t size = request->frame.body_bytes;
+    state->keep = keep;
+    if (size == 0)
+        return 0;
+    char *folder = strndup(message_body(request), size);
+    if (folder == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
+    free(state->checkpoints);
+    state->checkpoints = folder;
+    return 0;
 }
 
 int coordinator_restore(struct actor *self, struct message *request, struct error *error)
@@ -230,6 +252,9 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
         !address_equal(coordinator_member_address(state, MSG_ROLE_REDUCER, rank), from))
         return error_set(error, TR_EINVAL, "rank %" PRIu32 " asks to be restored, but did not join",
                          rank);
+    rv = coordinator_keep_folder(state, request, head->keep, error);
+    if (rv != 0)
+        return rv;
     if (state->entered)
         end_era(self);
     struct message *before;
@@ -249,4 +274,5 @@ void coordinator_free_restores(struct actor *self, struct coordinator *state)
     for (uint32_t rank = 0; rank < state->world; rank++)
         message_release(self, state->restores[rank]);
     free(state->restores);
+    free(state->checkpoints);
 }

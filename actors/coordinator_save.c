@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actors/checkpoint.h"
 #include "actors/coordinator_state.h"
@@ -22,7 +23,7 @@ struct saving {
     bool abandoned; /* its era is over */
     bool found;     /* it was committed before */
     struct files *files;
-    const char *folder;
+    char *folder;
     uint32_t keep;
     struct checkpoint_manifest manifest; /* of the parts that were reported */
     struct error error;                  /* when ENDED: code 0 or why there is none */
@@ -37,6 +38,7 @@ static void destroy(struct actor *self, struct saving *saving)
         message_release(self, saving->requests[rank]);
     free(saving->requests);
     free(saving->came);
+    free(saving->folder);
     checkpoint_manifest_fini(&saving->manifest);
     free(saving);
 }
@@ -124,14 +126,16 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     if (saving == NULL)
         return NULL;
     saving->files = coordinator_files(state);
-    saving->folder = state->options->checkpoints;
-    saving->keep = state->options->keep;
+    saving->folder = strdup(state->checkpoints);
+    saving->keep = state->keep;
     saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
     saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
     saving->came = calloc(head->world, sizeof *saving->came);
     saving->requests = calloc(head->world, sizeof(struct message *));
-    if (saving->manifest.parts != NULL && saving->came != NULL && saving->requests != NULL)
+    if (saving->folder != NULL && saving->manifest.parts != NULL && saving->came != NULL &&
+        saving->requests != NULL)
         return saving;
+    free(saving->folder);
     free(saving->manifest.parts);
     free(saving->came);
     free(saving->requests);
@@ -142,7 +146,7 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
 static int check(const struct coordinator *state, const struct msg_checkpoint_part *head,
                  struct error *error)
 {
-    if (state->options->checkpoints == NULL)
+    if (state->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
     if (head->era == 0 || head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
@@ -186,7 +190,9 @@ int coordinator_save_part(struct actor *self, struct message *request, struct er
     struct coordinator *state = actor_state(self);
     const struct msg_checkpoint_part *head = message_head(request);
     struct saving *saving;
-    int rv = check(state, head, error);
+    int rv = coordinator_keep_folder(state, request, head->keep, error);
+    if (rv == 0)
+        rv = check(state, head, error);
     if (rv == 0)
         rv = find(self, head, &saving, error);
     if (rv != 0)

@@ -31,6 +31,8 @@ struct coordinator {
     uint32_t num_done;
     bool stopping;
     int code; /* of the job */
+    char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
+    uint32_t keep;
     uint32_t era;
     struct timer tell_again;   /* of the era's beginning */
     bool entered;              /* some reducer was restored to the era */
@@ -77,6 +79,10 @@ void coordinator_free_barriers(struct actor *self, struct coordinator *state);
 void coordinator_free_epochs(struct coordinator *state);
 void coordinator_free_restores(struct actor *self, struct coordinator *state);
 void coordinator_free_saving(struct actor *self, struct coordinator *state);
+
+/* Keeps the folder that is in the body of a request, and how many checkpoints to keep there. */
+int coordinator_keep_folder(struct coordinator *state, const struct message *request,
+                            uint32_t keep, struct error *error);
 
 struct files *coordinator_files(const struct coordinator *state);
 

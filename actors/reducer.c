@@ -129,6 +129,9 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     if (head->operation != MSG_GROUP_RESTORE && head->operation != MSG_GROUP_FINISH && r->era == 0)
         return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
                          "call tr_group_restore()", r->options->rank);
+    if (r->options->checkpoints != NULL && strlen(r->options->checkpoints) > MSG_PATH_BYTES_MAX)
+        return error_set(error, TR_ETOOBIG, "the path of the checkpoints' folder has more than %u "
+                         "bytes", MSG_PATH_BYTES_MAX);
     if (head->operation == MSG_GROUP_SAVE && r->options->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
     return 0;

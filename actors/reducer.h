@@ -38,6 +38,7 @@ struct reducer_options {
     struct address root;      /* see member.h */
     struct files *files;      /* NULL: files_posix */
     const char *checkpoints;  /* their folder, the same on every host; NULL: none are kept */
+    uint32_t checkpoint_keep; /* 0: coordinator.h's */
 };
 
 /* "reducer/RANK" */

@@ -15,11 +15,20 @@ static struct message *make(struct actor *self, const struct reducer *r)
                                       [MSG_GROUP_SAVE] = MSG_CHECKPOINT_PART,
                                       [MSG_GROUP_FINISH] = MSG_JOB_DONE };
     struct message *request = message_create(self, kinds[op->kind]);
-    if (request == NULL)
+    const char *path = r->options->checkpoints;
+    bool with_path = path != NULL && (op->kind == MSG_GROUP_RESTORE || op->kind == MSG_GROUP_SAVE);
+    uint32_t path_bytes = with_path ? (uint32_t)strlen(path) : 0, keep = r->options->checkpoint_keep;
+    void *body = request == NULL || !with_path ? NULL
+                                               : message_body_alloc(self, request, path_bytes);
+    if (request == NULL || (with_path && body == NULL)) {
+        message_release(self, request);
         return NULL;
+    }
+    if (with_path)
+        memcpy(body, path, path_bytes);
     void *head = message_head(request);
     if (op->kind == MSG_GROUP_RESTORE)
-        *(struct msg_restore *)head = (struct msg_restore){ rank, world };
+        *(struct msg_restore *)head = (struct msg_restore){ rank, world, path_bytes, keep };
     else if (op->kind == MSG_GROUP_BARRIER)
         *(struct msg_barrier *)head = (struct msg_barrier){
             .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
@@ -29,7 +38,7 @@ static struct message *make(struct actor *self, const struct reducer *r)
     else
         *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
             .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
-            .rank = rank, .world = world };
+            .rank = rank, .world = world, .path_bytes = path_bytes, .keep = keep };
     return request;
 }
 

@@ -331,7 +331,12 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     }
     if (t->save_every == 0 && !t->values->resume)
         return 0;
-    t->checkpoints = given != NULL ? strdup(given) : files_join(t->values->run, "checkpoints");
+    char *path = given != NULL ? strdup(given) : files_join(t->values->run, "checkpoints");
+    /* Whichever process coordinates may have started in another folder. */
+    char *here = path == NULL || path[0] == '/' ? NULL : realpath(".", NULL);
+    t->checkpoints = here != NULL ? files_join(here, path) : path != NULL ? strdup(path) : NULL;
+    free(here);
+    free(path);
     layout->checkpoints = t->checkpoints;
     layout->checkpoint_keep = (uint32_t)t->values->checkpoint_keep;
     return t->checkpoints != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory", t->values->run);

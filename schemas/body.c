@@ -249,6 +249,10 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_array(((const struct msg_members_reply *)head)->count, ADDRESS_BYTES, length);
     case MSG_BATCH_PIECE:
         return verify_array(((const struct msg_batch_piece *)head)->count, 1, length);
+    case MSG_RESTORE:
+        return verify_array(((const struct msg_restore *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_PART:
+        return verify_array(((const struct msg_checkpoint_part *)head)->path_bytes, 1, length);
     case MSG_RESTORED:
         return verify_array(((const struct msg_restored *)head)->world, ADDRESS_BYTES, length);
     case MSG_REDUCE:

@@ -44,12 +44,13 @@
 #define FIELDS_msg_batch_pull(S, D, F) S(loader) S(batch) S(offset) S(epoch) S(bytes_max)
 #define FIELDS_msg_batch_piece(S, D, F) S(offset) S(count)
 #define FIELDS_msg_era(S, D, F) S(era)
-#define FIELDS_msg_restore(S, D, F) S(rank) S(world)
+#define FIELDS_msg_restore(S, D, F) S(rank) S(world) S(path_bytes) S(keep)
 #define FIELDS_msg_restored(S, D, F) S(step) S(bytes) S(crc32c) S(found) S(era) S(world)
 #define FIELDS_msg_reduce(S, D, F) \
     S(sequence) S(total) S(piece) S(piece_values) S(count) S(era) S(rank) S(world)
 #define FIELDS_msg_reduced(S, D, F) S(sequence) S(piece) S(count) S(era)
-#define FIELDS_msg_checkpoint_part(S, D, F) S(step) S(bytes) S(crc32c) S(era) S(rank) S(world)
+#define FIELDS_msg_checkpoint_part(S, D, F) \
+    S(step) S(bytes) S(crc32c) S(era) S(rank) S(world) S(path_bytes) S(keep)
 #define FIELDS_msg_checkpoint_done(S, D, F) S(step) S(era)
 #define FIELDS_msg_group_request(S, D, F) S(value) S(count) S(timeout_ns) S(operation)
 #define FIELDS_msg_group_reply(S, D, F) S(step) S(count) S(found) S(era)

@@ -24,6 +24,7 @@
          ? BULK_BYTES_MAX                                                                        \
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED                                                 \
          ? MSG_REDUCE_VALUES_MAX * sizeof(float)                                                 \
+     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART ? MSG_PATH_BYTES_MAX                   \
      : (id) == MSG_RESTORED                               ? TEXT_BYTES_MAX                       \
                                                           : 0)
 

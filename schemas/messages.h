@@ -385,10 +385,16 @@ struct msg_era {
     uint32_t era;
 };
 
-/* To the coordinator: a reducer that joined is ready for the next era. Answered when all are. */
+/* Of a path in a body. */
+#define MSG_PATH_BYTES_MAX 4096u
+
+/* To the coordinator: a reducer that joined is ready for the next era. Answered when all are.
+ * Body: the folder of checkpoints, not terminated; none: none are kept. */
 struct msg_restore {
     uint32_t rank;
     uint32_t world;
+    uint32_t path_bytes;
+    uint32_t keep; /* checkpoints; 0: coordinator.h's */
 };
 
 /* Body: struct address[world], the reducers of the era by rank. */
@@ -421,7 +427,8 @@ struct msg_reduced {
     uint32_t era;
 };
 
-/* To the coordinator: a part of a checkpoint is on disk. Answered when all of it is. */
+/* To the coordinator: a part of a checkpoint is on disk. Answered when all of it is. Body: as of a
+ * restore, for a coordinator that was started again since. */
 struct msg_checkpoint_part {
     uint64_t step;
     uint64_t bytes;
@@ -429,6 +436,8 @@ struct msg_checkpoint_part {
     uint32_t era;
     uint32_t rank;
     uint32_t world;
+    uint32_t path_bytes;
+    uint32_t keep;
 };
 
 struct msg_checkpoint_done {

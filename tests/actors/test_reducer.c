@@ -317,7 +317,7 @@ static void open_world(struct world *w, uint64_t seed, uint32_t world, uint32_t 
     w->files = *files_posix;
     w->files.fsync = sync_maybe;
     w->files.syncfs = NULL;
-    w->coordinator = (struct coordinator_options){ .files = &w->files, .checkpoints = w->folder };
+    w->coordinator = (struct coordinator_options){ .files = &w->files };
     asker_open(&w->asker, seed, seed % 2 != 0);
     for (uint32_t rank = 0; rank < world; rank++) {
         w->reducers[rank] = (struct reducer_options){ .rank = rank, .world = world,
@@ -396,7 +396,6 @@ static void a_new_job_begins_at_the_last_checkpoint(void **unused)
     run(&w);
     asker_close(&w.asker);
     open_world(&again, 6, 3, 0);
-    again.coordinator.checkpoints = w.folder;
     for (uint32_t rank = 0; rank < 3; rank++)
         again.reducers[rank].checkpoints = w.folder;
     /* Damaged, it begins at the one before, and nobody is harmed. */
