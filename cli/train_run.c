@@ -323,11 +323,8 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     t->save_every = t->values->checkpoint_every;
     if (t->in_cluster) {
         const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
-        given = all->folder; /* the coordinator's process has to know it too */
+        given = all->folder != NULL ? all->folder : given;
         t->save_every = t->save_every != 0 ? t->save_every : all->every;
-        if (t->save_every != 0 && given == NULL)
-            return error_set(error, TR_EINVAL, "%s names no folder for checkpoints: add its field "
-                             "'checkpoints.folder'", t->process.cluster_path);
     }
     if (t->save_every == 0 && !t->values->resume)
         return 0;

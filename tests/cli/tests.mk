@@ -8,6 +8,7 @@ cli_shell_tests = \
     tests/cli/checkpoint.sh \
     tests/cli/cluster.sh \
     tests/cli/cluster_keys.sh \
+    tests/cli/cluster_train.sh \
     tests/cli/debian.sh \
     tests/cli/edges.sh \
     tests/cli/generate.sh \
