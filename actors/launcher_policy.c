@@ -148,7 +148,7 @@ static void describe(char *text, size_t size, const struct launcher_policy *poli
 static void revive_ended(struct launcher_policy *policy)
 {
     for (uint32_t p = 0; p < policy->count; p++)
-        if (policy->members[p].state == LAUNCHER_IDLE)
+        if (policy->members[p].ended)
             enter(&policy->members[p], LAUNCHER_PAUSING, policy->now_ns);
 }
 
@@ -200,8 +200,11 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         failed(policy, process, code, signal);
     } else {
         /* A server or sampler that ends well before the trainers do was told that the job is over
-         * and was faster. */
+         * and was faster; or was not, and is missed soon. */
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        member->ended = true;
+        if (member->role != LAUNCHER_TRAINER && has_trainers(policy))
+            enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
     }
@@ -254,7 +257,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     *command = (struct launcher_command){.process = process};
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
-        member->ready = false;
+        member->ready = member->ended = false;
         command->action = LAUNCHER_START;
         command->incarnation = ++member->incarnation;
     } else if (member->state == LAUNCHER_STOPPING) {

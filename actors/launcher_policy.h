@@ -9,6 +9,7 @@
  *         budget: so many restarts in a period, given back by a committed checkpoint
  *     a role without budget -> everything is stopped, the job failed
  *         (a trainer's failure also starts again those that had ended well)
+ *     one without trainers ended well while they go on -> started again after LAUNCHER_GRACE_NS
  *     every process with trainers ended well -> the others are asked to stop, the job succeeded
  *     stop asked -> everything is asked to stop, in order; asked again -> everything is killed
  *
@@ -68,6 +69,7 @@ struct launcher_member {
     enum launcher_state state;
     bool told;  /* the command of its state was taken */
     bool ready; /* since it was started last */
+    bool ended; /* well, and was not started again */
     uint64_t at_ns;
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */

@@ -130,5 +130,10 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         if (rv == 0)
             nanosleep(&look, NULL);
     }
+    /* A node that fails ends its actors too. */
+    pthread_mutex_lock(&graph->mutex);
+    if (rv == 0 && !graph->stopping)
+        rv = node_failure(graph->node);
+    pthread_mutex_unlock(&graph->mutex);
     return rv != 0 ? session_failf(graph->session, rv, "the process: %s", tr_strerror(rv)) : 0;
 }

@@ -240,6 +240,24 @@ static void a_trainer_that_fails_brings_the_others_back(void **unused)
     assert_int_equal(result(&world, NULL), 0);
 }
 
+static void a_server_that_left_too_early_is_missed(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    ends(&world, 1, 0, 0);
+    uint64_t before_ns = world.now_ns;
+    wait_for_it(&world);
+    assert_true(world.alive[1]);
+    assert_int_equal(world.now_ns - before_ns, LAUNCHER_GRACE_NS);
+    ends(&world, 0, 0, 0);
+    ends(&world, 3, 0, 0); /* the trainer: now nobody is missed any more */
+    ends(&world, 2, 0, 0);
+    ends(&world, 1, 0, 0);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
 static void a_stop_is_in_order_and_a_second_one_at_once(void **unused)
 {
     struct world world;
@@ -370,6 +388,7 @@ int main(void)
         cmocka_unit_test(pauses_double_until_it_is_ready),
         cmocka_unit_test(wrong_usage_is_final),
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
+        cmocka_unit_test(a_server_that_left_too_early_is_missed),
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
         cmocka_unit_test(who_does_not_stop_is_killed),
         cmocka_unit_test(every_job_ends),

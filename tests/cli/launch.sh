@@ -19,7 +19,7 @@ within() {
     >"$work/out" 2>"$work/err" || exit 99
 mkdir -m 700 "$work/sockets" || exit 99
 cat >"$work/cluster.json" <<E2
-{"name": "job", "graph": "g/toy.json", "seed": 3,
+{"name": "job", "graph": "g/toy.json", "seed": 3, "direct": false,
  "hosts": [{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1,
             "processes": "role"}],
  "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": 3, "seconds": 600}}
@@ -83,6 +83,19 @@ for process in 0 1 2 3; do
         expect "process $process killed after $line epochs: with the same model" same_run one
     done
 done
+
+# A server that stands still until the others count it as dead learns so, ends and is started again.
+begin 40
+within reached 2
+pid=$(pid_of 1)
+kill -STOP "$pid"
+sleep 7
+kill -CONT "$pid"
+within is_gone "$launcher" || kill -KILL "$launcher"
+wait "$launcher"
+code=$?
+expect "a server that stood still: the job ends well" exited 0
+expect "a server that stood still: with the same model" same_run one
 
 # Two trainers in two processes, each with a server and a sampler of its own: when one dies, both
 # go back to the last checkpoint.
