@@ -102,7 +102,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
 
 int member_join(struct actor *self, struct member *member)
 {
-    member->until_ns = actor_now_ns(self) + MEMBER_JOIN_NS;
+    member->until_ns = actor_now_ns(self) + MEMBER_FIRST_JOIN_NS;
     look_for_coordinator(self, member);
     return 0;
 }

@@ -14,8 +14,10 @@
 #include "runtime/timer.h"
 #include "schemas/messages.h"
 
-/* How long a member waits for a coordinator before it ends: time to restart one. */
+/* How long a member waits for a coordinator that it lost before it ends: time to restart one. */
 #define MEMBER_JOIN_NS UINT64_C(30000000000)
+/* And for the first one, whose process may have a large partition to load before. */
+#define MEMBER_FIRST_JOIN_NS UINT64_C(600000000000)
 /* A restarted member may come before the end of its past life is known: it asks again. */
 #define MEMBER_RETRY_NS UINT64_C(50000000)
 

@@ -14,6 +14,8 @@
 
 /* Rows of labels read at a time to count classes. */
 #define LABELS_AT_ONCE 65536u
+/* And at most so many bytes of them, where a node has many. */
+#define LABELS_BYTES_AT_ONCE ((size_t)16 << 20)
 
 /* More threads than this gain nothing from blocks of 1024 rows. */
 #define JOB_THREADS_MAX 64
@@ -183,12 +185,17 @@ static int complete_config(struct run_job *job, struct error *error)
     return 0;
 }
 
-/* Counts each class among the seeds of a batch; of several labels a node, each by itself. */
-static void count_labels(const struct model_config *model, const struct mini_batch *batch,
+static size_t rows_at_once(const struct tr_feature_info *info)
+{
+    size_t rows = info->row_bytes > 0 ? LABELS_BYTES_AT_ONCE / info->row_bytes : LABELS_AT_ONCE;
+    return rows < 1 ? 1 : rows < LABELS_AT_ONCE ? rows : LABELS_AT_ONCE;
+}
+
+/* Counts each class among labels; of several labels a node, each by itself. */
+static void count_labels(const struct model_config *model, const struct batch_rows *labels,
                          uint64_t *counts)
 {
-    const struct batch_rows *labels = &batch->nodes[0].labels;
-    for (uint32_t i = 0; i < batch->nodes[0].num_seeds; i++) {
+    for (uint32_t i = 0; i < labels->num_rows; i++) {
         if (model->loss == MODEL_SIGMOID) {
             for (uint32_t c = 0; c < model->classes && c < labels->width; c++)
                 counts[c] += labels_target(labels, i, c) > 0.5f;
@@ -198,6 +205,35 @@ static void count_labels(const struct model_config *model, const struct mini_bat
         if (label >= 0 && label < model->classes)
             counts[label]++;
     }
+}
+
+/* Labels are fetched, not sampled: also a process that has no part of the graph and no trainer of
+ * rank 0 knows the weights. Counts are whole numbers, so they are the same in any order. */
+static int count_classes_of(struct run_job *job, const struct tr_nodes *nodes, uint64_t *counts,
+                            struct error *error)
+{
+    struct tr_feature_info info;
+    int rv = find_table(job, job->config->labels, &info, error);
+    if (rv != 0)
+        return rv;
+    size_t at_once = rows_at_once(&info), count = tr_nodes_count(nodes);
+    void *rows = malloc(at_once * info.row_bytes + 1);
+    struct batch_rows labels = {.dtype = info.dtype, .width = info.width,
+                                .row_bytes = info.row_bytes, .rows = rows};
+    if (rows == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for labels");
+    for (size_t begin = 0; begin < count && rv == 0; begin += labels.num_rows) {
+        size_t left = count - begin;
+        labels.num_rows = (uint32_t)(left < at_once ? left : at_once);
+        rv = tr_graph_fetch(job->graph, 0, info.name, tr_nodes_ids(nodes) + begin, labels.num_rows,
+                            TR_WAIT_FOREVER, rows);
+        if (rv == 0)
+            count_labels(&job->config->model, &labels, counts);
+        else
+            session_failed(job->session, rv, error);
+    }
+    free(rows);
+    return rv;
 }
 
 /* Weight of a class = labels / (classes * labels of that class), of the training nodes; 0
@@ -216,26 +252,23 @@ static int balance_classes(struct run_job *job, struct error *error)
 {
     struct run_config *config = job->config;
     uint32_t classes = config->model.classes;
-    struct run_job_split train = {0};
+    struct tr_nodes *nodes = NULL;
     uint64_t *counts = calloc(classes, sizeof *counts);
     job->class_weights = calloc(classes, sizeof *job->class_weights);
     int rv = counts == NULL || job->class_weights == NULL
                  ? error_set(error, TR_ENOMEM, "no memory for the class weights")
-                 : run_job_split_open(job, config->train_mask, &train, error);
-    if (rv == 0)
-        rv = train.source.base.start_epoch(&train.source.base, 0, error);
-    const struct mini_batch *batch;
-    while (rv == 0 &&
-           (rv = train.source.base.next(&train.source.base, &batch, error)) == 0) {
-        count_labels(&config->model, batch, counts);
-        train.source.base.release(&train.source.base, batch);
+                 : 0;
+    if (rv == 0) {
+        rv = tr_nodes_masked(job->graph, 0, config->train_mask, &nodes);
+        rv = rv == 0 ? 0 : session_failed(job->session, rv, error);
     }
-    if (rv == TR_EEND) {
-        rv = 0;
+    if (rv == 0)
+        rv = count_classes_of(job, nodes, counts, error);
+    if (rv == 0) {
         weigh_classes(counts, classes, job->class_weights);
         config->model.class_weights = job->class_weights;
     }
-    run_job_split_close(&train);
+    tr_nodes_close(nodes);
     free(counts);
     return rv;
 }
@@ -264,7 +297,8 @@ static int open_model(struct run_job *job, const struct run_job_layout *layout,
                       struct error *error)
 {
     size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
-    job->threads = choose_threads(layout->threads) / trainers;
+    job->threads_of_all = choose_threads(layout->threads);
+    job->threads = job->threads_of_all / trainers;
     job->threads = job->threads != 0 ? job->threads : 1;
     return run_job_replica(job, &job->parallel, &job->model, error);
 }
@@ -307,6 +341,7 @@ void run_job_close(struct run_job *job)
     tensor_fini(&job->logits);
     model_destroy(job->model);
     crew_parallel_destroy(job->parallel);
+    crew_parallel_destroy(job->wide);
     tr_graph_close(job->graph);
     tr_session_close(job->session);
     free(job->class_weights);
@@ -404,6 +439,18 @@ void run_job_split_close(struct run_job_split *split)
     *split = (struct run_job_split){0};
 }
 
+/* Passes over the whole graph take long, and the trainers whose threads these are wait meanwhile. */
+static int widen(struct run_job *job, struct error *error)
+{
+    if (job->wide == NULL && job->threads_of_all > job->threads)
+        job->wide = crew_parallel_create(job->threads_of_all - 1);
+    if (job->wide == NULL && job->threads_of_all > job->threads)
+        return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
+    if (job->wide != NULL)
+        model_set_parallel(job->model, job->wide);
+    return 0;
+}
+
 static int open_exact(struct run_job *job, struct error *error)
 {
     if (job->exact != NULL)
@@ -416,19 +463,27 @@ static int open_exact(struct run_job *job, struct error *error)
 
 int run_job_infer(struct run_job *job, struct error *error)
 {
-    int rv = open_exact(job, error);
-    return rv == 0 ? exact_infer(job->exact, &job->logits, error) : rv;
+    int rv = widen(job, error);
+    if (rv == 0)
+        rv = open_exact(job, error);
+    if (rv == 0)
+        rv = exact_infer(job->exact, &job->logits, error);
+    model_set_parallel(job->model, job->parallel);
+    return rv;
 }
 
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
                   struct error *error)
 {
-    int rv = open_exact(job, error);
-    if (rv != 0)
-        return rv;
-    return exact_scores(job->exact, &job->logits, job->config->labels,
-                        tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
-                        error);
+    int rv = widen(job, error);
+    if (rv == 0)
+        rv = open_exact(job, error);
+    if (rv == 0)
+        rv = exact_scores(job->exact, &job->logits, job->config->labels,
+                          tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes),
+                          scores, error);
+    model_set_parallel(job->model, job->parallel);
+    return rv;
 }
 
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,

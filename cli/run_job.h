@@ -46,6 +46,8 @@ struct run_job {
     struct tr_graph *graph;
     struct parallel *parallel;
     size_t threads; /* of each trainer */
+    size_t threads_of_all;
+    struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
     struct model *model;
     float *class_weights;
     struct exact_graph whole;

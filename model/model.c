@@ -43,6 +43,11 @@ struct parallel *model_parallel(const struct model *model)
     return model->tools.parallel;
 }
 
+void model_set_parallel(struct model *model, struct parallel *parallel)
+{
+    model->tools.parallel = parallel;
+}
+
 const struct kernels *model_kernels(const struct model *model)
 {
     return model->tools.kernels;

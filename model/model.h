@@ -33,6 +33,8 @@ void model_destroy(struct model *model);
 const struct model_config *model_configuration(const struct model *model);
 const struct params *model_params(const struct model *model);
 struct parallel *model_parallel(const struct model *model);
+/* Computes with that one from here on; which one changes no bit of a result. */
+void model_set_parallel(struct model *model, struct parallel *parallel);
 const struct kernels *model_kernels(const struct model *model);
 
 /* Computes with another variant of the loops; for tests of their equality. */

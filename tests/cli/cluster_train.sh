@@ -29,6 +29,17 @@ run timeout 120 "$TROUPE" launch "$work/c.json" --run "$work/four" -- $options
 expect "four processes train" exited 0
 equal "four processes" four
 
+# Weights of classes are counted by each process, that of the second trainer too.
+troupe train "$work/g/toy.json" --run "$work/weighed" --trainers 2 $options --balanced-weights
+expect "one process trains with balanced weights" exited 0
+expect "balanced weights change the model" \
+    sh -c "! cmp -s '$work/one/model.safetensors' '$work/weighed/model.safetensors'"
+run timeout 120 "$TROUPE" launch "$work/c.json" --run "$work/weighed-four" -- $options \
+    --balanced-weights
+expect "four processes train with balanced weights" exited 0
+expect "balanced weights: the same model" \
+    cmp -s "$work/weighed/model.safetensors" "$work/weighed-four/model.safetensors"
+
 # Once the run has a checkpoint: kills the process that the launcher numbers so.
 kill_process() {
     tries=0

@@ -59,6 +59,13 @@ epochs=3
 train group p2 --model sage --batch-size 25 --checkpoint-every 3
 equal "one trainer in a group" sage-1-1-1 group
 
+train exact-1 p1 --model sage --trainers 4 --batch-size 25 --deal shuffle \
+    --threads 1 --balanced-weights
+expect "exact evaluation, balanced weights: trains" exited 0
+train exact-2 p4 --model sage --trainers 4 --batch-size 25 --deal shuffle \
+    --threads 9 --balanced-weights
+equal "exact evaluation on more threads" exact-1 exact-2
+
 expect "config.json says how many" grep -q '"trainers": 4' "$work/sage-4-1-1/config.json"
 train bad p2 --trainers 2 --optimiser sgd --lr 1000000 --momentum 0.99 --batch-size 25
 expect "a trainer that fails ends all" fails_with "not finite"
