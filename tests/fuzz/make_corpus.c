@@ -347,7 +347,12 @@ static void make_words(void)
     const struct runtime_name name = { "part/7", 1 };
     const struct runtime_found found = { { 1, 2, 3, 4 } };
     const size_t room = RUNTIME_CODEC_BYTES_MAX;
-    put_words(0, "hello", hello_encode(&hello, at, room), bytes);
+    int count = hello_encode(&hello, at, room - 2);
+    put_words(0, "hello", count, bytes);
+    /* The same as a whole record: its type, and in pieces of what size it comes. */
+    memmove(at + 2, at, (size_t)count);
+    memcpy(at, "\1\0", 2);
+    put_words(15, "greeting", count + 2, bytes);
     put_words(1, "refuse", refuse_encode(3, at, room), bytes);
     memcpy(at, &header, sizeof header);
     put_words(2, "header", sizeof header, bytes);

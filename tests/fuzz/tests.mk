@@ -46,7 +46,8 @@ tests_fuzz_fuzz_csv_LDADD = $(fuzz_driver) $(partition_libs)
 tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
 tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
 
-tests_fuzz_fuzz_hello_SOURCES = tests/fuzz/fuzz_hello.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_hello_SOURCES = tests/fuzz/fuzz_hello.c tests/fuzz/fuzz.h \
+    tests/fuzz/memory_stream.c tests/fuzz/memory_stream.h
 tests_fuzz_fuzz_hello_LDADD = $(fuzz_driver) $(runtime_libs)
 
 tests_fuzz_fuzz_link_SOURCES = tests/fuzz/fuzz_link.c tests/fuzz/fuzz.h \
