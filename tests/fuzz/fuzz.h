@@ -22,6 +22,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A target may have a way of its own to change inputs (json_mutator.c); the driver has the other,
+ * which changes bytes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+
 /* The first bytes of an input choose what is done with the rest. 0 where there are none left. */
 struct fuzz_bytes {
     const uint8_t *at;

@@ -38,7 +38,8 @@ static void touch_edges(const struct edge_part *edges, uint64_t columns)
     for (uint64_t i = 0; i < csc->num_edges; i++)
         assert(csc->column_global != NULL ? csc->column_global[indices[i]] < columns
                                           : indices[i] < columns);
-    fuzz_touch(edges->original_edge_ids, csc->num_edges * 8);
+    if (edges->original_edge_ids != NULL)
+        fuzz_touch(edges->original_edge_ids, csc->num_edges * 8);
     fuzz_touch(edges->edge_rank, csc->num_rows * 8);
     touch_tables(edges->features, edges->num_features);
 }

@@ -17,7 +17,12 @@
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"
 
+/* Where a target has none, bytes are all that is changed. */
+#pragma weak LLVMFuzzerCustomMutator
+
 #define MUTATIONS 10000
+/* What a target's own mutator may add. */
+#define GROWTH_BYTES 4096
 /* Beyond this an input is no better at finding mistakes. */
 #define INPUT_BYTES_MAX ((size_t)1 << 20)
 #define CORPUS_MAX 4096
@@ -142,18 +147,29 @@ static size_t splice(uint64_t *state, uint8_t *bytes, size_t size, const struct 
     return size + count;
 }
 
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+    uint64_t state = size; /* what calls this has drawn already */
+    random_damage(&state, data, size);
+    return size < max_size ? size : max_size;
+}
+
 static void run_mutation(const struct corpus *corpus, uint64_t number)
 {
     uint64_t state = number;
     const struct input *one = &corpus->all[random_below(&state, corpus->count)];
     const struct input *other = &corpus->all[random_below(&state, corpus->count)];
-    uint8_t *bytes = malloc(one->size + other->size + 1);
+    size_t most = one->size + other->size + GROWTH_BYTES;
+    uint8_t *bytes = malloc(most);
     size_t size = one->size;
     assert(bytes != NULL);
     memcpy(bytes, one->data, size);
     if (random_below(&state, 3) == 0)
         size = splice(&state, bytes, size, other);
-    random_damage(&state, bytes, size);
+    if (LLVMFuzzerCustomMutator != NULL && random_below(&state, 2) == 0)
+        size = LLVMFuzzerCustomMutator(bytes, size, most, (unsigned)random_next(&state));
+    else
+        random_damage(&state, bytes, size);
     run(bytes, size);
     free(bytes);
 }

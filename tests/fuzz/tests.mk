@@ -23,21 +23,22 @@ endif
 EXTRA_DIST += tests/fuzz/corpus
 
 fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_files.h
+fuzz_json = tests/fuzz/json_mutator.c
 fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
 
 tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_batch_LDADD = $(fuzz_driver) $(actors_libs)
 
-tests_fuzz_fuzz_checkpoint_SOURCES = tests/fuzz/fuzz_checkpoint.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_checkpoint_SOURCES = tests/fuzz/fuzz_checkpoint.c tests/fuzz/fuzz.h $(fuzz_json)
 tests_fuzz_fuzz_checkpoint_LDADD = $(fuzz_driver) $(actors_libs)
 
-tests_fuzz_fuzz_chunked_SOURCES = tests/fuzz/fuzz_chunked.c $(fuzz_raw)
+tests_fuzz_fuzz_chunked_SOURCES = tests/fuzz/fuzz_chunked.c $(fuzz_raw) $(fuzz_json)
 tests_fuzz_fuzz_chunked_LDADD = $(fuzz_driver) $(partition_libs)
 
-tests_fuzz_fuzz_cluster_SOURCES = tests/fuzz/fuzz_cluster.c $(fuzz_memory)
+tests_fuzz_fuzz_cluster_SOURCES = tests/fuzz/fuzz_cluster.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_cluster_LDADD = $(fuzz_driver) $(actors_libs)
 
-tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_memory)
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli.la $(cli_libs)
 
 tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(fuzz_memory)
@@ -66,7 +67,7 @@ tests_fuzz_fuzz_mtx_LDADD = $(fuzz_driver) $(partition_libs)
 tests_fuzz_fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c $(fuzz_memory)
 tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
 
-tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory)
+tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_safetensors_SOURCES = tests/fuzz/fuzz_safetensors.c $(fuzz_memory)
