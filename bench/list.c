@@ -12,5 +12,7 @@ const struct bench bench_list[] = {
     { "step", "a training step, beside its matrix products alone", step_bench },
     { "fanin", "messages from many actors to one", fanin_bench },
     { "roundtrip", "messages there and back within a loop", roundtrip_bench },
+    { "bulk", "bodies to another process over TCP loopback, plain and through TLS", bulk_bench },
+    { "calls", "small calls to another process over TCP loopback", calls_bench },
     { NULL, NULL, NULL },
 };

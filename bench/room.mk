@@ -1,6 +1,10 @@
 noinst_LTLIBRARIES += libtr_bench.la
 libtr_bench_la_SOURCES = \
+    bench/apart.c bench/apart.h \
     bench/bare.c bench/bare.h \
+    bench/bare_net.c bench/bare_net.h \
+    bench/bench_bulk.c \
+    bench/bench_calls.c \
     bench/bench_fanin.c \
     bench/bench_gather.c \
     bench/bench_kernels.c \
@@ -20,4 +24,5 @@ libtr_bench_la_SOURCES = \
     bench/loading.c bench/loading.h \
     bench/messages.c bench/messages.h \
     bench/step.c bench/step.h \
+    bench/talk.c bench/talk.h \
     bench/walk.c bench/walk.h
