@@ -20,8 +20,6 @@
 #define CHAIN_DEPTH_MAX 2
 /* Of the 16 KiB that a handshake may have. */
 #define CHAIN_BYTES_MAX 12288
-/* Room for many records in one read of the socket: SSL reads ahead into it. */
-#define READ_AHEAD_BYTES ((size_t)256 << 10)
 
 /* OpenSSL refuses sessions of another owner. */
 static const unsigned char OWNER[] = { 't', 'r', 'o', 'u', 'p', 'e' };
@@ -112,8 +110,6 @@ static int create_context(struct security *security, struct error *error)
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_verify_depth(context, CHAIN_DEPTH_MAX);
     SSL_CTX_set_max_cert_list(context, CHAIN_BYTES_MAX);
-    SSL_CTX_set_read_ahead(context, 1);
-    SSL_CTX_set_default_read_buffer_len(context, READ_AHEAD_BYTES);
     if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(context, SUITES) != 1 ||

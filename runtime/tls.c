@@ -297,7 +297,8 @@ ssize_t tls_writev(struct tls *tls, const struct iovec *parts, int num_parts)
 
 bool tls_pending(const struct tls *tls)
 {
-    return tls->done && tls->error.code == 0 && !tls->drained && SSL_has_pending(tls->ssl) == 1;
+    return tls->done && tls->error.code == 0 && !tls->drained &&
+           (SSL_has_pending(tls->ssl) == 1 || tls_pipe_has(&tls->pipe));
 }
 
 unsigned tls_want(struct tls *tls, unsigned what)

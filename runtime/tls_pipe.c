@@ -67,26 +67,42 @@ static void keep_first(struct tls_pipe *pipe, const char *data, size_t size)
         pipe->first[pipe->num_first++] = (unsigned char)data[i];
 }
 
+/* Reads as much as there is; > 0, 0: would block, TR_E*. */
+static ssize_t fill(struct tls_pipe *pipe)
+{
+    size_t most = TLS_PIPE_BYTES < pipe->may_read ? TLS_PIPE_BYTES : pipe->may_read;
+    if (pipe->in_status == 0 && most == 0)
+        pipe->in_status = TR_ETOOBIG;
+    if (pipe->in_status != 0)
+        return pipe->in_status;
+    struct iovec part = { pipe->in, most };
+    ssize_t got = stream_readv(pipe->stream, &part, 1);
+    if (got < 0)
+        pipe->in_status = (int)got;
+    if (got <= 0)
+        return got;
+    pipe->in_at = 0;
+    pipe->in_end = (size_t)got;
+    if (pipe->may_read != SIZE_MAX)
+        pipe->may_read -= (size_t)got;
+    keep_first(pipe, (const char *)pipe->in, (size_t)got);
+    return got;
+}
+
 static int read_bio(BIO *bio, char *data, int size)
 {
     struct tls_pipe *pipe = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    if (pipe->in_status == 0 && pipe->may_read == 0)
-        pipe->in_status = TR_ETOOBIG;
-    if (pipe->in_status != 0)
-        return -1;
-    struct iovec part = { data, (size_t)size < pipe->may_read ? (size_t)size : pipe->may_read };
-    ssize_t got = stream_readv(pipe->stream, &part, 1);
+    ssize_t got = tls_pipe_has(pipe) ? 1 : fill(pipe);
     if (got == 0)
         BIO_set_retry_read(bio);
-    if (got < 0)
-        pipe->in_status = (int)got;
     if (got <= 0)
         return -1;
-    if (pipe->may_read != SIZE_MAX)
-        pipe->may_read -= (size_t)got;
-    keep_first(pipe, data, (size_t)got);
-    return (int)got;
+    size_t has = pipe->in_end - pipe->in_at;
+    size_t take = (size_t)size < has ? (size_t)size : has;
+    memcpy(data, pipe->in + pipe->in_at, take);
+    pipe->in_at += take;
+    return (int)take;
 }
 
 static long control_bio(BIO *bio, int command, long number, void *pointer)
@@ -100,7 +116,8 @@ int tls_pipe_init(struct tls_pipe *pipe, struct stream *stream, size_t may_read)
     *pipe = (struct tls_pipe){ .stream = stream, .may_read = may_read };
     pipe->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "troupe stream");
     pipe->out = malloc(TLS_PIPE_BYTES);
-    if (pipe->out == NULL || pipe->method == NULL)
+    pipe->in = malloc(TLS_PIPE_BYTES);
+    if (pipe->out == NULL || pipe->in == NULL || pipe->method == NULL)
         return TR_ENOMEM;
     BIO_meth_set_read(pipe->method, read_bio);
     BIO_meth_set_write(pipe->method, write_bio);
@@ -112,6 +129,7 @@ void tls_pipe_fini(struct tls_pipe *pipe)
 {
     BIO_meth_free(pipe->method);
     free(pipe->out);
+    free(pipe->in);
 }
 
 BIO *tls_pipe_bio(struct tls_pipe *pipe)

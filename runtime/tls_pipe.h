@@ -1,6 +1,8 @@
 /*
- * Between SSL and a stream: gathers ciphertext into large writes, and counts what a peer that has
- * proved nothing makes us read. An OpenSSL BIO on SSL's side.
+ * Between SSL and a stream: gathers ciphertext into large writes, takes it from large reads, and
+ * counts what a peer that has proved nothing makes us read. An OpenSSL BIO on SSL's side.
+ *
+ * SSL could read ahead by itself, but moves all that it has to the front for each record.
  *
  * Ownership: embedded in struct tls; the BIO is SSL's. Thread rules: as for the stream.
  */
@@ -24,6 +26,8 @@ struct tls_pipe {
     BIO_METHOD *method; /* of its own: a shared one would be a mutable global */
     unsigned char *out; /* [TLS_PIPE_BYTES]; what waits is [out_at, out_end) */
     size_t out_at, out_end;
+    unsigned char *in;  /* [TLS_PIPE_BYTES]; what SSL did not take yet is [in_at, in_end) */
+    size_t in_at, in_end;
     size_t may_read;    /* before the end of the handshake; SIZE_MAX after it */
     int in_status;      /* 0, or TR_E*: why nothing more is read */
     int out_status;     /* and written: what says why we refuse still goes out */
@@ -43,6 +47,12 @@ void tls_pipe_flush(struct tls_pipe *pipe);
 static inline bool tls_pipe_waits(const struct tls_pipe *pipe)
 {
     return pipe->out_end > pipe->out_at;
+}
+
+/* Has something come that SSL did not take yet? */
+static inline bool tls_pipe_has(const struct tls_pipe *pipe)
+{
+    return pipe->in_end > pipe->in_at;
 }
 
 /* Makes room for a record; false: the stream has to take some first. */
