@@ -102,7 +102,7 @@ static void attach_body(struct bodies *bodies, struct message *message)
 
 /* The other process's actor. */
 
-#define ANSWER_BODIES 8u
+#define ANSWER_BODIES 2u
 
 static int answerer_start(struct actor *self, const void *arg)
 {
