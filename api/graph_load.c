@@ -1,6 +1,7 @@
 /* What a process has of a graph: the book and what it says of tables, its own partitions in
  * memory, and those that others on its host serve as mapped files. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/internal.h"
 #include "runtime/crew.h"
@@ -33,13 +34,25 @@ static bool is_own(const struct tr_graph *graph, uint32_t part)
     return false;
 }
 
-/* Whether another process of this host serves it, whose files are then here too. */
+/* Hosts of the cluster file that have one address are one machine. */
+static bool is_same_machine(const struct tr_graph *graph, uint32_t a, uint32_t b)
+{
+    const struct cluster *cluster = &graph->session->cluster;
+    if (a == b)
+        return true;
+    if (!graph->session->in_cluster || cluster->hosts[a].address == NULL ||
+        cluster->hosts[b].address == NULL)
+        return false;
+    return strcmp(cluster->hosts[a].address, cluster->hosts[b].address) == 0;
+}
+
+/* Whether another process of this machine serves it, whose files are then here too. */
 static bool is_near(const struct tr_graph *graph, uint32_t part)
 {
     const struct plan *plan = graph->plan;
     uint32_t host = graph_plays(graph)->host;
     for (uint32_t p = 0; p < plan->num_processes; p++)
-        for (uint32_t i = 0; plan->processes[p].host == host &&
+        for (uint32_t i = 0; is_same_machine(graph, plan->processes[p].host, host) &&
                              i < plan->processes[p].num_parts; i++)
             if (plan->processes[p].parts[i] == part)
                 return true;

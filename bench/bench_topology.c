@@ -113,7 +113,7 @@ int topology_bench(const struct bench_options *options, bench_emit *emit, void *
     int rv = disk_open(&disk, options, error);
     if (rv != 0)
         return rv;
-    rv = disk_partition(&disk, &topology.graph, &path, error);
+    rv = disk_partition(&disk, &topology.graph, 1, &path, error);
     if (rv != 0)
         goto out;
     topology.path = path;

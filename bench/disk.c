@@ -53,10 +53,16 @@ int disk_open(struct disk *disk, const struct bench_options *options, struct err
     return error_set(error, TR_ENOMEM, "out of memory or threads");
 }
 
-void disk_close(struct disk *disk)
+void disk_rest(struct disk *disk)
 {
     if (disk->parallel != NULL)
         crew_parallel_destroy(disk->parallel);
+    disk->parallel = NULL;
+}
+
+void disk_close(struct disk *disk)
+{
+    disk_rest(disk);
     if (disk->temporary && disk->folder != NULL)
         files_remove_tree(files_posix, disk->folder, NULL);
     free(disk->folder);
@@ -111,8 +117,8 @@ int disk_spare(struct disk *disk, char **path, struct error *error)
     return rv;
 }
 
-static int partition_once(struct disk *disk, const struct disk_graph *graph, const char *folder,
-                          struct error *error)
+static int partition_once(struct disk *disk, const struct disk_graph *graph, uint32_t num_parts,
+                          const char *folder, struct error *error)
 {
     char *raw_path;
     struct raw_graph *raw;
@@ -124,22 +130,23 @@ static int partition_once(struct disk *disk, const struct disk_graph *graph, con
     if (rv != 0)
         return rv;
     struct partition_options options = { .name = "graph", .method = PARTITION_RANDOM,
-                                         .num_parts = 1, .drop_edge_ids = true };
+                                         .num_parts = num_parts, .drop_edge_ids = true };
     struct partition_report report;
     rv = partition_graph(raw, &options, folder, disk->parallel, NULL, &report, error);
     raw_close(raw);
     return rv;
 }
 
-int disk_partition(struct disk *disk, const struct disk_graph *graph, char **path,
-                   struct error *error)
+int disk_partition(struct disk *disk, const struct disk_graph *graph, uint32_t num_parts,
+                   char **path, struct error *error)
 {
-    char *folder;
-    int rv = name_folder(disk, graph, "parts", &folder, error);
+    char *folder, what[32];
+    snprintf(what, sizeof what, "parts-%" PRIu32, num_parts);
+    int rv = name_folder(disk, graph, num_parts == 1 ? "parts" : what, &folder, error);
     if (rv != 0)
         return rv;
     if (!files_is_folder(files_posix, folder))
-        rv = partition_once(disk, graph, folder, error);
+        rv = partition_once(disk, graph, num_parts, folder, error);
     if (rv == 0) {
         *path = files_join(folder, "graph.json");
         rv = *path != NULL ? 0 : error_set(error, TR_ENOMEM, "out of memory");

@@ -39,8 +39,11 @@ int disk_raw(struct disk *disk, const struct disk_graph *graph, char **path, str
 /* Where partitioning may write: a folder that is not there. */
 int disk_spare(struct disk *disk, char **path, struct error *error);
 
-/* The graph in one partition: DIR/NAME.json. */
-int disk_partition(struct disk *disk, const struct disk_graph *graph, char **path,
-                   struct error *error);
+/* The graph in so many partitions, at random: DIR/NAME.json. */
+int disk_partition(struct disk *disk, const struct disk_graph *graph, uint32_t num_parts,
+                   char **path, struct error *error);
+
+/* Ends its threads: nothing more is made, and other processes can be started. */
+void disk_rest(struct disk *disk);
 
 #endif

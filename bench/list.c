@@ -14,5 +14,7 @@ const struct bench bench_list[] = {
     { "roundtrip", "messages there and back within a loop", roundtrip_bench },
     { "bulk", "bodies to another process over TCP loopback, plain and through TLS", bulk_bench },
     { "calls", "small calls to another process over TCP loopback", calls_bench },
+    { "remote_gather", "rows from a server of another process", remote_gather_bench },
+    { "cluster", "whole batches in a job of several processes, beside bare loops", cluster_bench },
     { NULL, NULL, NULL },
 };

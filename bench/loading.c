@@ -107,8 +107,7 @@ static uint64_t count_edges(const struct tr_batch *batch)
     return edges;
 }
 
-/* Takes and releases batches; the edges in their blocks. */
-static int take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
+int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
     *edges = 0;
     for (uint64_t i = 0; i < batches;) {
@@ -131,7 +130,7 @@ static int measure_ours(void *arg, double *value, struct error *error)
     uint64_t edges;
     settle();
     double start = clock_process();
-    int rv = take(&pairing->one, WALK_BATCHES, &edges, error);
+    int rv = loading_take(&pairing->one, WALK_BATCHES, &edges, error);
     settle();
     *value = (double)edges / (clock_process() - start);
     return rv;
@@ -154,10 +153,10 @@ static int measure_wall(struct loading *loading, double *value, struct error *er
 {
     uint64_t edges;
     settle();
-    int rv = take(loading, WALK_BATCHES / 2, &edges, error);
+    int rv = loading_take(loading, WALK_BATCHES / 2, &edges, error);
     double start = clock_wall();
     if (rv == 0)
-        rv = take(loading, WALK_BATCHES * 2, &edges, error);
+        rv = loading_take(loading, WALK_BATCHES * 2, &edges, error);
     *value = (double)edges / (clock_wall() - start);
     return rv;
 }
@@ -244,11 +243,30 @@ int loading_figures(const struct bench_options *options, const char *name, bool 
     int rv = disk_open(&disk, options, error);
     if (rv != 0)
         return rv;
-    rv = disk_partition(&disk, &graph, &path, error);
+    rv = disk_partition(&disk, &graph, 1, &path, error);
     if (rv == 0) {
         rv = emit_figures(path, options, name, rows, reference, emit, arg, error);
         free(path);
     }
     disk_close(&disk);
     return rv;
+}
+
+int loading_open(const char *path, uint32_t loops, uint64_t seed, struct loading **out,
+                 struct error *error)
+{
+    struct loading *loading = calloc(1, sizeof *loading);
+    int rv = loading == NULL ? error_set(error, TR_ENOMEM, "out of memory")
+                             : open_loading(loading, path, loops, true, seed, error);
+    if (rv != 0)
+        free(loading);
+    else
+        *out = loading;
+    return rv;
+}
+
+void loading_close(struct loading *loading)
+{
+    close_loading(loading);
+    free(loading);
 }

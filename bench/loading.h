@@ -23,4 +23,12 @@
 int loading_figures(const struct bench_options *options, const char *name, bool rows,
                     const char *reference, bench_emit *emit, void *arg, struct error *error);
 
+/* A loader of whole batches in one process with so many loops and samplers. */
+struct loading;
+int loading_open(const char *path, uint32_t loops, uint64_t seed, struct loading **out,
+                 struct error *error);
+void loading_close(struct loading *loading);
+/* Takes and releases batches; the edges in their blocks. */
+int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error);
+
 #endif
