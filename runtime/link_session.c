@@ -75,10 +75,10 @@ static bool can_resume(const struct link *link, const struct wire_hello *hello)
 uint32_t link_judge(struct link *link, const struct wire_hello *hello)
 {
     struct node *node = link->links->node;
-    if (hello->peer_fenced >= node->incarnation && link->node < NODE_GUESTS)
-        return LINKS_REFUSED_FENCED; /* we are; see link_is_fenced_by */
     if (hello->incarnation <= link->fenced || hello->incarnation < link->incarnation)
         return LINKS_REFUSED_FENCED;
+    if (hello->peer_fenced >= node->incarnation && link->node < NODE_GUESTS)
+        return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
     if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
         return link->incarnation == 0 && atomic_load(&link->downs_open) == 0
                    ? LINKS_REFUSED_NONE

@@ -382,11 +382,10 @@ static bool all_stopped(void *arg)
     return true;
 }
 
-static uint64_t run_seed(uint64_t seed, struct record *sum)
+static struct world *open_world(uint64_t seed, struct client_options options[NODES][NODES])
 {
     struct world *world = calloc(1, sizeof *world);
-    struct client_options options[NODES][NODES];
-    uint64_t state = seed * 977 + 1;
+    assert_non_null(world);
     world->loops = 1 + (uint32_t)(seed % 3);
     world->codec = seed % 7 == 0;
     struct env_sim_options sim = { .turn_ns_max = 100000 };
@@ -400,6 +399,31 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     }
     for (uint32_t i = 0; i < NODES; i++)
         make(world, i, options[i]);
+    return world;
+}
+
+/* Returns the trace. */
+static uint64_t close_world(struct world *world)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        node_stop(world->nodes[i], env_sim_now_ns(world->env) + 10 * ENV_SECOND_NS);
+    assert_int_equal(env_sim_run(world->env, all_stopped, world,
+                                 env_sim_now_ns(world->env) + 20 * ENV_SECOND_NS),
+                     0);
+    for (uint32_t i = 0; i < NODES; i++) {
+        check_zero(world->nodes[i]);
+        node_destroy(world->nodes[i]);
+    }
+    uint64_t trace = env_sim_trace(world->env);
+    env_destroy(world->env);
+    return trace;
+}
+
+static uint64_t run_seed(uint64_t seed, struct record *sum)
+{
+    struct client_options options[NODES][NODES];
+    struct world *world = open_world(seed, options);
+    uint64_t state = seed * 977 + 1;
     if (seed % 4 == 0)
         env_sim_net_corrupt(world->env, 300);
     if (seed % 3 == 0)
@@ -428,15 +452,7 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
             assert_int_equal(status[j].retained_bytes, 0);
         }
     }
-    for (uint32_t i = 0; i < NODES; i++)
-        node_stop(world->nodes[i], env_sim_now_ns(world->env) + 10 * ENV_SECOND_NS);
-    assert_int_equal(env_sim_run(world->env, all_stopped, world,
-                                 env_sim_now_ns(world->env) + 20 * ENV_SECOND_NS),
-                     0);
-    for (uint32_t i = 0; i < NODES; i++) {
-        check_zero(world->nodes[i]);
-        node_destroy(world->nodes[i]);
-    }
+    uint64_t trace = close_world(world);
     const struct record *record = &world->record;
     assert_int_equal(record->gaps, 0);
     assert_int_equal(record->overtaken, 0);
@@ -449,10 +465,30 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     sum->received += record->received;
     for (int i = 0; i < 32; i++)
         sum->by_status[i] += record->by_status[i];
-    uint64_t trace = env_sim_trace(world->env);
-    env_destroy(world->env);
     free(world);
     return trace;
+}
+
+/* A node that stood still while the others counted it as dead ends, whoever connects to whom; the
+ * others, who did nothing wrong, go on. */
+static void who_stood_still_ends_alone(void **state)
+{
+    (void)state;
+    struct seeds seeds = seeds_wanted(SEEDS);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        seeds_note(seed);
+        struct client_options options[NODES][NODES];
+        struct world *world = open_world(seed, options);
+        uint32_t stopped = (uint32_t)(seed % NODES);
+        run_for(world, 500 * MS);
+        env_sim_pause(world->env, world->nodes[stopped], 0,
+                      env_sim_now_ns(world->env) + 1200 * MS);
+        run_for(world, 4000 * MS);
+        for (uint32_t i = 0; i < NODES; i++)
+            assert_int_equal(node_failure(world->nodes[i]), i == stopped ? TR_EPEERDOWN : 0);
+        close_world(world);
+        free(world);
+    }
 }
 
 static void nothing_is_lost_repeated_or_left(void **state)
@@ -489,6 +525,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_lost_repeated_or_left),
+        cmocka_unit_test(who_stood_still_ends_alone),
         cmocka_unit_test(runs_repeat_with_their_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
