@@ -219,6 +219,18 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
     policy->members[process].failures = 0;
 }
 
+void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
+                            uint32_t incarnation, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (process >= policy->count || witness >= policy->count || witness == process)
+        return;
+    struct launcher_member *member = &policy->members[process];
+    bool sound = policy->members[witness].state == LAUNCHER_RUNNING;
+    if (sound && member->state == LAUNCHER_RUNNING && member->incarnation == incarnation)
+        kill_member(member);
+}
+
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 {
     advance(policy, now_ns);

@@ -86,6 +86,8 @@ int graph_link(struct tr_graph *graph, struct error *error)
             .security = graph->security,
             .insecure_network = cluster->insecure_network,
             .window_bytes = cluster->limits.window_bytes,
+            .silent = graph->session->silent,
+            .silent_arg = graph->session->silent_arg,
         };
         rv = links_create(graph->node, &options, error);
     }

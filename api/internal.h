@@ -54,6 +54,9 @@ struct tr_session {
     char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
     struct batch_bank *bank;           /* set once */
+    /* See links_options; set before a graph is opened. */
+    void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
+    void *silent_arg;
     atomic_ullong next_loader;
     bool closed;
     struct tr_graph *graphs;

@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,10 +83,21 @@ static int *pipe_of(struct launched *launched, int stream)
     return stream == 0 ? &launched->child.out : &launched->child.err;
 }
 
+/* A process that others count as dead, as one of them says. */
+static void take_silence(struct launch *launch, uint32_t witness, const char *line)
+{
+    uint32_t process, incarnation;
+    if (sscanf(line + strlen(NOTICE_SILENT), " process %" SCNu32 " incarnation %" SCNu32, &process,
+               &incarnation) == 2)
+        launcher_policy_silent(&launch->policy, witness, process, incarnation, now_ns());
+}
+
 static void take_line(void *arg, char *line, size_t length)
 {
     struct stream_of *stream = arg;
     struct launch *launch = stream->launch;
+    if (stream->fd == 1 && notice_is(line, NOTICE_SILENT))
+        take_silence(launch, stream->process, line);
     if (stream->fd == 1 && notice_is(line, NOTICE_READY))
         launcher_policy_ready(&launch->policy, stream->process, now_ns());
     if (stream->fd == 1 && notice_is(line, NOTICE_CHECKPOINT))

@@ -48,6 +48,20 @@ void process_say_checkpoint(uint64_t step)
     fflush(stdout);
 }
 
+/* One call of printf a line: loops may say it at once. */
+static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
+{
+    (void)arg;
+    printf("%s process %u incarnation %u\n", NOTICE_SILENT, node, incarnation);
+    fflush(stdout);
+}
+
+void process_watch_peers(struct tr_session *session)
+{
+    if (process_is_launched())
+        session->silent = say_silent;
+}
+
 bool process_in_cluster(const struct process_values *values)
 {
     return option_or(values->cluster, "TROUPE_CLUSTER") != NULL;

@@ -106,6 +106,9 @@ bool process_is_orphaned(const struct process *process);
 bool process_is_launched(void);
 /* Started again by its launcher: what was begun is gone on with. */
 bool process_is_restarted(void);
+/* From then on a launcher is told of processes that this one counts as dead. Between the opening
+ * of the session and that of the graph. */
+void process_watch_peers(struct tr_session *session);
 /* Tells a launcher that a checkpoint was committed. */
 void process_say_checkpoint(uint64_t step);
 

@@ -3,6 +3,7 @@
  *
  *     troupe: ready process 3 ...
  *     troupe: checkpoint 1200
+ *     troupe: silent process 1 incarnation 280000011
  *
  * Lines, because they pass through ssh, srun and whatever else starts processes, and because
  * systemd's journal and Kubernetes' logs show them too.
@@ -16,6 +17,7 @@
 
 #define NOTICE_READY "troupe: ready"
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
+#define NOTICE_SILENT "troupe: silent"
 
 /* Is it that notice, alone or with more words? */
 static inline bool notice_is(const char *line, const char *notice)

@@ -41,6 +41,8 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.log = job->hooks.log;
     options.log_arg = job->hooks.log_arg;
     int rv = tr_session_open(&options, &job->session);
+    if (rv == 0 && layout->process != NULL)
+        process_watch_peers(job->session);
     return rv == 0 ? 0 : session_failed(job->session, rv, error);
 }
 

@@ -65,6 +65,8 @@ static int open_graph(struct serving *serving, struct error *error)
     options.log_arg = serving;
     int rv = tr_session_open(&options, &serving->session);
     if (rv == 0)
+        process_watch_peers(serving->session);
+    if (rv == 0)
         rv = tr_graph_open(serving->session, serving->process.graph, &serving->graph);
     return rv == 0 ? 0 : session_error(serving->session, rv, error);
 }

@@ -357,8 +357,11 @@ static void count_silence(struct link *link)
     if (++link->silent_ticks < link->links->dead_ticks)
         return;
     if (link->incarnation != 0) {
+        uint32_t gone = link->incarnation;
         snprintf(why, sizeof why, "silent for %u heartbeats", link->silent_ticks);
         link_peer_down(link, why);
+        if (link->peer != NULL && link->links->silent != NULL)
+            link->links->silent(link->links->silent_arg, link->node, gone);
     } else if (link->peer == NULL) {
         actor_exit(link->self, 0);
     } else if (is_waiting(link)) {

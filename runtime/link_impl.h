@@ -189,6 +189,8 @@ struct links {
     uint32_t dead_ticks;
     const struct security *security;
     bool insecure_network;
+    void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
+    void *silent_arg;
     uint32_t num_listen, num_peers;
     struct endpoint *listen;    /* [num_listen] */
     struct stream **listeners;  /* [num_listen] */

@@ -163,6 +163,8 @@ static int copy_options(struct links *links, const struct links_options *options
         options->window_bytes != 0 ? options->window_bytes : LINKS_WINDOW_BYTES;
     links->security = options->security;
     links->insecure_network = options->insecure_network;
+    links->silent = options->silent;
+    links->silent_arg = options->silent_arg;
     links->guests_of_loop = calloc(node->num_loops, sizeof(struct link *));
     links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
     links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));

@@ -65,6 +65,10 @@ struct links_options {
     bool insecure_network;           /* TCP without TLS, with a CRC32C per message */
     uint64_t heartbeat_ns, dead_ns;  /* 0: the defaults above */
     uint64_t window_bytes;           /* 0: LINKS_WINDOW_BYTES; no message exceeds half of it */
+    /* An incarnation of a peer was silent for dead_ns and counts as dead. It may be stopped, so that
+     * it can't learn of it: whoever started it has to end it. On any loop's thread; may be NULL. */
+    void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
+    void *silent_arg;
 };
 
 /* What is wrong with an option, or why it can't listen there. */

@@ -24,7 +24,7 @@ struct world {
     struct launcher_policy policy;
     uint64_t now_ns;
     uint32_t count;
-    bool alive[PROCESSES_MAX], asked[PROCESSES_MAX], killed[PROCESSES_MAX];
+    bool alive[PROCESSES_MAX], asked[PROCESSES_MAX], killed[PROCESSES_MAX], silent[PROCESSES_MAX];
     uint64_t asked_ns[PROCESSES_MAX], dies_ns[PROCESSES_MAX];
     uint32_t incarnation[PROCESSES_MAX];
     uint32_t starts, stops_asked;
@@ -51,7 +51,7 @@ static void started(struct world *world, const struct launcher_command *command)
     assert_int_equal(world->stops_asked, 0);
     assert_true(command->incarnation > world->incarnation[p]);
     world->alive[p] = true;
-    world->asked[p] = world->killed[p] = false;
+    world->asked[p] = world->killed[p] = world->silent[p] = false;
     world->dies_ns[p] = LAUNCHER_NEVER;
     world->incarnation[p] = command->incarnation;
     world->starts++;
@@ -71,7 +71,7 @@ static void asked(struct world *world, uint32_t p)
 static void killed(struct world *world, uint32_t p)
 {
     assert_true(world->alive[p] && !world->killed[p]);
-    if (world->stops_asked < 2 && !world->policy.killing)
+    if (world->stops_asked < 2 && !world->policy.killing && !world->silent[p])
         assert_true(world->asked[p] && world->now_ns - world->asked_ns[p] >= LAUNCHER_GRACE_NS);
     world->killed[p] = true;
 }
@@ -279,6 +279,40 @@ static void a_stop_is_in_order_and_a_second_one_at_once(void **unused)
     assert_int_equal(result(&world, NULL), TR_ECANCELED);
 }
 
+static void grows_silent(struct world *world, uint32_t witness, uint32_t p, uint32_t incarnation)
+{
+    if (incarnation == world->incarnation[p])
+        world->silent[p] = true;
+    launcher_policy_silent(&world->policy, witness, p, incarnation, world->now_ns);
+    obey(world);
+}
+
+static void a_silent_process_is_replaced(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    grows_silent(&world, 0, 3, world.incarnation[3] - 1); /* a past one: it is gone */
+    grows_silent(&world, 3, 3, world.incarnation[3]);
+    grows_silent(&world, 4, 3, world.incarnation[3]);
+    grows_silent(&world, 0, 4, 1000);
+    assert_false(world.killed[3]);
+    grows_silent(&world, 0, 3, world.incarnation[3]);
+    assert_true(world.killed[3]);
+    grows_silent(&world, 1, 3, world.incarnation[3]); /* so do the others */
+    grows_silent(&world, 3, 0, world.incarnation[0]); /* its own word counts no more */
+    assert_false(world.killed[0]);
+    ends(&world, 3, 0, 9);
+    wait_for_it(&world);
+    assert_true(world.alive[3]);
+    grows_silent(&world, 2, 3, world.incarnation[3] - 1); /* late */
+    assert_false(world.killed[3]);
+    for (uint32_t p = 4; p-- > 0;)
+        ends(&world, p, 0, 0);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
 static void who_does_not_stop_is_killed(void **unused)
 {
     static const enum launcher_role ONE[] = {LAUNCHER_SERVER};
@@ -336,6 +370,11 @@ static void happen(struct world *world, uint64_t *state)
         world->stops_asked++;
         launcher_policy_stop(&world->policy, world->now_ns);
         break;
+    case 4: {
+        uint32_t q = (uint32_t)random_below(state, world->count);
+        grows_silent(world, p, q, world->incarnation[q] - (uint32_t)random_below(state, 2));
+        break;
+    }
     case 3:
         launcher_policy_exited(&world->policy, world->count + p, 1, 0, world->now_ns);
         break;
@@ -390,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
         cmocka_unit_test(a_server_that_left_too_early_is_missed),
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
+        cmocka_unit_test(a_silent_process_is_replaced),
         cmocka_unit_test(who_does_not_stop_is_killed),
         cmocka_unit_test(every_job_ends),
     };
