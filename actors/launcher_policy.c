@@ -164,9 +164,22 @@ static void failed(struct launcher_policy *policy, uint32_t process, int code, i
         return;
     }
     member->failures++;
+    member->returning = true;
     enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
     if (member->role == LAUNCHER_TRAINER)
         revive_ended(policy);
+}
+
+/* Is another process with trainers on its way back? Then who ends well was told of an end of the job
+ * that is taken back. */
+static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
+{
+    for (uint32_t p = 0; p < policy->count; p++) {
+        const struct launcher_member *member = &policy->members[p];
+        if (p != process && member->role == LAUNCHER_TRAINER && member->returning)
+            return true;
+    }
+    return false;
 }
 
 static bool all_trained(const struct launcher_policy *policy)
@@ -198,10 +211,13 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         ask_in_order(policy);
     } else if (code != 0 || signal != 0) {
         failed(policy, process, code, signal);
+    } else if (is_needed_again(policy, process)) {
+        enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
         /* A server or sampler that ends well before the trainers do was told that the job is over
          * and was faster; or was not, and is missed soon. */
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        member->returning = false;
         member->ended = true;
         if (member->role != LAUNCHER_TRAINER && has_trainers(policy))
             enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
@@ -216,6 +232,7 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     policy->members[process].ready = true;
+    policy->members[process].returning = false;
     policy->members[process].failures = 0;
 }
 

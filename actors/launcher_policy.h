@@ -8,7 +8,8 @@
  *     exited, by a failure -> started again after a pause that doubles, as long as its role has
  *         budget: so many restarts in a period, given back by a committed checkpoint
  *     a role without budget -> everything is stopped, the job failed
- *         (a trainer's failure also starts again those that had ended well)
+ *         (a trainer's failure also starts again those that had ended well, or do so before it is
+ *         ready again)
  *     one without trainers ended well while they go on -> started again after LAUNCHER_GRACE_NS
  *     silent, as another process says -> killed, which is a failure
  *     every process with trainers ended well -> the others are asked to stop, the job succeeded
@@ -71,6 +72,7 @@ struct launcher_member {
     bool told;  /* the command of its state was taken */
     bool ready; /* since it was started last */
     bool ended; /* well, and was not started again */
+    bool returning; /* it failed, and was neither ready nor ended well since */
     uint64_t at_ns;
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */

@@ -258,6 +258,37 @@ static void a_server_that_left_too_early_is_missed(void **unused)
     assert_int_equal(result(&world, NULL), 0);
 }
 
+/* It had told the coordinator that it was done, and died: the others were told so and end well. */
+static void a_trainer_that_fails_at_the_end_finds_the_others(void **unused)
+{
+    static const enum launcher_role ROLES[] = {LAUNCHER_SERVER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,
+                                               LAUNCHER_SERVER, LAUNCHER_SERVER};
+    struct world world;
+    (void)unused;
+    begin(&world, ROLES, 5);
+    obey(&world);
+    for (uint32_t p = 0; p < 5; p++)
+        launcher_policy_ready(&world.policy, p, world.now_ns);
+    ends(&world, 3, 0, 0);
+    ends(&world, 1, 0, 9);
+    ends(&world, 0, 0, 0);
+    launcher_policy_checkpoint(&world.policy, world.now_ns); /* what it said before it died */
+    ends(&world, 2, 0, 0);
+    assert_true(world.alive[0] && world.alive[2] && world.alive[3]);
+    wait_for_it(&world);
+    assert_true(world.alive[1]);
+    ends(&world, 4, 0, 0);
+    assert_true(world.alive[4]);
+    launcher_policy_ready(&world.policy, 1, world.now_ns);
+    ends(&world, 4, 0, 0);
+    assert_false(world.alive[4]);
+    ends(&world, 2, 0, 0);
+    ends(&world, 1, 0, 0);
+    ends(&world, 3, 0, 0);
+    ends(&world, 0, 0, 0);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
 static void a_stop_is_in_order_and_a_second_one_at_once(void **unused)
 {
     struct world world;
@@ -428,6 +459,7 @@ int main(void)
         cmocka_unit_test(wrong_usage_is_final),
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),
         cmocka_unit_test(a_server_that_left_too_early_is_missed),
+        cmocka_unit_test(a_trainer_that_fails_at_the_end_finds_the_others),
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
         cmocka_unit_test(a_silent_process_is_replaced),
         cmocka_unit_test(who_does_not_stop_is_killed),
