@@ -15,17 +15,19 @@ cli_shell_tests = \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
     tests/cli/json.sh \
+    tests/cli/kills.sh \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
     tests/cli/man.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
+    tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh
-EXTRA_DIST += $(cli_shell_tests) tests/cli/tap.sh tests/cli/data/edges.csv
+EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv
 # Not a test: what json.sh reads --json with.
 check_PROGRAMS += tests/cli/json_lines
 tests_cli_json_lines_SOURCES = tests/cli/json_lines.c

@@ -1,0 +1,56 @@
+# Any process of a job dies by kill -9 at any moment, from before it is ready until just before the
+# end: the job finishes by itself with the same losses and model. A few moments a process here,
+# twenty with TROUPE_LONG_TESTS=1; TROUPE_MOMENTS says how many.
+epochs=150 # a second or two
+. "${srcdir:-.}/tests/cli/job.sh"
+moments=3
+[ "$TROUPE_LONG_TESTS" != 1 ] || moments=20
+moments=${TROUPE_MOMENTS-$moments}
+
+# The time of an undisturbed job, in $whole_ms.
+measure() {
+    begin_ms=$(now_ms)
+    begin
+    finish_job
+    whole_ms=$(($(now_ms) - begin_ms))
+    echo "# undisturbed: $whole_ms ms"
+}
+
+# kills RUN PROCESS: at random moments. A job that ended before its moment came does not count.
+kills() {
+    hit=0
+    jobs=0
+    longest=0
+    while [ $hit -lt "$moments" ] && [ $jobs -lt $((moments * 4)) ]; do
+        pick "$whole_ms"
+        at_ms=$picked
+        begin_ms=$(now_ms)
+        begin
+        sleep_ms "$at_ms"
+        within pid_of "$2" && kill -KILL "$pid" 2>/dev/null && hit=$((hit + 1))
+        finish_job
+        took_ms=$(($(now_ms) - begin_ms))
+        [ "$took_ms" -le "$longest" ] || longest=$took_ms
+        jobs=$((jobs + 1))
+        fits "$1" && all_gone && continue
+        echo "# process $2 killed after $at_ms ms: exit code $code after $took_ms ms"
+        return 1
+    done
+    echo "# process $2: killed $hit times in $jobs jobs; the longest job took $longest ms"
+    [ $hit = "$moments" ]
+}
+
+cluster "$role_hosts"
+undisturbed one
+expect "one process trains" exited 0
+measure
+expect "four processes train the same" fits one
+expect "the coordinator, a server, the sampler, the trainer are killed" each kills one 0 1 2 3
+
+# Two trainers in two processes, each with a server and a sampler: both go back to the checkpoint.
+cluster "$pair_hosts"
+undisturbed two --trainers 2
+measure
+expect "two processes with a trainer each" fits two
+expect "each of two trainers is killed" each kills two 0 1
+finish

@@ -1,0 +1,85 @@
+# Processes of a job that are stopped without dying: a short stop is waited for, a process that the
+# others count as dead is replaced. The result is the same.
+epochs=500 # a few seconds
+. "${srcdir:-.}/tests/cli/job.sh"
+
+# Stops it in the middle of a job.
+begin_and_stop() {
+    begin
+    pick 25
+    within has_lines $((2 + picked)) && within pid_of "$1" && kill -STOP "$pid"
+}
+starts() { grep -c "^\[.* $1\] started" "$work/err"; }
+
+# short RUN PROCESS: stopped for 3 s, it goes on and so do the others
+short() {
+    begin_and_stop "$2" || return 1
+    sleep 3
+    kill -CONT "$pid"
+    finish_job
+    fits "$1" && all_gone && ! grep -q killed "$work/err"
+}
+
+# long RUN PROCESS: the others count it as dead after 5 s; it does not have to go on to be replaced
+long() {
+    begin_and_stop "$2" || return 1
+    stopped=$pid
+    begin_ms=$(now_ms)
+    finish_job
+    took_ms=$(($(now_ms) - begin_ms))
+    kill -CONT "$stopped" 2>/dev/null
+    echo "# the job ended $took_ms ms after process $2 was stopped"
+    fits "$1" && [ "$(starts "$2")" = 2 ] && [ $took_ms -lt 20000 ] && all_gone
+}
+
+# The processes of a job that nobody watches, started by hand: $process_N
+start_alone() {
+    word=serve
+    options=
+    [ "$1" != 2 ] || word=sample
+    [ "$1" != 3 ] || word=train options="--run $work/run $learning"
+    # shellcheck disable=SC2086
+    "$TROUPE" $word --cluster "$work/cluster.json" --process "$1" $options >>"$work/out.$1" \
+        2>>"$work/err.$1" </dev/null &
+    pid=$!
+}
+
+# unwatched RUN PROCESS: without a launcher, who goes on learns that it is dead, and ends
+unwatched() {
+    : >"$work/err"
+    for p in 0 1 2 3; do
+        start_alone $p
+        eval "process_$p=$pid"
+    done
+    launcher=$process_3
+    within has_lines 3 || return 1
+    eval "pid=\$process_$2"
+    stopped=$pid
+    kill -STOP "$stopped"
+    sleep 8
+    kill -CONT "$stopped"
+    within is_gone "$stopped" || return 1
+    wait "$stopped"
+    code=$?
+    echo "# process $2 that was stopped for 8 s ended with exit code $code"
+    [ $code = 1 ] && grep -q "fenced" "$work/err.$2" || return 1
+    start_alone "$2"
+    eval "process_$2=$pid"
+    [ "$2" != 3 ] || launcher=$pid
+    finish_job
+    for p in 0 1 2; do
+        eval "pid=\$process_$p"
+        within is_gone "$pid" || return 1
+    done
+    fits "$1"
+}
+
+# stall RUN WHAT.PROCESS
+stall() { "${2%.*}" "$1" "${2##*.}"; }
+
+cluster "$role_hosts"
+undisturbed one
+expect "one process trains" exited 0
+expect "each process is stopped, for 3 s, for good, and without a launcher" each stall one \
+    short.0 short.1 short.2 short.3 long.0 long.1 long.2 long.3 unwatched.1 unwatched.2
+finish
