@@ -116,32 +116,21 @@ int graph_spawn_status(struct tr_graph *graph)
     return node_spawn(graph->node, &status, &address);
 }
 
-/* 1: not yet; 0: the job has ended; or why this process did. */
-static int look_for_end(struct tr_graph *graph)
-{
-    /* A node that fails stops its actors, so failure is looked for last. */
-    int rv = atomic_load(&graph->cast.ended) ? 0 : 1;
-    pthread_mutex_lock(&graph->mutex);
-    int failure = graph->stopping ? 0 : node_failure(graph->node);
-    if (failure != 0)
-        rv = failure;
-    else if (graph->stopping && rv == 1)
-        rv = TR_ECLOSED;
-    pthread_mutex_unlock(&graph->mutex);
-    return rv;
-}
-
 int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
 {
     struct env *env = graph->session->env;
     uint64_t begin_ns = env_now_ns(env);
-    int rv = look_for_end(graph);
-    while (rv == 1) {
+    int rv = 0;
+    while (rv == 0 && !atomic_load(&graph->cast.ended)) {
         const struct timespec look = { .tv_nsec = GRAPH_LOOK_NS };
-        if (timeout_ns >= 0 && env_now_ns(env) - begin_ns >= (uint64_t)timeout_ns)
+        bool late = timeout_ns >= 0 && env_now_ns(env) - begin_ns >= (uint64_t)timeout_ns;
+        pthread_mutex_lock(&graph->mutex);
+        rv = graph->stopping ? TR_ECLOSED : node_failure(graph->node);
+        pthread_mutex_unlock(&graph->mutex);
+        if (rv == 0 && late)
             return TR_ETIMEDOUT;
-        nanosleep(&look, NULL);
-        rv = look_for_end(graph);
+        if (rv == 0)
+            nanosleep(&look, NULL);
     }
     /* A node that fails ends its actors too. */
     pthread_mutex_lock(&graph->mutex);
