@@ -93,7 +93,7 @@ static int run(const struct invocation *invocation, const void *values)
 
 const struct command command_launch = {
     .name = "launch",
-    .summary = "start a job on the hosts of a cluster file, and keep it running",
+    .summary = "Start a job on the hosts of a cluster file, and keep it running",
     .operands = "CLUSTER [-- OPTION ...]",
     .operands_min = 1,
     .operands_max = WORDS_MAX,

@@ -140,7 +140,7 @@ static const char *const SAMPLE_EXAMPLES[] = {
 
 const struct command command_serve = {
     .name = "serve",
-    .summary = "serve partitions to the other processes of a cluster",
+    .summary = "Serve partitions to the other processes of a cluster",
     .operands = "[NAME.json]",
     .operands_max = 1,
     .options = OPTIONS,
@@ -151,7 +151,7 @@ const struct command command_serve = {
 
 const struct command command_sample = {
     .name = "sample",
-    .summary = "draw mini-batches for the trainers of a cluster",
+    .summary = "Draw mini-batches for the trainers of a cluster",
     .operands = "[NAME.json]",
     .operands_max = 1,
     .options = OPTIONS,

@@ -289,7 +289,7 @@ static const char *const TOP_EXAMPLES[] = {"troupe top cluster.json", NULL};
 
 const struct command command_status = {
     .name = "status",
-    .summary = "show who of a running job is up, and what it does",
+    .summary = "Show who of a running job is up, and what it does",
     .operands = "CLUSTER",
     .operands_min = 1,
     .operands_max = 1,
@@ -301,7 +301,7 @@ const struct command command_status = {
 
 const struct command command_top = {
     .name = "top",
-    .summary = "watch a running job, live",
+    .summary = "Watch a running job, live",
     .operands = "CLUSTER",
     .operands_min = 1,
     .operands_max = 1,
