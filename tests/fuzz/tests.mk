@@ -20,7 +20,7 @@ fuzz:
 endif
 
 # The corpora; and the program that made their first inputs from real encodings.
-EXTRA_DIST += tests/fuzz/corpus
+EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh
 
 fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_files.h
 fuzz_json = tests/fuzz/json_mutator.c
