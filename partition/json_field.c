@@ -44,10 +44,13 @@ int json_load_document(struct files *files, const char *path, json_t **document,
                          why.line, why.column, why.text);
     root->value = *document;
     snprintf(root->path, sizeof root->path, "%s", path);
-    if (!json_is_object(*document))
-        return json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
-                         name_type(json_typeof(*document)));
-    return 0;
+    if (json_is_object(*document))
+        return 0;
+    rv = json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
+                   name_type(json_typeof(*document)));
+    json_decref(*document);
+    *document = NULL;
+    return rv;
 }
 
 int json_fail(const struct json_field *field, struct error *error, int code, const char *format,

@@ -25,7 +25,8 @@ struct json_field {
     char path[JSON_PATH_MAX];
 };
 
-/* Parses a file into a document (json_decref it) and its root. Repeated keys are refused. */
+/* Parses a file into a document (json_decref it) and its root. Repeated keys are refused; a
+ * failure leaves no document. */
 int json_load_document(struct files *files, const char *path, json_t **document,
                        struct json_field *root, struct error *error);
 
