@@ -94,7 +94,7 @@ int files_read_all(struct files *files, const char *path, size_t size_max, char 
                    size_t *size, struct error *error);
 
 int files_rename(struct files *files, const char *from, const char *to, struct error *error);
-/* The folder and those above it; existing ones are fine. */
+/* The folder and those above it, with their names synced; existing ones are fine. */
 int files_make_folders(struct files *files, const char *path, struct error *error);
 int files_sync_folder(struct files *files, const char *path, struct error *error);
 /* Syncs every file and folder below path, and path: one by one where they are few, the whole file

@@ -46,6 +46,18 @@ int files_rename(struct files *files, const char *from, const char *to, struct e
     return rv < 0 ? error_set_errno(error, -rv, "%s: cannot rename to %s", from, to) : 0;
 }
 
+static int sync_path(struct files *files, const char *path, struct error *error);
+
+/* A name that is not synced is lost with its folder's whole content, however well that was. */
+static int sync_parent(struct files *files, const char *path, struct error *error)
+{
+    char *parent = files_parent(path);
+    int rv = parent == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to sync its folder", path)
+                            : sync_path(files, parent, error);
+    free(parent);
+    return rv;
+}
+
 int files_make_folders(struct files *files, const char *path, struct error *error)
 {
     char *copy = strdup(path);
@@ -60,6 +72,8 @@ int files_make_folders(struct files *files, const char *path, struct error *erro
         int made = files->mkdir(files, copy, 0777);
         if (made < 0 && made != -EEXIST)
             rv = error_set_errno(error, -made, "%s: cannot make the folder", copy);
+        else if (made == 0)
+            rv = sync_parent(files, copy, error);
         *slash = was;
         if (was == '\0')
             break;
