@@ -166,8 +166,10 @@ static void failed(struct launcher_policy *policy, uint32_t process, int code, i
     member->failures++;
     member->returning = true;
     enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
-    if (member->role == LAUNCHER_TRAINER)
+    if (member->role == LAUNCHER_TRAINER) {
+        policy->trainer_failed_ns = policy->now_ns;
         revive_ended(policy);
+    }
 }
 
 /* Is another process with trainers on its way back? Then who ends well was told of an end of the job
@@ -186,7 +188,7 @@ static bool all_trained(const struct launcher_policy *policy)
 {
     for (uint32_t p = 0; p < policy->count; p++)
         if (policy->members[p].role == LAUNCHER_TRAINER &&
-            policy->members[p].state != LAUNCHER_IDLE)
+            policy->members[p].state != LAUNCHER_IDLE && !policy->members[p].ended)
             return false;
     return true;
 }
@@ -215,11 +217,13 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
         /* A server or sampler that ends well before the trainers do was told that the job is over
-         * and was faster; or was not, and is missed soon. */
+         * and was faster; or was not, and is missed soon. So is a trainer, if another one failed in
+         * its time: that one may not have known that the job is over, and waits for the others. */
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
-        if (member->role != LAUNCHER_TRAINER && has_trainers(policy))
+        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER ||
+                                     policy->trainer_failed_ns > member->begun_ns))
             enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
@@ -287,6 +291,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ready = member->ended = false;
+        member->begun_ns = policy->now_ns;
         command->action = LAUNCHER_START;
         command->incarnation = ++member->incarnation;
     } else if (member->state == LAUNCHER_STOPPING) {
