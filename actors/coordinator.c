@@ -57,8 +57,9 @@ static int start(struct actor *self, const void *arg)
         return TR_ENOMEM;
     actor_set_state(self, state);
     state->options = arg;
-    state->trainers_done = calloc(state->options->trainers + UINT64_C(1), 1);
-    if (state->trainers_done == NULL)
+    state->dones = calloc(state->options->trainers + UINT64_C(1), sizeof(struct message *));
+    state->told = calloc(state->options->trainers + UINT64_C(1), 1);
+    if (state->dones == NULL || state->told == NULL)
         return TR_ENOMEM;
     return directory_register(self, COORDINATOR_NAME, NULL, NULL);
 }
@@ -73,7 +74,8 @@ static void fini(struct actor *self)
     coordinator_free_saving(self, state);
     coordinator_free_epochs(state);
     coordinator_free_members(state);
-    free(state->trainers_done);
+    coordinator_free_dones(self, state);
+    free(state->told);
     free(state);
 }
 

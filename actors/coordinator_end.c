@@ -5,6 +5,10 @@
 
 #include "actors/coordinator_state.h"
 
+/* How long members are kept for trainers that do not know yet that the job is over: time for one
+ * that is not linked at the moment. */
+#define LINGER_NS UINT64_C(5000000000)
+
 /* The last epoch that a rank said is over. */
 struct epoch_mark {
     struct epoch_mark *next;
@@ -59,26 +63,107 @@ int coordinator_epoch_done(struct actor *self, struct message *request, struct e
     return rv;
 }
 
+void coordinator_note_told(struct actor *self, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    if (rank >= state->options->trainers || state->told[rank] != 0)
+        return;
+    state->told[rank] = 1;
+    state->num_told++;
+    if (state->num_told == state->options->trainers && !state->stopping)
+        coordinator_stop_members(self);
+}
+
+/* Who does not say that it knows may have known it before this coordinator was started. */
+static void stop_lingering(struct actor *self, void *arg)
+{
+    const struct coordinator *state = arg;
+    if (!state->stopping)
+        coordinator_stop_members(self);
+}
+
+/* All trainers are done. Nobody is stopped before all know it, for who dies without knowing
+ * would come back and wait for the others. */
+static void end_job(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    if (state->over || state->stopping)
+        return;
+    state->over = true;
+    timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        struct message *request = state->dones[rank];
+        state->dones[rank] = NULL;
+        if (request != NULL && acknowledge(self, request, NULL) != 0)
+            actor_refuse(self, request, TR_ENOMEM); /* it asks again */
+    }
+}
+
+/* It waits for the others. What it says of an era that is over is no harm: who left that era, or
+ * came anew, is missing, and by then this one has been restored and forgotten. */
+static void wait_for_others(struct actor *self, struct message *request, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    if (state->dones[rank] != NULL)
+        actor_refuse(self, state->dones[rank], TR_ECANCELED);
+    else
+        state->num_done++;
+    state->dones[rank] = request;
+    if (state->num_done == state->options->trainers)
+        end_job(self);
+}
+
+/* A plain message is of one that was told that the job is over, by this coordinator or the one
+ * before it. */
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
     const struct msg_job_done head = *(const struct msg_job_done *)message_head(request);
+    bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     if (head.code == 0 && head.rank >= state->options->trainers)
         return error_set(error, TR_ERANGE, "rank %" PRIu32 " ends the job, which has %" PRIu32
                          " trainers", head.rank, state->options->trainers);
-    int rv = acknowledge(self, request, error);
+    if (head.code == 0 && waits && !state->over && !state->stopping) {
+        wait_for_others(self, request, head.rank);
+        return 0;
+    }
+    int rv = 0;
+    if (waits)
+        rv = acknowledge(self, request, error);
+    else
+        message_release(self, request);
     if (rv != 0)
         return rv;
-    if (state->code == 0)
-        state->code = head.code;
-    if (head.code == 0 && state->trainers_done[head.rank] == 0) {
-        state->trainers_done[head.rank] = 1;
-        state->num_done++;
+    if (head.code == 0) {
+        end_job(self);
+        if (!waits)
+            coordinator_note_told(self, head.rank);
+        return 0;
     }
-    bool all = state->options->trainers > 0 && state->num_done == state->options->trainers;
-    if (!state->stopping && (state->code != 0 || all))
+    if (state->code == 0 && !state->over)
+        state->code = head.code;
+    if (!state->stopping)
         coordinator_stop_members(self);
     return 0;
+}
+
+void coordinator_end_dones(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    state->num_done = 0;
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        struct message *request = state->dones[rank];
+        state->dones[rank] = NULL;
+        if (request != NULL)
+            actor_refuse(self, request, TR_EROLLBACK);
+    }
+}
+
+void coordinator_free_dones(struct actor *self, struct coordinator *state)
+{
+    for (uint32_t rank = 0; state->dones != NULL && rank < state->options->trainers; rank++)
+        message_release(self, state->dones[rank]);
+    free(state->dones);
 }
 
 void coordinator_free_epochs(struct coordinator *state)

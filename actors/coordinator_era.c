@@ -40,6 +40,7 @@ static void end_era(struct actor *self)
     state->entered = false;
     coordinator_end_barriers(self);
     coordinator_end_saving(self);
+    coordinator_end_dones(self);
     tell_era(self, state);
 }
 
@@ -55,11 +56,13 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
 {
     struct coordinator *state = actor_state(self);
     uint32_t newest = head->era > head->seen ? head->era : head->seen;
-    if (state->stopping)
+    if (state->stopping || state->over)
         return;
     if (newest > state->era) {
         learn_era(self, newest);
         state->entered = head->era == newest;
+        if (state->entered && state->num_restores > 0)
+            end_era(self); /* who came before it and waits is not in it */
     } else if (head->era != 0 && head->era == state->era) {
         state->entered = true;
     } else if (state->entered) {
@@ -83,8 +86,9 @@ void coordinator_reducer_down(struct actor *self, uint32_t rank)
     struct message *request;
     forget_restore(state, rank, &request);
     message_release(self, request);
-    bool done = rank < state->options->trainers && state->trainers_done[rank] != 0;
-    if (state->entered && !done && !state->stopping)
+    if (state->over)
+        coordinator_note_told(self, rank);
+    else if (state->entered && !state->stopping)
         end_era(self);
 }
 
@@ -163,6 +167,7 @@ static void begin_era(struct actor *self, const struct choosing *choosing)
     uint32_t after = choosing->manifest.era + 1;
     state->era = state->era > after ? state->era : after;
     state->entered = true;
+    coordinator_end_dones(self);
     if (choosing->damaged.code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
                   choosing->damaged.text);

@@ -7,6 +7,8 @@
 #include "actors/coordinator_state.h"
 #include "runtime/monitor.h"
 
+#define STOP_AGAIN_NS UINT64_C(10000000)
+
 struct coordinator_member {
     struct coordinator_member *next;
     struct address address;
@@ -30,11 +32,15 @@ static bool stands_at(const struct coordinator_member *member, uint32_t role, ui
 }
 
 /* The last member has gone, and with the coordinator goes its process. */
-static void end(struct actor *self, const struct coordinator *state)
+static void end(struct actor *self, void *arg)
 {
+    struct coordinator *state = arg;
     struct address root = state->options->root;
-    int rv = address_is_none(root) ? 0 : actor_stop(self, root);
-    actor_exit(self, rv == TR_ENOMEM ? rv : 0);
+    /* A coordinator that is started again instead would know of no end. */
+    if (!address_is_none(root) && actor_stop(self, root) == TR_ENOMEM)
+        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, end, state);
+    else
+        actor_exit(self, 0);
 }
 
 /* The one DOWN of a member. */
@@ -67,6 +73,9 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
 {
     if (head->role > MSG_ROLE_PROCESS)
         return error_set(error, TR_EINVAL, "there is no role %" PRIu32, head->role);
+    bool fresh = head->role == MSG_ROLE_REDUCER && head->era == 0;
+    if (state->code == 0 && (state->stopping || (state->over && fresh)))
+        return error_set(error, TR_EEND, "the job is done; nobody can join");
     if (state->stopping)
         return error_set(error, TR_ECLOSED, "the job is ending; nobody can join");
     if (stands_at(at, head->role, head->rank)) {
@@ -153,12 +162,23 @@ int coordinator_list_members(struct actor *self, struct message *request, struct
     return 0;
 }
 
+/* Who could not be told for want of memory would stay for ever; twice does no harm. */
+static void stop_again(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    bool short_of_memory = false;
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
+        short_of_memory = actor_stop(self, m->address) == TR_ENOMEM || short_of_memory;
+    if (short_of_memory)
+        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, stop_again, state);
+}
+
 void coordinator_stop_members(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     state->stopping = true;
-    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
-        actor_stop(self, m->address);
+    timer_stop(&state->linger);
+    stop_again(self, state);
     if (state->num_members == 0)
         end(self, state);
 }

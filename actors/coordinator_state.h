@@ -27,8 +27,12 @@ struct coordinator {
     uint32_t num_barriers;
     struct epoch_mark *epochs;
     uint32_t num_epochs;
-    unsigned char *trainers_done; /* [options->trainers] */
+    struct message **dones;   /* [options->trainers]: that wait for the others; NULL: has not come */
     uint32_t num_done;
+    bool over;                /* all trainers were done: nothing rolls that back */
+    unsigned char *told;      /* [options->trainers]: knows it, or is not here any more */
+    uint32_t num_told;
+    struct timer linger;      /* until members are stopped, and until all could be told to */
     bool stopping;
     int code; /* of the job */
     char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
@@ -62,9 +66,13 @@ void coordinator_reducer_down(struct actor *self, uint32_t rank);
 struct address coordinator_member_address(const struct coordinator *state, uint32_t role,
                                           uint32_t rank);
 
+/* A rank's reducer has gone after the end of the job. */
+void coordinator_note_told(struct actor *self, uint32_t rank);
+
 /* Ends everything of eras before the present one with TR_EROLLBACK. */
 void coordinator_end_barriers(struct actor *self);
 void coordinator_end_saving(struct actor *self);
+void coordinator_end_dones(struct actor *self);
 
 /* Asks all members to stop, and ends self when there are none (left). */
 void coordinator_stop_members(struct actor *self);
@@ -76,6 +84,7 @@ bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const vo
 
 void coordinator_free_members(struct coordinator *state);
 void coordinator_free_barriers(struct actor *self, struct coordinator *state);
+void coordinator_free_dones(struct actor *self, struct coordinator *state);
 void coordinator_free_epochs(struct coordinator *state);
 void coordinator_free_restores(struct actor *self, struct coordinator *state);
 void coordinator_free_saving(struct actor *self, struct coordinator *state);

@@ -39,7 +39,15 @@ static bool may_pass(int status)
 static void give_up(struct actor *self, struct member *member, int status)
 {
     bool ending = status == TR_ECLOSED; /* the job, or this process */
-    if (!ending && !address_is_none(member->root))
+    bool done = status == TR_EEND && !address_is_none(member->root);
+    if (done && actor_stop(self, member->root) == TR_ENOMEM) {
+        timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS, look_for_coordinator,
+                    member);
+        return;
+    }
+    if (done)
+        status = 0; /* a process that came too late ends as well as the others */
+    else if (!ending && !address_is_none(member->root))
         actor_kill(self, member->root, status);
     actor_exit(self, status);
 }

@@ -6,9 +6,13 @@
 #include "runtime/call.h"
 #include "schemas/messages.h"
 
+/* Memory that is short is asked for again after this. */
+#define AGAIN_NS UINT64_C(10000000)
+
 struct presence {
     const struct presence_options *options;
     struct member member;
+    struct timer again;
 };
 
 static int start(struct actor *self, const void *arg)
@@ -30,12 +34,21 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
+/* The coordinator is gone as soon as all members are, so who ends before the process was told would
+ * leave it behind. */
+static void stop_process(struct actor *self, void *arg)
+{
+    struct presence *presence = arg;
+    if (actor_stop(self, presence->options->root) == TR_ENOMEM)
+        timer_start(self, &presence->again, actor_now_ns(self) + AGAIN_NS, stop_process, presence);
+    else
+        actor_exit(self, 0);
+}
+
 /* By the coordinator, or because the process ends already. */
 static void stop(struct actor *self)
 {
-    const struct presence *presence = actor_state(self);
-    int rv = actor_stop(self, presence->options->root);
-    actor_exit(self, rv == TR_ENOMEM ? rv : 0); /* started again, it joins and is stopped again */
+    stop_process(self, actor_state(self));
 }
 
 static void fini(struct actor *self)

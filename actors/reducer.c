@@ -74,12 +74,11 @@ void reducer_roll_back(struct actor *self, uint32_t era)
 {
     struct reducer *r = actor_state(self);
     r->seen = r->member.seen = era > r->seen ? era : r->seen;
-    if (r->era == 0 || r->era >= r->seen)
+    if (r->era == 0 || r->era >= r->seen || r->finished)
         return;
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
-    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_RESTORE &&
-        r->operation.kind != MSG_GROUP_FINISH)
+    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_RESTORE)
         reducer_end(self, TR_EROLLBACK);
 }
 
@@ -126,7 +125,10 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     if (head->operation > MSG_GROUP_CANCEL)
         return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
                          head->operation);
-    if (head->operation != MSG_GROUP_RESTORE && head->operation != MSG_GROUP_FINISH && r->era == 0)
+    /* A trainer that failed may say so at any time. */
+    bool anytime = head->operation == MSG_GROUP_RESTORE ||
+                   (head->operation == MSG_GROUP_FINISH && (head->value != 0 || r->finished));
+    if (!anytime && r->era == 0)
         return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
                          "call tr_group_restore()", r->options->rank);
     if (r->options->checkpoints != NULL && strlen(r->options->checkpoints) > MSG_PATH_BYTES_MAX)
@@ -203,9 +205,9 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-/* A coordinator that was started again is told what it cannot know. */
-static void tell_end(struct actor *self, const struct reducer *r)
+void reducer_tell_end(struct actor *self)
 {
+    const struct reducer *r = actor_state(self);
     struct message *message = r->finished ? message_create(self, MSG_JOB_DONE) : NULL;
     if (message == NULL)
         return;
@@ -214,6 +216,7 @@ static void tell_end(struct actor *self, const struct reducer *r)
     (void)actor_send(self, r->member.coordinator, message);
 }
 
+/* A coordinator that was started again is told what it cannot know. */
 static void tell_outcome(struct actor *self, const struct reducer *r)
 {
     struct message *message = NULL;
@@ -230,7 +233,7 @@ static void joined(struct actor *self, struct member *member)
     struct reducer *r = actor_state(self);
     reducer_roll_back(self, member->era);
     tell_outcome(self, r);
-    tell_end(self, r);
+    reducer_tell_end(self);
     if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_REDUCE)
         reducer_ask(self);
 }

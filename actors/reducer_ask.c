@@ -101,6 +101,7 @@ static void finish(struct actor *self)
     const struct msg_group_request *asked = message_head(r->operation.request);
     r->finished = true;
     r->result = (int32_t)asked->value;
+    reducer_tell_end(self);
     reply_done(self, 0);
 }
 
@@ -115,13 +116,18 @@ static void handle(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
-    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && op->kind != MSG_GROUP_FINISH)
+    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE)
         reducer_roll_back(self, r->era + 1);
     else if (may_pass(status) || status == TR_EROLLBACK)
         reducer_again(self);
     else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
-        if (op->asks_outcome) {
+        /* The coordinator's answer comes before our own timer. Without one the outcome is not known,
+         * and the next call asks for the same again. */
+        bool told = actor_now_ns(self) < op->until_ns;
+        if (op->asks_outcome && told) {
             pass(self, TR_ETIMEDOUT);
+        } else if (op->asks_outcome) {
+            reducer_end(self, TR_ETIMEDOUT);
         } else {
             op->asks_outcome = true;
             reducer_ask(self);
@@ -165,11 +171,11 @@ void reducer_ask(struct actor *self)
         address_is_none(r->member.coordinator))
         return;
     struct message *request = make(self, r);
-    uint64_t late = op->asks_outcome ? REDUCER_OUTCOME_NS : 0;
+    op->until_ns = op->asks_outcome ? actor_now_ns(self) + REDUCER_OUTCOME_NS : op->deadline_ns;
     int rv = request == NULL ? TR_ENOMEM : 0;
     op->calling = rv == 0;
     if (rv == 0)
-        rv = actor_call(self, r->member.coordinator, request, op->deadline_ns + late, answered, op,
+        rv = actor_call(self, r->member.coordinator, request, op->until_ns, answered, op,
                         &op->call);
     if (rv != 0) {
         op->calling = false;

@@ -63,6 +63,7 @@ struct operation {
     struct timer expire;
     struct timer again;
     struct call_id call; /* to the coordinator */
+    uint64_t until_ns;   /* the deadline of that */
     bool calling;
     bool asks_outcome;   /* of a barrier whose deadline passed */
     bool working;        /* the crew has `part` and the request's body */
@@ -81,7 +82,7 @@ struct reducer {
     uint64_t reductions; /* of the era that are done here */
     uint64_t barriers;
     struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
-    bool finished; /* the trainer said so */
+    bool finished; /* the job is over, as far as this rank is concerned */
     int32_t result;
     struct operation operation;
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
@@ -91,6 +92,9 @@ struct reducer {
 void reducer_reply(struct actor *self, struct message *reply);
 void reducer_end(struct actor *self, int status);
 void reducer_fail(struct actor *self, const struct error *error);
+
+/* Tells the coordinator that this rank knows of the end of the job, if it does. */
+void reducer_tell_end(struct actor *self);
 
 /* Every era before this one is over. */
 void reducer_roll_back(struct actor *self, uint32_t era);

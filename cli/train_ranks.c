@@ -287,38 +287,55 @@ static int find_cause(const struct train_ranks *ranks, uint32_t count, struct er
     return rv;
 }
 
-int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error)
+/* Does the same on a thread for each trainer, which all wait for each other. */
+static int run_all(struct train_ranks *ranks, void *(*work)(void *arg), struct error *error)
 {
     uint32_t started = 0;
     int rv = 0;
-    if (!ranks->grouped) {
-        train(&ranks->ranks[0]);
-    } else {
-        while (started < ranks->count && rv == 0) {
-            struct train_rank *r = &ranks->ranks[started];
-            rv = pthread_create(&r->thread, NULL, run_thread, r);
-            started += rv == 0;
-        }
-        if (rv != 0)
-            atomic_store(&ranks->failed, true);
-        wait_for(ranks, started);
+    while (started < ranks->count && rv == 0) {
+        struct train_rank *r = &ranks->ranks[started];
+        atomic_store(&r->ended, false);
+        rv = pthread_create(&r->thread, NULL, work, r);
+        started += rv == 0;
     }
     if (rv != 0)
+        atomic_store(&ranks->failed, true);
+    wait_for(ranks, started);
+    if (rv != 0)
         return error_set(error, TR_ENOMEM, "no thread for trainer %u", ranks->first + started);
-    *result = ranks->ranks[0].result;
     return find_cause(ranks, ranks->count, error);
+}
+
+int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error)
+{
+    int rv;
+    if (ranks->grouped) {
+        rv = run_all(ranks, run_thread, error);
+    } else {
+        train(&ranks->ranks[0]);
+        rv = find_cause(ranks, ranks->count, error);
+    }
+    *result = ranks->ranks[0].result;
+    return rv;
+}
+
+/* Rank 0 may have much to do before it comes. */
+static void *finish_thread(void *arg)
+{
+    struct train_rank *r = arg;
+    r->error = (struct error){0};
+    do
+        r->code = group_finish(r->group, 0);
+    while (r->code == TR_ETIMEDOUT && !cancelled(r));
+    if (r->code != 0)
+        group_failed(r, r->code, &r->error);
+    atomic_store(&r->ended, true);
+    return NULL;
 }
 
 int train_ranks_finish(struct train_ranks *ranks, struct error *error)
 {
-    int rv = 0;
-    for (uint32_t i = 0; i < ranks->count && rv == 0; i++) {
-        struct train_rank *r = &ranks->ranks[i];
-        rv = r->group != NULL ? group_finish(r->group, 0) : 0;
-        if (rv != 0)
-            group_failed(r, rv, error);
-    }
-    return rv;
+    return ranks->grouped ? run_all(ranks, finish_thread, error) : 0;
 }
 
 void train_ranks_close(struct train_ranks *ranks)

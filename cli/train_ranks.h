@@ -46,7 +46,8 @@ struct tr_loader *train_ranks_loader(const struct train_ranks *ranks);
 /* Trains; the job's model is what came of it. */
 int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error);
 
-/* Says that the trainers here have done all that the job wanted of them. */
+/* Says that the trainers here have done all that the job wanted of them, and waits until all others
+ * have too. TR_EROLLBACK: one of those died before; all run again, from the last checkpoint. */
 int train_ranks_finish(struct train_ranks *ranks, struct error *error);
 
 void train_ranks_close(struct train_ranks *ranks);

@@ -352,12 +352,24 @@ static int keep(struct training *t, struct error *error)
 static int wait_for_end(struct training *t, struct error *error)
 {
     int rv = train_ranks_finish(&t->ranks, error);
-    if (rv != 0)
-        return rv;
+    /* The actors may be gone before the answer is here. */
+    if (rv != 0 && graph_wait_end(t->job.graph, 0) != 0)
+        return asked(t) ? 0 : rv;
     do
         rv = graph_wait_end(t->job.graph, END_LOOK_NS);
     while (rv == TR_ETIMEDOUT && !asked(t));
     return rv == 0 || rv == TR_ETIMEDOUT ? 0 : session_failed(t->job.session, rv, error);
+}
+
+static int do_job(struct training *t, struct error *error)
+{
+    *error = (struct error){0};
+    int rv = train(t, error);
+    if (rv == 0 && keeps_run(t))
+        rv = keep(t, error);
+    if (rv == 0 && t->in_cluster)
+        rv = wait_for_end(t, error);
+    return rv;
 }
 
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
@@ -376,11 +388,9 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
     else if (rv == 0)
         rv = process_serve_metrics(&metrics, t->values->process.metrics, t->job.graph, error);
     if (rv == 0)
-        rv = train(t, error);
-    if (rv == 0 && keeps_run(t))
-        rv = keep(t, error);
-    if (rv == 0 && t->in_cluster)
-        rv = wait_for_end(t, error);
+        do
+            rv = do_job(t, error);
+        while (rv == TR_EROLLBACK && !asked(t));
     train_ranks_close(&t->ranks);
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
