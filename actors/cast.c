@@ -214,7 +214,8 @@ int cast_init(struct cast *cast, const struct cast_options *options)
     bool one_each = plays->servers > plays->num_parts;
     *cast = (struct cast){ .options = *options, .plays = plays,
                            .num_servers = one_each ? plays->num_parts : plays->servers };
-    account_init(&cast->replies, "replies", ROOM_BYTES_MAX);
+    account_init(&cast->replies, "replies",
+                 options->replies_bytes_max != 0 ? options->replies_bytes_max : ROOM_BYTES_MAX);
     cast->servers = calloc(cast->num_servers + (size_t)1, sizeof *cast->servers);
     cast->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *cast->server_parts);
     cast->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *cast->samplers);

@@ -37,6 +37,7 @@ struct cast_options {
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     size_t at_once_bytes;     /* sampler.h, proxy.h */
+    size_t replies_bytes_max; /* on their way from other processes; 0: ROOM_BYTES_MAX (room.h) */
     uint32_t slice_edges;     /* server.h */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept */

@@ -305,6 +305,13 @@ void env_sim_kill(struct env *env, struct node *node)
     sim_net_forget(&sim->net, node);
 }
 
+void env_sim_wait(struct env *env, uint64_t until_ns)
+{
+    struct env_sim *sim = of(env);
+    assert(sim->jobs == NULL && first_turn(sim) == UINT64_MAX);
+    sim->now_ns = until_ns > sim->now_ns ? until_ns : sim->now_ns;
+}
+
 uint64_t env_sim_now_ns(const struct env *env)
 {
     return ((const struct env_sim *)(const void *)env)->now_ns;

@@ -37,6 +37,9 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
  * (TR_ERANGE: a livelock). done may be NULL. */
 int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t until_ns);
 
+/* After a run that ended with TR_EEND: nothing happens until then, when somebody outside acts. */
+void env_sim_wait(struct env *env, uint64_t until_ns);
+
 uint64_t env_sim_now_ns(const struct env *env);
 
 /* Changes the chance of failing allocations from here on (0 to let a run end cleanly). */

@@ -1,9 +1,16 @@
 noinst_LTLIBRARIES += libtr_sim.la
 libtr_sim_la_SOURCES = \
     sim/client.c sim/client.h \
+    sim/courier.c sim/courier.h \
     sim/crowd.c sim/crowd.h \
     sim/draws.h \
     sim/faults.c sim/faults.h \
+    sim/fleet.c sim/fleet.h \
+    sim/fleet_faults.c sim/fleet_faults.h \
+    sim/fleet_oracles.c sim/fleet_oracles.h \
+    sim/fleet_plan.c sim/fleet_plan.h \
+    sim/fleet_run.c sim/fleet_run.h \
+    sim/lessons.c sim/lessons.h \
     sim/oracles.c sim/oracles.h \
     sim/placed.c sim/placed.h \
     sim/probe.c sim/probe.h \
@@ -11,4 +18,5 @@ libtr_sim_la_SOURCES = \
     sim/reference.c sim/reference.h \
     sim/run.c sim/run.h \
     sim/scenario.c sim/scenario.h \
+    sim/trainee.c sim/trainee.h \
     sim/world.c sim/world.h

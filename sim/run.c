@@ -7,6 +7,7 @@
 
 #include "sim/client.h"
 #include "sim/faults.h"
+#include "sim/fleet_run.h"
 #include "sim/oracles.h"
 #include "sim/probe.h"
 
@@ -189,6 +190,10 @@ static void take_down(struct world *world)
 
 void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
 {
+    if (fleet_run_is_for(seed)) {
+        fleet_run(seed, verbose, result);
+        return;
+    }
     struct world *world = calloc(1, sizeof *world);
     assert(world != NULL);
     *result = (struct sim_result){ .seed = seed };

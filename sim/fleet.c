@@ -1,0 +1,193 @@
+#include "sim/fleet.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/courier.h"
+#include "sim/fleet_oracles.h"
+#include "sim/trainee.h"
+
+#define STOP_NS (10 * ENV_SECOND_NS)
+
+void fleet_fail(struct fleet *fleet, const char *format, ...)
+{
+    if (fleet->error.code != 0)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fleet->error.text, sizeof fleet->error.text, format, args);
+    va_end(args);
+    fleet->error.code = TR_EMISMATCH;
+}
+
+static void write_log(void *arg, enum log_level level, const char *line)
+{
+    const struct fleet_process *process = arg;
+    const struct fleet *fleet = process->courier.fleet;
+    fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " log %d: %s\n",
+            (double)env_sim_now_ns(fleet->env) / 1e9, process->number, (int)level, line);
+}
+
+static void load(struct fleet *fleet, struct fleet_process *process)
+{
+    const struct plan_process *plays = &fleet->plan.processes[process->number];
+    int rv = snapshots_create(&fleet->placed.book, &process->snapshots);
+    for (uint32_t i = 0; i < plays->num_parts && rv == 0; i++)
+        rv = snapshots_add(process->snapshots, &fleet->placed.parts[plays->parts[i]], NULL, NULL,
+                           NULL);
+    process->files = files_sim_mount(fleet->disk);
+    process->bank = batch_bank_create(fleet->plan.batch_bytes_max);
+    assert(rv == 0 && process->files != NULL && process->bank != NULL);
+}
+
+static void make_cast(struct fleet *fleet, struct fleet_process *process)
+{
+    const struct fleet_plan *plan = &fleet->plan;
+    const struct cast_options options = {
+        .book = &fleet->placed.book,
+        .meta = &fleet->placed.meta,
+        .snapshots = process->snapshots,
+        .bank = process->bank,
+        .plan = &plan->plan,
+        .process = process->number,
+        .loops = plan->processes[process->number].loops,
+        .direct = plan->direct,
+        .flat = plan->flat,
+        .recovery_ns = 600 * ENV_SECOND_NS,
+        .call_ns = plan->call_ns,
+        .reply_bytes_max = plan->reply_bytes_max,
+        .replies_bytes_max = plan->replies_bytes_max,
+        .slice_edges = plan->slice_edges,
+        .files = process->files,
+        .checkpoints = FLEET_CHECKPOINTS,
+        .checkpoint_keep = plan->keep,
+    };
+    int rv = cast_init(&process->cast, &options);
+    assert(rv == 0);
+}
+
+static void link_up(struct fleet *fleet, struct fleet_process *process)
+{
+    const struct fleet_plan *plan = &fleet->plan;
+    struct links_peer peers[FLEET_PROCESSES_MAX];
+    struct error error = { 0 };
+    struct links_options options = {
+        .cluster = "simulated",
+        .listen = &fleet->endpoints[process->number],
+        .num_listen = 1,
+        .peers = peers,
+        .insecure_network = true,
+        .heartbeat_ns = plan->heartbeat_ns,
+        .dead_ns = plan->dead_ns,
+        .window_bytes = plan->window_bytes,
+    };
+    for (uint32_t p = 0; p < plan->plan.num_processes; p++)
+        if (p != process->number)
+            peers[options.num_peers++] =
+                (struct links_peer){ .node = p, .endpoint = fleet->endpoints[p] };
+    int rv = links_create(process->node, &options, &error);
+    assert(rv == 0);
+}
+
+static void make_node(struct fleet *fleet, struct fleet_process *process)
+{
+    struct node_options options = {
+        .id = process->number,
+        .incarnation = process->incarnation,
+        .loops = fleet->plan.processes[process->number].loops,
+        .kinds = &fleet->kinds,
+        .codec = fleet->plan.codec,
+    };
+    if (fleet->verbose != NULL)
+        options.log = (struct log_sink){ write_log, process, LOG_LEVEL_DEBUG };
+    int rv = node_create(fleet->env, &options, &process->node, NULL);
+    assert(rv == 0);
+}
+
+static void spawn(struct fleet_process *process, const struct actor_ops *ops, const void *arg,
+                  uint32_t number)
+{
+    struct address address;
+    const struct actor_options options = { .ops = ops, .arg = arg,
+                                           .loop = number % node_loops(process->node) };
+    int rv = node_spawn(process->node, &options, &address);
+    assert(rv == 0);
+}
+
+static void spawn_all(struct fleet *fleet, struct fleet_process *process)
+{
+    struct plan_range trainers = fleet->plan.processes[process->number].trainers;
+    spawn(process, &cast_ops, &process->cast, 0);
+    for (uint32_t i = 0; i < trainers.count; i++) {
+        process->trainees[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
+        spawn(process, &trainee_ops, &process->trainees[i], i);
+    }
+    if (fleet->plan.letters > 0)
+        spawn(process, &courier_ops, &process->courier, process->number);
+}
+
+void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    assert(process->node == NULL);
+    *process = (struct fleet_process){ .number = number, .incarnation = incarnation,
+                                       .courier = { fleet, process, 0 } };
+    /* A process that finds no memory for its first actors just ends: nothing to see. */
+    env_sim_set_alloc_fail(fleet->env, 0);
+    load(fleet, process);
+    make_cast(fleet, process);
+    make_node(fleet, process);
+    link_up(fleet, process);
+    spawn_all(fleet, process);
+    int rv = node_start(process->node);
+    assert(rv == 0);
+    if (fleet->memory_until_ns != 0)
+        env_sim_set_alloc_fail(fleet->env, FLEET_MEMORY_PPM);
+    fleet->tally.starts++;
+}
+
+void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    if (process->node == NULL || process->ending)
+        return;
+    process->ending = true;
+    node_stop(process->node, env_sim_now_ns(fleet->env) + STOP_NS);
+}
+
+int fleet_bury(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    struct node_counters counters;
+    int failure = node_failure(process->node);
+    fleet_oracles_buried(fleet, process);
+    if (fleet->error.code != 0)
+        return failure;
+    node_counters(process->node, &counters);
+    fleet->tally.actor_restarts += counters.restarts;
+    node_destroy(process->node);
+    process->node = NULL;
+    cast_fini(&process->cast);
+    batch_bank_close(process->bank);
+    if (batch_bank_used(process->bank) != 0)
+        fleet_fail(fleet, "process %" PRIu32 ": %zu bytes of batches are left", number,
+                   batch_bank_used(process->bank));
+    batch_bank_release(process->bank);
+    snapshots_destroy(process->snapshots);
+    return failure;
+}
+
+void fleet_kill(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    if (process->node == NULL)
+        return;
+    files_sim_kill(process->files);
+    env_sim_kill(fleet->env, process->node);
+    process->killed = true;
+    fleet->tally.deaths++;
+    (void)fleet_bury(fleet, number);
+}

@@ -1,0 +1,109 @@
+/*
+ * A whole cluster in one thread: its processes, the disk they share, who starts them again, and the
+ * tally that oracles read.
+ *
+ * A process is what `troupe train` or `troupe serve` is: a node with links, the cast of its place in
+ * the plan, and in place of each training thread an actor that does what one does (trainee.h). A
+ * courier in each (courier.h) watches what links promise. Nothing of a process outlives it but what
+ * it had synced to the disk.
+ *
+ * Everything runs in one thread, so this is plain memory.
+ */
+#ifndef SIM_FLEET_H
+#define SIM_FLEET_H
+
+#include "actors/cast.h"
+#include "actors/launcher_policy.h"
+#include "runtime/directory.h"
+#include "runtime/files_sim.h"
+#include "runtime/links.h"
+#include "runtime/node.h"
+#include "sim/fleet_plan.h"
+#include "sim/lessons.h"
+
+/* While memory is short: the chance, per million, that a message's allocation fails. */
+#define FLEET_MEMORY_PPM 5000u
+#define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
+
+struct fleet;
+
+struct fleet_seat {
+    struct fleet *fleet;
+    struct fleet_process *process;
+    uint32_t rank; /* of a trainee */
+};
+
+/* One life of a process after the other. */
+struct fleet_process {
+    uint32_t number;
+    struct node *node; /* NULL: it does not run */
+    uint32_t incarnation;
+    bool ending; /* it was asked to stop */
+    bool killed;
+    struct files *files;
+    struct snapshots *snapshots;
+    struct batch_bank *bank;
+    struct cast cast;
+    struct fleet_seat trainees[FLEET_TRAINERS_MAX];
+    struct fleet_seat courier;
+    uint64_t paused_until_ns;
+};
+
+/* An actor that is to fail. */
+struct fleet_victim {
+    char name[DIRECTORY_NAME_MAX];
+};
+
+/* What was counted while it ran. */
+struct fleet_tally {
+    uint64_t batches, steps, saves, restores;
+    uint64_t calls_opened, calls_completed;
+    uint64_t monitors, downs;
+    uint64_t letters;
+    uint64_t faults, starts, deaths;
+    uint64_t actor_restarts;
+    uint64_t failures_told; /* operations that failed and were asked for again */
+};
+
+struct fleet {
+    struct fleet_plan plan;
+    struct env *env;
+    struct files_sim *disk;
+    struct kinds kinds;
+    struct endpoint endpoints[FLEET_PROCESSES_MAX];
+    struct placed placed;
+    struct lessons lessons;
+    struct fleet_process processes[FLEET_PROCESSES_MAX];
+    struct launcher_policy launcher;
+    bool launched;          /* all is over */
+    uint64_t furthest;      /* steps that some trainee did; past the last: it finished */
+    uint64_t committed;     /* the newest checkpoint that a trainee was told is there */
+    uint32_t last_era;      /* in which somebody was restored, */
+    uint64_t last_era_step; /* and to which step */
+    bool finished[FLEET_TRAINERS_MAX];
+    struct fleet_victim victims[FLEET_FAULTS_MAX];
+    uint32_t next_strike;
+    uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
+    uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */
+    FILE *verbose;
+    struct fleet_tally tally;
+    struct error error; /* the first thing that was wrong */
+};
+
+/* Remembers the first thing that is wrong. */
+__attribute__((format(printf, 2, 3)))
+void fleet_fail(struct fleet *fleet, const char *format, ...);
+
+/* A life of a process begins. */
+void fleet_boot(struct fleet *fleet, uint32_t process, uint32_t incarnation);
+
+/* It is asked to stop, as by SIGTERM. */
+void fleet_ask_to_stop(struct fleet *fleet, uint32_t process);
+
+/* It dies at this instant, and its remains are looked at. */
+void fleet_kill(struct fleet *fleet, uint32_t process);
+
+/* Its node has stopped: takes it down, and returns the exit code. */
+int fleet_bury(struct fleet *fleet, uint32_t process);
+
+#endif

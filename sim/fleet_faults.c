@@ -1,0 +1,238 @@
+#include "sim/fleet_faults.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actors/launcher_policy.h"
+#include "runtime/directory.h"
+#include "sim/draws.h"
+
+#define MS UINT64_C(1000000)
+#define CORRUPT_PPM 2000u
+#define SYNC_FAIL_PPM 500000u
+
+static uint32_t draw_process(const struct fleet *fleet, struct draws *draws)
+{
+    return (uint32_t)draws_below(draws, fleet->plan.plan.num_processes);
+}
+
+static void note(struct fleet *fleet, const struct fleet_strike *strike, uint32_t process)
+{
+    fleet->tally.faults++;
+    if (fleet->verbose != NULL)
+        fprintf(fleet->verbose, "    %10.6f fault: %s, process %" PRIu32 "\n",
+                (double)env_sim_now_ns(fleet->env) / 1e9, fleet_fault_name(strike->fault), process);
+}
+
+static void kill_one(struct fleet *fleet, uint32_t process)
+{
+    if (fleet->processes[process].node == NULL)
+        return;
+    fleet_kill(fleet, process);
+    launcher_policy_exited(&fleet->launcher, process, 0, 9, env_sim_now_ns(fleet->env));
+}
+
+static void kill_some(struct fleet *fleet, uint32_t process, struct draws *draws)
+{
+    bool all = draws_chance(draws, 10);
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (all || p == process)
+            kill_one(fleet, p);
+}
+
+static void stand_still(struct fleet *fleet, uint32_t process, uint64_t until_ns)
+{
+    struct fleet_process *it = &fleet->processes[process];
+    if (it->node == NULL)
+        return;
+    it->paused_until_ns = until_ns;
+    for (uint32_t l = 0; l < node_loops(it->node); l++)
+        env_sim_pause(fleet->env, it->node, l, until_ns);
+}
+
+static void clog_way(struct fleet *fleet, uint32_t from, uint64_t until_ns, struct draws *draws)
+{
+    uint32_t to = draw_process(fleet, draws);
+    if (to == from)
+        return;
+    env_sim_net_clog(fleet->env, from, to, until_ns);
+    if (draws_chance(draws, 50))
+        env_sim_net_clog(fleet->env, to, from, until_ns);
+}
+
+static void reset(struct fleet *fleet, struct draws *draws)
+{
+    for (uint64_t n = draws_between(draws, 1, 6); n > 0; n--)
+        (void)env_sim_net_reset(fleet->env);
+}
+
+static void jump(struct fleet *fleet, struct draws *draws)
+{
+    int64_t ms = (int64_t)draws_scale(draws, 1, UINT64_C(100000000));
+    env_sim_wall_jump(fleet->env, draws_chance(draws, 50) ? ms : -ms);
+}
+
+static void kill_found(struct actor *self, void *arg, int status, struct address address)
+{
+    (void)arg;
+    if (status == 0)
+        (void)actor_kill(self, address, TR_EIO);
+    actor_exit(self, 0);
+}
+
+static int hit_start(struct actor *self, const void *arg)
+{
+    const struct fleet_victim *victim = arg;
+    if (directory_lookup(self, victim->name, kill_found, NULL) != 0)
+        actor_exit(self, 0);
+    return 0;
+}
+
+static int hit_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops hit_ops = { .name = "hit", .start = hit_start,
+                                          .receive = hit_receive };
+
+/* The name of an actor of that process, or of one that it has not. */
+static void draw_victim(struct fleet *fleet, uint32_t process, struct draws *draws, char *name)
+{
+    const struct plan_process *plays = &fleet->plan.processes[process];
+    uint32_t one = (uint32_t)draws_below(draws, 3);
+    switch (draws_below(draws, 5)) {
+    case 0:
+        server_part_name(plays->num_parts > 0 ? plays->parts[one % plays->num_parts] : 0, name);
+        break;
+    case 1:
+        sampler_name(plays->samplers.first + one, name, DIRECTORY_NAME_MAX);
+        break;
+    case 2:
+        proxy_name(plays->trainers.first + one, name);
+        break;
+    case 3:
+        reducer_name(plays->trainers.first + one, name, DIRECTORY_NAME_MAX);
+        break;
+    default:
+        snprintf(name, DIRECTORY_NAME_MAX, COORDINATOR_NAME);
+        break;
+    }
+}
+
+static void hit(struct fleet *fleet, uint32_t process, struct draws *draws)
+{
+    struct fleet_victim *victim = &fleet->victims[fleet->next_strike - 1];
+    struct fleet_process *it = &fleet->processes[process];
+    const struct actor_options options = { .ops = &hit_ops, .arg = victim };
+    struct address address;
+    if (it->node == NULL || it->ending)
+        return;
+    draw_victim(fleet, process, draws, victim->name);
+    (void)node_spawn(it->node, &options, &address); /* memory may be short */
+}
+
+static void strike(struct fleet *fleet, const struct fleet_strike *strike)
+{
+    struct draws draws = draws_of(strike->draw, 1);
+    uint32_t process = draw_process(fleet, &draws);
+    uint64_t until_ns = env_sim_now_ns(fleet->env) + strike->lasts_ns;
+    note(fleet, strike, process);
+    switch (strike->fault) {
+    case FLEET_KILL:
+        kill_some(fleet, process, &draws);
+        break;
+    case FLEET_PAUSE:
+        stand_still(fleet, process, until_ns);
+        break;
+    case FLEET_CLOG:
+        clog_way(fleet, process, until_ns, &draws);
+        break;
+    case FLEET_RESET:
+        reset(fleet, &draws);
+        break;
+    case FLEET_CORRUPT:
+        env_sim_net_corrupt(fleet->env, CORRUPT_PPM);
+        fleet->corrupt_until_ns = until_ns;
+        break;
+    case FLEET_REFUSE:
+        env_sim_net_refuse(fleet->env, process, until_ns);
+        (void)env_sim_net_reset(fleet->env);
+        break;
+    case FLEET_WALL:
+        jump(fleet, &draws);
+        break;
+    case FLEET_MEMORY:
+        env_sim_set_alloc_fail(fleet->env, FLEET_MEMORY_PPM);
+        fleet->memory_until_ns = until_ns;
+        break;
+    case FLEET_DISK_FULL:
+        files_sim_set_bytes_max(fleet->disk, draws_scale(&draws, 1, 1 << 20));
+        fleet->full_until_ns = until_ns;
+        break;
+    case FLEET_SYNC_FAIL:
+        files_sim_set_sync_fail(fleet->disk, SYNC_FAIL_PPM);
+        fleet->sync_until_ns = until_ns;
+        break;
+    default:
+        hit(fleet, process, &draws);
+        break;
+    }
+}
+
+static bool has_ended(uint64_t *until_ns, uint64_t now_ns)
+{
+    bool ended = *until_ns != 0 && *until_ns <= now_ns;
+    if (ended)
+        *until_ns = 0;
+    return ended;
+}
+
+static void mend(struct fleet *fleet, uint64_t now_ns)
+{
+    if (has_ended(&fleet->corrupt_until_ns, now_ns))
+        env_sim_net_corrupt(fleet->env, 0);
+    if (has_ended(&fleet->memory_until_ns, now_ns))
+        env_sim_set_alloc_fail(fleet->env, 0);
+    if (has_ended(&fleet->full_until_ns, now_ns))
+        files_sim_set_bytes_max(fleet->disk, 0);
+    if (has_ended(&fleet->sync_until_ns, now_ns))
+        files_sim_set_sync_fail(fleet->disk, 0);
+}
+
+bool fleet_faults_are_due(const struct fleet *fleet)
+{
+    return fleet->next_strike < fleet->plan.num_strikes && fleet->strike_at_ns == UINT64_MAX &&
+           fleet->furthest >= fleet->plan.strikes[fleet->next_strike].at_step;
+}
+
+void fleet_faults_tend(struct fleet *fleet)
+{
+    uint64_t now_ns = env_sim_now_ns(fleet->env);
+    mend(fleet, now_ns);
+    if (fleet_faults_are_due(fleet))
+        fleet->strike_at_ns = now_ns + fleet->plan.strikes[fleet->next_strike].after_ns;
+    if (fleet->strike_at_ns > now_ns)
+        return;
+    fleet->strike_at_ns = UINT64_MAX;
+    strike(fleet, &fleet->plan.strikes[fleet->next_strike++]);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return b != 0 && b < a ? b : a;
+}
+
+uint64_t fleet_faults_next_ns(const struct fleet *fleet)
+{
+    uint64_t next_ns = earlier(fleet->strike_at_ns, fleet->corrupt_until_ns);
+    next_ns = earlier(next_ns, fleet->memory_until_ns);
+    next_ns = earlier(next_ns, fleet->full_until_ns);
+    return earlier(next_ns, fleet->sync_until_ns);
+}
+
+void fleet_faults_end(struct fleet *fleet)
+{
+    mend(fleet, UINT64_MAX);
+}

@@ -1,0 +1,132 @@
+#include "sim/fleet_oracles.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "actors/checkpoint.h"
+
+/* What one link may hold: two windows of data, eight each of answers, small and large (see
+ * LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */
+#define LINK_WINDOWS 18u
+
+static void look_at(struct fleet *fleet, struct fleet_process *process)
+{
+    struct links_status status[FLEET_PROCESSES_MAX];
+    uint64_t bound = LINK_WINDOWS * fleet->plan.window_bytes;
+    uint32_t count = links_status(process->node, status, FLEET_PROCESSES_MAX);
+    for (uint32_t i = 0; i < count && i < FLEET_PROCESSES_MAX; i++)
+        if (status[i].queued_bytes + status[i].retained_bytes > bound)
+            fleet_fail(fleet, "the link from process %" PRIu32 " to %" PRIu32 " holds %" PRIu64
+                       " + %" PRIu64 " of %" PRIu64 " bytes", process->number, status[i].node,
+                       status[i].queued_bytes, status[i].retained_bytes, bound);
+    size_t replies = account_used(&process->cast.replies);
+    if (replies > fleet->plan.replies_bytes_max)
+        fleet_fail(fleet, "process %" PRIu32 ": replies of %zu bytes are on their way, %" PRIu64
+                   " may be", process->number, replies, fleet->plan.replies_bytes_max);
+    if (batch_bank_used(process->bank) > fleet->plan.batch_bytes_max)
+        fleet_fail(fleet, "process %" PRIu32 ": account \"batches\" holds %zu bytes",
+                   process->number, batch_bank_used(process->bank));
+}
+
+void fleet_oracles_look(struct fleet *fleet)
+{
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->processes[p].node != NULL)
+            look_at(fleet, &fleet->processes[p]);
+}
+
+void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)
+{
+    struct node_counters counters;
+    /* Asked first: it also brings home what is on its way. */
+    bool stopped = node_is_stopped(process->node);
+    node_counters(process->node, &counters);
+    bool pools_used = counters.messages_live != 0 || counters.buffers_live != 0;
+    if (!stopped || counters.actors_live != 0 || counters.calls_open != 0 ||
+        (pools_used && !process->killed))
+        fleet_fail(fleet, "process %" PRIu32 " left behind %" PRIu64 " actors, %" PRIu64
+                   " messages, %" PRIu64 " buffers, %" PRIu64 " calls", process->number,
+                   counters.actors_live, counters.messages_live, counters.buffers_live,
+                   counters.calls_open);
+}
+
+static void check_end(struct fleet *fleet, int rc)
+{
+    double seconds = (double)(env_sim_now_ns(fleet->env) - ENV_SECOND_NS) / 1e9;
+    if (rc == TR_ETIMEDOUT)
+        fleet_fail(fleet, "step %" PRIu64 " of %" PRIu64 " was reached in %.1f virtual seconds, and "
+                   "the job did not end", fleet->furthest, fleet->plan.steps, seconds);
+    else if (rc == TR_EEND)
+        fleet_fail(fleet, "deadlock at step %" PRIu64 " of %" PRIu64 ": nothing can happen any more",
+                   fleet->furthest, fleet->plan.steps);
+    else if (rc == TR_ERANGE)
+        fleet_fail(fleet, "livelock at step %" PRIu64 " of %" PRIu64 ": %" PRIu64 " events",
+                   fleet->furthest, fleet->plan.steps, env_sim_steps(fleet->env));
+    else if (rc != 0)
+        fleet_fail(fleet, "the run ended with %s", tr_strerror(rc));
+}
+
+static void check_job(struct fleet *fleet)
+{
+    struct error error = { 0 };
+    if (launcher_policy_result(&fleet->launcher, &error) != 0)
+        fleet_fail(fleet, "the launcher: %s", error.text);
+    for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
+        if (!fleet->finished[rank])
+            fleet_fail(fleet, "trainer %" PRIu32 " did not finish", rank);
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->processes[p].node != NULL)
+            fleet_fail(fleet, "process %" PRIu32 " still runs after the job", p);
+    const struct fleet_tally *tally = &fleet->tally;
+    if (tally->calls_opened != tally->calls_completed)
+        fleet_fail(fleet, "%" PRIu64 " calls, %" PRIu64 " completions", tally->calls_opened,
+                   tally->calls_completed);
+    if (tally->monitors != tally->downs)
+        fleet_fail(fleet, "%" PRIu64 " monitors, %" PRIu64 " DOWNs", tally->monitors, tally->downs);
+}
+
+struct looking {
+    struct fleet *fleet;
+    struct files *files;
+};
+
+/* The next job would find nothing but whole checkpoints. */
+static int visit(void *arg, const char *name)
+{
+    const struct looking *looking = arg;
+    char path[256];
+    snprintf(path, sizeof path, FLEET_CHECKPOINTS "/%s/manifest.json", name);
+    if (!files_exists(looking->files, path))
+        fleet_fail(looking->fleet, "%s/%s has no manifest", FLEET_CHECKPOINTS, name);
+    return 0;
+}
+
+static void check_disk(struct fleet *fleet)
+{
+    struct checkpoint_manifest manifest = { 0 };
+    struct error damaged = { 0 }, error = { 0 };
+    struct looking looking = { fleet, files_sim_mount(fleet->disk) };
+    files_sim_set_short(fleet->disk, 0);
+    int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,
+                               &manifest, &damaged, &error);
+    if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))
+        fleet_fail(fleet, "the newest checkpoint: %s", error.text);
+    if (rv == 0 && manifest.step < fleet->committed)
+        fleet_fail(fleet, "the newest checkpoint is of step %" PRIu64 ", but %" PRIu64
+                   " was committed", manifest.step, fleet->committed);
+    if (damaged.code != 0)
+        fleet_fail(fleet, "a checkpoint is damaged: %s", damaged.text);
+    if (files_exists(looking.files, FLEET_CHECKPOINTS))
+        (void)looking.files->list(looking.files, FLEET_CHECKPOINTS, visit, &looking);
+    checkpoint_manifest_fini(&manifest);
+}
+
+void fleet_oracles_ended(struct fleet *fleet, int rc)
+{
+    check_end(fleet, rc);
+    if (fleet->error.code == 0)
+        check_job(fleet);
+    if (fleet->error.code == 0)
+        check_disk(fleet);
+}

@@ -1,0 +1,267 @@
+#include "sim/fleet_plan.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "runtime/message.h"
+#include "sim/draws.h"
+
+/* Purposes of the streams of draws, apart from those of one process (scenario.c). */
+enum { DRAWS_GRAPH = 50, DRAWS_LAYOUT, DRAWS_JOB, DRAWS_BOUNDS, DRAWS_FAULTS };
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+/* A job without faults is over long before; see limit(). */
+#define BASE_NS (60 * ENV_SECOND_NS)
+/* After a fault: the launcher's longest pause, a member's way back, a call that is repeated. */
+#define MEND_NS (30 * ENV_SECOND_NS)
+/* Frame, head and slack of any message. */
+#define MESSAGE_ROOM 2048u
+
+static uint32_t max_in_degree(const struct raw *raw)
+{
+    uint32_t most = 0;
+    for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
+        for (uint32_t i = 0; i < raw->num_nodes[t]; i++)
+            most = raw->in_degrees[t][i] > most ? raw->in_degrees[t][i] : most;
+    return most;
+}
+
+/* Gives each of `count` actors of a role a process; their numbers rise with the processes'. */
+static void place(struct fleet_plan *f, uint32_t count, struct draws *draws, bool trainers)
+{
+    uint32_t counts[FLEET_PROCESSES_MAX] = { 0 }, first = 0;
+    bool together = draws_chance(draws, 25);
+    uint32_t home = (uint32_t)draws_below(draws, f->plan.num_processes);
+    for (uint32_t i = 0; i < count; i++)
+        counts[together ? home : draws_below(draws, f->plan.num_processes)]++;
+    for (uint32_t p = 0; p < f->plan.num_processes; p++) {
+        struct plan_range range = { first, counts[p] };
+        *(trainers ? &f->processes[p].trainers : &f->processes[p].samplers) = range;
+        first += counts[p];
+    }
+}
+
+static void place_parts(struct fleet_plan *f, struct draws *draws)
+{
+    bool serves[FLEET_PROCESSES_MAX][FLEET_PARTS_MAX] = { { false } };
+    uint32_t replicas = draws_chance(draws, 60) ? 1 : (uint32_t)draws_between(draws, 2, 3), at = 0;
+    for (uint32_t part = 0; part < f->plan.num_parts; part++)
+        for (uint32_t r = 0; r < replicas; r++)
+            serves[draws_below(draws, f->plan.num_processes)][part] = true;
+    for (uint32_t p = 0; p < f->plan.num_processes; p++) {
+        struct plan_process *process = &f->processes[p];
+        process->parts = &f->parts[at];
+        for (uint32_t part = 0; part < f->plan.num_parts; part++)
+            if (serves[p][part])
+                f->parts[at + process->num_parts++] = part;
+        at += process->num_parts;
+        if (process->num_parts > 0)
+            process->servers = (uint32_t)draws_between(draws, 1, process->num_parts);
+    }
+}
+
+static void draw_layout(struct fleet_plan *f, struct draws *draws)
+{
+    f->plan = (struct plan){
+        .num_parts = (uint32_t)draws_between(draws, 1, FLEET_PARTS_MAX),
+        .num_processes = draws_chance(draws, 10)
+                             ? 1 : (uint32_t)draws_between(draws, 2, FLEET_PROCESSES_MAX),
+        .samplers = (uint32_t)draws_between(draws, 1, FLEET_SAMPLERS_MAX),
+        .trainers = (uint32_t)draws_between(draws, 1, FLEET_TRAINERS_MAX),
+        .processes = f->processes,
+        .parts = f->parts,
+    };
+    uint32_t a_host = draws_chance(draws, 70) ? 1 : 2;
+    for (uint32_t p = 0; p < f->plan.num_processes; p++)
+        f->processes[p] = (struct plan_process){
+            .host = p / a_host, .loops = (uint32_t)draws_between(draws, 1, 2) };
+    f->plan.num_hosts = (f->plan.num_processes + a_host - 1) / a_host;
+    f->plan.coordinator = (uint32_t)draws_below(draws, f->plan.num_processes);
+    place_parts(f, draws);
+    place(f, f->plan.samplers, draws, false);
+    place(f, f->plan.trainers, draws, true);
+    f->direct = draws_chance(draws, 50);
+    f->flat = draws_chance(draws, 30);
+    f->codec = draws_chance(draws, 20);
+    f->tcp = draws_chance(draws, 60);
+}
+
+static void draw_loader(struct fleet_plan *f, struct draws *draws)
+{
+    struct msg_loader_open *open = &f->loader.open;
+    do
+        open->ntype = (uint32_t)draws_below(draws, f->raw.types.num_ntypes);
+    while (f->raw.num_nodes[open->ntype] == 0 && draws_chance(draws, 90));
+    uint32_t n = f->raw.num_nodes[open->ntype], percent = (uint32_t)draws_between(draws, 10, 100);
+    f->loader.seeds = calloc(n + UINT64_C(1), sizeof *f->loader.seeds);
+    assert(f->loader.seeds != NULL);
+    for (uint32_t v = 0; v < n; v++)
+        if (draws_chance(draws, percent))
+            f->loader.seeds[open->num_seeds++] = v;
+    open->seed = draws_below(draws, 1000);
+    open->num_layers = (uint32_t)draws_between(draws, 1, 2);
+    for (uint32_t l = 0; l < open->num_layers; l++)
+        open->fanout[l] = draws_chance(draws, 10) ? -1 : (int32_t)draws_below(draws, 6);
+    open->world = f->plan.trainers;
+    uint64_t size = open->num_seeds / (draws_between(draws, 1, 10) * open->world);
+    open->batch_size = size > 0 ? (uint32_t)size : (uint32_t)draws_between(draws, 1, 4);
+    open->flags = MSG_LOADER_ORIGINAL_IDS;
+    open->flags |= draws_chance(draws, 80) ? MSG_LOADER_SHUFFLE : 0;
+    open->flags |= draws_chance(draws, 20) ? MSG_LOADER_REPLACE : 0;
+    open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;
+    open->flags |= draws_chance(draws, 20) ? MSG_LOADER_DEGREES : 0;
+    bool features = raw_is_featured(&f->raw) && draws_chance(draws, 75);
+    open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
+    open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;
+    open->prefetch = draws_chance(draws, 60) ? 0 : (uint32_t)draws_between(draws, 1, 5);
+}
+
+static void draw_job(struct fleet_plan *f, struct draws *draws)
+{
+    draw_loader(f, draws);
+    f->steps_epoch = reference_steps(&f->loader.open);
+    f->steps = f->steps_epoch * draws_between(draws, 1, 2);
+    f->values = (uint32_t)draws_scale(draws, 1, FLEET_VALUES_MAX);
+    f->save_every = draws_chance(draws, 15) ? 0 : (uint32_t)draws_between(draws, 1, 5);
+    f->keep = (uint32_t)draws_below(draws, 4);
+    f->think_ns = draws_scale(draws, 10 * US, 20 * MS);
+    f->group_ns = draws_chance(draws, 70) ? 600 * ENV_SECOND_NS
+                                          : draws_scale(draws, 20 * MS, 10 * ENV_SECOND_NS);
+    f->patient = draws_chance(draws, 60);
+    f->letters = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 5, 40);
+}
+
+static uint64_t largest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void draw_bounds(struct fleet_plan *f, struct draws *draws)
+{
+    /* Room for the largest row alone in a reply, for a loader's seeds, for a piece of sums. */
+    uint64_t row = 16 * (uint64_t)max_in_degree(&f->raw) + 1024;
+    uint64_t piece = f->values < 4096 ? f->values : 4096;
+    uint64_t need = largest(row, largest(16 * f->loader.open.num_seeds, 4 * piece)) + MESSAGE_ROOM;
+    f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
+    f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);
+    f->replies_bytes_max = f->window_bytes * draws_between(draws, 1, 2);
+    f->slice_edges = max_in_degree(&f->raw) + (uint32_t)draws_scale(draws, 16, 65536);
+    f->call_ns = draws_chance(draws, 60) ? 0 : draws_scale(draws, 50 * MS, 10 * ENV_SECOND_NS);
+    f->batch_bytes_max = (size_t)1 << 28;
+    f->dead_ns = draws_chance(draws, 50) ? 5 * ENV_SECOND_NS
+                                         : draws_scale(draws, ENV_SECOND_NS, 5 * ENV_SECOND_NS);
+    f->heartbeat_ns = f->dead_ns / 5;
+    f->net_delay_ns = draws_scale(draws, 20 * US, 2 * MS);
+    f->short_ppm = (uint32_t)draws_scale(draws, 1000, 300000);
+    f->env = (struct env_sim_options){
+        .turn_ns_max = draws_scale(draws, 10, 20 * US),
+        .timer_late_ns_max = draws_scale(draws, 10, 5 * MS),
+        .steps_max = 20000000, /* a thousand times what a run takes */
+    };
+}
+
+static uint64_t draw_length(struct fleet_plan *f, enum fleet_fault fault, struct draws *draws)
+{
+    if (fault == FLEET_PAUSE && draws_chance(draws, 70))
+        return (draws_chance(draws, 50) ? 3 : 20) * ENV_SECOND_NS;
+    if (fault == FLEET_PAUSE || fault == FLEET_CLOG)
+        return draws_scale(draws, MS, 2 * f->dead_ns);
+    return draws_scale(draws, MS, ENV_SECOND_NS);
+}
+
+static bool comes_before(const struct fleet_strike *a, const struct fleet_strike *b)
+{
+    return a->at_step < b->at_step;
+}
+
+static void draw_faults(struct fleet_plan *f, struct draws *draws)
+{
+    f->num_strikes = draws_chance(draws, 10) ? 0 : (uint32_t)draws_between(draws, 1, FLEET_FAULTS_MAX);
+    uint64_t kinds = draws_between(draws, 1, (1u << FLEET_FAULT_KINDS) - 1);
+    for (uint32_t i = 0; i < f->num_strikes; i++) {
+        struct fleet_strike strike = { .draw = draws_below(draws, UINT64_MAX) };
+        do
+            strike.fault = (enum fleet_fault)draws_below(draws, FLEET_FAULT_KINDS);
+        while ((kinds >> strike.fault & 1) == 0);
+        if (strike.fault == FLEET_CORRUPT && !f->tcp)
+            strike.fault = FLEET_KILL; /* nothing protects a plain unix socket, nothing has to */
+        /* From the very start to after the last step. */
+        strike.at_step = draws_below(draws, f->steps + 2);
+        strike.after_ns = draws_scale(draws, US, draws_chance(draws, 80) ? 20 * MS : ENV_SECOND_NS);
+        strike.lasts_ns = draw_length(f, strike.fault, draws);
+        uint32_t at = i;
+        for (; at > 0 && comes_before(&strike, &f->strikes[at - 1]); at--)
+            f->strikes[at] = f->strikes[at - 1];
+        f->strikes[at] = strike;
+    }
+}
+
+/* What each fault lasts, the time until it is noticed twice over (one dead process can hide another),
+ * and what the way back takes. */
+static void limit(struct fleet_plan *f)
+{
+    f->limit_ns = BASE_NS + f->steps * 2 * f->think_ns;
+    for (uint32_t i = 0; i < f->num_strikes; i++)
+        f->limit_ns += f->strikes[i].after_ns + f->strikes[i].lasts_ns + 2 * f->dead_ns + MEND_NS;
+}
+
+void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed)
+{
+    *fleet = (struct fleet_plan){ .seed = seed };
+    struct draws draws = draws_of(seed, DRAWS_GRAPH);
+    raw_init(&fleet->raw, &draws);
+    draws = draws_of(seed, DRAWS_LAYOUT);
+    draw_layout(fleet, &draws);
+    draws = draws_of(seed, DRAWS_JOB);
+    draw_job(fleet, &draws);
+    draws = draws_of(seed, DRAWS_BOUNDS);
+    draw_bounds(fleet, &draws);
+    draws = draws_of(seed, DRAWS_FAULTS);
+    draw_faults(fleet, &draws);
+    limit(fleet);
+}
+
+void fleet_plan_fini(struct fleet_plan *fleet)
+{
+    free(fleet->loader.seeds);
+    raw_fini(&fleet->raw);
+}
+
+const char *fleet_fault_name(enum fleet_fault fault)
+{
+    static const char *const names[] = {
+        [FLEET_KILL] = "kill", [FLEET_PAUSE] = "pause", [FLEET_CLOG] = "clog",
+        [FLEET_RESET] = "reset", [FLEET_CORRUPT] = "corrupt", [FLEET_REFUSE] = "refuse",
+        [FLEET_WALL] = "wall clock", [FLEET_MEMORY] = "memory", [FLEET_DISK_FULL] = "disk full",
+        [FLEET_SYNC_FAIL] = "fsync", [FLEET_ACTOR] = "actor",
+    };
+    return names[fault];
+}
+
+void fleet_plan_print(const struct fleet_plan *f, FILE *out)
+{
+    fprintf(out, "seed %" PRIu64 ": a cluster of %" PRIu32 " processes, %" PRIu32 " parts, %" PRIu32
+            " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32 "%s%s%s%s, window %" PRIu64
+            ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n", f->seed, f->plan.num_processes,
+            f->plan.num_parts, f->plan.samplers, f->plan.trainers, f->plan.coordinator,
+            f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "", f->flat ? ", flat" : "",
+            f->codec ? ", codec" : "", f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
+    for (uint32_t p = 0; p < f->plan.num_processes; p++) {
+        const struct plan_process *process = &f->processes[p];
+        fprintf(out, "    process %" PRIu32 " on host %" PRIu32 ": %" PRIu32 " loops, %" PRIu32
+                " parts, %" PRIu32 " samplers, %" PRIu32 " trainers\n", p, process->host,
+                process->loops, process->num_parts, process->samplers.count,
+                process->trainers.count);
+    }
+    fprintf(out, "    job: %" PRIu64 " steps of %" PRIu64 " an epoch, %" PRIu32 " weights, saved every "
+            "%" PRIu32 " (%" PRIu32 " kept), group calls of %" PRIu64 " ms, over in %" PRIu64
+            " s\n", f->steps, f->steps_epoch, f->values, f->save_every, f->keep, f->group_ns / MS,
+            f->limit_ns / ENV_SECOND_NS);
+    for (uint32_t i = 0; i < f->num_strikes; i++)
+        fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",
+                fleet_fault_name(f->strikes[i].fault), f->strikes[i].at_step,
+                f->strikes[i].after_ns / US, f->strikes[i].lasts_ns / MS);
+}

@@ -1,0 +1,82 @@
+/*
+ * What is chosen from a seed for a whole cluster: who plays where, what is trained, what goes wrong.
+ *
+ * Up to five processes on simulated hosts: partitions with replicas, samplers beside trainers or
+ * apart from them, one to three trainers, the coordinator anywhere. Windows are small, so that
+ * credit binds. Faults are tied to the progress of the job, so that they hit it at work.
+ *
+ * Ownership: the struct owns what it points to. Immutable after fleet_plan_init.
+ */
+#ifndef SIM_FLEET_PLAN_H
+#define SIM_FLEET_PLAN_H
+
+#include <stdio.h>
+
+#include "actors/plan.h"
+#include "runtime/env_sim.h"
+#include "sim/raw.h"
+#include "sim/reference.h"
+
+#define FLEET_PROCESSES_MAX 5u
+#define FLEET_PARTS_MAX 6u
+#define FLEET_SAMPLERS_MAX 3u
+#define FLEET_TRAINERS_MAX 3u
+#define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
+#define FLEET_FAULTS_MAX 8u
+
+enum fleet_fault {
+    FLEET_KILL,      /* of a process; now and then of all */
+    FLEET_PAUSE,     /* of a process: shorter or longer than it takes to be taken for dead */
+    FLEET_CLOG,      /* nothing gets from one process to another, or both ways */
+    FLEET_RESET,     /* of some connections, at any byte */
+    FLEET_CORRUPT,   /* bits flip on their way */
+    FLEET_REFUSE,    /* a process accepts no connection */
+    FLEET_WALL,      /* a wall clock is set */
+    FLEET_MEMORY,    /* allocations of messages fail */
+    FLEET_DISK_FULL,
+    FLEET_SYNC_FAIL,
+    FLEET_ACTOR,     /* an actor fails */
+    FLEET_FAULT_KINDS,
+};
+
+struct fleet_strike {
+    enum fleet_fault fault;
+    uint64_t at_step;  /* of the job: it waits for that, */
+    uint64_t after_ns; /* and then so long */
+    uint64_t lasts_ns;
+    uint64_t draw;     /* who and how */
+};
+
+struct fleet_plan {
+    uint64_t seed;
+    struct raw raw;
+    struct plan plan; /* of processes and parts below */
+    struct plan_process processes[FLEET_PROCESSES_MAX];
+    uint32_t parts[FLEET_PROCESSES_MAX * FLEET_PARTS_MAX];
+    bool direct, flat, codec, tcp, patient;
+    uint64_t heartbeat_ns, dead_ns, window_bytes, reply_bytes_max, replies_bytes_max, call_ns;
+    uint32_t slice_edges;
+    size_t batch_bytes_max;
+    uint32_t short_ppm; /* of reads and writes of files */
+    uint64_t net_delay_ns, think_ns, group_ns;
+    struct wanted_loader loader; /* of every rank; open.rank is each one's own */
+    uint64_t steps, steps_epoch; /* of the whole job; of an epoch */
+    uint32_t values;             /* weights */
+    uint32_t save_every;         /* steps; 0: never */
+    uint32_t keep;               /* checkpoints */
+    uint32_t letters;            /* that couriers send */
+    struct fleet_strike strikes[FLEET_FAULTS_MAX];
+    uint32_t num_strikes;
+    uint64_t limit_ns;           /* virtual time in which the job ends */
+    struct env_sim_options env;
+};
+
+void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed);
+void fleet_plan_fini(struct fleet_plan *fleet);
+
+/* Lines for a person. */
+void fleet_plan_print(const struct fleet_plan *fleet, FILE *out);
+
+const char *fleet_fault_name(enum fleet_fault fault);
+
+#endif

@@ -1,0 +1,213 @@
+#include "sim/fleet_run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "runtime/dump.h"
+#include "sim/courier.h"
+#include "sim/fleet.h"
+#include "sim/fleet_faults.h"
+#include "sim/fleet_oracles.h"
+
+/* Bounds are looked at every so many events. */
+#define LOOK_EVERY 64u
+
+bool fleet_run_is_for(uint64_t seed)
+{
+    switch (seed % 10) {
+    case 0: case 1: case 2: case 4: case 7:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void open_world(struct fleet *fleet)
+{
+    const struct fleet_plan *plan = &fleet->plan;
+    struct draws draws = draws_of(plan->seed, 99);
+    placed_init(&fleet->placed, &plan->raw, plan->plan.num_parts, &draws);
+    lessons_init(&fleet->lessons, plan);
+    int rv = messages_register(&fleet->kinds, NULL);
+    if (rv == 0)
+        rv = courier_register(&fleet->kinds, NULL);
+    if (rv == 0)
+        rv = env_sim_create(plan->seed, &plan->env, &fleet->env);
+    if (rv == 0)
+        rv = files_sim_create(fleet->env, &fleet->disk);
+    assert(rv == 0);
+    files_sim_set_short(fleet->disk, plan->short_ppm);
+    env_sim_net_delay(fleet->env, plan->net_delay_ns);
+    for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
+        struct endpoint *endpoint = &fleet->endpoints[p];
+        endpoint->kind = plan->tcp ? ENDPOINT_TCP : ENDPOINT_UNIX;
+        endpoint->port = plan->tcp ? (uint16_t)(7000 + p) : 0;
+        snprintf(endpoint->host, sizeof endpoint->host, plan->tcp ? "host%" PRIu32 : "/run/%" PRIu32,
+                 p);
+    }
+}
+
+static void close_world(struct fleet *fleet)
+{
+    files_sim_destroy(fleet->disk);
+    env_destroy(fleet->env);
+    lessons_fini(&fleet->lessons);
+    placed_fini(&fleet->placed);
+    launcher_policy_fini(&fleet->launcher);
+}
+
+static void make_launcher(struct fleet *fleet)
+{
+    const struct fleet_plan *plan = &fleet->plan;
+    enum launcher_role roles[FLEET_PROCESSES_MAX];
+    for (uint32_t p = 0; p < plan->plan.num_processes; p++)
+        roles[p] = plan->processes[p].trainers.count > 0   ? LAUNCHER_TRAINER
+                   : plan->processes[p].samplers.count > 0 ? LAUNCHER_SAMPLER
+                                                           : LAUNCHER_SERVER;
+    /* The budget is not what is tested here: a run has more faults than a job survives in life. */
+    const struct launcher_policy_options options = {
+        .roles = roles, .count = plan->plan.num_processes, .incarnation = 1,
+        .restarts = LAUNCHER_RESTARTS_MAX, .period_ns = LAUNCHER_PERIOD_NS };
+    int rv = launcher_policy_init(&fleet->launcher, &options, env_sim_now_ns(fleet->env));
+    assert(rv == 0);
+}
+
+/* Its process has ended, or the job has, and the process is to follow. */
+static bool needs_care(const struct fleet_process *process)
+{
+    return process->node != NULL &&
+           (node_is_stopped(process->node) ||
+            (!process->ending && atomic_load(&process->cast.ended)));
+}
+
+static bool needs_tending(void *arg)
+{
+    struct fleet *fleet = arg;
+    if (env_sim_steps(fleet->env) % LOOK_EVERY == 0)
+        fleet_oracles_look(fleet);
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (needs_care(&fleet->processes[p]))
+            return true;
+    return fleet->error.code != 0 || fleet_faults_are_due(fleet);
+}
+
+static void tend_process(struct fleet *fleet, uint32_t number)
+{
+    struct fleet_process *process = &fleet->processes[number];
+    if (process->node != NULL && node_is_stopped(process->node)) {
+        int failure = fleet_bury(fleet, number);
+        launcher_policy_exited(&fleet->launcher, number, failure != 0, 0,
+                               env_sim_now_ns(fleet->env));
+        if (fleet->verbose != NULL)
+            fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " ended with %s\n",
+                    (double)env_sim_now_ns(fleet->env) / 1e9, number,
+                    failure != 0 ? tr_error_name(failure) : "0");
+    } else if (needs_care(process)) {
+        fleet_ask_to_stop(fleet, number);
+    }
+}
+
+static void obey(struct fleet *fleet)
+{
+    struct launcher_command command;
+    uint64_t now_ns = env_sim_now_ns(fleet->env);
+    launcher_policy_tick(&fleet->launcher, now_ns);
+    while (launcher_policy_next(&fleet->launcher, &command)) {
+        switch (command.action) {
+        case LAUNCHER_START:
+            fleet_boot(fleet, command.process, command.incarnation);
+            launcher_policy_ready(&fleet->launcher, command.process, now_ns);
+            break;
+        case LAUNCHER_TERM:
+            fleet_ask_to_stop(fleet, command.process);
+            break;
+        case LAUNCHER_KILL:
+            fleet_kill(fleet, command.process);
+            launcher_policy_exited(&fleet->launcher, command.process, 0, 9, now_ns);
+            break;
+        default:
+            fleet->launched = true;
+            break;
+        }
+    }
+}
+
+static void tend(struct fleet *fleet)
+{
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes && fleet->error.code == 0; p++)
+        tend_process(fleet, p);
+    if (fleet->error.code == 0)
+        fleet_faults_tend(fleet);
+    if (fleet->error.code == 0)
+        obey(fleet);
+}
+
+static int run(struct fleet *fleet)
+{
+    uint64_t limit_ns = ENV_SECOND_NS + fleet->plan.limit_ns;
+    int rc = 0;
+    for (;;) {
+        tend(fleet);
+        if (fleet->launched || fleet->error.code != 0)
+            return 0;
+        uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns =
+            launcher_policy_wake_ns(&fleet->launcher);
+        uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
+        bool last = until_ns >= limit_ns;
+        rc = env_sim_run(fleet->env, needs_tending, fleet, last ? limit_ns : until_ns);
+        if (rc == TR_EEND && !last)
+            env_sim_wait(fleet->env, until_ns); /* for the launcher, all being dead */
+        else if (rc != 0 && (rc != TR_ETIMEDOUT || last))
+            return rc;
+    }
+}
+
+/* For a person: who waits for what in a job that does not end. */
+static void dump(struct fleet *fleet)
+{
+    uint64_t until_ns = env_sim_now_ns(fleet->env) + ENV_SECOND_NS;
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
+        if (fleet->processes[p].node != NULL)
+            node_dump_request(fleet->processes[p].node);
+    (void)env_sim_run(fleet->env, NULL, NULL, until_ns);
+}
+
+static void fill_result(const struct fleet *fleet, struct sim_result *result)
+{
+    result->steps = env_sim_steps(fleet->env);
+    result->virtual_ns = env_sim_now_ns(fleet->env) - ENV_SECOND_NS;
+    result->batches = fleet->tally.batches;
+    result->faults = fleet->tally.faults;
+    result->restarts = fleet->tally.starts - fleet->plan.plan.num_processes +
+                       fleet->tally.actor_restarts;
+    result->failures_told = fleet->tally.failures_told;
+    result->trace = env_sim_trace(fleet->env);
+    result->error = fleet->error;
+}
+
+/* What is left of a run that went wrong is left: taking it down would only assert. */
+void fleet_run(uint64_t seed, FILE *verbose, struct sim_result *result)
+{
+    struct fleet *fleet = calloc(1, sizeof *fleet);
+    assert(fleet != NULL);
+    *result = (struct sim_result){ .seed = seed };
+    fleet_plan_init(&fleet->plan, seed);
+    fleet->verbose = verbose;
+    fleet->strike_at_ns = UINT64_MAX;
+    if (verbose != NULL)
+        fleet_plan_print(&fleet->plan, verbose);
+    open_world(fleet);
+    make_launcher(fleet);
+    int rc = run(fleet);
+    if (rc != 0 && verbose != NULL)
+        dump(fleet);
+    fleet_faults_end(fleet);
+    fleet_oracles_ended(fleet, rc);
+    fill_result(fleet, result);
+    if (fleet->error.code != 0)
+        return;
+    close_world(fleet);
+    fleet_plan_fini(&fleet->plan);
+    free(fleet);
+}

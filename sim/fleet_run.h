@@ -1,0 +1,16 @@
+/*
+ * One run of a cluster: a seed in, a verdict out. run.c chooses between this and one process.
+ */
+#ifndef SIM_FLEET_RUN_H
+#define SIM_FLEET_RUN_H
+
+#include <stdbool.h>
+
+#include "sim/run.h"
+
+/* Whether this seed is one of a cluster: a person sees it from its last digit (half of them). */
+bool fleet_run_is_for(uint64_t seed);
+
+void fleet_run(uint64_t seed, FILE *verbose, struct sim_result *result);
+
+#endif
