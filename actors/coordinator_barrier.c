@@ -34,6 +34,7 @@ struct barrier_name {
     uint32_t num_open;
     struct outcome outcomes[COORDINATOR_OUTCOMES_MAX]; /* a ring */
     uint64_t num_outcomes;
+    uint64_t newest, passed; /* sequences: the last that ended, the last that all came to; 0: none */
 };
 
 static void answer(struct actor *self, struct message *request, int status)
@@ -72,18 +73,26 @@ static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
     return 0;
 }
 
-static const struct outcome *find_outcome(const struct barrier_name *name, uint64_t sequence)
+/* Of one long over: all came to the last that was passed, so nobody asks for those before it; what
+ * ended since then timed out. */
+static bool find_outcome(const struct barrier_name *name, uint64_t sequence, int *status)
 {
     for (uint32_t i = 0; i < COORDINATOR_OUTCOMES_MAX && i < name->num_outcomes; i++)
-        if (name->outcomes[i].sequence == sequence)
-            return &name->outcomes[i];
-    return NULL;
+        if (name->outcomes[i].sequence == sequence) {
+            *status = name->outcomes[i].status;
+            return true;
+        }
+    *status = sequence == name->passed ? 0 : TR_ETIMEDOUT;
+    return sequence < name->newest;
 }
 
 static void note_outcome(struct barrier_name *name, uint64_t sequence, int status)
 {
     name->outcomes[name->num_outcomes++ % COORDINATOR_OUTCOMES_MAX] =
         (struct outcome){ sequence, status };
+    name->newest = sequence > name->newest ? sequence : name->newest;
+    if (status == 0 && sequence > name->passed)
+        name->passed = sequence;
 }
 
 /* Ends an instance in one way for all who came. */
@@ -163,9 +172,9 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     int rv = find_name(state, head->name, head->era, &name, error);
     if (rv != 0)
         return rv;
-    const struct outcome *outcome = find_outcome(name, head->sequence);
-    if (outcome != NULL) {
-        answer(self, request, outcome->status);
+    int status;
+    if (find_outcome(name, head->sequence, &status)) {
+        answer(self, request, status);
         return 0;
     }
     struct barrier *barrier = NULL;
@@ -185,11 +194,12 @@ int coordinator_barrier_known(struct actor *self, struct message *message, struc
     struct coordinator *state = actor_state(self);
     const struct msg_barrier_done *head = message_head(message);
     struct barrier_name *name;
+    int known;
     int rv = head->era == 0 || head->era != state->era
                  ? 0
                  : find_name(state, head->name, head->era, &name, error);
     if (rv == 0 && head->era != 0 && head->era == state->era &&
-        find_outcome(name, head->sequence) == NULL) {
+        !find_outcome(name, head->sequence, &known)) {
         struct barrier *open = name->open;
         while (open != NULL && open->sequence != head->sequence)
             open = open->next;

@@ -114,6 +114,9 @@ static int begin(struct actor *self, struct error *error)
     case MSG_GROUP_SAVE:
         reducer_save_begin(self);
         return 0;
+    case MSG_GROUP_BARRIER:
+        reducer_barrier_begin(self);
+        return 0;
     default:
         reducer_ask(self);
         return 0;
@@ -254,6 +257,12 @@ static int start(struct actor *self, const void *arg)
     return rv != 0 ? rv : member_join(self, &r->member);
 }
 
+static void stop(struct actor *self)
+{
+    struct reducer *reducer = actor_state(self);
+    member_stop(self, &reducer->member);
+}
+
 static void fini(struct actor *self)
 {
     struct reducer *r = actor_state(self);
@@ -270,5 +279,6 @@ const struct actor_ops reducer_ops = {
     .name = "reducer",
     .start = start,
     .receive = receive,
+    .stop = stop,
     .fini = fini,
 };

@@ -70,7 +70,7 @@ static void enter(struct actor *self, const struct message *reply)
     memcpy(r->peers, message_body(reply), world * sizeof *r->peers);
     r->era = r->member.restored = head->era;
     r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
-    r->reductions = r->barriers = 0;
+    r->reductions = r->barriers = r->passed = 0;
     r->outcome = (struct msg_barrier_done){ 0 };
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
@@ -89,10 +89,21 @@ static void pass(struct actor *self, int status)
     const struct msg_group_request *asked = message_head(r->operation.request);
     r->outcome = (struct msg_barrier_done){ .name = asked->value, .sequence = ++r->barriers,
                                             .era = r->era, .status = status };
+    r->passed += status == 0;
     if (status == 0)
         reply_done(self, 0);
     else
         reducer_end(self, status);
+}
+
+void reducer_barrier_begin(struct actor *self)
+{
+    const struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    if (asked->count != 0 && asked->count <= r->passed)
+        reply_done(self, 0); /* who asked for it did not hear that it was passed */
+    else
+        reducer_ask(self);
 }
 
 static void finish(struct actor *self)

@@ -31,7 +31,7 @@ static struct message *make_piece(struct actor *self, const struct reducer *r, u
         return NULL;
     }
     *(struct msg_reduce *)message_head(request) = (struct msg_reduce){
-        .sequence = r->reductions + 1,
+        .sequence = reduction->sequence,
         .total = reduction->total,
         .piece = piece,
         .piece_values = reduction->piece_values,
@@ -55,7 +55,7 @@ static void finish(struct actor *self)
         reducer_again(self);
         return;
     }
-    r->reductions++;
+    r->reductions = op->reduction.sequence;
     *(struct msg_group_reply *)message_head(reply) =
         (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
     struct buffer *buffer = message_body_detach(op->request);
@@ -67,7 +67,7 @@ static void finish(struct actor *self)
 static bool is_sum(const struct reducer *r, const struct slot *slot, const struct message *reply)
 {
     const struct msg_reduced *head = (const void *)reply->head;
-    return reply->frame.kind == MSG_REDUCED && head->sequence == r->reductions + 1 &&
+    return reply->frame.kind == MSG_REDUCED && head->sequence == r->operation.reduction.sequence &&
            head->era == r->era && head->piece == slot->piece &&
            head->count == piece_count(&r->operation.reduction, slot->piece);
 }
@@ -161,8 +161,13 @@ int reducer_reduce_begin(struct actor *self, struct error *error)
     if (head->count > REDUCER_VALUES_MAX)
         return error_set(error, TR_ETOOBIG, "%" PRIu64 " values to reduce; at most %" PRIu64,
                          head->count, (uint64_t)REDUCER_VALUES_MAX);
+    uint64_t sequence = head->value != 0 ? head->value : r->reductions + 1;
+    if (sequence != r->reductions + 1 && (sequence != r->reductions || sequence == 0))
+        return error_set(error, TR_EINVAL, "reduction %" PRIu64 " after %" PRIu64, sequence,
+                         r->reductions);
     uint32_t piece_values = reducer_piece_values(head->count, r->options->world);
     op->reduction = (struct reduction){
+        .sequence = sequence,
         .total = head->count,
         .piece_values = piece_values,
         .num_pieces = (uint32_t)((head->count + piece_values - 1) / piece_values),

@@ -32,6 +32,7 @@ struct slot {
 
 /* Values of this rank that are being reduced. */
 struct reduction {
+    uint64_t sequence;
     uint64_t total;
     uint32_t piece_values;
     uint32_t num_pieces;
@@ -80,7 +81,8 @@ struct reducer {
     uint32_t seen; /* the newest heard of */
     struct address *peers; /* [world], of the era */
     uint64_t reductions; /* of the era that are done here */
-    uint64_t barriers;
+    uint64_t barriers;   /* that are over here */
+    uint64_t passed;     /* of those the ones that all came to */
     struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
     bool finished; /* the job is over, as far as this rank is concerned */
     int32_t result;
@@ -118,5 +120,6 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head);
 
 /* reducer_ask.c: calls to the coordinator. */
 void reducer_ask(struct actor *self);
+void reducer_barrier_begin(struct actor *self);
 
 #endif

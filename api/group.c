@@ -23,6 +23,7 @@ struct tr_group {
     uint32_t rank, world;
     struct address reducer; /* of the thread inside */
     bool restored;          /* of the thread inside */
+    uint64_t reductions, barriers; /* done since then: see msg_group_operation */
     void *checkpoint;       /* what tr_group_restore gave */
     pthread_mutex_t mutex;  /* guards all below */
     pthread_cond_t left;
@@ -225,14 +226,17 @@ static int take_sums(struct tr_group *group, const struct message *reply, void *
 int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns)
 {
     struct values to = { values, count };
-    const struct asked asked = { .name = "reduce", .operation = MSG_GROUP_REDUCE, .body = values,
-                                 .count = count, .bytes = count * sizeof(float) };
+    const struct asked asked = { .name = "reduce", .operation = MSG_GROUP_REDUCE,
+                                 .value = group->reductions + 1, .body = values, .count = count,
+                                 .bytes = count * sizeof(float) };
     if (count > REDUCER_VALUES_MAX)
         return session_failf(group->graph->session, TR_ETOOBIG, "reduce: %zu values; at most %"
                              PRIu64, count, (uint64_t)REDUCER_VALUES_MAX);
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
-    return run(group, &asked, timeout_ns, take_sums, &to);
+    int rv = run(group, &asked, timeout_ns, take_sums, &to);
+    group->reductions += rv == 0;
+    return rv;
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -247,8 +251,10 @@ static uint64_t hash_name(const char *name)
 int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns)
 {
     const struct asked asked = { .name = "barrier", .operation = MSG_GROUP_BARRIER,
-                                 .value = hash_name(name) };
-    return run(group, &asked, timeout_ns, NULL, NULL);
+                                 .value = hash_name(name), .count = group->barriers + 1 };
+    int rv = run(group, &asked, timeout_ns, NULL, NULL);
+    group->barriers += rv == 0;
+    return rv;
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
@@ -273,6 +279,7 @@ static int take_checkpoint(struct tr_group *group, const struct message *reply, 
         *checkpoint = (struct tr_checkpoint){ head->step, group->checkpoint, bytes };
     }
     group->restored = true;
+    group->reductions = group->barriers = 0;
     return 0;
 }
 

@@ -209,7 +209,7 @@ static int ask(struct actor *self, struct trainer *t)
     struct msg_group_request *head = message_head(request);
     *head = (struct msg_group_request){ .operation = operations[t->stage],
                                         .value = t->stage == SAVE ? t->memory.step
-                                                 : t->stage == FINISH ? 0 : 99,
+                                                 : t->stage == BARRIER ? 99 : 0,
                                         .timeout_ns = 600 * ENV_SECOND_NS };
     size_t size = t->stage == SAVE ? sizeof t->memory : 0;
     if (t->stage == REDUCE)
