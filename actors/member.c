@@ -114,3 +114,18 @@ int member_join(struct actor *self, struct member *member)
     look_for_coordinator(self, member);
     return 0;
 }
+
+static void stop_process(struct actor *self, void *arg)
+{
+    struct member *member = arg;
+    if (!address_is_none(member->root) && actor_stop(self, member->root) == TR_ENOMEM)
+        timer_start(self, &member->stopping, actor_now_ns(self) + MEMBER_RETRY_NS, stop_process,
+                    member);
+    else
+        actor_exit(self, 0);
+}
+
+void member_stop(struct actor *self, struct member *member)
+{
+    stop_process(self, member);
+}

@@ -37,7 +37,12 @@ struct member {
     /* Below: member.c's. */
     uint64_t until_ns; /* then it gives up */
     struct timer timer;
+    struct timer stopping;
 };
+
+/* A member's orderly stop: its coordinator says that the job is over here, so the whole process ends
+ * (root, unless it is none), whoever of it has joined at the moment. */
+void member_stop(struct actor *self, struct member *member);
 
 /* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the reason. */
 int member_join(struct actor *self, struct member *member);

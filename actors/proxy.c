@@ -238,6 +238,12 @@ static int start(struct actor *self, const void *arg)
     return rv == 0 && p->options->join ? member_join(self, &p->member) : rv;
 }
 
+static void stop(struct actor *self)
+{
+    struct proxy *proxy = actor_state(self);
+    member_stop(self, &proxy->member);
+}
+
 static void fini(struct actor *self)
 {
     struct proxy *p = actor_state(self);
@@ -264,5 +270,6 @@ const struct actor_ops proxy_ops = {
     .name = "proxy",
     .start = start,
     .receive = receive,
+    .stop = stop,
     .fini = fini,
 };

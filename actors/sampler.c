@@ -465,6 +465,12 @@ static int start(struct actor *self, const void *arg)
     return rv == 0 && options->join ? member_join(self, &s->member) : rv;
 }
 
+static void stop(struct actor *self)
+{
+    struct sampler *sampler = actor_state(self);
+    member_stop(self, &sampler->member);
+}
+
 static void fini(struct actor *self)
 {
     struct sampler *s = actor_state(self);
@@ -487,5 +493,6 @@ const struct actor_ops sampler_ops = {
     .name = "sampler",
     .start = start,
     .receive = receive,
+    .stop = stop,
     .fini = fini,
 };

@@ -202,6 +202,12 @@ static int start(struct actor *self, const void *arg)
     return rv;
 }
 
+static void stop(struct actor *self)
+{
+    struct server *server = actor_state(self);
+    member_stop(self, &server->member);
+}
+
 static void fini(struct actor *self)
 {
     struct server *server = actor_state(self);
@@ -220,5 +226,6 @@ const struct actor_ops server_ops = {
     .name = "server",
     .start = start,
     .receive = receive,
+    .stop = stop,
     .fini = fini,
 };
