@@ -167,7 +167,7 @@ static void failed(struct launcher_policy *policy, uint32_t process, int code, i
     member->returning = true;
     enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
     if (member->role == LAUNCHER_TRAINER) {
-        policy->trainer_failed_ns = policy->now_ns;
+        policy->trainer_failed = true;
         revive_ended(policy);
     }
 }
@@ -217,13 +217,13 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
         /* A server or sampler that ends well before the trainers do was told that the job is over
-         * and was faster; or was not, and is missed soon. So is a trainer, if another one failed in
-         * its time: that one may not have known that the job is over, and waits for the others. */
+         * and was faster; or was not, and is missed soon. So is a trainer, if one failed ever: that
+         * one may not have known that the job is over, and waits for the others. */
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
         if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER ||
-                                     policy->trainer_failed_ns > member->begun_ns))
+                                     policy->trainer_failed))
             enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
@@ -291,7 +291,6 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ready = member->ended = false;
-        member->begun_ns = policy->now_ns;
         command->action = LAUNCHER_START;
         command->incarnation = ++member->incarnation;
     } else if (member->state == LAUNCHER_STOPPING) {

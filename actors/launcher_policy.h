@@ -10,8 +10,8 @@
  *     a role without budget -> everything is stopped, the job failed
  *         (a trainer's failure also starts again those that had ended well, or do so before it is
  *         ready again)
- *     one without trainers ended well while they go on, or one with trainers while others that
- *         failed in its time do -> started again after LAUNCHER_GRACE_NS
+ *     one without trainers ended well while they go on, or one with trainers while others do,
+ *         some of which failed once -> started again after LAUNCHER_GRACE_NS
  *     silent, as another process says -> killed, which is a failure
  *     every process with trainers ended well -> the others are asked to stop, the job succeeded
  *     stop asked -> everything is asked to stop, in order; asked again -> everything is killed
@@ -75,7 +75,6 @@ struct launcher_member {
     bool ended; /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     uint64_t at_ns;
-    uint64_t begun_ns; /* when it was started last */
     uint32_t incarnation;
     uint32_t failures; /* in a row: since it was ready, or a checkpoint was committed */
 };
@@ -99,7 +98,7 @@ struct launcher_policy {
     struct launcher_member *members;
     struct launcher_budget budgets[LAUNCHER_ROLES];
     uint64_t now_ns;
-    uint64_t trainer_failed_ns; /* the last time; 0: never */
+    bool trainer_failed; /* ever */
     bool stopping; /* nothing is started again */
     bool killing;
     bool failed;
