@@ -187,7 +187,6 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
         return;
     files_sim_kill(process->files);
     env_sim_kill(fleet->env, process->node);
-    process->killed = true;
     fleet->tally.deaths++;
     (void)fleet_bury(fleet, number);
 }

@@ -39,7 +39,6 @@ struct fleet_process {
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
     bool ending; /* it was asked to stop */
-    bool killed;
     struct files *files;
     struct snapshots *snapshots;
     struct batch_bank *bank;

@@ -42,13 +42,9 @@ void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)
     /* Asked first: it also brings home what is on its way. */
     bool stopped = node_is_stopped(process->node);
     node_counters(process->node, &counters);
-    bool pools_used = counters.messages_live != 0 || counters.buffers_live != 0;
-    if (!stopped || counters.actors_live != 0 || counters.calls_open != 0 ||
-        (pools_used && !process->killed))
-        fleet_fail(fleet, "process %" PRIu32 " left behind %" PRIu64 " actors, %" PRIu64
-                   " messages, %" PRIu64 " buffers, %" PRIu64 " calls", process->number,
-                   counters.actors_live, counters.messages_live, counters.buffers_live,
-                   counters.calls_open);
+    if (!stopped || counters.actors_live != 0 || counters.calls_open != 0)
+        fleet_fail(fleet, "process %" PRIu32 " left behind %" PRIu64 " actors, %" PRIu64 " calls",
+                   process->number, counters.actors_live, counters.calls_open);
 }
 
 static void check_end(struct fleet *fleet, int rc)

@@ -12,8 +12,9 @@
 /* Now and then: links and accounts are within their bounds. */
 void fleet_oracles_look(struct fleet *fleet);
 
-/* A process ended, in whatever way, and is not taken down yet: nothing of it is left. What a killed
- * one had not yet given to a link is dropped by node_destroy, which asserts that then all is zero. */
+/* A process ended, in whatever way, and is not taken down yet: nothing of it is left. What it had
+ * for others that it never reached is dropped by node_destroy, which asserts that then its pools
+ * are back to zero. */
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process);
 
 /* The run ended with rc (0: the launcher has nothing left to do). */

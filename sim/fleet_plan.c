@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "runtime/message.h"
+#include "actors/reducer.h"
 #include "sim/draws.h"
 
 /* Purposes of the streams of draws, apart from those of one process (scenario.c). */
@@ -143,7 +143,8 @@ static void draw_bounds(struct fleet_plan *f, struct draws *draws)
 {
     /* Room for the largest row alone in a reply, for a loader's seeds, for a piece of sums. */
     uint64_t row = 16 * (uint64_t)max_in_degree(&f->raw) + 1024;
-    uint64_t piece = f->values < 4096 ? f->values : 4096;
+    uint64_t piece = reducer_piece_values(f->values + UINT64_C(1), f->plan.trainers);
+    piece = piece < f->values + UINT64_C(1) ? piece : f->values + UINT64_C(1);
     uint64_t need = largest(row, largest(16 * f->loader.open.num_seeds, 4 * piece)) + MESSAGE_ROOM;
     f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
     f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);

@@ -37,6 +37,7 @@ struct trainee {
     struct address reducer, proxy; /* none: to be found */
     uint64_t loader;
     uint64_t step;       /* done */
+    uint64_t reductions, barriers; /* done since it was restored */
     uint32_t era;
     float *weights;      /* [values] */
     float *values;       /* [values + 1]: what is reduced */
@@ -117,6 +118,7 @@ static void apply(struct trainee *t, const struct message *reply)
                    "run's", t->rank, t->step);
     lessons_apply(plan, t->weights, sums);
     t->step++;
+    t->reductions++;
     t->fleet->tally.steps++;
     t->fleet->furthest = t->step > t->fleet->furthest ? t->step : t->fleet->furthest;
     if (lessons_hash(plan, t->weights) != t->fleet->lessons.hashes[t->step])
@@ -135,9 +137,6 @@ static void check_restored(struct trainee *t, uint32_t era)
     if (era == fleet->last_era && t->step != fleet->last_era_step)
         fleet_fail(fleet, "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64 ", others at %"
                    PRIu64, era, t->rank, t->step, fleet->last_era_step);
-    if (era < t->era)
-        fleet_fail(fleet, "trainer %" PRIu32 " was in era %" PRIu32 " and is in %" PRIu32 " now",
-                   t->rank, t->era, era);
     t->era = fleet->last_era = era;
     fleet->last_era_step = t->step;
     if (t->step > t->plan->steps ||
@@ -152,6 +151,8 @@ static void restored(struct trainee *t, const struct message *reply)
     size_t bytes = t->plan->values * sizeof(float);
     const struct part_head *part = message_body(reply);
     t->step = head->step;
+    t->reductions = t->barriers = 0;
+    t->fleet->finished[t->rank] = false;
     if (head->found == 0) {
         lessons_begin(t->plan, t->weights);
     } else if (reply->frame.body_bytes != sizeof *part + bytes || part->step != head->step ||
@@ -196,6 +197,7 @@ static void succeed(struct trainee *t, const struct message *reply)
         go_on(t, true);
         break;
     case MEETING:
+        t->barriers++;
         fleet->furthest = t->plan->steps + 1;
         fleet->finished[t->rank] = true; /* the answer to that may not find it any more */
         enter(t, FINISHING);
@@ -223,7 +225,6 @@ static void fail(struct trainee *t, int status, const char *text)
         t->reducer = ADDRESS_NONE;
     if (status == TR_EROLLBACK || (status == TR_EPEERDOWN && t->phase != RESTORING)) {
         t->phase = RESTORING;
-        t->fleet->finished[t->rank] = false;
         go_later(t, 0);
     } else if (status == TR_EFULL || status == TR_ENOMEM || status == TR_ETIMEDOUT ||
                status == TR_EPEERDOWN || status == TR_ECANCELED) {
@@ -269,7 +270,8 @@ static struct message *make(struct trainee *t, uint32_t operation, uint64_t valu
 static struct message *make_reduction(struct trainee *t)
 {
     size_t count = t->plan->values + (size_t)1;
-    struct message *request = make(t, MSG_GROUP_REDUCE, 0, count * sizeof(float));
+    struct message *request = make(t, MSG_GROUP_REDUCE, t->reductions + 1,
+                                   count * sizeof(float));
     if (request == NULL)
         return NULL;
     memcpy(message_body(request), t->values, count * sizeof(float));
@@ -307,6 +309,8 @@ static void operate(struct trainee *t)
         request = make_save(t);
     else
         request = make(t, t->phase == MEETING ? MSG_GROUP_BARRIER : MSG_GROUP_FINISH, 0, 0);
+    if (request != NULL && t->phase == MEETING)
+        ((struct msg_group_request *)message_head(request))->count = t->barriers + 1;
     uint64_t wait_ns = (t->phase == FINISHING ? FINISH_NS : t->plan->group_ns) + GRACE_NS;
     if (request == NULL || actor_call(t->self, t->reducer, request,
                                       actor_now_ns(t->self) + wait_ns, answered, t, NULL) != 0)
