@@ -6,6 +6,9 @@
 
 #define REPLY_BYTES ((uint64_t)8 << 20)
 
+/* Of rows less: they are summed, sent, read and put in their places while a cache has them. */
+#define ROWS_BYTES ((uint64_t)1 << 20)
+
 /* The rows of each section start at a multiple of this. */
 #define ROWS_ALIGN 64u
 
@@ -146,7 +149,8 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[DRAFT_TABLE
         uint64_t row_bytes = 0;
         for (uint32_t i = 0; i < count; i++)
             row_bytes += pieces[i].rows.row_bytes;
-        uint64_t room = reply_bytes_max(ask) / (row_bytes + 1);
+        uint64_t most = reply_bytes_max(ask);
+        uint64_t room = (most < ROWS_BYTES ? most : ROWS_BYTES) / (row_bytes + 1);
         room = room == 0 ? 1 : room;
         ask->piece = room < ask->piece ? (uint32_t)room : ask->piece;
         ask->reply_bytes = (size_t)(ask->piece * row_bytes + count * ROWS_ALIGN);
