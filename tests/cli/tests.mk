@@ -10,6 +10,7 @@ cli_shell_tests = \
     tests/cli/cluster_keys.sh \
     tests/cli/cluster_train.sh \
     tests/cli/debian.sh \
+    tests/cli/disturb.sh \
     tests/cli/edges.sh \
     tests/cli/generate.sh \
     tests/cli/hosts.sh \
