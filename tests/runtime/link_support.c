@@ -123,9 +123,10 @@ void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
     open_for(cluster, count, count, loops, kind, options);
 }
 
-void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops)
+void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops,
+                      const struct links_options *options)
 {
-    open_for(cluster, count, peers, loops, ENDPOINT_UNIX, NULL);
+    open_for(cluster, count, peers, loops, ENDPOINT_UNIX, options);
 }
 
 void cluster_open(struct cluster *cluster, uint32_t count, uint32_t loops, enum endpoint_kind kind)

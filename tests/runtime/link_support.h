@@ -35,7 +35,8 @@ void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,
                        enum endpoint_kind kind, const struct links_options *options);
 
 /* The nodes know of so many peers, of which the test itself may play some; unix sockets. */
-void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops);
+void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops,
+                      const struct links_options *options);
 
 /* One node of it again, with this incarnation; it is not started. */
 void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation);

@@ -4,14 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "runtime/crc32c.h"
-#include "runtime/greeting.h"
 #include "runtime/runtime_kinds.h"
-#include "tests/runtime/link_support.h"
+#include "tests/runtime/raw_peer.h"
 
 static void checksums_are_those_of_the_standard(void **state)
 {
@@ -179,56 +176,25 @@ static int discard(struct actor *self, struct message *message)
 
 static const struct actor_ops sink_ops = { "sink", NULL, discard, NULL, NULL };
 
-static int raw_connect(struct raw *raw)
+static struct wire_hello next_hello(struct raw *raw)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    memcpy(address.sun_path, raw->cluster.endpoints[0].host, sizeof address.sun_path - 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(fd >= 0);
-    struct timeval wait = { .tv_sec = 20 };
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
-    return fd;
-}
-
-static uint8_t raw_greet(int fd, const struct wire_hello *hello)
-{
-    unsigned char record[WIRE_HEADER_BYTES + RUNTIME_CODEC_BYTES_MAX];
-    uint32_t bytes = greeting_record(WIRE_HELLO, hello, 0, record);
-    struct wire_header header;
-    assert_int_equal(write(fd, record, bytes), bytes);
-    assert_int_equal(recv(fd, &header, sizeof header, MSG_WAITALL), sizeof header);
-    assert_int_equal(recv(fd, record, header.bytes, MSG_WAITALL), header.bytes);
-    return header.type;
-}
-
-static struct wire_hello raw_hello(struct raw *raw)
-{
-    struct kinds kinds = *link_kinds();
-    runtime_kinds_add(&kinds);
-    struct wire_hello hello = a_hello();
-    hello.schema_hash = wire_schema_hash(&kinds);
-    hello.incarnation = ++raw->incarnation;
-    hello.peer_incarnation = hello.peer_fenced = 0;
-    hello.released_bytes = 0;
-    memset(hello.received, 0, sizeof hello.received);
-    return hello;
+    return raw_hello(1, ++raw->incarnation);
 }
 
 /* A connection that is up, as a new incarnation: the last one may be being ended still. */
-static int raw_up(struct raw *raw)
+static int up(struct raw *raw)
 {
     for (;;) {
-        struct wire_hello hello = raw_hello(raw);
-        int fd = raw_connect(raw);
-        if (raw_greet(fd, &hello) == WIRE_WELCOME)
+        struct wire_hello hello = next_hello(raw);
+        int fd;
+        if (raw_greet(&raw->cluster, &hello, &fd, NULL) == WIRE_WELCOME)
             return fd;
         close(fd);
         usleep(1000);
     }
 }
 
-static uint32_t raw_message(const struct raw *raw, unsigned char *record)
+static uint32_t a_message(const struct raw *raw, unsigned char *record)
 {
     struct number number = { .value = 5 };
     struct frame frame = {
@@ -246,7 +212,7 @@ static uint32_t raw_message(const struct raw *raw, unsigned char *record)
 }
 
 /* Sends these bytes and then nothing more; waits until the other side closed. */
-static void raw_send(int fd, const void *bytes, size_t count)
+static void send_last(int fd, const void *bytes, size_t count)
 {
     char rest[4096];
     ssize_t n = send(fd, bytes, count, MSG_NOSIGNAL);
@@ -262,22 +228,22 @@ static void broken_records_end_their_connection(void **state)
     (void)state;
     struct raw raw = { 0 };
     unsigned char record[256];
-    cluster_open_for(&raw.cluster, 1, 2, 2);
+    cluster_open_for(&raw.cluster, 1, 2, 2, NULL);
     raw.sink = cluster_spawn(&raw.cluster, 0, &sink_ops, NULL, 0);
     cluster_start(&raw.cluster);
-    int fd = raw_up(&raw);
-    uint32_t count = raw_message(&raw, record);
-    raw_send(fd, record, count);
+    int fd = up(&raw);
+    uint32_t count = a_message(&raw, record);
+    send_last(fd, record, count);
     for (uint32_t cut = 0; cut < count; cut += 5) {
-        fd = raw_up(&raw);
-        count = raw_message(&raw, record);
-        raw_send(fd, record, cut);
+        fd = up(&raw);
+        count = a_message(&raw, record);
+        send_last(fd, record, cut);
     }
     for (uint32_t bit = 0; bit < 8 * count; bit++) {
-        fd = raw_up(&raw);
-        count = raw_message(&raw, record);
+        fd = up(&raw);
+        count = a_message(&raw, record);
         record[bit / 8] ^= (unsigned char)(1 << bit % 8);
-        raw_send(fd, record, count);
+        send_last(fd, record, count);
     }
     struct links_counters counters;
     struct links_status status;
@@ -292,10 +258,10 @@ static void who_does_not_belong_is_refused(void **state)
 {
     (void)state;
     struct raw raw = { 0 };
-    cluster_open_for(&raw.cluster, 1, 2, 1);
+    cluster_open_for(&raw.cluster, 1, 2, 1, NULL);
     cluster_start(&raw.cluster);
     for (int i = 0; i < 7; i++) {
-        struct wire_hello hello = raw_hello(&raw);
+        struct wire_hello hello = next_hello(&raw);
         if (i == 0)
             strcpy(hello.cluster, "other");
         else if (i == 1)
@@ -310,8 +276,8 @@ static void who_does_not_belong_is_refused(void **state)
             hello.incarnation = 0;
         else
             hello.node = 0;
-        int fd = raw_connect(&raw);
-        assert_int_equal(raw_greet(fd, &hello), WIRE_REFUSE);
+        int fd;
+        assert_int_equal(raw_greet(&raw.cluster, &hello, &fd, NULL), WIRE_REFUSE);
         close(fd);
     }
     struct links_counters counters;
@@ -331,14 +297,14 @@ static void a_second_process_with_the_same_number_is_refused(void **state)
 {
     (void)state;
     struct raw raw = { 0 };
-    cluster_open_for(&raw.cluster, 1, 2, 1);
+    cluster_open_for(&raw.cluster, 1, 2, 1, NULL);
     cluster_start(&raw.cluster);
-    struct wire_hello hello = raw_hello(&raw);
-    int fd = raw_connect(&raw);
-    assert_int_equal(raw_greet(fd, &hello), WIRE_WELCOME);
+    struct wire_hello hello = next_hello(&raw);
+    int fd;
+    int second;
+    assert_int_equal(raw_greet(&raw.cluster, &hello, &fd, NULL), WIRE_WELCOME);
     hello.nonce++;
-    int second = raw_connect(&raw);
-    assert_int_equal(raw_greet(second, &hello), WIRE_REFUSE);
+    assert_int_equal(raw_greet(&raw.cluster, &hello, &second, NULL), WIRE_REFUSE);
     close(second);
     close(fd);
     struct links_counters counters;
@@ -354,10 +320,10 @@ static void half_open_connections_are_bounded(void **state)
     struct raw raw = { 0 };
     int fds[LINKS_HALF_OPEN_MAX + 30];
     int count = sizeof fds / sizeof *fds;
-    cluster_open_for(&raw.cluster, 1, 2, 1);
+    cluster_open_for(&raw.cluster, 1, 2, 1, NULL);
     cluster_start(&raw.cluster);
     for (int i = 0; i < count; i++)
-        fds[i] = raw_connect(&raw);
+        fds[i] = raw_connect(&raw.cluster);
     struct links_counters counters;
     do {
         usleep(1000);

@@ -111,9 +111,12 @@ check_PROGRAMS += tests/runtime/test_link_faults
 TESTS += tests/runtime/test_link_faults
 tests_runtime_test_link_faults_SOURCES = tests/runtime/test_link_faults.c $(link_support)
 tests_runtime_test_link_faults_LDADD = $(runtime_libs) $(test_libs)
+
+raw_peer = tests/runtime/raw_peer.c tests/runtime/raw_peer.h $(link_support)
+
 check_PROGRAMS += tests/runtime/test_wire
 TESTS += tests/runtime/test_wire
-tests_runtime_test_wire_SOURCES = tests/runtime/test_wire.c $(link_support)
+tests_runtime_test_wire_SOURCES = tests/runtime/test_wire.c $(raw_peer)
 tests_runtime_test_wire_LDADD = $(runtime_libs) $(test_libs)
 
 check_PROGRAMS += tests/runtime/test_closed
