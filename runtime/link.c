@@ -109,7 +109,7 @@ static bool is_sound(const struct link *link, const struct wire_hello *hello)
 {
     const struct links *links = link->links;
     return hello->node == link->node && hello->peer_node == links->node->id &&
-           hello->incarnation != 0 && hello->window_bytes != 0 &&
+           hello->incarnation != 0 && wire_window_is_sound(hello->window_bytes) &&
            hello->schema_hash == links->schema_hash && strcmp(hello->cluster, links->cluster) == 0;
 }
 
@@ -441,6 +441,17 @@ static void forget_guest(struct link *link)
     *at = link->next_guest_of_loop;
 }
 
+/* Who is told of a guest's end may free it before the turn ends. */
+static void unmark(struct link *link)
+{
+    struct link **at = &link->loop->dirty_links;
+    while (*at != NULL && *at != link)
+        at = &(*at)->next_dirty;
+    if (*at == link)
+        *at = link->next_dirty;
+    link->dirty = false;
+}
+
 static void fini(struct actor *self)
 {
     struct link *link = (void *)(uintptr_t)self->arg;
@@ -453,6 +464,7 @@ static void fini(struct actor *self)
     }
     link->ended = true;
     link->self = NULL;
+    unmark(link);
     link_turn_queue_around(link, true);
 }
 

@@ -65,7 +65,6 @@ struct link_out {
     struct message *next;   /* to be sent, or half sent */
     struct message *before; /* it, or NULL */
     uint64_t first_index, next_index; /* in the session */
-    uint64_t sent_index;    /* the furthest that next_index was */
     uint64_t written_index; /* no part of what is before it waits to be written */
     uint64_t peer_received; /* what the other side has */
     uint64_t body_at;                 /* of next: what was staged */

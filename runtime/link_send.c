@@ -194,8 +194,6 @@ static void advance(struct link *link, enum wire_lane lane)
     out->before = out->next;
     out->next = out->next->next;
     out->next_index++;
-    if (out->sent_index < out->next_index)
-        out->sent_index = out->next_index;
     out->begun = false;
     out->body_at = 0;
     counter_add(&link->seen.messages_sent, 1);

@@ -56,6 +56,20 @@ void link_hello(const struct link *link, struct wire_hello *hello)
         hello->cluster[i] = links->cluster[i];
 }
 
+/* Bytes of the data lane up to the message of that index: what the other side may have released when
+ * it received so many. */
+static uint64_t data_before(const struct link *link, uint64_t index)
+{
+    const struct link_out *out = &link->out[WIRE_DATA];
+    const struct message *message = out->first;
+    uint64_t bytes = link->data_acked;
+    for (uint64_t i = out->first_index; i < index && message != NULL; i++) {
+        bytes += cost_of(link, message);
+        message = message->next;
+    }
+    return bytes;
+}
+
 /* Does what it says it received fit what we sent? */
 static bool can_resume(const struct link *link, const struct wire_hello *hello)
 {
@@ -63,13 +77,14 @@ static bool can_resume(const struct link *link, const struct wire_hello *hello)
     for (int lane = 0; lane < WIRE_LANES; lane++) {
         const struct link_out *out = &link->out[lane];
         uint64_t received = knows_us ? hello->received[lane] : 0;
-        if (received < out->first_index || received > out->sent_index)
+        if (received < out->first_index || received > out->next_index)
             return false;
         /* It missed our WELCOME, so it can't have sent anything. */
         if (!knows_us && link->in[lane].received != 0)
             return false;
     }
-    return hello->released_bytes >= link->data_granted || !knows_us;
+    return !knows_us || (hello->released_bytes >= link->data_granted &&
+                         hello->released_bytes <= data_before(link, hello->received[WIRE_DATA]));
 }
 
 uint32_t link_judge(struct link *link, const struct wire_hello *hello)
@@ -190,7 +205,7 @@ static void resume_session(struct link *link, const struct wire_hello *hello)
         return;
     for (int lane = 0; lane < WIRE_LANES; lane++) {
         link->out[lane].peer_received = hello->received[lane];
-        link->out[lane].written_index = link->out[lane].sent_index;
+        link->out[lane].written_index = link->out[lane].next_index;
         link_forget_received(link, lane);
     }
     link->data_granted = hello->released_bytes;

@@ -103,7 +103,7 @@ static int check(const struct node *node, const struct links_options *options,
     if (options->num_peers > LINKS_PEERS_MAX)
         return error_set(error, TR_ERANGE, "peers: %u is over %u", options->num_peers,
                          LINKS_PEERS_MAX);
-    if (options->window_bytes > UINT32_MAX / 2)
+    if (options->window_bytes > LINKS_WINDOW_BYTES_MAX)
         return error_set(error, TR_ERANGE, "window: over 2 GiB");
     for (uint32_t i = 0; i < options->num_listen; i++)
         if (options->listen[i].kind == ENDPOINT_TCP && options->security == NULL &&

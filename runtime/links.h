@@ -44,6 +44,8 @@
 /* Two of the largest messages, so that one travels while another is taken. */
 #define LINKS_WINDOW_BYTES (UINT64_C(128) << 20)
 
+#define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* what a link adds up stays far from its ends */
+
 /* Before it is authenticated a peer may cost no more: */
 #define LINKS_HELLO_BYTES_MAX 4096u
 #define LINKS_HELLO_NS UINT64_C(2000000000)

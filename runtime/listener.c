@@ -81,7 +81,7 @@ static uint32_t judge(struct links *links, struct transport *transport,
         return LINKS_REFUSED_WRONG_NODE;
     if (hello->node == links->node->id)
         return LINKS_REFUSED_DUPLICATE;
-    if (hello->incarnation == 0 || hello->window_bytes == 0)
+    if (hello->incarnation == 0 || !wire_window_is_sound(hello->window_bytes))
         return LINKS_REFUSED_MALFORMED;
     if (hello->node >= NODE_GUESTS)
         return LINKS_REFUSED_NONE;

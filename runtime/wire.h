@@ -72,6 +72,11 @@ static inline uint64_t wire_cost(const struct kind *kind, uint64_t body_bytes)
     return sizeof(struct frame) + kind->head_bytes + body_bytes;
 }
 
+static inline bool wire_window_is_sound(uint64_t window_bytes)
+{
+    return window_bytes != 0 && window_bytes <= LINKS_WINDOW_BYTES_MAX;
+}
+
 /* X(name, sentence): why a connection is refused. */
 #define LINKS_REFUSALS(X)                                                                     \
     X(NONE, "not refused")                                                                    \
