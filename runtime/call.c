@@ -5,7 +5,9 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/calls.h"
+#include "runtime/links.h"
 #include "runtime/loop.h"
+#include "runtime/node_impl.h"
 #include "runtime/runtime_kinds.h"
 
 void calls_fini(struct calls *calls)
@@ -103,10 +105,24 @@ void call_complete(struct call *call, int status, struct message *reply)
         done(self, arg, status, reply);
 }
 
+/* The numbers of calls can be guessed, so an answer from elsewhere counts only when it comes from
+ * where the request went: the node that was asked, or any node of the cluster when an actor here was,
+ * which may have handed the request on. */
+static bool may_answer(const struct call *call, const struct actor *self, struct address from)
+{
+    uint32_t own = self->loop->node->id;
+    if (from.node == own)
+        return true;
+    if (call->to.node == own)
+        return from.node < NODE_GUESTS;
+    return from.node == call->to.node &&
+           (call->to.incarnation == 0 || from.incarnation == call->to.incarnation);
+}
+
 void calls_answer(struct actor *self, struct message *reply)
 {
     struct call *call = calls_find(&self->loop->calls, self, reply->frame.call);
-    if (call == NULL) {
+    if (call == NULL || !may_answer(call, self, reply->frame.from)) {
         counter_add(&self->loop->late_replies, 1);
         message_release(self, reply);
         return;

@@ -240,7 +240,9 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (again && send_ask(self, RUNTIME_LOOKUP, arg) == 0)
         return;
     free(arg);
-    if (reply != NULL)
+    if (reply != NULL && reply->frame.kind != RUNTIME_FOUND)
+        status = TR_EFORMAT;
+    else if (reply != NULL)
         address = ((struct runtime_found *)message_head(reply))->address;
     message_release(self, reply);
     if (asking.found != NULL)

@@ -67,11 +67,14 @@ static bool is_sound(const struct link *link, const struct wire_header *header,
            (header->bytes > lead || frame->body_bytes == 0);
 }
 
-/* A guest may send what guests may, and nothing unasked for as an answer. */
+/* A guest may ask what guests may, without a body, and answer that its actor is gone. */
 static bool is_allowed(const struct link *link, const struct frame *frame)
 {
-    const struct kind *kind = kinds_find(&link->loop->node->kinds, frame->kind);
-    return link->node < NODE_GUESTS || kind->guest || (frame->flags & MESSAGE_REPLY) != 0;
+    if (link->node < NODE_GUESTS)
+        return true;
+    if (frame->flags & MESSAGE_REPLY)
+        return frame->status != 0;
+    return kinds_find(&link->loop->node->kinds, frame->kind)->guest && frame->body_bytes == 0;
 }
 
 /* The message with its head and room for its body; NULL: *step says why. */

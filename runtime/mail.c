@@ -197,13 +197,13 @@ struct message *mailbox_pop(struct actor *actor)
 /* True when the runtime itself is meant. */
 static bool handle(struct loop *loop, struct actor *actor, struct message *message)
 {
+    if (message->frame.flags & MESSAGE_REPLY)
+        return false; /* whatever its kind, it ends a call and nothing else */
     switch (message->frame.kind) {
     case RUNTIME_KILL:
         actor_be_killed(actor, ((struct runtime_kill *)message_head(message))->reason);
         break;
     case RUNTIME_MONITOR:
-        if (message->frame.flags & MESSAGE_REPLY)
-            return false;
         monitor_keep(actor, message);
         return true;
     case RUNTIME_DEMONITOR:

@@ -119,6 +119,11 @@ TESTS += tests/runtime/test_wire
 tests_runtime_test_wire_SOURCES = tests/runtime/test_wire.c $(raw_peer)
 tests_runtime_test_wire_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_link_lies
+TESTS += tests/runtime/test_link_lies
+tests_runtime_test_link_lies_SOURCES = tests/runtime/test_link_lies.c $(raw_peer)
+tests_runtime_test_link_lies_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_closed
 TESTS += tests/runtime/test_closed
 tests_runtime_test_closed_SOURCES = tests/runtime/test_closed.c $(wires) $(link_support)

@@ -1,0 +1,298 @@
+/* What a peer that was let in may say, and what it gets for lies: nobody else notices them. */
+#include "tests/runtime/raw_peer.h"
+
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "runtime/directory.h"
+#include "runtime/runtime_kinds.h"
+
+#define GUEST (NODE_GUESTS + 2)
+/* Of asks that nobody's death shall end. */
+#define PATIENT_NS (60 * ENV_SECOND_NS)
+
+static void open_house(struct cluster *cluster, uint32_t loops)
+{
+    struct links_options options = { .dead_ns = PATIENT_NS };
+    cluster_open_for(cluster, 1, 3, loops, &options);
+}
+
+/* Asks an actor that echoes, and gets its answer: all that was sent before was looked at. */
+static void expect_echo(struct raw_peer *peer, struct address echo)
+{
+    struct number number = { .value = 11 };
+    struct frame frame = {
+        .to = echo, .kind = KIND_ASK, .call = 77, .flags = MESSAGE_REQUEST | MESSAGE_DATA
+    };
+    raw_send(peer, WIRE_DATA, frame, &number, sizeof number);
+    number.value = 0;
+    assert_true(raw_receive(peer, &frame, &number, sizeof number));
+    assert_int_equal(frame.call, 77);
+    assert_int_equal(frame.status, 0);
+    assert_int_equal(number.value, 11);
+}
+
+static void an_answer_ends_nobody(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    open_house(&cluster, 2);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    cluster_start(&cluster);
+    uint32_t nodes[] = { 1, GUEST };
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        struct raw_peer peer;
+        raw_open(&peer, &cluster, nodes[i], 1);
+        struct frame kill = {
+            .to = echo, .kind = RUNTIME_KILL, .flags = MESSAGE_REPLY, .status = TR_EIO
+        };
+        raw_send(&peer, WIRE_CONTROL, kill, NULL, 0);
+        expect_echo(&peer, echo);
+        close(peer.fd);
+    }
+    cluster_close(&cluster);
+}
+
+/* Calls actor 1 of node 1, and keeps what it is told. */
+struct caller {
+    struct cluster *cluster;
+    int status;
+    uint64_t value;
+};
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct caller *caller = arg;
+    if (status == TR_ECANCELED)
+        return;
+    caller->status = status;
+    if (reply != NULL)
+        caller->value = ((struct number *)message_head(reply))->value;
+    message_release(self, reply);
+    cluster_done(caller->cluster);
+}
+
+static int call_one(struct actor *self, const void *arg)
+{
+    struct message *request = message_create(self, KIND_ASK);
+    return actor_call(self, (struct address){ 1, 1, 1, 1 }, request,
+                      actor_now_ns(self) + PATIENT_NS, answered, (void *)(uintptr_t)arg, NULL);
+}
+
+static int discard(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops caller_ops = { "caller", call_one, discard, NULL, NULL };
+
+static void only_who_was_asked_answers(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct caller caller = { .cluster = &cluster };
+    struct raw_peer asked, member, guest;
+    struct frame request, lie = { .kind = KIND_ANSWER, .flags = MESSAGE_REPLY };
+    struct number number, wrong = { .value = 666 }, right = { .value = 7 };
+    open_house(&cluster, 1);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
+    cluster_spawn(&cluster, 0, &caller_ops, &caller, 0);
+    cluster_start(&cluster);
+    raw_open(&asked, &cluster, 1, 1);
+    assert_true(raw_receive(&asked, &request, &number, sizeof number));
+    lie.to = request.from;
+    lie.call = request.call;
+    raw_open(&member, &cluster, 2, 1);
+    raw_send(&member, WIRE_CONTROL, lie, &wrong, sizeof wrong);
+    expect_echo(&member, echo);
+    raw_open(&guest, &cluster, GUEST, 1);
+    lie.status = TR_EIO;
+    raw_send(&guest, WIRE_CONTROL, lie, NULL, 0);
+    expect_echo(&guest, echo);
+    lie.status = 0;
+    raw_send(&asked, WIRE_CONTROL, lie, &right, sizeof right);
+    cluster_wait(&cluster, 1);
+    assert_int_equal(caller.status, 0);
+    assert_int_equal(caller.value, 7);
+    /* A guest has nothing to say in an answer but that it failed. */
+    raw_send(&guest, WIRE_CONTROL, lie, &wrong, sizeof wrong);
+    assert_false(raw_receive(&guest, &request, &number, sizeof number));
+    struct links_counters counters;
+    links_counters(cluster.nodes[0], &counters);
+    assert_int_equal(counters.refused_by[LINKS_REFUSED_DENIED], 1);
+    close(asked.fd);
+    close(member.fd);
+    close(guest.fd);
+    cluster_close(&cluster);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct caller *caller = arg;
+    (void)self;
+    (void)address;
+    if (status == TR_ECANCELED)
+        return;
+    caller->status = status;
+    cluster_done(caller->cluster);
+}
+
+static int look_up(struct actor *self, const void *arg)
+{
+    return directory_lookup_at(self, 1, "somebody", actor_now_ns(self) + PATIENT_NS, found,
+                               (void *)(uintptr_t)arg);
+}
+
+static const struct actor_ops finder_ops = { "finder", look_up, discard, NULL, NULL };
+
+/* The head of another kind is not read as an address. */
+static void a_directory_answers_with_an_address(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct caller caller = { .cluster = &cluster };
+    struct raw_peer peer;
+    struct frame frame;
+    unsigned char name[256];
+    open_house(&cluster, 1);
+    cluster_spawn(&cluster, 0, &finder_ops, &caller, 0);
+    cluster_start(&cluster);
+    raw_open(&peer, &cluster, 1, 1);
+    assert_true(raw_receive(&peer, &frame, name, sizeof name));
+    assert_int_equal(frame.kind, RUNTIME_LOOKUP);
+    struct frame lie = { .to = frame.from, .call = frame.call, .kind = RUNTIME_STOP,
+                         .flags = MESSAGE_REPLY };
+    raw_send(&peer, WIRE_CONTROL, lie, NULL, 0);
+    cluster_wait(&cluster, 1);
+    assert_int_equal(caller.status, TR_EFORMAT);
+    close(peer.fd);
+    cluster_close(&cluster);
+}
+
+/* Greets once more as the same life; the refusal, or LINKS_REFUSED_NONE. */
+static uint32_t resume(const struct cluster *cluster, const struct wire_hello *hello)
+{
+    uint32_t refusal = LINKS_REFUSED_NONE;
+    int fd;
+    raw_greet(cluster, hello, &fd, &refusal);
+    close(fd);
+    return refusal;
+}
+
+static void a_session_goes_on_only_as_it_was(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    open_house(&cluster, 1);
+    cluster_start(&cluster);
+    struct wire_hello hello = raw_hello(1, 1);
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    hello.peer_incarnation = 1;
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    uint64_t lies[] = { 1, UINT64_MAX };
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        for (int lane = 0; lane < WIRE_LANES; lane++) {
+            hello.received[lane] = lies[i];
+            assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_FENCED);
+            hello.received[lane] = 0;
+        }
+        /* Credit for what was never sent. */
+        hello.released_bytes = lies[i];
+        assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_FENCED);
+        hello.released_bytes = 0;
+    }
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    cluster_close(&cluster);
+}
+
+/* Asks actor 1 of node 1 with short deadlines, until the test saw one. */
+struct hasty {
+    struct cluster *cluster;
+    atomic_bool seen;
+};
+
+static void ask_hastily(struct actor *self, struct hasty *hasty);
+
+static void hasty_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct hasty *hasty = arg;
+    message_release(self, reply);
+    if (status == TR_ECANCELED)
+        return;
+    assert_int_equal(status, TR_ETIMEDOUT);
+    if (atomic_load(&hasty->seen))
+        cluster_done(hasty->cluster);
+    else
+        ask_hastily(self, hasty);
+}
+
+static void ask_hastily(struct actor *self, struct hasty *hasty)
+{
+    struct message *request = message_create(self, KIND_ASK);
+    actor_call(self, (struct address){ 1, 1, 1, 1 }, request,
+               actor_now_ns(self) + ENV_SECOND_NS / 10, hasty_answered, hasty, NULL);
+}
+
+static int hasty_start(struct actor *self, const void *arg)
+{
+    ask_hastily(self, (void *)(uintptr_t)arg);
+    return 0;
+}
+
+static const struct actor_ops hasty_ops = { "hasty", hasty_start, discard, NULL, NULL };
+
+/* What was written and lost is no more there to be received when it expired meanwhile. */
+static void nothing_is_received_that_was_dropped(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct hasty hasty = { .cluster = &cluster };
+    struct raw_peer peer;
+    struct frame frame;
+    struct number number;
+    open_house(&cluster, 1);
+    cluster_spawn(&cluster, 0, &hasty_ops, &hasty, 0);
+    cluster_start(&cluster);
+    raw_open(&peer, &cluster, 1, 1);
+    assert_true(raw_receive(&peer, &frame, &number, sizeof number));
+    atomic_store(&hasty.seen, true);
+    cluster_wait(&cluster, 1);
+    close(peer.fd);
+    struct wire_hello hello = raw_hello(1, 1);
+    hello.peer_incarnation = 1;
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    hello.received[WIRE_DATA] = 1;
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_FENCED);
+    cluster_close(&cluster);
+}
+
+static void windows_have_a_bound(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    open_house(&cluster, 1);
+    cluster_start(&cluster);
+    struct wire_hello hello = raw_hello(1, 1);
+    uint64_t lies[] = { 0, (uint64_t)LINKS_WINDOW_BYTES_MAX + 1, UINT64_MAX };
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        hello.window_bytes = lies[i];
+        assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_MALFORMED);
+    }
+    hello.window_bytes = LINKS_WINDOW_BYTES_MAX;
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    cluster_close(&cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_ends_nobody),
+        cmocka_unit_test(only_who_was_asked_answers),
+        cmocka_unit_test(a_directory_answers_with_an_address),
+        cmocka_unit_test(a_session_goes_on_only_as_it_was),
+        cmocka_unit_test(nothing_is_received_that_was_dropped),
+        cmocka_unit_test(windows_have_a_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
