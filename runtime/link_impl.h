@@ -15,6 +15,7 @@
 #ifndef RUNTIME_LINK_IMPL_H
 #define RUNTIME_LINK_IMPL_H
 
+#include "runtime/account.h"
 #include "runtime/actor_impl.h"
 #include "runtime/greeting.h"
 #include "runtime/loop.h"
@@ -56,6 +57,8 @@ struct link;
  * sound peer lets grow: in windows. The data lane may hold two. */
 #define LINK_CONTROL_WINDOWS 8u
 #define LINK_DATA_WINDOWS 2u
+/* Of a lane to a guest, which is no part of the job: a few of the largest pictures. */
+#define LINK_GUEST_QUEUE_BYTES (UINT64_C(16) << 20)
 
 enum link_phase { LINK_IDLE, LINK_DIALING, LINK_GREETING, LINK_UP };
 
@@ -206,6 +209,7 @@ struct links {
     /* Guests: the list is the listener's; each loop finds its own in by_loop. */
     struct link *guests;
     uint32_t num_guests;
+    struct account guest_account;
     struct link **guests_of_loop; /* [loops], each touched by its loop alone */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];

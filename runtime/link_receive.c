@@ -136,10 +136,18 @@ static enum step begin_message(struct link *link)
         if (link->data_received + cost > link->data_released + link->links->window_bytes)
             return STEP_CORRUPT;
     }
+    bool guest = link->node >= NODE_GUESTS;
+    if (guest && account_reserve(&link->links->guest_account, cost, NULL) < 0)
+        return STEP_STALL;
     enum step step;
     in->partial = make(link, &frame, at + sizeof frame, &step);
-    if (in->partial == NULL)
+    if (in->partial == NULL) {
+        if (guest)
+            account_release(&link->links->guest_account, cost);
         return step;
+    }
+    if (guest)
+        in->partial->frame.flags |= MESSAGE_CREDIT;
     in->body_at = 0;
     wire->crc = wire->checksums ? crc32c(wire->crc, at, lead) : 0;
     wire->in_begin += lead;
@@ -170,7 +178,7 @@ static enum step complete(struct link *link, uint8_t lane)
         if (link->node < NODE_GUESTS)
             frame->flags |= MESSAGE_CREDIT;
         else
-            link->data_released += cost; /* a guest's small asks: its receiver's mailbox bounds them */
+            link->data_released += cost; /* its window never closes: the account bounds it */
     }
     if (frame->deadline_ns != 0)
         frame->deadline_ns = frame->deadline_ns < UINT64_MAX - loop->now_ns

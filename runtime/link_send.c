@@ -82,7 +82,9 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     struct link_out *out = &link->out[lane];
     uint64_t cost = wire_cost(kind_of(link, message), message->frame.body_bytes);
     uint32_t windows = lane == WIRE_DATA ? LINK_DATA_WINDOWS : LINK_CONTROL_WINDOWS;
-    if (out->queued_bytes + out->retained_bytes + cost > windows * link->links->window_bytes)
+    uint64_t bytes_max = link->node < NODE_GUESTS ? windows * link->links->window_bytes
+                                                  : LINK_GUEST_QUEUE_BYTES;
+    if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         return false;
     message->next = NULL;
     if (out->first == NULL)

@@ -165,6 +165,7 @@ static int copy_options(struct links *links, const struct links_options *options
     links->insecure_network = options->insecure_network;
     links->silent = options->silent;
     links->silent_arg = options->silent_arg;
+    account_init(&links->guest_account, "guests", LINKS_GUEST_BYTES_MAX);
     links->guests_of_loop = calloc(node->num_loops, sizeof(struct link *));
     links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
     links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));
@@ -197,6 +198,7 @@ void links_destroy(struct links *links)
         links->guests = guest->next_guest;
         link_unref(guest);
     }
+    account_fini(&links->guest_account);
     free(links->guests_of_loop);
     free(links->index);
     free(links->table);
@@ -318,17 +320,26 @@ void links_counters(struct node *node, struct links_counters *counters)
         counters->refused_by[i] = atomic_load(&links->refused_by[i]);
 }
 
+struct account *links_guest_account(struct node *node)
+{
+    return node->links != NULL ? &node->links->guest_account : NULL;
+}
+
 /* Credit of a link is posted when a quarter of the window came together; less comes with the next
  * acknowledgement. The sender still has three quarters then, and no message takes over a half. */
 void links_return_credit(struct loop *loop, struct message *message)
 {
     struct links *links = loop->node->links;
     message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
+    const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
+    uint64_t cost = wire_cost(kind, message->frame.body_bytes);
+    if (message->frame.from.node >= NODE_GUESTS) {
+        account_release(&links->guest_account, cost);
+        return;
+    }
     struct link *link = links_find(links, message->frame.from.node);
     if (link == NULL)
         return;
-    const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
-    uint64_t cost = wire_cost(kind, message->frame.body_bytes);
     uint64_t before = atomic_load_explicit(&link->returned, memory_order_relaxed);
     do {
         /* A life that is over gets nothing. Relaxed: the number is all that is passed on. */

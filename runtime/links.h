@@ -44,6 +44,8 @@
 /* Two of the largest messages, so that one travels while another is taken. */
 #define LINKS_WINDOW_BYTES (UINT64_C(128) << 20)
 
+/* What messages of guests may take until their receivers took them, all together: thousands of asks. */
+#define LINKS_GUEST_BYTES_MAX (1u << 20)
 #define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* what a link adds up stays far from its ends */
 
 /* Before it is authenticated a peer may cost no more: */
@@ -103,5 +105,9 @@ struct links_counters {
     uint64_t corrupt;               /* records that did not verify; each ends its connection */
 };
 void links_counters(struct node *node, struct links_counters *counters);
+
+/* The account "guests": messages of guests that no actor took yet. At its bound nothing more is
+ * read from guests. NULL: the node has no links. */
+struct account *links_guest_account(struct node *node);
 
 #endif

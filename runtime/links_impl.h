@@ -25,7 +25,8 @@ void links_flush(struct loop *loop);
 void links_tell_downs(struct loop *loop);
 void links_run_downs(struct loop *loop);
 
-/* A message of the data lane left a mailbox, or was dropped: its sender may send more. */
+/* A message that is charged (MESSAGE_CREDIT) left a mailbox, or was dropped: its sender may send
+ * more. */
 void links_return_credit(struct loop *loop, struct message *message);
 
 /* A line a link, for a dump. Any thread. */

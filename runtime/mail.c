@@ -183,14 +183,13 @@ static void put_data(struct loop *loop, struct actor *actor, struct message *mes
 struct message *mailbox_pop(struct actor *actor)
 {
     struct message *message = messages_pop(&actor->control);
-    if (message != NULL)
-        return message;
-    message = messages_pop(&actor->data);
-    if (message != NULL) {
-        actor->mailbox_bytes -= mailbox_cost(message);
-        if (message->frame.flags & MESSAGE_CREDIT)
-            links_return_credit(actor->loop, message);
+    if (message == NULL) {
+        message = messages_pop(&actor->data);
+        if (message != NULL)
+            actor->mailbox_bytes -= mailbox_cost(message);
     }
+    if (message != NULL && (message->frame.flags & MESSAGE_CREDIT))
+        links_return_credit(actor->loop, message);
     return message;
 }
 

@@ -2,6 +2,8 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/calls.h"
+#include "runtime/links.h"
+#include "runtime/links_impl.h"
 #include "runtime/loop.h"
 #include "runtime/runtime_kinds.h"
 
@@ -45,8 +47,25 @@ int actor_demonitor(struct actor *self, struct call_id id)
     return 0;
 }
 
+/* Guests are no part of the job: it must not matter how many of its ends they want to hear of. */
+static bool watches_enough(const struct actor *actor, uint32_t node)
+{
+    uint32_t count = 0;
+    if (node < NODE_GUESTS)
+        return false;
+    for (const struct message *at = actor->watchers; at != NULL; at = at->next)
+        count += at->frame.from.node == node;
+    return count >= MONITOR_GUEST_WATCHES_MAX;
+}
+
 void monitor_keep(struct actor *actor, struct message *request)
 {
+    if (request->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(actor->loop, request);
+    if (watches_enough(actor, request->frame.from.node)) {
+        loop_turn_around(actor->loop, request, TR_EFULL);
+        return;
+    }
     request->next = actor->watchers;
     actor->watchers = request;
 }

@@ -11,6 +11,9 @@
 #include "runtime/actor.h"
 #include "runtime/call.h"
 
+/* Monitors that one guest (links.h) may have on one actor; more get their DOWN at once, TR_EFULL. */
+#define MONITOR_GUEST_WATCHES_MAX 16u
+
 /* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already;
  * TR_ECANCELED: not the watched but self ends. */
 typedef void monitor_down(struct actor *self, void *arg, struct address who, int reason);

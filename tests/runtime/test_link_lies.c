@@ -2,9 +2,16 @@
 #include "tests/runtime/raw_peer.h"
 
 #include <stdatomic.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "runtime/account.h"
+#include "runtime/actor_impl.h"
 #include "runtime/directory.h"
+#include "runtime/directory_impl.h"
+#include "runtime/monitor.h"
+#include "runtime/node_impl.h"
+#include "runtime/runtime_codec.h"
 #include "runtime/runtime_kinds.h"
 
 #define GUEST (NODE_GUESTS + 2)
@@ -284,6 +291,156 @@ static void windows_have_a_bound(void **state)
     cluster_close(&cluster);
 }
 
+static void a_guest_watches_a_few_times(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer guest;
+    struct number number;
+    open_house(&cluster, 1);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
+    cluster_start(&cluster);
+    raw_open(&guest, &cluster, GUEST, 1);
+    struct frame frame = { .to = echo, .kind = RUNTIME_MONITOR, .flags = MESSAGE_REQUEST };
+    for (frame.call = 1; frame.call <= MONITOR_GUEST_WATCHES_MAX + 1; frame.call++)
+        raw_send(&guest, WIRE_CONTROL, frame, NULL, 0);
+    assert_true(raw_receive(&guest, &frame, &number, sizeof number));
+    assert_int_equal(frame.call, MONITOR_GUEST_WATCHES_MAX + 1);
+    assert_int_equal(frame.status, TR_EFULL);
+    expect_echo(&guest, echo);
+    close(guest.fd);
+    cluster_close(&cluster);
+}
+
+static void a_guest_waits_for_a_few_names(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer guest;
+    unsigned char head[256];
+    struct runtime_name name = { .name = "nobody", .wait = 1 };
+    open_house(&cluster, 1);
+    cluster_start(&cluster);
+    raw_open(&guest, &cluster, GUEST, 1);
+    int count = runtime_encode(RUNTIME_LOOKUP, &name, head, sizeof head);
+    struct frame frame = { .to = cluster.nodes[0]->directory, .kind = RUNTIME_LOOKUP,
+                           .flags = MESSAGE_REQUEST, .deadline_ns = PATIENT_NS };
+    for (frame.call = 1; frame.call <= DIRECTORY_GUEST_WAITERS_MAX + 1; frame.call++)
+        raw_send(&guest, WIRE_CONTROL, frame, head, (uint32_t)count);
+    assert_true(raw_receive(&guest, &frame, head, sizeof head));
+    assert_int_equal(frame.call, DIRECTORY_GUEST_WAITERS_MAX + 1);
+    assert_int_equal(frame.status, TR_EFULL);
+    close(guest.fd);
+    cluster_close(&cluster);
+}
+
+/* Takes no message before it is let. */
+struct gate {
+    pthread_mutex_t mutex;
+    atomic_bool closed;
+};
+
+static int pass_gate(struct actor *self, const void *arg)
+{
+    struct gate *gate = (void *)(uintptr_t)arg;
+    (void)self;
+    atomic_store(&gate->closed, true);
+    pthread_mutex_lock(&gate->mutex);
+    pthread_mutex_unlock(&gate->mutex);
+    return 0;
+}
+
+static const struct actor_ops gated_ops = { "gated", pass_gate, discard, NULL, NULL };
+
+#define FLOOD 20000
+
+/* Writes what the other side takes; true: it was told to wait because the account is full. */
+static bool flood(struct raw_peer *guest, struct account *account, struct frame frame)
+{
+    unsigned char record[512], head[256];
+    struct runtime_name name = { .name = "anybody" };
+    uint32_t count = (uint32_t)runtime_encode(RUNTIME_LOOKUP, &name, head, sizeof head);
+    for (int i = 0; i < FLOOD; i++) {
+        uint32_t at = 0, bytes = raw_record(guest, WIRE_CONTROL, frame, head, count, record);
+        while (at < bytes) {
+            ssize_t n = send(guest->fd, record + at, bytes - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+            at += n > 0 ? (uint32_t)n : 0;
+            pthread_mutex_lock(&account->mutex);
+            bool full = account->refusals > 0;
+            pthread_mutex_unlock(&account->mutex);
+            if (full)
+                return true;
+            if (n < 0)
+                usleep(1000);
+        }
+    }
+    return false;
+}
+
+/* An actor that takes nothing does not let a guest's messages, of whatever lane, pile up. */
+static void a_flood_of_guests_is_bounded(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct gate gate = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+    struct raw_peer guest;
+    open_house(&cluster, 2);
+    struct address to = cluster_spawn(&cluster, 0, &gated_ops, &gate, 1);
+    pthread_mutex_lock(&gate.mutex);
+    cluster_start(&cluster);
+    while (!atomic_load(&gate.closed))
+        usleep(1000);
+    raw_open(&guest, &cluster, GUEST, 1);
+    struct account *account = links_guest_account(cluster.nodes[0]);
+    bool stopped = flood(&guest, account, (struct frame){ .to = to, .kind = RUNTIME_LOOKUP });
+    pthread_mutex_unlock(&gate.mutex);
+    assert_true(stopped);
+    assert_true(account->peak_bytes <= LINKS_GUEST_BYTES_MAX);
+    close(guest.fd);
+    cluster_close(&cluster);
+}
+
+#define LARGE_BYTES (1u << 20)
+#define LARGE_ASKS 64u
+
+static int answer_large(struct actor *self, struct message *request)
+{
+    struct message *reply = message_create(self, KIND_ANSWER);
+    assert_non_null(reply);
+    memset(message_body_alloc(self, reply, LARGE_BYTES), 0, LARGE_BYTES);
+    actor_reply(self, request, reply);
+    if (self->received == LARGE_ASKS)
+        cluster_done((void *)(uintptr_t)self->arg);
+    return 0;
+}
+
+static const struct actor_ops large_ops = { "large", NULL, answer_large, NULL, NULL };
+
+/* A guest that takes no answers is let go before they have taken more than it is worth. */
+static void a_guest_that_does_not_read_is_let_go(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer guest;
+    struct number number = { 0 };
+    open_house(&cluster, 1);
+    struct address to = cluster_spawn(&cluster, 0, &large_ops, &cluster, 0);
+    cluster_start(&cluster);
+    raw_open(&guest, &cluster, GUEST, 1);
+    struct frame frame = { .to = to, .kind = KIND_ASK, .call = 1,
+                           .flags = MESSAGE_REQUEST | MESSAGE_DATA };
+    for (uint32_t i = 0; i < LARGE_ASKS; i++)
+        raw_send(&guest, WIRE_DATA, frame, &number, sizeof number);
+    cluster_wait(&cluster, 1);
+    char bytes[4096];
+    uint64_t total = 0;
+    for (ssize_t n; (n = read(guest.fd, bytes, sizeof bytes)) > 0;)
+        total += (uint64_t)n;
+    assert_true(total < (uint64_t)LARGE_ASKS * LARGE_BYTES);
+    close(guest.fd);
+    cluster_close(&cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +450,10 @@ int main(void)
         cmocka_unit_test(a_session_goes_on_only_as_it_was),
         cmocka_unit_test(nothing_is_received_that_was_dropped),
         cmocka_unit_test(windows_have_a_bound),
+        cmocka_unit_test(a_guest_watches_a_few_times),
+        cmocka_unit_test(a_guest_waits_for_a_few_names),
+        cmocka_unit_test(a_flood_of_guests_is_bounded),
+        cmocka_unit_test(a_guest_that_does_not_read_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
