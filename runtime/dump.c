@@ -2,6 +2,7 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/dump_impl.h"
+#include "runtime/links.h"
 #include "runtime/links_impl.h"
 #include "runtime/log.h"
 #include "runtime/node_impl.h"
@@ -39,6 +40,16 @@ static void dump_account(struct node *node, struct account *account)
               (unsigned long long)refusals);
 }
 
+static void dump_node(struct node *node)
+{
+    dump_account(node, &node->message_account);
+    if (node->links == NULL)
+        return;
+    dump_account(node, links_connection_account(node));
+    dump_account(node, links_guest_account(node));
+    links_dump(node);
+}
+
 void loop_dump(struct loop *loop)
 {
     const struct slots *slots = &loop->inbox.slots;
@@ -54,9 +65,7 @@ void loop_dump(struct loop *loop)
                                    counter_get(&loop->buffers.given)),
               (unsigned long long)counter_get(&loop->long_turns));
     if (loop->index == 0)
-        dump_account(loop->node, &loop->node->message_account);
-    if (loop->index == 0)
-        links_dump(loop->node);
+        dump_node(loop->node);
     for (uint32_t i = 0; i < slots->actors_capacity; i++)
         if (slots->actors[i] != NULL)
             dump_actor(loop, slots->actors[i]);

@@ -6,14 +6,23 @@
 
 #include "runtime/crc32c.h"
 
-struct greeting *greeting_create(struct transport *transport)
+struct greeting *greeting_create(struct transport *transport, struct account *account)
 {
-    struct greeting *greeting = calloc(1, sizeof *greeting);
+    struct greeting *greeting = NULL;
+    if (account_reserve(account, GREETING_BYTES, NULL) < 0)
+        goto err_after_transport;
+    greeting = calloc(1, sizeof *greeting);
     if (greeting == NULL)
-        transport_destroy(transport);
-    else
-        greeting->transport = transport;
+        goto err_after_account;
+    greeting->transport = transport;
+    greeting->account = account;
     return greeting;
+
+err_after_account:
+    account_release(account, GREETING_BYTES);
+err_after_transport:
+    transport_destroy(transport);
+    return NULL;
 }
 
 void greeting_destroy(struct greeting *greeting)
@@ -21,6 +30,7 @@ void greeting_destroy(struct greeting *greeting)
     if (greeting == NULL)
         return;
     transport_destroy(greeting->transport);
+    account_release(greeting->account, GREETING_BYTES);
     free(greeting);
 }
 

@@ -2,19 +2,21 @@
  * The first words on a connection: the transport's handshake, one record out, one record in.
  *
  * Both the listener and who connects use it. It holds all that a peer may cost before it is known:
- * this struct, until its deadline, which is its owner's matter.
+ * GREETING_BYTES of an account, until its deadline, which is its owner's matter.
  *
  * Ownership: it has the transport until greeting_take. Thread rules: as for the transport.
  */
 #ifndef RUNTIME_GREETING_H
 #define RUNTIME_GREETING_H
 
+#include "runtime/account.h"
 #include "runtime/runtime_codec.h"
 #include "runtime/transport.h"
 #include "runtime/wire.h"
 
 struct greeting {
     struct transport *transport;
+    struct account *account;
     bool secured;
     uint32_t out_at, out_bytes;
     uint32_t in_bytes;
@@ -22,8 +24,11 @@ struct greeting {
     unsigned char in[WIRE_HEADER_BYTES + LINKS_HELLO_BYTES_MAX];
 };
 
-/* NULL: out of memory; the transport is destroyed. */
-struct greeting *greeting_create(struct transport *transport);
+#define GREETING_BYTES (sizeof(struct greeting) + TRANSPORT_BYTES)
+
+/* Charged to the account, which outlives it. NULL: out of memory, or the account is full; the
+ * transport is destroyed. */
+struct greeting *greeting_create(struct transport *transport, struct account *account);
 
 /* Ends the connection, if it is still ours. NULL is ignored. */
 void greeting_destroy(struct greeting *greeting);

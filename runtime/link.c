@@ -57,10 +57,7 @@ void link_disconnect(struct link *link, const char *why)
     greeting_destroy(link->greeting);
     link->greeting = NULL;
     link_drop_partial(link);
-    if (link->wire != NULL)
-        transport_destroy(link->wire->transport);
-    free(link->wire);
-    link->wire = NULL;
+    link_drop_wire(link);
     link->phase = LINK_IDLE;
     link->stalled = link->ack_due = false;
     link_update_seen(link);
@@ -190,7 +187,7 @@ static void dial(struct actor *self, void *arg)
     if (atomic_load(&link->downs_open) != 0 ||
         stream_connect(self, endpoint, link_ready, link, &stream) < 0 ||
         transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
-        (link->greeting = greeting_create(transport)) == NULL) {
+        (link->greeting = greeting_create(transport, &link->links->connection_account)) == NULL) {
         retry(link);
         return;
     }
@@ -223,7 +220,7 @@ static void turn_away(struct link *link, struct transport *transport, uint32_t r
     char who[32];
     drop_parting(link);
     transport_detach(transport);
-    link->parting = greeting_create(transport);
+    link->parting = greeting_create(transport, &link->links->connection_account);
     snprintf(who, sizeof who, "node %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
         links_count_refusal(link->links, refusal, who, true);

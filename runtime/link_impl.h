@@ -108,6 +108,8 @@ struct link_wire {
     _Alignas(64) unsigned char in[LINK_IN_BYTES];
 };
 
+#define LINK_WIRE_BYTES (sizeof(struct link_wire) + TRANSPORT_BYTES)
+
 /* For people, on any thread. */
 struct link_seen {
     counter state, incarnation, bytes_sent, bytes_received, messages_sent, messages_received,
@@ -210,6 +212,7 @@ struct links {
     struct link *guests;
     uint32_t num_guests;
     struct account guest_account;
+    struct account connection_account; /* buffers of connections, and what TLS takes */
     struct link **guests_of_loop; /* [loops], each touched by its loop alone */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];
@@ -242,6 +245,7 @@ void link_hello(const struct link *link, struct wire_hello *hello);
 /* LINKS_REFUSED_*: may a connection with this greeting go on? */
 uint32_t link_judge(struct link *link, const struct wire_hello *hello);
 int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello);
+void link_drop_wire(struct link *link); /* and its connection */
 int link_acknowledged(struct link *link, const struct wire_ack *ack);
 void link_forget_received(struct link *link, int lane); /* frees what the other side has */
 void link_rewind(struct link *link); /* what was sent and not acknowledged is to be sent again */

@@ -211,19 +211,43 @@ static void resume_session(struct link *link, const struct wire_hello *hello)
     link->data_granted = hello->released_bytes;
 }
 
-int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello)
+static int make_wire(struct link *link, struct transport *transport)
 {
-    link_disconnect(link, NULL);
     struct link_wire *wire = NULL;
-    if (posix_memalign((void **)&wire, 64, sizeof *wire) != 0) {
-        transport_destroy(transport);
-        return TR_ENOMEM;
-    }
+    if (account_reserve(&link->links->connection_account, LINK_WIRE_BYTES, NULL) < 0)
+        goto err_after_transport;
+    if (posix_memalign((void **)&wire, 64, sizeof *wire) != 0)
+        goto err_after_account;
     memset(wire, 0, offsetof(struct link_wire, out));
     wire->transport = transport;
     wire->checksums = !transport_is_trusted(transport);
     wire->read_bytes = LINK_IN_BYTES;
     link->wire = wire;
+    return 0;
+
+err_after_account:
+    account_release(&link->links->connection_account, LINK_WIRE_BYTES);
+err_after_transport:
+    transport_destroy(transport);
+    return TR_ENOMEM;
+}
+
+void link_drop_wire(struct link *link)
+{
+    if (link->wire == NULL)
+        return;
+    transport_destroy(link->wire->transport);
+    free(link->wire);
+    link->wire = NULL;
+    account_release(&link->links->connection_account, LINK_WIRE_BYTES);
+}
+
+int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    link_disconnect(link, NULL);
+    int rc = make_wire(link, transport);
+    if (rc < 0)
+        return rc;
     if (link->incarnation == 0)
         begin_session(link, hello);
     else

@@ -148,6 +148,15 @@ static int copy_peers(struct links *links, const struct links_options *options,
     return 0;
 }
 
+/* Each link has a connection that is up, one that begins (dialed, or greeted here before its place is
+ * known) and one that is turned away. */
+static size_t connection_bytes(uint32_t num_peers)
+{
+    size_t num_links = (size_t)num_peers + LINKS_GUESTS_MAX;
+    return num_links * (LINK_WIRE_BYTES + 2 * GREETING_BYTES) +
+           LINKS_HALF_OPEN_MAX * GREETING_BYTES;
+}
+
 static int copy_options(struct links *links, const struct links_options *options,
                         struct error *error)
 {
@@ -166,6 +175,7 @@ static int copy_options(struct links *links, const struct links_options *options
     links->silent = options->silent;
     links->silent_arg = options->silent_arg;
     account_init(&links->guest_account, "guests", LINKS_GUEST_BYTES_MAX);
+    account_init(&links->connection_account, "connections", connection_bytes(options->num_peers));
     links->guests_of_loop = calloc(node->num_loops, sizeof(struct link *));
     links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
     links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));
@@ -199,6 +209,7 @@ void links_destroy(struct links *links)
         link_unref(guest);
     }
     account_fini(&links->guest_account);
+    account_fini(&links->connection_account);
     free(links->guests_of_loop);
     free(links->index);
     free(links->table);
@@ -323,6 +334,11 @@ void links_counters(struct node *node, struct links_counters *counters)
 struct account *links_guest_account(struct node *node)
 {
     return node->links != NULL ? &node->links->guest_account : NULL;
+}
+
+struct account *links_connection_account(struct node *node)
+{
+    return node->links != NULL ? &node->links->connection_account : NULL;
 }
 
 /* Credit of a link is posted when a quarter of the window came together; less comes with the next

@@ -110,4 +110,8 @@ void links_counters(struct node *node, struct links_counters *counters);
  * read from guests. NULL: the node has no links. */
 struct account *links_guest_account(struct node *node);
 
+/* The account "connections": their buffers and what TLS takes, of those not known yet too. What a
+ * link queues or keeps until it is acknowledged is in messages: node_message_account. */
+struct account *links_connection_account(struct node *node);
+
 #endif

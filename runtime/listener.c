@@ -209,7 +209,7 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
     const struct security *security = peer.uid >= 0 ? NULL : links->security;
     it->links = links;
     if (transport_create(stream, security, false, NULL, &transport, NULL) < 0 ||
-        (it->greeting = greeting_create(transport)) == NULL) {
+        (it->greeting = greeting_create(transport, &links->connection_account)) == NULL) {
         free(it);
         return;
     }

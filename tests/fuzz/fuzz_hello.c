@@ -105,7 +105,9 @@ static void use_greeting(const uint8_t *bytes, size_t count)
     struct stream *stream = memory_stream_create(record, sizeof header + input.left, piece, false,
                                                  &open);
     assert(stream != NULL && transport_create(stream, NULL, false, NULL, &transport, NULL) == 0);
-    struct greeting *greeting = greeting_create(transport);
+    struct account account;
+    account_init(&account, "fuzz", GREETING_BYTES);
+    struct greeting *greeting = greeting_create(transport, &account);
     assert(greeting != NULL);
     greeting_say(greeting, WIRE_WELCOME, &hello);
     if (run_greeting(greeting) > 0) {
@@ -114,6 +116,7 @@ static void use_greeting(const uint8_t *bytes, size_t count)
         assert(greeting_refusal(greeting, &refusal) != 0 || !is_hello);
     }
     greeting_destroy(greeting);
+    account_fini(&account);
     assert(open == 0);
 }
 

@@ -329,6 +329,8 @@ static void half_open_connections_are_bounded(void **state)
         usleep(1000);
         links_counters(raw.cluster.nodes[0], &counters);
     } while (counters.refused_by[LINKS_REFUSED_FULL] < 30);
+    struct account *account = links_connection_account(raw.cluster.nodes[0]);
+    assert_int_equal(account->peak_bytes, LINKS_HALF_OPEN_MAX * GREETING_BYTES);
     char byte;
     for (int i = 0; i < count; i++) /* all are closed by the end of their time */
         assert_int_equal(read(fds[i], &byte, 1), 0);
