@@ -143,6 +143,8 @@ static void put_refusals(FILE *out, struct node *node)
     put_counter(out, "troupe_connections_unproved", NULL,
                 "Connections ended before they had proved who they are.", c.dropped_unproved);
     put_counter(out, "troupe_records_corrupt", NULL, "Records that did not verify.", c.corrupt);
+    put_family(out, "troupe_guests", "gauge", NULL, "Guests that are connected.");
+    fprintf(out, "troupe_guests %" PRIu64 "\n", c.guests);
 }
 
 static void put_info(FILE *out, const struct status_options *options)

@@ -9,7 +9,7 @@
  *      "batches_made": 0, "batches_taken": 0, "batch_bytes": 0,
  *      "counters": {"messages_live": 3, "sent": 9, ...},
  *      "links": [{"node": 0, "state": "up", "bytes_sent": 12, ..., "silent_seconds": 0.2}],
- *      "refused": {"accepted": 2, "refused": 0, "unproved": 0, "corrupt": 0},
+ *      "refused": {"accepted": 2, "refused": 0, "unproved": 0, "corrupt": 0, "guests": 0},
  *      "actors": [{"name": "server", "loop": 0, "messages": 0, "bytes": 0, "bytes_max": 1,
  *                  "calls": 0, "received": 4}]}
  *

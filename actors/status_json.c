@@ -69,6 +69,7 @@ static json_t *refused_json(struct node *node)
     add_count(object, "refused", c.refused);
     add_count(object, "unproved", c.dropped_unproved);
     add_count(object, "corrupt", c.corrupt);
+    add_count(object, "guests", c.guests);
     return object;
 }
 

@@ -210,7 +210,7 @@ struct links {
     atomic_bool leaving;
     /* Guests: the list is the listener's; each loop finds its own in by_loop. */
     struct link *guests;
-    uint32_t num_guests;
+    atomic_uint num_guests;
     struct account guest_account;
     struct account connection_account; /* buffers of connections, and what TLS takes */
     struct link **guests_of_loop; /* [loops], each touched by its loop alone */

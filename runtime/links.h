@@ -103,6 +103,7 @@ struct links_counters {
     uint64_t refused_by[16];        /* by enum links_refusal (wire.h) */
     uint64_t dropped_unproved;      /* ended before they were authenticated */
     uint64_t corrupt;               /* records that did not verify; each ends its connection */
+    uint64_t guests;                /* now */
 };
 void links_counters(struct node *node, struct links_counters *counters);
 

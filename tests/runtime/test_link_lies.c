@@ -308,6 +308,9 @@ static void a_guest_watches_a_few_times(void **state)
     assert_int_equal(frame.call, MONITOR_GUEST_WATCHES_MAX + 1);
     assert_int_equal(frame.status, TR_EFULL);
     expect_echo(&guest, echo);
+    struct links_counters counters;
+    links_counters(cluster.nodes[0], &counters);
+    assert_int_equal(counters.guests, 1);
     close(guest.fd);
     cluster_close(&cluster);
 }
