@@ -41,7 +41,8 @@ static int set_defaults(struct cluster *cluster, const char *path)
     *cluster = (struct cluster){
         .path = strdup(path),
         .direct = true,
-        .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS, .call_ns = CLUSTER_CALL_NS },
+        .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS, .call_ns = CLUSTER_CALL_NS,
+                    .coordinator_ns = CLUSTER_COORDINATOR_NS },
         .restart = { .times = CLUSTER_RESTARTS, .ns = CLUSTER_RESTART_NS },
         .checkpoints = { .keep = CLUSTER_KEEP },
     };

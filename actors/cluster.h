@@ -65,6 +65,7 @@ struct cluster_limits {
     uint64_t window_bytes;        /* of a link; 0: LINKS_WINDOW_BYTES */
     uint64_t recovery_deadline_ns;
     uint64_t call_ns;             /* one attempt */
+    uint64_t coordinator_ns;      /* without one that was lost */
 };
 
 struct cluster_restart {

@@ -305,7 +305,8 @@ static int read_tls(const struct json_field *root, struct cluster *cluster, stru
 static int read_limits(const struct json_field *root, struct cluster *cluster,
                        struct error *error)
 {
-    static const char *const keys[] = { "memory", "window", "recovery_deadline", "call" };
+    static const char *const keys[] = { "memory", "window", "recovery_deadline", "call",
+                                        "coordinator" };
     struct json_field field;
     int rv = get_object(root, "limits", NAMES(keys), &field, error);
     if (rv != 0 || field.value == NULL)
@@ -320,7 +321,10 @@ static int read_limits(const struct json_field *root, struct cluster *cluster,
     if (rv == 0)
         rv = take_seconds(&field, "recovery_deadline", &cluster->limits.recovery_deadline_ns,
                           error);
-    return rv == 0 ? take_seconds(&field, "call", &cluster->limits.call_ns, error) : rv;
+    if (rv == 0)
+        rv = take_seconds(&field, "call", &cluster->limits.call_ns, error);
+    return rv == 0 ? take_seconds(&field, "coordinator", &cluster->limits.coordinator_ns, error)
+                   : rv;
 }
 
 static int read_restart(const struct json_field *root, struct cluster *cluster,

@@ -227,6 +227,8 @@ int cluster_plan_make(struct cluster_plan *cp, const struct cluster *cluster, ui
         processes += cluster_host_process_count(&cluster->hosts[h]);
     cp->plan.num_parts = num_parts;
     cp->plan.num_hosts = cluster->num_hosts;
+    cp->plan.first_ns = cluster->limits.recovery_deadline_ns;
+    cp->plan.lost_ns = cluster->limits.coordinator_ns;
     cp->plan.processes = calloc(processes, sizeof *cp->plan.processes);
     cp->processes = calloc(processes, sizeof *cp->processes);
     if (cp->plan.processes == NULL || cp->processes == NULL) {

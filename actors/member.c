@@ -1,19 +1,29 @@
 #include "actors/member.h"
 
+#include <inttypes.h>
+
 #include "actors/coordinator.h"
 #include "actors/failed.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
+#include "runtime/log.h"
 #include "runtime/monitor.h"
 
 static void look_for_coordinator(struct actor *self, void *arg);
+
+static uint64_t patience_ns(const struct member *member, bool first)
+{
+    uint64_t ns = member->plan == NULL ? 0 : first ? member->plan->first_ns : member->plan->lost_ns;
+    return ns != 0 ? ns : first ? MEMBER_FIRST_JOIN_NS : MEMBER_JOIN_NS;
+}
 
 static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct member *member = arg;
     (void)who, (void)reason;
     member->coordinator = ADDRESS_NONE;
-    member->until_ns = actor_now_ns(self) + MEMBER_JOIN_NS;
+    member->lost = true;
+    member->until_ns = actor_now_ns(self) + patience_ns(member, false);
     look_for_coordinator(self, member);
 }
 
@@ -36,6 +46,14 @@ static bool may_pass(int status)
            status == TR_EFULL;
 }
 
+static void say_lost(struct actor *self, const struct member *member)
+{
+    log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator (process %" PRIu32
+              ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
+              member->plan != NULL ? member->plan->coordinator : actor_address(self).node,
+              patience_ns(member, !member->lost) / 1000000000);
+}
+
 static void give_up(struct actor *self, struct member *member, int status)
 {
     bool ending = status == TR_ECLOSED; /* the job, or this process */
@@ -47,7 +65,11 @@ static void give_up(struct actor *self, struct member *member, int status)
     }
     if (done)
         status = 0; /* a process that came too late ends as well as the others */
-    else if (!ending && !address_is_none(member->root))
+    if (status == TR_ETIMEDOUT) { /* of its node that would be no reason to end */
+        say_lost(self, member);
+        status = TR_EPEERDOWN;
+    }
+    if (!done && !ending && !address_is_none(member->root))
         actor_kill(self, member->root, status);
     actor_exit(self, status);
 }
@@ -58,7 +80,7 @@ static void try_again_or_exit(struct actor *self, struct member *member, int sta
     if (may_pass(status) && now_ns < member->until_ns)
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
     else if (status != TR_ECANCELED) /* self is ending */
-        give_up(self, member, status);
+        give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
 }
 
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
@@ -110,7 +132,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
 
 int member_join(struct actor *self, struct member *member)
 {
-    member->until_ns = actor_now_ns(self) + MEMBER_FIRST_JOIN_NS;
+    member->until_ns = actor_now_ns(self) + patience_ns(member, true);
     look_for_coordinator(self, member);
     return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef ACTORS_MEMBER_H
 #define ACTORS_MEMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "actors/plan.h"
@@ -36,6 +37,7 @@ struct member {
     void (*joined)(struct actor *self, struct member *member);
     /* Below: member.c's. */
     uint64_t until_ns; /* then it gives up */
+    bool lost;         /* it has had a coordinator */
     struct timer timer;
     struct timer stopping;
 };

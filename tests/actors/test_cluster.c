@@ -140,7 +140,7 @@ static void all_fields_are_read(void **unused)
         " \"tls\": {\"ca\": \"k/ca\", \"certificate\": \"/k/%h.crt\", \"key\": \"k/%h/%h.key\"},"
         " \"direct\": false, \"codec\": true, \"coordinator\": \"b\","
         " \"limits\": {\"memory\": 1000, \"window\": 268435456, \"recovery_deadline\": 60,"
-        "  \"call\": 2},"
+        "  \"call\": 2, \"coordinator\": 3},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
@@ -169,6 +169,7 @@ static void all_fields_are_read(void **unused)
     assert_int_equal(c.limits.window_bytes, 268435456);
     assert_int_equal(c.limits.recovery_deadline_ns, UINT64_C(60000000000));
     assert_int_equal(c.limits.call_ns, 2000000000);
+    assert_int_equal(c.limits.coordinator_ns, UINT64_C(3000000000));
     assert_int_equal(c.restart.times, 9);
     assert_int_equal(c.restart.ns, UINT64_C(30000000000));
     assert_int_equal(c.checkpoints.every, 100);

@@ -1,5 +1,6 @@
 # Processes of a job that are stopped without dying: a short stop is waited for, a process that the
-# others count as dead is replaced. The result is the same.
+# others count as dead is replaced. The result is the same. Processes that come late, or stay without
+# a coordinator.
 epochs=500 # a few seconds
 . "${srcdir:-.}/tests/cli/job.sh"
 
@@ -74,12 +75,53 @@ unwatched() {
     fits "$1"
 }
 
+# late RUN PROCESS: it comes when the others have waited for long
+late() {
+    : >"$work/err"
+    for p in 0 1 2 3; do
+        [ $p = "$2" ] && continue
+        start_alone $p
+        eval "process_$p=$pid"
+    done
+    sleep 10
+    start_alone "$2"
+    eval "process_$2=$pid"
+    launcher=$process_3
+    finish_job
+    for p in 0 1 2; do
+        eval "pid=\$process_$p"
+        within is_gone "$pid" || return 1
+    done
+    fits "$1"
+}
+
+# lost RUN PROCESS: the coordinator dies and nobody starts it again
+lost() {
+    cluster "$role_hosts" ', "limits": {"coordinator": 2}'
+    : >"$work/err"
+    start_alone "$2"
+    member=$pid
+    start_alone 0
+    # Linked, it joins at once.
+    within grep -q ready "$work/out.$2" && within grep -q ready "$work/out.0" || return 1
+    sleep 3
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null
+    within is_gone "$member" || {
+        kill -KILL "$member"
+        return 1
+    }
+    wait "$member"
+    [ $? = 1 ] && grep -q "no coordinator (process 0) for 2 seconds" "$work/err.$2"
+}
+
 # stall RUN WHAT.PROCESS
 stall() { "${2%.*}" "$1" "${2##*.}"; }
 
 cluster "$role_hosts"
 undisturbed one
 expect "one process trains" exited 0
-expect "each process is stopped, for 3 s, for good, and without a launcher" each stall one \
-    short.0 short.1 short.2 short.3 long.0 long.1 long.2 long.3 unwatched.1 unwatched.2
+expect "each process is stopped, for 3 s, for good, and without a launcher; or comes late; or loses \
+the coordinator" each stall one short.0 short.1 short.2 short.3 long.0 long.1 long.2 long.3 \
+    unwatched.1 unwatched.2 late.0 late.2 lost.1 lost.2
 finish
