@@ -73,6 +73,13 @@ static void tell_root(struct actor *self, struct cast *cast)
     cast->presence = (struct presence_options){ cast->options.plan, cast->options.process, root };
 }
 
+/* One a host, for the other hosts. */
+static bool keeps(const struct cast *cast)
+{
+    const struct plan *plan = cast->options.plan;
+    return plan->num_hosts > 1 && plan_host_node(plan, cast->plays->host) == cast->options.process;
+}
+
 static int start(struct actor *self, const void *arg)
 {
     struct cast *cast = (void *)(uintptr_t)arg;
@@ -93,6 +100,8 @@ static int start(struct actor *self, const void *arg)
         rv = spawn_reducers(self, cast);
     if (rv == 0 && cast->options.process != cast->options.plan->coordinator)
         rv = spawn(self, &presence_ops, &cast->presence, NULL, 0);
+    if (rv == 0 && keeps(cast))
+        rv = spawn(self, &keeper_ops, &cast->keeper, KEEPER_NAME, 0);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
     return rv;
@@ -201,11 +210,16 @@ static void fill_reducers(struct cast *cast)
             .files = o->files,
             .checkpoints = o->checkpoints,
             .checkpoint_keep = o->checkpoint_keep,
+            .host = o->host,
         };
     cast->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
         .files = o->files,
+        .plan = o->plan,
+        .process = o->process,
+        .host = o->host,
     };
+    cast->keeper = (struct keeper_options){ o->files, o->host, o->kept };
 }
 
 int cast_init(struct cast *cast, const struct cast_options *options)

@@ -16,6 +16,7 @@
 
 #include "actors/client.h"
 #include "actors/coordinator.h"
+#include "actors/keeper.h"
 #include "actors/plan.h"
 #include "actors/presence.h"
 #include "actors/proxy.h"
@@ -40,7 +41,9 @@ struct cast_options {
     size_t replies_bytes_max; /* on their way from other processes; 0: ROOM_BYTES_MAX (room.h) */
     uint32_t slice_edges;     /* server.h */
     struct files *files;      /* of checkpoints; NULL: files_posix */
-    const char *checkpoints;  /* their folder; NULL: none are kept */
+    const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
+    const char *kept;         /* the only folder that other hosts may keep copies in; NULL: any */
+    const char *host;         /* "%h" in that folder; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
@@ -57,6 +60,7 @@ struct cast {
     struct coordinator_options coordinator;
     struct client_options client;
     struct presence_options presence;
+    struct keeper_options keeper;
     atomic_bool ended; /* the job is over here, and all of these have gone */
     struct account replies;           /* on their way from other processes: see room.h */
 };

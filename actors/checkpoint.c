@@ -20,7 +20,7 @@ char *checkpoint_path(const char *folder, uint64_t step)
     return asprintf(&path, "%s/" CHECKPOINT_PREFIX "%" PRIu64, folder, step) < 0 ? NULL : path;
 }
 
-static char *path_aside(const char *folder, uint64_t step, uint32_t era)
+char *checkpoint_path_aside(const char *folder, uint64_t step, uint32_t era)
 {
     char *path = NULL;
     int n = asprintf(&path, "%s/%" PRIu64 "-%" PRIu32 CHECKPOINT_ASIDE, folder, step, era);
@@ -68,7 +68,7 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
                           struct checkpoint_part *part, struct error *error)
 {
     *part = (struct checkpoint_part){ count, crc32c(0, bytes, count) };
-    char *aside = path_aside(folder, step, era);
+    char *aside = checkpoint_path_aside(folder, step, era);
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
     int rv = path == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
     if (rv == 0)
@@ -118,7 +118,7 @@ int checkpoint_commit(struct files *files, const char *folder,
                       const struct checkpoint_manifest *manifest, uint32_t keep,
                       struct error *error)
 {
-    char *aside = path_aside(folder, manifest->step, manifest->era);
+    char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     char *final = checkpoint_path(folder, manifest->step);
     int rv = aside == NULL || final == NULL ? no_memory(folder, error)
                                             : write_manifest(files, aside, manifest, error);
@@ -155,9 +155,8 @@ int checkpoint_find(struct files *files, const char *folder, uint64_t step,
     return rv;
 }
 
-/* bytes NULL: only checks. */
-static int read_checked(struct files *files, const char *path, const struct checkpoint_part *part,
-                        void *bytes, struct error *error)
+int checkpoint_read_checked(struct files *files, const char *path,
+                            const struct checkpoint_part *part, void *bytes, struct error *error)
 {
     struct file file = { 0 };
     size_t some = part->bytes < PIECE_BYTES ? (size_t)part->bytes : PIECE_BYTES;
@@ -189,7 +188,7 @@ int checkpoint_read_part(struct files *files, const char *folder, uint64_t step,
     char *inside = checkpoint_path(folder, step);
     char *path = inside == NULL ? NULL : checkpoint_part_path(inside, rank);
     int rv = path == NULL ? no_memory(folder, error)
-                          : read_checked(files, path, part, bytes, error);
+                          : checkpoint_read_checked(files, path, part, bytes, error);
     free(path);
     free(inside);
     return rv;

@@ -8,12 +8,17 @@
  * Each rank writes and syncs its part; the coordinator, which was told of every part, writes the
  * manifest beside them, syncs it, and renames the folder. Format: troupe-checkpoint(5).
  *
+ * Where hosts share no folder, each has one with a part of this: its own ranks' parts, copies of
+ * another host's, the manifest. A part then counts as saved when it is on two hosts, and one that
+ * is not in its checkpoint yet is looked for in the folder that was being made.
+ *
  * Ownership: a manifest is the caller's, for checkpoint_manifest_fini. Thread rules: everything
  * here blocks and belongs on the crew; any thread.
  */
 #ifndef ACTORS_CHECKPOINT_H
 #define ACTORS_CHECKPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +64,40 @@ int checkpoint_find(struct files *files, const char *folder, uint64_t step,
 int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
                       struct checkpoint_manifest *manifest, struct error *damaged,
                       struct error *error);
+
+/* The folder of a host: "%h" in what was given stands for its name. host NULL: it stands for
+ * itself. In malloc'ed memory, or NULL. */
+char *checkpoint_folder(const char *given, const char *host);
+
+/* Keeps a piece of another host's part; with the last one all of it is checked and synced.
+ * TR_EFORMAT: the pieces are not that part; to be sent again from the first on. */
+struct checkpoint_piece {
+    uint64_t step, offset;
+    uint32_t era, rank;
+    struct checkpoint_part part; /* the whole */
+    uint32_t count;
+};
+int checkpoint_write_piece(struct files *files, const char *folder,
+                           const struct checkpoint_piece *piece, const void *bytes,
+                           struct error *error);
+/* piece->count bytes of a part that may not be committed here. */
+int checkpoint_read_piece(struct files *files, const char *folder,
+                          const struct checkpoint_piece *piece, void *bytes, struct error *error);
+
+/* The whole part of an era (bytes NULL: only checks it), committed here or not. */
+int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                          uint32_t rank, const struct checkpoint_part *part, void *bytes,
+                          struct error *error);
+
+/* Makes the checkpoint of which this host has none, some or all parts; done already is fine.
+ * Removes what earlier eras and steps left unfinished, and prunes as checkpoint_commit. */
+int checkpoint_receive(struct files *files, const char *folder,
+                       const struct checkpoint_manifest *manifest, uint32_t keep,
+                       struct error *error);
+
+/* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT. */
+int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
+                      struct checkpoint_manifest *manifest, struct error *error);
 
 /* Reads a part of a checkpoint into bytes[part->bytes], and checks it. */
 int checkpoint_read_part(struct files *files, const char *folder, uint64_t step, uint32_t rank,

@@ -15,7 +15,7 @@ struct listing {
     const char *folder;
 };
 
-static bool read_step(const char *name, uint64_t *step)
+bool checkpoint_name_step(const char *name, uint64_t *step)
 {
     size_t prefix = strlen(CHECKPOINT_PREFIX);
     const char *digits = name + prefix;
@@ -29,11 +29,20 @@ static bool read_step(const char *name, uint64_t *step)
     return true;
 }
 
+bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era)
+{
+    int end = 0;
+    /* As many digits as cannot overflow; anything else is not ours. */
+    return name[0] >= '0' && name[0] <= '9' &&
+           sscanf(name, "%19" SCNu64 "-%9" SCNu32 CHECKPOINT_ASIDE "%n", step, era, &end) == 2 &&
+           end > 0 && name[end] == '\0';
+}
+
 static int visit(void *arg, const char *name)
 {
     struct listing *listing = arg;
     uint64_t step;
-    if (!read_step(name, &step))
+    if (!checkpoint_name_step(name, &step))
         return 0;
     int rv = vec_reserve(&listing->steps, listing->num_steps + 1, sizeof step,
                          listing->num_steps * sizeof step);
@@ -85,7 +94,7 @@ static int remove_unfinished(void *arg, const char *name)
     uint64_t step;
     bool aside = length > end && strcmp(name + length - end, CHECKPOINT_ASIDE) == 0 &&
                  name[0] >= '0' && name[0] <= '9';
-    if (!aside && !read_step(name, &step))
+    if (!aside && !checkpoint_name_step(name, &step))
         return 0;
     char *path = files_join(listing->folder, name);
     char *manifest = path == NULL ? NULL : files_join(path, CHECKPOINT_MANIFEST);

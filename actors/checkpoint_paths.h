@@ -12,7 +12,16 @@
 
 /* In malloc'ed memory, or NULL. */
 char *checkpoint_path(const char *folder, uint64_t step);
+char *checkpoint_path_aside(const char *folder, uint64_t step, uint32_t era);
 char *checkpoint_part_path(const char *folder, uint32_t rank);
+
+/* Reads a part's file into bytes[part->bytes] (NULL: nowhere), and checks it. */
+int checkpoint_read_checked(struct files *files, const char *path,
+                            const struct checkpoint_part *part, void *bytes, struct error *error);
+
+/* True: the name of a checkpoint's folder, or of one that is being made. */
+bool checkpoint_name_step(const char *name, uint64_t *step);
+bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era);
 
 /* Removes all but the newest `keep`. */
 int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error);

@@ -109,8 +109,7 @@ void cluster_tls_fini(struct cluster_tls *tls)
     *tls = (struct cluster_tls){ 0 };
 }
 
-/* %h, once or more, by the name; NULL stays NULL. */
-static int put_name(const char *pattern, const char *name, char **out)
+int cluster_put_name(const char *pattern, const char *name, char **out)
 {
     *out = NULL;
     if (pattern == NULL)
@@ -137,13 +136,13 @@ int cluster_host_tls(const struct cluster *cluster, uint32_t host, struct cluste
 {
     const char *name = cluster->hosts[host].name;
     *tls = (struct cluster_tls){ 0 };
-    int rv = put_name(cluster->tls.ca, name, &tls->ca);
+    int rv = cluster_put_name(cluster->tls.ca, name, &tls->ca);
     if (rv == 0)
-        rv = put_name(cluster->tls.certificate, name, &tls->certificate);
+        rv = cluster_put_name(cluster->tls.certificate, name, &tls->certificate);
     if (rv == 0)
-        rv = put_name(cluster->tls.key, name, &tls->key);
+        rv = cluster_put_name(cluster->tls.key, name, &tls->key);
     if (rv == 0)
-        rv = put_name(cluster->tls.shared_key, name, &tls->shared_key);
+        rv = cluster_put_name(cluster->tls.shared_key, name, &tls->shared_key);
     if (rv != 0)
         cluster_tls_fini(tls);
     return rv;

@@ -115,6 +115,9 @@ void cluster_fini(struct cluster *cluster);
 int cluster_find_host(const struct cluster *cluster, const char *name, uint32_t *host,
                       struct error *error);
 
+/* The pattern with the name for each %h, in malloc'ed memory; NULL stays NULL. */
+int cluster_put_name(const char *pattern, const char *name, char **out);
+
 /* Where the keys of a host are, %h replaced. Free with cluster_tls_fini. All NULL: no TLS. */
 int cluster_host_tls(const struct cluster *cluster, uint32_t host, struct cluster_tls *tls);
 void cluster_tls_fini(struct cluster_tls *tls);

@@ -13,6 +13,9 @@
  * that is whole. A coordinator that was started again knows no era until members join that are in
  * one: it rolls nobody back by itself. Where checkpoints are kept, and how many (0: 2), trainers say.
  *
+ * In a plan of several hosts the checkpoint is chosen among what their keepers have, and a manifest
+ * is on two hosts before a checkpoint counts as made (coordinator_hosts.c).
+ *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */
 #ifndef ACTORS_COORDINATOR_H
@@ -34,6 +37,7 @@
 #define COORDINATOR_EPOCHS_MAX 65536u
 
 struct files;
+struct plan;
 
 struct coordinator_options {
     uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
@@ -41,6 +45,9 @@ struct coordinator_options {
     const char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
     uint32_t keep;           /* checkpoints; 0: 2 */
     struct address root;     /* asked to stop when the job has ended; none: nobody */
+    const struct plan *plan; /* NULL, or of one host: all checkpoints are in this one's folder */
+    uint32_t process;        /* of the plan: the coordinator's */
+    const char *host;        /* "%h" in the folder; NULL: stands for itself */
 };
 
 /* arg: struct coordinator_options. */

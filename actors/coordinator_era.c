@@ -7,6 +7,7 @@
 #include "actors/checkpoint.h"
 #include "actors/coordinator_state.h"
 #include "actors/failed.h"
+#include "actors/plan.h"
 #include "runtime/crew.h"
 #include "runtime/log.h"
 
@@ -141,7 +142,8 @@ static void answer_restore(struct actor *self, struct message *request, uint32_t
     }
     struct msg_restored *head = message_head(reply);
     *head = (struct msg_restored){ .step = manifest->step, .found = manifest->world != 0,
-                                   .era = state->era, .world = state->world };
+                                   .era = state->era, .world = state->world,
+                                   .saved = manifest->era };
     if (head->found) {
         head->bytes = manifest->parts[rank].bytes;
         head->crc32c = manifest->parts[rank].crc32c;
@@ -161,25 +163,37 @@ static void fail_restores(struct actor *self, const struct error *error)
     }
 }
 
-static void begin_era(struct actor *self, const struct choosing *choosing)
+static void begin_era(struct actor *self, const struct checkpoint_manifest *manifest,
+                      const struct error *damaged)
 {
     struct coordinator *state = actor_state(self);
-    uint32_t after = choosing->manifest.era + 1;
+    uint32_t after = manifest->era + 1;
     state->era = state->era > after ? state->era : after;
     state->entered = true;
     coordinator_end_dones(self);
-    if (choosing->damaged.code != 0)
+    if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
-                  choosing->damaged.text);
+                  damaged->text);
     for (uint32_t rank = 0; rank < state->world; rank++) {
         struct message *request;
         forget_restore(state, rank, &request);
         if (request != NULL)
-            answer_restore(self, request, rank, &choosing->manifest);
+            answer_restore(self, request, rank, manifest);
     }
 }
 
-static void choose(struct actor *self);
+void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
+                        const struct error *damaged, const struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    /* Whoever went meanwhile comes again, and then it is looked for again. */
+    if (state->num_restores != state->world)
+        return;
+    if (error->code == 0)
+        begin_era(self, manifest, damaged);
+    else
+        fail_restores(self, error);
+}
 
 static void chosen(struct actor *self, struct job *job, int status)
 {
@@ -188,45 +202,49 @@ static void chosen(struct actor *self, struct job *job, int status)
     state->choosing = NULL;
     if (choosing->error.code == 0 && status != 0)
         error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
-    /* Whoever went meanwhile comes again, and then it is looked for again. */
-    if (state->num_restores == state->world && status != TR_ECANCELED) {
-        if (status == 0)
-            begin_era(self, choosing);
-        else
-            fail_restores(self, &choosing->error);
-    }
+    if (status != TR_ECANCELED)
+        coordinator_chosen(self, &choosing->manifest, &choosing->damaged, &choosing->error);
     checkpoint_manifest_fini(&choosing->manifest);
     free(choosing->folder);
     free(choosing);
 }
 
-static void choose(struct actor *self)
+/* Looks in this host's folder alone. */
+static int choose_here(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
     struct choosing *choosing = calloc(1, sizeof *choosing);
-    if (choosing != NULL && state->checkpoints != NULL) {
-        choosing->folder = strdup(state->checkpoints);
-        if (choosing->folder == NULL) {
-            free(choosing);
-            choosing = NULL;
-        }
-    }
-    if (choosing == NULL) {
-        struct error error;
-        error_set(&error, TR_ENOMEM, "the coordinator has no memory to look for a checkpoint");
-        fail_restores(self, &error);
-        return;
-    }
-    if (state->checkpoints == NULL) {
-        begin_era(self, choosing);
+    if (choosing == NULL)
+        return TR_ENOMEM;
+    choosing->folder = checkpoint_folder(state->checkpoints, state->options->host);
+    if (choosing->folder == NULL) {
         free(choosing);
-        return;
+        return TR_ENOMEM;
     }
     choosing->files = coordinator_files(state);
     choosing->world = state->world;
     choosing->job = (struct job){ .piece = find_newest, .done = chosen, .arg = choosing };
     state->choosing = choosing;
     crew_submit(self, &choosing->job);
+    return 0;
+}
+
+static void choose(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    const struct checkpoint_manifest none = { 0 };
+    struct error error = { 0 };
+    int rv = 0;
+    if (state->checkpoints == NULL)
+        begin_era(self, &none, &error);
+    else if (coordinator_second_node(state) != PLAN_NO_NODE)
+        rv = coordinator_search(self);
+    else
+        rv = choose_here(self);
+    if (rv != 0) {
+        error_set(&error, rv, "the coordinator has no memory to look for a checkpoint");
+        fail_restores(self, &error);
+    }
 }
 
 int coordinator_keep_folder(struct coordinator *state, const struct message *request,
@@ -268,14 +286,15 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
         actor_refuse(self, before, TR_ECANCELED);
     state->restores[rank] = request;
     state->num_restores++;
-    if (state->num_restores == state->world && state->choosing == NULL)
+    if (state->num_restores == state->world && state->choosing == NULL &&
+        state->search == NULL)
         choose(self);
     return 0;
 }
 
 void coordinator_free_restores(struct actor *self, struct coordinator *state)
 {
-    assert(state->choosing == NULL);
+    assert(state->choosing == NULL && state->search == NULL);
     for (uint32_t rank = 0; rank < state->world; rank++)
         message_release(self, state->restores[rank]);
     free(state->restores);

@@ -3,6 +3,8 @@
  *
  * The last checkpoint's record stays for repeats. A report of a step that this coordinator knows
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
+ * Among several hosts the manifest is then brought to a second one, however long that takes; the
+ * others are told of it.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -12,19 +14,27 @@
 #include "actors/checkpoint.h"
 #include "actors/coordinator_state.h"
 #include "actors/failed.h"
+#include "actors/keeper.h"
+#include "actors/plan.h"
 #include "runtime/crew.h"
 
-enum stage { LOOKING, GATHERING, COMMITTING, ENDED };
+enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
+
+#define ANSWER_NS UINT64_C(10000000000)
+/* A second host that cannot be told now is told a little later. */
+#define AGAIN_NS UINT64_C(20000000)
 
 struct saving {
     struct job job;
     enum stage stage;
-    bool working;   /* the job's; frees it when abandoned */
+    bool working;   /* the job's, or a call's; frees it when abandoned */
     bool abandoned; /* its era is over */
-    bool found;     /* it was committed before */
     struct files *files;
-    char *folder;
+    char *folder, *given; /* here, and as it is told to other hosts */
+    uint32_t second;      /* node; PLAN_NO_NODE: there is none */
+    struct timer again;
     uint32_t keep;
+    struct checkpoint_manifest before;   /* committed before this was asked for; world 0: none */
     struct checkpoint_manifest manifest; /* of the parts that were reported */
     struct error error;                  /* when ENDED: code 0 or why there is none */
     uint32_t reported;
@@ -39,6 +49,9 @@ static void destroy(struct actor *self, struct saving *saving)
     free(saving->requests);
     free(saving->came);
     free(saving->folder);
+    free(saving->given);
+    timer_stop(&saving->again);
+    checkpoint_manifest_fini(&saving->before);
     checkpoint_manifest_fini(&saving->manifest);
     free(saving);
 }
@@ -74,19 +87,63 @@ static void end(struct actor *self, struct saving *saving)
 static int look(struct job *job)
 {
     struct saving *saving = job->arg;
-    struct checkpoint_manifest manifest;
-    if (checkpoint_find(saving->files, saving->folder, saving->manifest.step, &manifest, NULL) != 0)
-        return 0;
-    saving->found = manifest.era == saving->manifest.era && manifest.world == saving->manifest.world;
-    checkpoint_manifest_fini(&manifest);
+    struct checkpoint_manifest *before = &saving->before;
+    if (checkpoint_find(saving->files, saving->folder, saving->manifest.step, before, NULL) == 0 &&
+        (before->era != saving->manifest.era || before->world != saving->manifest.world))
+        checkpoint_manifest_fini(before);
     return 0;
 }
 
 static int commit(struct job *job)
 {
     struct saving *saving = job->arg;
+    if (saving->second != PLAN_NO_NODE) /* perhaps no part is of this host */
+        return checkpoint_receive(saving->files, saving->folder, &saving->manifest, saving->keep,
+                                  &saving->error);
     return checkpoint_commit(saving->files, saving->folder, &saving->manifest, saving->keep,
                              &saving->error);
+}
+
+static void copy_manifest(struct actor *self, void *arg);
+
+static bool may_pass(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
+           status == TR_ENOMEM || status == TR_ECLOSED;
+}
+
+static void copied(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct saving *saving = arg;
+    saving->working = false;
+    if (status == 0)
+        status = failed_read(reply, &saving->error);
+    message_release(self, reply);
+    if (saving->abandoned) {
+        destroy(self, saving);
+    } else if (may_pass(status)) {
+        saving->error = (struct error){ 0 };
+        timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
+    } else if (status != TR_ECANCELED) { /* self ends */
+        if (status != 0 && saving->error.code == 0)
+            error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s",
+                      tr_strerror(status));
+        end(self, saving);
+        if (status == 0)
+            coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
+    }
+}
+
+static void copy_manifest(struct actor *self, void *arg)
+{
+    struct saving *saving = arg;
+    struct message *request = keeper_commit(self, saving->given, saving->keep, &saving->manifest);
+    saving->stage = COPYING;
+    saving->working = request != NULL &&
+                      keeper_call(self, saving->second, request, actor_now_ns(self) + ANSWER_NS,
+                                  copied, saving) == 0;
+    if (!saving->working)
+        timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
 
 static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
@@ -103,7 +160,16 @@ static void worked(struct actor *self, struct job *job, int status)
         return;
     if (status != 0 && saving->error.code == 0)
         error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
-    if (status != 0 || saving->stage == COMMITTING || saving->found)
+    /* What was found here may not be on the second host yet. */
+    bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
+    if (made && saving->stage == LOOKING) {
+        struct checkpoint_part *reported = saving->manifest.parts;
+        saving->manifest.parts = saving->before.parts;
+        saving->before.parts = reported;
+    }
+    if (made && saving->second != PLAN_NO_NODE)
+        copy_manifest(self, saving);
+    else if (status != 0 || made)
         end(self, saving);
     else
         saving->stage = GATHERING;
@@ -126,16 +192,19 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     if (saving == NULL)
         return NULL;
     saving->files = coordinator_files(state);
-    saving->folder = strdup(state->checkpoints);
+    saving->folder = checkpoint_folder(state->checkpoints, state->options->host);
+    saving->given = strdup(state->checkpoints);
+    saving->second = coordinator_second_node(state);
     saving->keep = state->keep;
     saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
     saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
     saving->came = calloc(head->world, sizeof *saving->came);
     saving->requests = calloc(head->world, sizeof(struct message *));
-    if (saving->folder != NULL && saving->manifest.parts != NULL && saving->came != NULL &&
+    if (saving->folder != NULL && saving->given != NULL && saving->manifest.parts != NULL && saving->came != NULL &&
         saving->requests != NULL)
         return saving;
     free(saving->folder);
+    free(saving->given);
     free(saving->manifest.parts);
     free(saving->came);
     free(saving->requests);
@@ -205,7 +274,7 @@ int coordinator_save_part(struct actor *self, struct message *request, struct er
         answer(self, saving, rank);
         return 0;
     }
-    if (saving->stage != COMMITTING) /* then the crew reads them */
+    if (saving->stage != COMMITTING && saving->stage != COPYING) /* then they are as they are */
         saving->manifest.parts[rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
     saving->reported += !saving->came[rank];
     saving->came[rank] = true;

@@ -17,7 +17,9 @@ struct coordinator_member;
 struct barrier_name;
 struct epoch_mark;
 struct choosing;
+struct search;
 struct saving;
+struct checkpoint_manifest;
 
 struct coordinator {
     const struct coordinator_options *options;
@@ -44,6 +46,7 @@ struct coordinator {
     struct message **restores; /* [world], NULL: has not asked */
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
+    struct search *search;     /* the same among several hosts */
     struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
 };
 
@@ -92,6 +95,20 @@ void coordinator_free_saving(struct actor *self, struct coordinator *state);
 /* Keeps the folder that is in the body of a request, and how many checkpoints to keep there. */
 int coordinator_keep_folder(struct coordinator *state, const struct message *request,
                             uint32_t keep, struct error *error);
+
+/* What was looked for: the checkpoint (world 0: there is none) from which the next era begins. */
+void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
+                        const struct error *damaged, const struct error *error);
+
+/* The keeper that has the manifest beside this host; PLAN_NO_NODE: one host has all. */
+uint32_t coordinator_second_node(const struct coordinator *state);
+
+/* Looks for the checkpoint on all hosts; coordinator_chosen follows. */
+int coordinator_search(struct actor *self);
+
+/* Tells every host of a checkpoint that is made. */
+void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
+                        const struct checkpoint_manifest *manifest);
 
 struct files *coordinator_files(const struct coordinator *state);
 

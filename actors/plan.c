@@ -136,6 +136,22 @@ uint32_t plan_trainer_node(const struct plan *plan, uint32_t rank)
     return p;
 }
 
+uint32_t plan_host_node(const struct plan *plan, uint32_t host)
+{
+    for (uint32_t p = 0; p < plan->num_processes; p++)
+        if (plan->processes[p].host == host)
+            return p;
+    return PLAN_NO_NODE;
+}
+
+uint32_t plan_second_node(const struct plan *plan, uint32_t host)
+{
+    uint32_t hosts = plan == NULL ? 1 : plan->num_hosts, node = PLAN_NO_NODE;
+    for (uint32_t i = 1; i < hosts && node == PLAN_NO_NODE; i++)
+        node = plan_host_node(plan, (host + i) % hosts);
+    return node;
+}
+
 /* The share of the index-th of `sharers`: even where there are enough, else one that others have
  * too. */
 static struct plan_range share(struct plan_range range, uint32_t index, uint32_t sharers)

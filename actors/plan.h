@@ -60,6 +60,13 @@ uint32_t plan_part_nodes(const struct plan *plan, uint32_t part, uint32_t near, 
 uint32_t plan_sampler_node(const struct plan *plan, uint32_t sampler);
 uint32_t plan_trainer_node(const struct plan *plan, uint32_t rank);
 
+/* The first process of a host, which keeps the host's checkpoints; PLAN_NO_NODE: it has none. */
+#define PLAN_NO_NODE UINT32_MAX
+uint32_t plan_host_node(const struct plan *plan, uint32_t host);
+/* The same of the next host after that one, which keeps copies for it; PLAN_NO_NODE: there is no
+ * other. plan may be NULL. */
+uint32_t plan_second_node(const struct plan *plan, uint32_t host);
+
 /* The samplers that draw for a trainer: those of its process; else those of its host; else an even
  * share of all. Never none when there is a sampler at all. */
 struct plan_range plan_trainer_samplers(const struct plan *plan, uint32_t rank);

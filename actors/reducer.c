@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/checkpoint.h"
 #include "actors/failed.h"
 #include "actors/reducer_state.h"
 #include "runtime/directory.h"
@@ -24,6 +25,7 @@ static void halt(struct actor *self)
     timer_stop(&op->again);
     if (op->kind == MSG_GROUP_REDUCE)
         reducer_reduce_stop(self);
+    reducer_copy_stop(self);
     if (op->calling) {
         op->calling = false;
         actor_cancel(self, op->call);
@@ -87,6 +89,8 @@ static void step_again(struct actor *self, void *arg)
     struct operation *op = arg;
     if (op->kind == MSG_GROUP_REDUCE)
         reducer_reduce_pump(self);
+    else if (op->away)
+        reducer_copy_again(self);
     else
         reducer_ask(self);
 }
@@ -251,6 +255,10 @@ static int start(struct actor *self, const void *arg)
     r->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
                                  .plan = r->options->plan, .root = r->options->root,
                                  .joined = joined };
+    const char *given = r->options->checkpoints;
+    r->folder = given == NULL ? NULL : checkpoint_folder(given, r->options->host);
+    if (given != NULL && r->folder == NULL)
+        return TR_ENOMEM;
     char name[DIRECTORY_NAME_MAX];
     reducer_name(r->options->rank, name, sizeof name);
     int rv = directory_register(self, name, NULL, NULL);
@@ -272,6 +280,7 @@ static void fini(struct actor *self)
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);
     free(r->peers);
+    free(r->folder);
     free(r);
 }
 

@@ -37,7 +37,8 @@ struct reducer_options {
     const struct plan *plan;  /* where the coordinator is; NULL: in this process */
     struct address root;      /* see member.h */
     struct files *files;      /* NULL: files_posix */
-    const char *checkpoints;  /* their folder, the same on every host; NULL: none are kept */
+    const char *checkpoints;  /* their folder, "%h" being the host; NULL: none are kept */
+    const char *host;         /* "%h"; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
 };
 

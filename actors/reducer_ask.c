@@ -178,7 +178,7 @@ void reducer_ask(struct actor *self)
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     /* Without a coordinator: as soon as one was joined again. */
-    if (op->request == NULL || op->calling || op->working ||
+    if (op->request == NULL || op->calling || op->working || op->away ||
         address_is_none(r->member.coordinator))
         return;
     struct message *request = make(self, r);

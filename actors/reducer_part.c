@@ -14,9 +14,8 @@ static void work(struct actor *self, int (*piece)(struct job *),
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     op->part.files = files_of(r);
-    op->part.folder = r->options->checkpoints;
+    op->part.folder = r->folder;
     op->part.rank = r->options->rank;
-    op->part.era = r->era;
     op->part.job = (struct job){ .piece = piece, .done = done, .arg = &op->part };
     op->working = true;
     crew_submit(self, &op->part.job);
@@ -52,7 +51,11 @@ static int write_part(struct job *job)
 static void written(struct actor *self, struct job *job, int status)
 {
     (void)job;
-    if (is_done(self, status))
+    if (!is_done(self, status))
+        return;
+    if (reducer_has_second(actor_state(self)))
+        reducer_copy_begin(self);
+    else
         reducer_ask(self);
 }
 
@@ -62,6 +65,7 @@ void reducer_save_begin(struct actor *self)
     struct operation *op = &r->operation;
     const struct msg_group_request *head = message_head(op->request);
     op->part.step = head->value;
+    op->part.era = r->era;
     op->part.bytes = head->count;
     op->part.data = message_body(op->request);
     work(self, write_part, written);
@@ -71,16 +75,27 @@ static int read_part(struct job *job)
 {
     struct part_work *part = job->arg;
     const struct checkpoint_part wanted = { part->bytes, part->crc32c };
-    return checkpoint_read_part(part->files, part->folder, part->step, part->rank, &wanted,
-                                part->data, &part->error);
+    return checkpoint_read_saved(part->files, part->folder, part->step, part->era, part->rank,
+                                 &wanted, part->data, &part->error);
 }
 
 static void was_read(struct actor *self, struct job *job, int status)
 {
     struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
     (void)job;
-    if (!is_done(self, status))
-        return;
+    bool lost = status != 0 && status != TR_ENOMEM && status != TR_ECANCELED && op->ended == 0;
+    if (lost && reducer_has_second(r)) {
+        op->working = false;
+        reducer_pull_begin(self);
+    } else if (is_done(self, status)) {
+        reducer_loaded(self);
+    }
+}
+
+void reducer_loaded(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
     struct message *reply = r->operation.reply;
     r->operation.reply = NULL;
     reducer_reply(self, reply);
@@ -100,6 +115,7 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head)
     *(struct msg_group_reply *)message_head(op->reply) = (struct msg_group_reply){
         .step = head->step, .count = head->bytes, .found = 1, .era = head->era };
     op->part.step = head->step;
+    op->part.era = head->saved;
     op->part.bytes = head->bytes;
     op->part.crc32c = head->crc32c;
     work(self, read_part, was_read);

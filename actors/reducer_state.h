@@ -49,7 +49,7 @@ struct part_work {
     struct files *files;
     const char *folder;
     uint64_t step;
-    uint32_t era, rank;
+    uint32_t era, rank; /* era: in which it was saved */
     uint64_t bytes;
     uint32_t crc32c;
     void *data;
@@ -70,6 +70,9 @@ struct operation {
     bool working;        /* the crew has `part` and the request's body */
     int ended;           /* while working: the status to end with; 0: none */
     struct part_work part;
+    bool away;           /* the part is copied to, or pulled from, another host */
+    uint64_t copied;     /* bytes of it */
+    uint32_t crc32c;     /* of those that were pulled */
     struct message *reply; /* of a restore: made, waits for its body */
     struct reduction reduction;
 };
@@ -87,6 +90,8 @@ struct reducer {
     bool finished; /* the job is over, as far as this rank is concerned */
     int32_t result;
     struct operation operation;
+    char *folder; /* of checkpoints here; NULL: none are kept */
+    uint32_t turn; /* of what is asked of another host; an answer to an earlier one is too late */
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
 };
 
@@ -117,6 +122,16 @@ void reducer_drop_shares(struct actor *self, int status);
 /* reducer_part.c */
 void reducer_save_begin(struct actor *self);
 void reducer_load_begin(struct actor *self, const struct msg_restored *head);
+
+/* reducer_copy.c: the same on another host. Each ends with what follows, or ends the operation. */
+bool reducer_has_second(const struct reducer *r);
+void reducer_copy_begin(struct actor *self);
+void reducer_pull_begin(struct actor *self);
+void reducer_copy_again(struct actor *self);
+void reducer_copy_stop(struct actor *self);
+
+/* The part is in the reply. */
+void reducer_loaded(struct actor *self);
 
 /* reducer_ask.c: calls to the coordinator. */
 void reducer_ask(struct actor *self);

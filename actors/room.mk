@@ -11,6 +11,7 @@ libtr_actors_la_SOURCES = \
     actors/coordinator_barrier.c \
     actors/coordinator_end.c \
     actors/coordinator_era.c \
+    actors/coordinator_hosts.c \
     actors/coordinator_members.c \
     actors/coordinator_save.c \
     actors/draw.h \
@@ -47,6 +48,10 @@ libtr_actors_la_SOURCES += \
 # Trainers that work together: sums, checkpoints, eras.
 libtr_actors_la_SOURCES += \
     actors/checkpoint.c actors/checkpoint.h actors/checkpoint_choose.c \
+    actors/checkpoint_hosts.c \
+    actors/keeper.c actors/keeper.h actors/keeper_work.c actors/keeper_call.c \
+    actors/keeper_state.h \
     actors/checkpoint_json.c actors/checkpoint_json.h actors/checkpoint_paths.h \
-    actors/reducer.c actors/reducer.h actors/reducer_ask.c actors/reducer_part.c \
+    actors/reducer.c actors/reducer.h actors/reducer_ask.c actors/reducer_copy.c \
+    actors/reducer_part.c \
     actors/reducer_reduce.c actors/reducer_share.c actors/reducer_state.h

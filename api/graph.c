@@ -47,6 +47,9 @@ static int init_cast(struct tr_graph *graph)
         .call_ns = graph->session->cluster.limits.call_ns,
         .checkpoints = o->checkpoints,
         .checkpoint_keep = o->checkpoint_keep,
+        .kept = graph->session->cluster.checkpoints.folder,
+        .host = graph->session->in_cluster
+                    ? graph->session->cluster.hosts[graph_plays(graph)->host].name : NULL,
     };
     return cast_init(&graph->cast, &options);
 }

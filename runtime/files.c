@@ -61,6 +61,18 @@ int file_create(struct file *file, struct files *files, const char *path, struct
     return open_file(file, files, path, O_RDWR | O_CREAT | O_EXCL, "create", error);
 }
 
+int file_open_writable(struct file *file, struct files *files, const char *path,
+                       struct error *error)
+{
+    int rv = open_file(file, files, path, O_RDWR | O_CREAT | O_NONBLOCK, "open", error);
+    if (rv != 0)
+        return rv;
+    rv = find_size(file, error);
+    if (rv != 0)
+        file_close(file);
+    return rv;
+}
+
 void file_close(struct file *file)
 {
     if (file->path == NULL)

@@ -66,6 +66,10 @@ int file_open(struct file *file, struct files *files, const char *path, struct e
 /* A new file to write (and read back); TR_EEXIST if the path is taken. */
 int file_create(struct file *file, struct files *files, const char *path, struct error *error);
 
+/* A file to write and read, made where there is none; its bytes stay. */
+int file_open_writable(struct file *file, struct files *files, const char *path,
+                       struct error *error);
+
 /* Closes; harmless on a closed file. What has not been synced is not promised to be on disk. */
 void file_close(struct file *file);
 

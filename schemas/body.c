@@ -213,6 +213,23 @@ static int verify_array(uint64_t count, uint64_t size, uint64_t length)
     return __builtin_mul_overflow(count, size, &bytes) || bytes != length ? TR_EFORMAT : 0;
 }
 
+/* An array, then a path. */
+static int verify_with_path(uint64_t count, uint64_t size, uint64_t path_bytes, uint64_t length)
+{
+    if (path_bytes > MSG_PATH_BYTES_MAX || path_bytes > length)
+        return TR_EFORMAT;
+    return verify_array(count, size, length - path_bytes);
+}
+
+/* A piece lies inside its part. */
+static int verify_copy(const struct msg_checkpoint_copy *head, uint64_t length)
+{
+    if (head->count > MSG_CHECKPOINT_PIECE_MAX || head->offset > head->bytes ||
+        head->count > head->bytes - head->offset)
+        return TR_EFORMAT;
+    return verify_with_path(head->count, 1, head->path_bytes, length);
+}
+
 static int verify_group(const struct msg_group_request *head, uint64_t length)
 {
     switch (head->operation) {
@@ -253,6 +270,23 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_array(((const struct msg_restore *)head)->path_bytes, 1, length);
     case MSG_CHECKPOINT_PART:
         return verify_array(((const struct msg_checkpoint_part *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_LOOK:
+        return verify_array(((const struct msg_checkpoint_look *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_COPY:
+        return verify_copy(head, length);
+    case MSG_CHECKPOINT_FETCH:
+        return verify_array(((const struct msg_checkpoint_fetch *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_PIECE:
+        return verify_array(((const struct msg_checkpoint_piece *)head)->count, 1, length);
+    case MSG_CHECKPOINT_FIND:
+        return verify_array(((const struct msg_checkpoint_find *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_FOUND:
+        return verify_array(((const struct msg_checkpoint_found *)head)->world,
+                            sizeof(struct msg_checkpoint_entry), length);
+    case MSG_CHECKPOINT_COMMIT:
+        return verify_with_path(((const struct msg_checkpoint_commit *)head)->world,
+                                sizeof(struct msg_checkpoint_entry),
+                                ((const struct msg_checkpoint_commit *)head)->path_bytes, length);
     case MSG_RESTORED:
         return verify_array(((const struct msg_restored *)head)->world, ADDRESS_BYTES, length);
     case MSG_REDUCE:

@@ -45,7 +45,7 @@
 #define FIELDS_msg_batch_piece(S, D, F) S(offset) S(count)
 #define FIELDS_msg_era(S, D, F) S(era)
 #define FIELDS_msg_restore(S, D, F) S(rank) S(world) S(path_bytes) S(keep)
-#define FIELDS_msg_restored(S, D, F) S(step) S(bytes) S(crc32c) S(found) S(era) S(world)
+#define FIELDS_msg_restored(S, D, F) S(step) S(bytes) S(crc32c) S(found) S(era) S(world) S(saved)
 #define FIELDS_msg_reduce(S, D, F) \
     S(sequence) S(total) S(piece) S(piece_values) S(count) S(era) S(rank) S(world)
 #define FIELDS_msg_reduced(S, D, F) S(sequence) S(piece) S(count) S(era)
@@ -56,5 +56,17 @@
 #define FIELDS_msg_group_reply(S, D, F) S(step) S(count) S(found) S(era)
 #define FIELDS_msg_status_request(S, D, F) S(version)
 #define FIELDS_msg_status_reply(S, D, F) S(count)
+#define FIELDS_msg_checkpoint_look(S, D, F) \
+    S(step) S(bytes) S(crc32c) S(era) S(rank) S(path_bytes)
+#define FIELDS_msg_checkpoint_seen(S, D, F) S(found)
+#define FIELDS_msg_checkpoint_copy(S, D, F) \
+    S(step) S(bytes) S(offset) S(crc32c) S(era) S(rank) S(count) S(path_bytes)
+#define FIELDS_msg_checkpoint_copied(S, D, F) S(next)
+#define FIELDS_msg_checkpoint_fetch(S, D, F) \
+    S(step) S(bytes) S(offset) S(crc32c) S(era) S(rank) S(path_bytes)
+#define FIELDS_msg_checkpoint_piece(S, D, F) S(offset) S(count)
+#define FIELDS_msg_checkpoint_find(S, D, F) S(before) S(path_bytes)
+#define FIELDS_msg_checkpoint_found(S, D, F) S(step) S(era) S(world)
+#define FIELDS_msg_checkpoint_commit(S, D, F) S(step) S(era) S(world) S(keep) S(path_bytes)
 
 #endif

@@ -24,9 +24,14 @@
          ? BULK_BYTES_MAX                                                                        \
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED                                                 \
          ? MSG_REDUCE_VALUES_MAX * sizeof(float)                                                 \
-     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART ? MSG_PATH_BYTES_MAX                   \
-     : (id) == MSG_RESTORED                               ? TEXT_BYTES_MAX                       \
-                                                          : 0)
+     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||      \
+             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND                         \
+         ? MSG_PATH_BYTES_MAX                                                                    \
+     : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                               \
+         ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                         \
+     : (id) == MSG_RESTORED || (id) == MSG_CHECKPOINT_FOUND || (id) == MSG_CHECKPOINT_COMMIT     \
+         ? TEXT_BYTES_MAX                                                                        \
+         : 0)
 
 #define X(kind, type, lane, class)                                       \
     static int encode_##type(const void *head, void *out, size_t capacity) \

@@ -60,7 +60,16 @@
     X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)   \
     X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)       \
     X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE) \
-    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)
+    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)  \
+    X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE) \
+    X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE) \
+    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE) \
+    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE) \
+    X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE) \
+    X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE) \
+    X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE) \
+    X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE) \
+    X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -405,6 +414,7 @@ struct msg_restored {
     uint32_t found; /* 0 or 1 */
     uint32_t era;
     uint32_t world;
+    uint32_t saved; /* the era of the checkpoint */
 };
 
 /* To the owner of a piece: rank's addends. Body: float values[count]. */
@@ -480,6 +490,86 @@ struct msg_status_request {
 /* Body: a JSON document of count bytes, see actors/status.h. */
 struct msg_status_reply {
     uint64_t count;
+};
+
+/* Bytes of a piece of a checkpoint's part. */
+#define MSG_CHECKPOINT_PIECE_MAX (8u << 20)
+
+/* To the keeper of a host: is the part there, whole? Body: the folder of checkpoints. */
+struct msg_checkpoint_look {
+    uint64_t step;
+    uint64_t bytes;
+    uint32_t crc32c;
+    uint32_t era; /* in which it was saved */
+    uint32_t rank;
+    uint32_t path_bytes;
+};
+
+struct msg_checkpoint_seen {
+    uint32_t found; /* 0 or 1 */
+};
+
+/* A piece of a part that is being saved, to be kept on another host too; in the order of offsets.
+ * The last one is answered when all of it is on disk. Body: unsigned char piece[count], then the
+ * folder. */
+struct msg_checkpoint_copy {
+    uint64_t step;
+    uint64_t bytes; /* of the part */
+    uint64_t offset;
+    uint32_t crc32c; /* of the part */
+    uint32_t era;
+    uint32_t rank;
+    uint32_t count;
+    uint32_t path_bytes;
+};
+
+struct msg_checkpoint_copied {
+    uint64_t next; /* the offset to go on from */
+};
+
+/* A piece of a part that its own host lost. Body: the folder. */
+struct msg_checkpoint_fetch {
+    uint64_t step;
+    uint64_t bytes; /* of the part */
+    uint64_t offset;
+    uint32_t crc32c; /* of the part */
+    uint32_t era;
+    uint32_t rank;
+    uint32_t path_bytes;
+};
+
+/* Body: unsigned char piece[count]. */
+struct msg_checkpoint_piece {
+    uint64_t offset;
+    uint32_t count;
+};
+
+/* The newest manifest of a step before that one. Body: the folder. */
+struct msg_checkpoint_find {
+    uint64_t before;
+    uint32_t path_bytes;
+};
+
+struct msg_checkpoint_entry {
+    uint64_t bytes;
+    uint64_t crc32c;
+};
+
+/* Body: struct msg_checkpoint_entry[world]. */
+struct msg_checkpoint_found {
+    uint64_t step;
+    uint32_t era;
+    uint32_t world; /* 0: there is none */
+};
+
+/* The manifest of a checkpoint whose parts are on disk. Answered with MSG_CHECKPOINT_DONE when it
+ * is too. Body: struct msg_checkpoint_entry[world], then the folder. */
+struct msg_checkpoint_commit {
+    uint64_t step;
+    uint32_t era;
+    uint32_t world;
+    uint32_t keep; /* checkpoints; 0: coordinator.h's */
+    uint32_t path_bytes;
 };
 
 #endif

@@ -74,6 +74,10 @@ static void load(struct spread *spread, uint32_t process)
 void spread_start(struct spread *spread, uint32_t process)
 {
     struct spread_party *party = &spread->parties[process];
+    if (spread->layout->checkpoints != NULL) {
+        party->files = files_sim_mount(party->disk);
+        assert_non_null(party->files);
+    }
     const struct node_options node = { .id = process, .incarnation = ++party->incarnation,
                                        .loops = 2, .kinds = &spread->kinds };
     const struct cast_options cast = {
@@ -81,6 +85,7 @@ void spread_start(struct spread *spread, uint32_t process)
         .bank = party->bank, .plan = &spread->plan, .process = process, .loops = 2,
         .direct = spread->layout->direct, .recovery_ns = RECOVERY_NS, .reply_bytes_max = 4096,
         .at_once_bytes = spread->layout->at_once_bytes,
+        .files = party->files, .checkpoints = spread->layout->checkpoints, .host = "here",
     };
     const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
     struct address address;
@@ -112,10 +117,39 @@ void spread_stop(struct spread *spread, uint32_t process, uint64_t grace_ns)
 void spread_kill(struct spread *spread, uint32_t process)
 {
     struct spread_party *party = &spread->parties[process];
+    if (party->files != NULL)
+        files_sim_kill(party->files);
     env_sim_kill(spread->env, party->node);
     node_destroy(party->node);
     party->node = NULL;
     cast_fini(&party->cast);
+}
+
+void spread_lose_disk(struct spread *spread, uint32_t process)
+{
+    struct spread_party *party = &spread->parties[process];
+    assert_null(party->node);
+    files_sim_destroy(party->disk);
+    assert_int_equal(files_sim_create(spread->env, &party->disk), 0);
+}
+
+static void make_disks(struct spread *spread)
+{
+    const struct spread_layout *layout = spread->layout;
+    for (uint32_t p = 0; p < layout->num_processes && layout->checkpoints != NULL; p++) {
+        if (p > 0 && layout->one_disk)
+            spread->parties[p].disk = spread->parties[0].disk;
+        else
+            assert_int_equal(files_sim_create(spread->env, &spread->parties[p].disk), 0);
+    }
+}
+
+static void destroy_disks(struct spread *spread)
+{
+    const struct spread_layout *layout = spread->layout;
+    for (uint32_t p = 0; p < layout->num_processes && layout->checkpoints != NULL; p++)
+        if (p == 0 || !layout->one_disk)
+            files_sim_destroy(spread->parties[p].disk);
 }
 
 static void make_plan(struct spread *spread)
@@ -164,6 +198,7 @@ void spread_open(struct spread *spread, const struct spread_layout *layout, stru
     for (uint32_t p = 0; p < GRAPH_PARTS; p++)
         graph_meta_add_part(&spread->meta, &spread->graph.parts[p]);
     make_plan(spread);
+    make_disks(spread);
     for (uint32_t p = 0; p < layout->num_processes; p++) {
         load(spread, p);
         spread_start(spread, p);
@@ -180,6 +215,7 @@ void spread_close(struct spread *spread)
         batch_bank_release(party->bank);
         snapshots_destroy(party->snapshots);
     }
+    destroy_disks(spread);
     env_destroy(spread->env);
     graph_meta_fini(&spread->meta);
     test_graph_fini(&spread->graph);

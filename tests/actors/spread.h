@@ -8,6 +8,7 @@
 #include "actors/cast.h"
 #include "graph/graph_meta.h"
 #include "runtime/env.h"
+#include "runtime/files_sim.h"
 #include "runtime/node.h"
 #include "schemas/messages.h"
 #include "tests/actors/graphs.h"
@@ -30,6 +31,8 @@ struct spread_layout {
     uint32_t num_processes, samplers, trainers, coordinator;
     bool direct;
     size_t at_once_bytes;
+    const char *checkpoints; /* on simulated disks: one a process, which are hosts; NULL: none */
+    bool one_disk;           /* the same for all */
     struct spread_plays processes[SPREAD_PROCESSES_MAX];
 };
 
@@ -42,6 +45,8 @@ struct spread_party {
     struct snapshots *snapshots;
     struct batch_bank *bank;
     uint32_t incarnation;
+    struct files_sim *disk;
+    struct files *files; /* NULL: the system's */
 };
 
 struct spread {
@@ -68,6 +73,8 @@ void spread_start(struct spread *spread, uint32_t process);
 void spread_stop(struct spread *spread, uint32_t process, uint64_t grace_ns);
 /* In the simulator: it dies at once. */
 void spread_kill(struct spread *spread, uint32_t process);
+/* Of a process that is down: it will start on an empty one. */
+void spread_lose_disk(struct spread *spread, uint32_t process);
 
 /* A trainer's loader: each process counts its own, so different ones use the same number. */
 uint64_t spread_loader(const struct spread *spread, uint32_t trainer);

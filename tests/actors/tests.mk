@@ -110,3 +110,11 @@ check_PROGRAMS += tests/actors/test_checkpoint
 TESTS += tests/actors/test_checkpoint
 tests_actors_test_checkpoint_SOURCES = tests/actors/test_checkpoint.c
 tests_actors_test_checkpoint_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_keeper
+TESTS += tests/actors/test_keeper
+SEED_TESTS += tests/actors/test_keeper
+tests_actors_test_keeper_SOURCES = tests/actors/test_keeper.c tests/actors/spread.c \
+    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_keeper_LDADD = $(actors_libs) $(test_libs)

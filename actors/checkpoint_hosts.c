@@ -1,0 +1,198 @@
+/* Checkpoints on hosts that share no folder: pieces of parts, and manifests without all of them. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/checkpoint.h"
+#include "actors/checkpoint_paths.h"
+#include "actors/cluster.h"
+
+static int no_memory(const char *folder, struct error *error)
+{
+    return error_set(error, TR_ENOMEM, "%s: no memory for a checkpoint", folder);
+}
+
+char *checkpoint_folder(const char *given, const char *host)
+{
+    char *folder = NULL;
+    (void)cluster_put_name(given, host != NULL ? host : "%h", &folder);
+    return folder;
+}
+
+/* Where a part of an era is on its way (`aside`), or where it is in its checkpoint. */
+static char *part_path(const char *folder, uint64_t step, uint32_t era, uint32_t rank, bool aside)
+{
+    char *inside = aside ? checkpoint_path_aside(folder, step, era) : checkpoint_path(folder, step);
+    char *path = inside == NULL ? NULL : checkpoint_part_path(inside, rank);
+    free(inside);
+    return path;
+}
+
+/* The last piece is there: is it the part that was meant? */
+static int finish_part(struct files *files, struct file *file, const struct checkpoint_piece *piece,
+                       struct error *error)
+{
+    int rv = file_sync(file, error);
+    if (rv == 0)
+        rv = checkpoint_read_checked(files, file->path, &piece->part, NULL, error);
+    char *folder = rv == 0 ? files_parent(file->path) : NULL;
+    if (rv == 0)
+        rv = folder == NULL ? no_memory(file->path, error)
+                            : files_sync_folder(files, folder, error);
+    free(folder);
+    return rv;
+}
+
+int checkpoint_write_piece(struct files *files, const char *folder,
+                           const struct checkpoint_piece *piece, const void *bytes,
+                           struct error *error)
+{
+    struct file file = { 0 };
+    char *path = part_path(folder, piece->step, piece->era, piece->rank, true);
+    char *aside = path == NULL ? NULL : files_parent(path);
+    int rv = aside == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
+    if (rv == 0 && piece->offset == 0)
+        rv = files_remove_tree(files, path, error);
+    if (rv == 0)
+        rv = file_open_writable(&file, files, path, error);
+    if (rv == 0 && piece->count > 0)
+        rv = file_write_at(&file, piece->offset, bytes, piece->count, error);
+    if (rv == 0 && piece->offset + piece->count == piece->part.bytes)
+        rv = finish_part(files, &file, piece, error);
+    file_close(&file);
+    free(aside);
+    free(path);
+    return rv;
+}
+
+static int read_at(struct files *files, const char *path, const struct checkpoint_piece *piece,
+                   void *bytes, struct error *error)
+{
+    struct file file = { 0 };
+    int rv = file_open(&file, files, path, error);
+    if (rv == 0 && file.size != piece->part.bytes)
+        rv = error_set(error, TR_EFORMAT, "%s: %" PRIu64 " bytes where its manifest says %" PRIu64,
+                       path, file.size, piece->part.bytes);
+    if (rv == 0)
+        rv = file_read_at(&file, piece->offset, bytes, piece->count, error);
+    file_close(&file);
+    return rv;
+}
+
+int checkpoint_read_piece(struct files *files, const char *folder,
+                          const struct checkpoint_piece *piece, void *bytes, struct error *error)
+{
+    int rv = TR_ENOENT;
+    for (int aside = 1; aside >= 0 && rv != 0; aside--) {
+        struct error why = { 0 };
+        char *path = part_path(folder, piece->step, piece->era, piece->rank, aside != 0);
+        rv = path == NULL ? no_memory(folder, &why) : read_at(files, path, piece, bytes, &why);
+        if (rv != 0 && error != NULL)
+            *error = why;
+        free(path);
+    }
+    return rv;
+}
+
+int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                          uint32_t rank, const struct checkpoint_part *part, void *bytes,
+                          struct error *error)
+{
+    int rv = TR_ENOENT;
+    for (int aside = 1; aside >= 0 && rv != 0; aside--) {
+        struct error why = { 0 };
+        char *path = part_path(folder, step, era, rank, aside != 0);
+        rv = path == NULL ? no_memory(folder, &why)
+                          : checkpoint_read_checked(files, path, part, bytes, &why);
+        if (rv != 0 && error != NULL)
+            *error = why;
+        free(path);
+    }
+    return rv;
+}
+
+struct sweep {
+    struct files *files;
+    const char *folder;
+    uint64_t step;
+    uint32_t era;
+};
+
+/* What earlier eras left will never be finished; nor will, within an era, an earlier step. */
+static int sweep_one(void *arg, const char *name)
+{
+    const struct sweep *sweep = arg;
+    uint64_t step;
+    uint32_t era;
+    if (!checkpoint_name_aside(name, &step, &era) ||
+        !(era < sweep->era || (era == sweep->era && step < sweep->step)))
+        return 0;
+    char *path = files_join(sweep->folder, name);
+    if (path != NULL) /* best effort: what stays is looked at again the next time */
+        (void)files_remove_tree(sweep->files, path, NULL);
+    free(path);
+    return 0;
+}
+
+static bool is_committed(struct files *files, const char *folder,
+                         const struct checkpoint_manifest *manifest)
+{
+    struct checkpoint_manifest here;
+    if (checkpoint_find(files, folder, manifest->step, &here, NULL) != 0)
+        return false;
+    bool same = here.era == manifest->era && here.world == manifest->world;
+    checkpoint_manifest_fini(&here);
+    return same;
+}
+
+int checkpoint_receive(struct files *files, const char *folder,
+                       const struct checkpoint_manifest *manifest, uint32_t keep,
+                       struct error *error)
+{
+    int rv = 0;
+    if (!is_committed(files, folder, manifest)) {
+        char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
+        rv = aside == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
+        if (rv == 0)
+            rv = checkpoint_commit(files, folder, manifest, keep, error);
+        free(aside);
+    }
+    struct sweep sweep = { files, folder, manifest->step, manifest->era };
+    if (rv == 0)
+        (void)files->list(files, folder, sweep_one, &sweep);
+    return rv;
+}
+
+struct newest {
+    uint64_t before, step;
+    bool found;
+};
+
+static int take_newer(void *arg, const char *name)
+{
+    struct newest *newest = arg;
+    uint64_t step;
+    if (checkpoint_name_step(name, &step) && step < newest->before &&
+        (!newest->found || step > newest->step)) {
+        newest->step = step;
+        newest->found = true;
+    }
+    return 0;
+}
+
+int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
+                      struct checkpoint_manifest *manifest, struct error *error)
+{
+    *manifest = (struct checkpoint_manifest){ 0 };
+    struct newest newest = { .before = before };
+    int rv = TR_EFORMAT;
+    /* A folder without a manifest, or with one that cannot be read, is passed over. */
+    while (rv != 0 && rv != TR_ENOMEM) {
+        newest.found = false;
+        if (files->list(files, folder, take_newer, &newest) < 0 || !newest.found)
+            return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
+        rv = checkpoint_find(files, folder, newest.step, manifest, error);
+        newest.before = newest.step;
+    }
+    return rv;
+}

@@ -1,0 +1,53 @@
+/*
+ * The keeper: a host's folder of checkpoints, for the other hosts of a job.
+ *
+ * A pure state machine, in the first process of each host of a cluster ("checkpoints"). It says
+ * whether a part is there, keeps copies of parts that another host saves, gives them back, and
+ * commits the coordinator's manifest, all on the crew. Every request may be repeated. The folder is
+ * named in each request, since only trainers are told of it; "%h" in it stands for this host.
+ *
+ * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
+ */
+#ifndef ACTORS_KEEPER_H
+#define ACTORS_KEEPER_H
+
+#include <stdint.h>
+
+#include "actors/checkpoint.h"
+#include "runtime/actor.h"
+#include "runtime/call.h"
+
+#define KEEPER_NAME "checkpoints" /* in the directory */
+
+/* Requests that wait for the crew: one a rank of the largest job; pieces: of those that send. */
+#define KEEPER_ERRANDS_MAX 65536u
+#define KEEPER_BYTES_MAX ((size_t)256 << 20)
+
+struct keeper_options {
+    struct files *files; /* NULL: files_posix */
+    const char *host;    /* "%h"; NULL: stands for itself */
+    const char *folder;  /* where that is known; then no other is written to */
+};
+
+/* arg: struct keeper_options. */
+extern const struct actor_ops keeper_ops;
+
+/* A call to the keeper of a node, once it is up. Consumes the request; done runs exactly once when
+ * 0 is returned, never otherwise; see actor_call. */
+int keeper_call(struct actor *self, uint32_t node, struct message *request, uint64_t deadline_ns,
+                call_done *done, void *arg);
+
+/* A request whose body is bytes[count], then the folder; head is filled by the caller. NULL: out of
+ * memory. */
+struct message *keeper_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
+                               const char *folder);
+
+struct message *keeper_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
+                            uint32_t rank, const struct checkpoint_part *part);
+struct message *keeper_commit(struct actor *self, const char *folder, uint32_t keep,
+                              const struct checkpoint_manifest *manifest);
+
+/* Reads a MSG_CHECKPOINT_FOUND; TR_ENOENT: there is none. */
+int keeper_read_found(const struct message *reply, struct checkpoint_manifest *manifest);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * Checkpoints of a job whose hosts have a disk each: hosts die, some with their disks, and the job
+ * goes on from the last checkpoint that was made, to the end that an undisturbed one has.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/checkpoint.h"
+#include "actors/failed.h"
+#include "runtime/call.h"
+#include "runtime/directory.h"
+#include "runtime/env_sim.h"
+#include "runtime/timer.h"
+#include "tests/actors/spread.h"
+#include "tests/schemas/random.h"
+#include "tests/seeds.h"
+
+#define STEPS 20u
+#define EVERY 2u
+#define MS UINT64_C(1000000)
+#define LIMIT_NS (4000 * ENV_SECOND_NS)
+#define ASK_NS (600 * ENV_SECOND_NS)
+#define THINK_NS (100 * MS)
+#define STRIKES 6u
+#define PART_BYTES 3000u /* several blocks of a disk */
+
+enum stage { FIND, RESTORE, REDUCE, SAVE, DONE };
+
+/* A part of a checkpoint. */
+struct memory {
+    uint64_t step, digest;
+    unsigned char rest[PART_BYTES];
+};
+
+struct run;
+
+struct trainer {
+    struct run *run;
+    uint32_t rank;
+    struct address reducer;
+    struct timer timer;
+    enum stage stage;
+    struct memory memory;
+};
+
+struct run {
+    struct spread spread;
+    struct trainer trainers[SPREAD_TRAINERS_MAX];
+    uint64_t draws;
+    uint64_t saved;      /* the newest step whose checkpoint was made */
+    uint64_t saved_then; /* when a disk was lost */
+    bool lost;
+    uint32_t losses, pulls;
+};
+
+static void go_on(struct actor *self, void *arg);
+
+static void later(struct actor *self, struct trainer *t, uint64_t most)
+{
+    timer_start(self, &t->timer, actor_now_ns(self) + 1 + actor_random(self) % most, go_on, t);
+}
+
+static uint64_t mix(uint64_t digest, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    digest = (digest ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 29;
+}
+
+static float addend(uint64_t step, uint32_t rank)
+{
+    return (float)(step + 1) / (float)(3 + rank * 4);
+}
+
+static void fill_rest(struct memory *memory, uint32_t rank)
+{
+    for (uint32_t i = 0; i < PART_BYTES; i++)
+        memory->rest[i] = (unsigned char)(memory->step * 31 + rank * 7 + i);
+}
+
+static void restore(struct trainer *t, const struct message *reply)
+{
+    const struct msg_group_reply *head = (const void *)reply->head;
+    struct memory wanted = { 0 };
+    t->memory = (struct memory){ 0 };
+    if (head->found != 0) {
+        assert_int_equal(reply->frame.body_bytes, sizeof t->memory);
+        memcpy(&t->memory, message_body(reply), sizeof t->memory);
+        wanted.step = t->memory.step;
+        fill_rest(&wanted, t->rank);
+        assert_memory_equal(t->memory.rest, wanted.rest, PART_BYTES);
+    }
+    /* What was made stays made. */
+    assert_true(t->memory.step >= t->run->saved);
+}
+
+static void take(struct trainer *t, const struct message *reply)
+{
+    switch (t->stage) {
+    case RESTORE:
+        restore(t, reply);
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
+        break;
+    case REDUCE:
+        t->memory.digest = mix(t->memory.digest, *(const float *)message_body(reply));
+        t->memory.step++;
+        t->stage = t->memory.step % EVERY == 0 ? SAVE : REDUCE;
+        break;
+    default:
+        if (t->memory.step > t->run->saved)
+            t->run->saved = t->memory.step;
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
+    }
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct trainer *t = arg;
+    struct error error = { 0 };
+    if (status == TR_ECANCELED)
+        return;
+    if (status == 0)
+        status = failed_read(reply, &error);
+    if (status == 0)
+        take(t, reply);
+    else if (status == TR_EROLLBACK)
+        t->stage = RESTORE;
+    else if (status == TR_EPEERDOWN || status == TR_ECLOSED)
+        t->stage = FIND;
+    else if (status != TR_EFULL && status != TR_ENOMEM)
+        fail_msg("trainer %u, stage %d: %s: %s", t->rank, (int)t->stage, tr_error_name(status),
+                 error.text);
+    message_release(self, reply);
+    if (t->stage != DONE)
+        later(self, t, t->stage == REDUCE ? THINK_NS : MS);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct trainer *t = arg;
+    if (status == TR_ECANCELED)
+        return;
+    assert_int_equal(status, 0);
+    t->reducer = address;
+    t->stage = RESTORE;
+    later(self, t, MS);
+}
+
+static void ask(struct actor *self, struct trainer *t)
+{
+    static const uint32_t operations[] = { [RESTORE] = MSG_GROUP_RESTORE,
+                                           [REDUCE] = MSG_GROUP_REDUCE,
+                                           [SAVE] = MSG_GROUP_SAVE };
+    const float value = addend(t->memory.step, t->rank);
+    struct message *request = message_create(self, MSG_GROUP_REQUEST);
+    struct msg_group_request *head = message_head(request);
+    *head = (struct msg_group_request){ .operation = operations[t->stage],
+                                        .value = t->memory.step, .timeout_ns = ASK_NS };
+    fill_rest(&t->memory, t->rank);
+    if (t->stage == SAVE) {
+        head->count = sizeof t->memory;
+        memcpy(message_body_alloc(self, request, sizeof t->memory), &t->memory, sizeof t->memory);
+    } else if (t->stage == REDUCE) {
+        head->count = 1;
+        memcpy(message_body_alloc(self, request, sizeof value), &value, sizeof value);
+    }
+    assert_int_equal(actor_call(self, t->reducer, request, actor_now_ns(self) + 2 * ASK_NS,
+                                answered, t, NULL), 0);
+}
+
+static void go_on(struct actor *self, void *arg)
+{
+    struct trainer *t = arg;
+    char name[DIRECTORY_NAME_MAX];
+    if (t->stage == DONE)
+        return;
+    if (t->stage != FIND) {
+        ask(self, t);
+        return;
+    }
+    reducer_name(t->rank, name, sizeof name);
+    assert_int_equal(directory_wait(self, name, actor_now_ns(self) + LIMIT_NS, found, t), 0);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    later(self, (struct trainer *)(uintptr_t)arg, MS);
+    return 0;
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops trainer_ops = { .name = "trainer", .start = start, .receive = drop };
+
+static bool all_done(void *arg)
+{
+    const struct run *run = arg;
+    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
+        if (run->trainers[i].stage != DONE)
+            return false;
+    return true;
+}
+
+static bool any_done(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
+        if (run->trainers[i].stage == DONE)
+            return true;
+    return false;
+}
+
+/* All are done, or a node ended: it heard that it counts as dead. */
+static bool is_over(void *arg)
+{
+    const struct run *run = arg;
+    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++)
+        if (run->spread.parties[p].node != NULL && node_is_stopped(run->spread.parties[p].node))
+            return true;
+    return all_done(arg);
+}
+
+/* A host that is started again knows nothing but what is on its disk. */
+static void start_trainers(struct run *run, uint32_t process)
+{
+    struct plan_range here = run->spread.plan.processes[process].trainers;
+    for (uint32_t i = here.first; i < here.first + here.count; i++) {
+        const struct actor_options options = { .ops = &trainer_ops, .arg = &run->trainers[i] };
+        struct address address;
+        run->trainers[i] = (struct trainer){ .run = run, .rank = i };
+        assert_int_equal(node_spawn(run->spread.parties[process].node, &options, &address), 0);
+    }
+}
+
+static void start_process(struct run *run, uint32_t process)
+{
+    spread_start(&run->spread, process);
+    start_trainers(run, process);
+}
+
+static void start_ended(struct run *run)
+{
+    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
+        struct node *node = run->spread.parties[p].node;
+        if (node == NULL || !node_is_stopped(node))
+            continue;
+        spread_stop(&run->spread, p, 0);
+        start_process(run, p);
+    }
+}
+
+static int let_run(struct run *run, uint64_t ns)
+{
+    struct env *env = run->spread.env;
+    uint64_t until_ns = env_sim_now_ns(env) + ns;
+    int rv = 0;
+    while (!all_done(run) && (rv = env_sim_run(env, is_over, run, until_ns)) == 0)
+        start_ended(run);
+    return all_done(run) ? 0 : rv;
+}
+
+/* One disk at a time, and the next after all parts are on two hosts again. */
+static bool may_lose_disk(const struct run *run)
+{
+    return !run->spread.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
+}
+
+static void strike(struct run *run)
+{
+    uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
+    spread_kill(&run->spread, process);
+    if (may_lose_disk(run) && random_below(&run->draws, 2) == 0) {
+        spread_lose_disk(&run->spread, process);
+        run->losses++;
+        run->lost = true;
+        run->saved_then = run->saved;
+    }
+    (void)let_run(run, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
+                                                         : 3 * SPREAD_DEAD_NS);
+    start_process(run, process);
+}
+
+static const struct spread_layout layouts[] = {
+    { .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c/%h",
+      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 1 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c",
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } }, { 0, { 0 }, { 1, 0 }, { 0, 1 } },
+                     { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 2, .checkpoints = "c",
+      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 2 } }, { 1, { 1 }, { 1, 0 }, { 2, 0 } },
+                     { 0, { 0 }, { 1, 0 }, { 2, 0 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 1, .checkpoints = "c",
+      .one_disk = true,
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } }, { 0, { 0 }, { 1, 0 }, { 1, 0 } },
+                     { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
+};
+
+static uint64_t digest_of_all(void)
+{
+    uint64_t digest = 0;
+    for (uint64_t step = 0; step < STEPS; step++)
+        digest = mix(digest, addend(step, 0) + addend(step, 1));
+    return digest;
+}
+
+static void play(uint64_t seed, const struct spread_layout *layout, bool strikes, struct run *run)
+{
+    struct env *env;
+    *run = (struct run){ .draws = seed };
+    assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+    spread_open(&run->spread, layout, env, true);
+    for (uint32_t p = 0; p < layout->num_processes; p++)
+        start_trainers(run, p);
+    for (uint32_t i = 0; i < STRIKES && strikes; i++) {
+        (void)let_run(run, random_below(&run->draws, SPREAD_SECOND));
+        if (any_done(run)) /* who has ended waits for nobody */
+            break;
+        strike(run);
+    }
+    int rv = let_run(run, LIMIT_NS);
+    if (rv != 0)
+        fail_msg("the job did not end: %s", tr_error_name(rv));
+    for (uint32_t i = 0; i < layout->trainers; i++)
+        assert_true(run->trainers[i].memory.digest == digest_of_all());
+}
+
+static void a_job_survives_its_hosts_and_their_disks(void **state)
+{
+    struct seeds seeds = seeds_wanted(60);
+    uint32_t losses = 0;
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        seeds_note(seed);
+        play(seed, &layouts[seed % (sizeof layouts / sizeof *layouts)], true, run);
+        losses += run->losses;
+        spread_close(&run->spread);
+    }
+    assert_true(losses > 0 || seeds.end - seeds.begin < 10);
+    free(run);
+}
+
+/* How many hosts have a whole copy of a part. */
+static uint32_t count_copies(const struct run *run, const char *folder, uint32_t rank)
+{
+    uint32_t copies = 0;
+    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
+        struct checkpoint_manifest manifest;
+        struct files *files = run->spread.parties[p].files;
+        assert_int_equal(checkpoint_find(files, folder, STEPS, &manifest, NULL), 0);
+        assert_int_equal(manifest.world, 2);
+        copies += checkpoint_read_part(files, folder, STEPS, rank, &manifest.parts[rank], NULL,
+                                       NULL) == 0;
+        checkpoint_manifest_fini(&manifest);
+    }
+    return copies;
+}
+
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+/* Each part is on two hosts, each manifest on all, and nothing unfinished lies about. */
+static void a_part_is_on_two_hosts(void **state)
+{
+    (void)state;
+    struct run *run = malloc(sizeof *run);
+    assert_non_null(run);
+    for (uint32_t l = 0; l < 3; l++) {
+        const char *folder = l == 0 ? "c/here" : "c";
+        play(l, &layouts[l], false, run);
+        (void)env_sim_run(run->spread.env, never, NULL,
+                          env_sim_now_ns(run->spread.env) + SPREAD_SECOND);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            assert_int_equal(count_copies(run, folder, rank), 2);
+        spread_close(&run->spread);
+    }
+    free(run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_on_two_hosts),
+        cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
+    };
+    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
+}
