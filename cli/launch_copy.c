@@ -1,7 +1,6 @@
 /*
  * What has to be on a host before its processes start: the cluster file, the graph's book, the
- * partitions it serves, the key of the job. And what has to be the same everywhere: the folder of
- * checkpoints.
+ * partitions it serves, the key of the job. And whether all of them see one folder of checkpoints.
  *
  * rsync leaves out what is equal, so a second launch copies nothing.
  */
@@ -155,13 +154,15 @@ static int probe(const struct launch_plan *plan, uint32_t host, const char *toke
     return rv;
 }
 
-/* Every process may be started again on its own host, and then reads the last checkpoint: a file
- * that is made here has to be seen there. */
+/* Every process may be started again on its own host, and then reads the last checkpoint. A file
+ * that is made here is seen there where hosts share the folder; where they do not, processes copy
+ * what they save to a second host, which is told. */
 static int check_shared(const struct launch_plan *plan, struct error *error)
 {
     const char *folder = plan->cluster.checkpoints.folder;
     char token[TOKEN_BYTES];
-    if (folder == NULL)
+    /* "%h" says that each host has its own. */
+    if (folder == NULL || strstr(folder, "%h") != NULL || plan->cluster.num_hosts < 2)
         return 0;
     int rv = files_make_folders(files_posix, folder, error);
     if (rv != 0)
@@ -173,15 +174,12 @@ static int check_shared(const struct launch_plan *plan, struct error *error)
         return error_set(error, TR_ENOMEM, "no memory to launch");
     rv = file_create(&file, files_posix, path, error);
     file_close(&file);
-    for (uint32_t host = 0; rv == 0 && host < plan->cluster.num_hosts; host++) {
-        bool seen = true;
+    bool seen = true;
+    for (uint32_t host = 0; rv == 0 && seen && host < plan->cluster.num_hosts; host++) {
         rv = probe(plan, host, path, &seen, error);
         if (rv == 0 && !seen)
-            rv = error_set(error, TR_EINVAL,
-                           "host %s does not see the checkpoints in %s: give "
-                           "'checkpoints.folder' in %s a folder on a file system that all hosts "
-                           "share",
-                           plan->cluster.hosts[host].name, folder, plan->cluster_path);
+            fprintf(stderr, "troupe launch: host %s does not see the checkpoints in %s: each part "
+                    "of one is copied to a second host\n", plan->cluster.hosts[host].name, folder);
     }
     (void)files_posix->unlink(files_posix, path);
     free(path);

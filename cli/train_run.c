@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "actors/checkpoint.h"
 #include "api/internal.h"
 #include "cli/fail.h"
 #include "cli/process.h"
@@ -242,12 +243,24 @@ static int compare(const struct training *t, const json_t *now, struct error *er
 /* Checkpoints of another run are not this one's to go on from. */
 static int refuse_checkpoints(const struct training *t, struct error *error)
 {
-    if (t->checkpoints == NULL || resumes(t) || !files_exists(files_posix, t->checkpoints))
+    if (t->checkpoints == NULL || resumes(t))
         return 0;
-    if (t->values->replace && t->values->checkpoints == NULL)
-        return files_remove_tree(files_posix, t->checkpoints, error);
-    return error_set(error, TR_EEXIST, "%s is there already; go on from it with --resume, or remove "
-                     "it", t->checkpoints);
+    const char *host = t->in_cluster
+                           ? t->job.session->cluster.hosts[graph_plays(t->job.graph)->host].name
+                           : NULL;
+    char *folder = checkpoint_folder(t->checkpoints, host);
+    int rv = 0;
+    if (folder == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", t->checkpoints);
+    else if (!files_exists(files_posix, folder))
+        rv = 0;
+    else if (t->values->replace && t->values->checkpoints == NULL)
+        rv = files_remove_tree(files_posix, folder, error);
+    else
+        rv = error_set(error, TR_EEXIST, "%s is there already; go on from it with --resume, or "
+                       "remove it", folder);
+    free(folder);
+    return rv;
 }
 
 static int open_folder(struct training *t, struct error *error)

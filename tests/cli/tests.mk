@@ -6,6 +6,7 @@ cli_shell_tests = \
     tests/cli/accuracy.sh \
     tests/cli/bench.sh \
     tests/cli/checkpoint.sh \
+    tests/cli/checkpoint_hosts.sh \
     tests/cli/cluster.sh \
     tests/cli/cluster_keys.sh \
     tests/cli/cluster_train.sh \
