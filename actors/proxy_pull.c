@@ -7,6 +7,7 @@
 #include "actors/proxy_state.h"
 #include "actors/room.h"
 #include "runtime/crew.h"
+#include "runtime/timer.h"
 
 /* Pieces of one batch that are on their way: one travels while the next is asked for. */
 #define PIECES_MAX 4u
@@ -14,12 +15,16 @@
 /* Pieces start at a multiple of this in the batch. */
 #define PIECE_ALIGN 64u
 
+/* A sampler whose mailbox is full takes a piece's request after this. */
+#define AGAIN_NS UINT64_C(1000000)
+
 struct piece {
     struct proxy_slot *slot;
     uint64_t offset;
     uint32_t count; /* 0: nothing is asked for */
     struct call_id call;
     struct room room;
+    struct timer again;
 };
 
 /* The bytes are charged as what was reserved for the batch, until it lies in the bank. */
@@ -91,6 +96,7 @@ void proxy_pull_end(struct proxy_slot *slot)
         pull->pieces[i].call = (struct call_id){ 0 };
         if (call.id != 0)
             actor_cancel(slot->loader->proxy->self, call);
+        timer_stop(&pull->pieces[i].again);
         room_release(&pull->pieces[i].room);
     }
     if (pull->taken < pull->total)
@@ -170,6 +176,21 @@ static void read_all(struct proxy_pull *pull)
     }
 }
 
+static void send(struct piece *piece);
+
+static void send_again(struct actor *self, void *arg)
+{
+    (void)self;
+    send(arg);
+}
+
+/* Pieces are asked for together, which a small mailbox refuses again and again: those that it took
+ * are not to be asked for anew. */
+static bool may_be_sent_again(const struct actor *self, const struct piece *piece, int status)
+{
+    return status == TR_EFULL && actor_now_ns(self) + AGAIN_NS < piece->slot->until_ns;
+}
+
 static void done(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct piece *piece = arg;
@@ -179,6 +200,10 @@ static void done(struct actor *self, void *arg, int status, struct message *repl
     struct proxy_slot *slot = piece->slot;
     struct proxy_pull *pull = slot->pull;
     piece->call = (struct call_id){ 0 };
+    if (may_be_sent_again(self, piece, status)) {
+        timer_start(self, &piece->again, actor_now_ns(self) + AGAIN_NS, send_again, piece);
+        return;
+    }
     room_release(&piece->room);
     int failed = status != 0 ? 0 : take(pull, piece, reply);
     message_release(self, reply);
