@@ -14,6 +14,7 @@ const struct bench bench_list[] = {
     { "roundtrip", "messages there and back within a loop", roundtrip_bench },
     { "bulk", "bodies to another process over TCP loopback, plain and through TLS", bulk_bench },
     { "calls", "small calls to another process over TCP loopback", calls_bench },
+    { "link_cost", "what a link adds to a hop of 1024 seeds", link_cost_bench },
     { "remote_gather", "rows from a server of another process", remote_gather_bench },
     { "cluster", "whole batches in a job of several processes, beside bare loops", cluster_bench },
     { NULL, NULL, NULL },

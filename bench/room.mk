@@ -10,6 +10,7 @@ libtr_bench_la_SOURCES = \
     bench/bench_fanin.c \
     bench/bench_gather.c \
     bench/bench_kernels.c \
+    bench/bench_link_cost.c \
     bench/bench_loader.c \
     bench/bench_partition.c \
     bench/bench_remote_gather.c \
