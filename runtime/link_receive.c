@@ -324,7 +324,9 @@ static bool parse(struct link *link)
     }
 }
 
-static ssize_t read_some(struct link *link)
+/* *all: fewer small records came than there was room for, so there are no more. Of a large body the
+ * rest may have come while this was summed. */
+static ssize_t read_some(struct link *link, bool *all)
 {
     struct link_wire *wire = link->wire;
     struct iovec parts[2];
@@ -332,6 +334,7 @@ static ssize_t read_some(struct link *link)
     memmove(wire->in, wire->in + wire->in_begin, available(wire));
     wire->in_end -= wire->in_begin;
     wire->in_begin = 0;
+    *all = false;
     if (!direct) {
         uint32_t room = LINK_IN_BYTES - wire->in_end;
         uint32_t most = room < wire->read_bytes ? room : wire->read_bytes;
@@ -340,6 +343,7 @@ static ssize_t read_some(struct link *link)
         wire->in_end += n > 0 ? (uint32_t)n : 0;
         if (n == (ssize_t)most && wire->read_bytes < LINK_IN_BYTES)
             wire->read_bytes *= 2;
+        *all = n < (ssize_t)most && transport_error(wire->transport)->code == 0;
         return n;
     }
     assert(wire->in_end == 0);
@@ -388,13 +392,14 @@ static void plan_ack(struct link *link)
 void link_read(struct link *link)
 {
     uint64_t total = 0;
-    while (link->phase == LINK_UP && !link->stalled && parse(link)) {
+    bool all = false;
+    while (link->phase == LINK_UP && !link->stalled && parse(link) && !all) {
         if (total >= LINK_TURN_BYTES) {
             if (transport_pending(link->wire->transport))
                 timer_start(link->self, &link->stall_timer, link->loop->now_ns, stall_over, link);
             break;
         }
-        ssize_t n = read_some(link);
+        ssize_t n = read_some(link, &all);
         if (n < 0)
             link_broke(link, "the connection ended");
         if (n <= 0)
