@@ -2,9 +2,10 @@
  * The real env: a libevent base and a thread for each loop, and the crew's threads.
  *
  * Bases are NOLOCK: another thread only ever writes the loop's eventfd. One timer event serves all
- * timers of a loop and is armed only when the loop goes to sleep. The events of sockets
- * (stream_event.c) are looked at between any two turns, of which none takes much longer than
- * 1 ms unless an actor's callback does; they only note what the next turn tells the actors.
+ * timers of a loop and is armed only when the loop goes to sleep and it would fire too late. The
+ * events of sockets (stream_event.c) are looked at between any two turns, of which none takes much
+ * longer than 1 ms unless an actor's callback does; they only note what the next turn tells the
+ * actors.
  */
 #include "runtime/env.h"
 
@@ -52,6 +53,7 @@ struct driver {
     struct event *wake;
     struct event *timer;
     int wake_fd;
+    uint64_t armed_ns; /* when the timer event fires; UINT64_MAX: it is not set */
     bool started;
     pthread_t thread;
 };
@@ -119,9 +121,10 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
+    struct driver *driver = arg;
     (void)fd;
     (void)what;
-    (void)arg; /* the next turn fires what is due */
+    driver->armed_ns = UINT64_MAX; /* the next turn fires what is due */
 }
 
 static void driver_free(struct driver *driver)
@@ -155,6 +158,7 @@ static int loop_create(struct env *env, struct loop *loop, void **out)
     if (driver == NULL)
         return TR_ENOMEM;
     driver->loop = loop;
+    driver->armed_ns = UINT64_MAX;
     driver->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     driver->base = driver->wake_fd >= 0 ? make_base() : NULL;
     if (driver->base == NULL)
@@ -176,19 +180,26 @@ struct event_base *env_event_base(struct loop *loop)
     return ((struct driver *)loop->driver)->base;
 }
 
+/* False: no memory. One that fires too early stays: it costs one turn, and setting it anew would cost
+ * something at each sleep of a loop whose first timer comes and goes. */
+static bool arm(struct driver *driver, uint64_t until_ns)
+{
+    if (driver->armed_ns <= until_ns)
+        return true;
+    uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    uint64_t wait_us = until_ns > now_ns ? (until_ns - now_ns + 999) / 1000 : 0;
+    struct timeval wait = { (time_t)(wait_us / 1000000), (suseconds_t)(wait_us % 1000000) };
+    if (event_add(driver->timer, &wait) < 0)
+        return false;
+    driver->armed_ns = until_ns;
+    return true;
+}
+
 static void sleep_until(struct driver *driver, uint64_t until_ns)
 {
-    int flags = EVLOOP_ONCE;
-    if (until_ns != UINT64_MAX) {
-        uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
-        uint64_t wait_us = until_ns > now_ns ? (until_ns - now_ns + 999) / 1000 : 0;
-        struct timeval wait = { (time_t)(wait_us / 1000000), (suseconds_t)(wait_us % 1000000) };
-        if (event_add(driver->timer, &wait) < 0)
-            flags |= EVLOOP_NONBLOCK; /* no memory: rather busy than late */
-    }
+    /* Without memory rather busy than late. */
+    int flags = arm(driver, until_ns) ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK;
     event_base_loop(driver->base, flags);
-    if (until_ns != UINT64_MAX)
-        event_del(driver->timer);
 }
 
 static void *run_loop(void *arg)
