@@ -106,8 +106,8 @@ void call_complete(struct call *call, int status, struct message *reply)
 }
 
 /* The numbers of calls can be guessed, so an answer from elsewhere counts only when it comes from
- * where the request went: the node that was asked, or any node of the cluster when an actor here was,
- * which may have handed the request on. */
+ * where the request went: the node that was asked, or any node of the cluster when an actor here
+ * was, which may have handed the request on. */
 static bool may_answer(const struct call *call, const struct actor *self, struct address from)
 {
     uint32_t own = self->loop->node->id;

@@ -141,7 +141,7 @@ static void go_on_greeting(struct link *link)
     struct error error = { 0 };
     struct transport *transport = link->greeting->transport;
     int rc = greeting_step(link->greeting, &error);
-    /* Trying again will not help, a person has to; but whoever listens there must not fill the log. */
+    /* Trying again will not help, a person has to; but who listens there must not fill the log. */
     if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
         log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
                   link->links->node->id, link->node, error.text);

@@ -38,6 +38,9 @@ struct link;
 #define LINK_ACK_BYTES (64u << 10)
 /* When memory is out, reading goes on after this. */
 #define LINK_STALL_NS UINT64_C(10000000)
+/* And for this long at most: what frees memory may be the acknowledgement behind what is not read,
+ * on both sides. The greetings of the next connection bring it. */
+#define LINK_STALL_MOST_NS UINT64_C(1000000000)
 /* A peer that sends the same message in a shape that does not verify is broken. */
 #define LINK_CORRUPT_MAX 5u
 
@@ -102,6 +105,7 @@ struct link_wire {
     struct wire_header header;
     bool in_record, body_begun;
     uint32_t left, crc;
+    uint64_t stalled_ns; /* since then; 0: what came last was taken */
     uint32_t read_bytes; /* asked of one read: small after large bodies, whose rest is not to be
                           * copied, and doubled when it is filled */
     _Alignas(64) unsigned char out[LINK_OUT_BYTES];

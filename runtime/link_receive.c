@@ -109,6 +109,34 @@ static struct message *make(struct link *link, const struct frame *frame, const 
     return NULL;
 }
 
+/* Is there room in the window that was granted? */
+static bool keeps_to_window(struct link *link, uint64_t cost)
+{
+    uint64_t after = link->data_received + cost;
+    uint64_t window_bytes = link->links->window_bytes;
+    if (after > link->data_released + window_bytes)
+        link_take_returned(link);
+    return after <= link->data_released + window_bytes;
+}
+
+/* The same; a guest's is charged until an actor took it. */
+static struct message *make_charged(struct link *link, const struct frame *frame, const void *head,
+                                    uint64_t cost, enum step *step)
+{
+    struct account *account = &link->links->guest_account;
+    if (link->node < NODE_GUESTS)
+        return make(link, frame, head, step);
+    *step = STEP_STALL;
+    if (account_reserve(account, cost, NULL) < 0)
+        return NULL;
+    struct message *message = make(link, frame, head, step);
+    if (message != NULL)
+        message->frame.flags |= MESSAGE_CREDIT;
+    else
+        account_release(account, cost);
+    return message;
+}
+
 /* Frame and head of a MESSAGE record are in the buffer, or not yet. */
 static enum step begin_message(struct link *link)
 {
@@ -130,25 +158,14 @@ static enum step begin_message(struct link *link)
         return STEP_MORE;
     const struct kind *kind = kinds_find(&link->loop->node->kinds, frame.kind);
     uint64_t cost = wire_cost(kind, frame.body_bytes);
-    if (header->lane == WIRE_DATA &&
-        link->data_received + cost > link->data_released + link->links->window_bytes) {
-        link_take_returned(link);
-        if (link->data_received + cost > link->data_released + link->links->window_bytes)
-            return STEP_CORRUPT;
-    }
-    bool guest = link->node >= NODE_GUESTS;
-    if (guest && account_reserve(&link->links->guest_account, cost, NULL) < 0)
-        return STEP_STALL;
+    if (header->lane == WIRE_DATA && !keeps_to_window(link, cost))
+        return STEP_CORRUPT;
     enum step step;
-    in->partial = make(link, &frame, at + sizeof frame, &step);
-    if (in->partial == NULL) {
-        if (guest)
-            account_release(&link->links->guest_account, cost);
+    in->partial = make_charged(link, &frame, at + sizeof frame, cost, &step);
+    if (in->partial == NULL)
         return step;
-    }
-    if (guest)
-        in->partial->frame.flags |= MESSAGE_CREDIT;
     in->body_at = 0;
+    wire->stalled_ns = 0;
     wire->crc = wire->checksums ? crc32c(wire->crc, at, lead) : 0;
     wire->in_begin += lead;
     wire->left -= lead;
@@ -288,6 +305,20 @@ static void stall_over(struct actor *self, void *arg)
     link_read(link);
 }
 
+static void stall(struct link *link)
+{
+    uint64_t now_ns = link->loop->now_ns;
+    struct link_wire *wire = link->wire;
+    if (wire->stalled_ns == 0)
+        wire->stalled_ns = now_ns;
+    if (now_ns - wire->stalled_ns >= LINK_STALL_MOST_NS) {
+        link_disconnect(link, "there is no memory for what it sends");
+        return;
+    }
+    link->stalled = true;
+    timer_start(link->self, &link->stall_timer, now_ns + LINK_STALL_NS, stall_over, link);
+}
+
 static void corrupt(struct link *link)
 {
     atomic_fetch_add(&link->links->corrupt, 1);
@@ -307,9 +338,7 @@ static bool parse(struct link *link)
     case STEP_MORE:
         return true;
     case STEP_STALL:
-        link->stalled = true;
-        timer_start(link->self, &link->stall_timer, link->loop->now_ns + LINK_STALL_NS, stall_over,
-                    link);
+        stall(link);
         return false;
     case STEP_ENDED:
         link_peer_down(link, "it said goodbye");

@@ -56,8 +56,8 @@ void link_hello(const struct link *link, struct wire_hello *hello)
         hello->cluster[i] = links->cluster[i];
 }
 
-/* Bytes of the data lane up to the message of that index: what the other side may have released when
- * it received so many. */
+/* Bytes of the data lane up to the message of that index: what the other side may have released
+ * when it received so many. */
 static uint64_t data_before(const struct link *link, uint64_t index)
 {
     const struct link_out *out = &link->out[WIRE_DATA];

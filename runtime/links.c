@@ -148,8 +148,8 @@ static int copy_peers(struct links *links, const struct links_options *options,
     return 0;
 }
 
-/* Each link has a connection that is up, one that begins (dialed, or greeted here before its place is
- * known) and one that is turned away. */
+/* Each link has a connection that is up, one that begins (dialed, or greeted here before its place
+ * is known) and one that is turned away. */
 static size_t connection_bytes(uint32_t num_peers)
 {
     size_t num_links = (size_t)num_peers + LINKS_GUESTS_MAX;

@@ -44,9 +44,9 @@
 /* Two of the largest messages, so that one travels while another is taken. */
 #define LINKS_WINDOW_BYTES (UINT64_C(128) << 20)
 
-/* What messages of guests may take until their receivers took them, all together: thousands of asks. */
+/* What messages of guests may take, all together, until their receivers took them: thousands. */
 #define LINKS_GUEST_BYTES_MAX (1u << 20)
-#define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* what a link adds up stays far from its ends */
+#define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* sums of credit stay far from overflow */
 
 /* Before it is authenticated a peer may cost no more: */
 #define LINKS_HELLO_BYTES_MAX 4096u

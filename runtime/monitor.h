@@ -11,7 +11,7 @@
 #include "runtime/actor.h"
 #include "runtime/call.h"
 
-/* Monitors that one guest (links.h) may have on one actor; more get their DOWN at once, TR_EFULL. */
+/* Monitors that one guest (links.h) may have on one actor; more get TR_EFULL as their DOWN. */
 #define MONITOR_GUEST_WATCHES_MAX 16u
 
 /* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already;

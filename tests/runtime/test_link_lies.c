@@ -403,6 +403,41 @@ static void a_flood_of_guests_is_bounded(void **state)
     cluster_close(&cluster);
 }
 
+/* Who has no memory for what comes does not wait for ever for an acknowledgement behind it. */
+static void a_stall_ends(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer peer;
+    struct number number = { 0 };
+    unsigned char record[512];
+    struct wire_header header;
+    open_house(&cluster, 1);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
+    cluster_start(&cluster);
+    raw_open(&peer, &cluster, 1, 1);
+    expect_echo(&peer, echo);
+    struct account *account = node_message_account(cluster.nodes[0]);
+    size_t rest = SIZE_MAX - (1 << 20);
+    assert_int_equal(account_reserve(account, rest, NULL), 0);
+    struct frame frame = { .to = echo, .kind = KIND_ASK, .flags = MESSAGE_DATA,
+                           .body_bytes = 1 << 20 };
+    uint32_t bytes = raw_record(&peer, WIRE_DATA, frame, &number, sizeof number, record);
+    memcpy(&header, record, sizeof header);
+    header.bytes++; /* the first byte of the body */
+    memcpy(record, &header, sizeof header);
+    record[bytes++] = 0;
+    assert_int_equal(send(peer.fd, record, bytes, MSG_NOSIGNAL), bytes);
+    assert_false(raw_receive(&peer, &frame, &number, sizeof number));
+    close(peer.fd);
+    account_release(account, rest);
+    struct wire_hello hello = raw_hello(1, 1);
+    hello.peer_incarnation = 1;
+    hello.received[WIRE_CONTROL] = 1;
+    assert_int_equal(resume(&cluster, &hello), LINKS_REFUSED_NONE);
+    cluster_close(&cluster);
+}
+
 #define LARGE_BYTES (1u << 20)
 #define LARGE_ASKS 64u
 
@@ -457,6 +492,7 @@ int main(void)
         cmocka_unit_test(a_guest_waits_for_a_few_names),
         cmocka_unit_test(a_flood_of_guests_is_bounded),
         cmocka_unit_test(a_guest_that_does_not_read_is_let_go),
+        cmocka_unit_test(a_stall_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
