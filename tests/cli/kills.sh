@@ -40,12 +40,37 @@ kills() {
     [ $hit = "$moments" ]
 }
 
+# storm RUN PROCESSES.N: one after the other, and two at once, in one job
+storm() {
+    count=${2%.*}
+    round=0
+    while [ $round -lt $((1 + moments / 5)) ]; do
+        begin
+        struck=0
+        for strike in 1 2 3 4; do
+            pick 700
+            sleep_ms "$picked"
+            pick "$count"
+            pid_of "$picked" && kill -KILL "$pid" 2>/dev/null && struck=$((struck + 1))
+            pick "$count"
+            [ $strike != 3 ] || ! pid_of "$picked" || kill -KILL "$pid" 2>/dev/null
+        done
+        finish_job
+        round=$((round + 1))
+        fits "$1" && all_gone && continue
+        echo "# exit code $code after $struck kills"
+        return 1
+    done
+    echo "# $round jobs of $count processes, each struck up to 5 times"
+}
+
 cluster "$role_hosts"
 undisturbed one
 expect "one process trains" exited 0
 measure
 expect "four processes train the same" fits one
 expect "the coordinator, a server, the sampler, the trainer are killed" each kills one 0 1 2 3
+expect "several die in one job" each storm one 4.1 4.2 4.3
 
 # Two trainers in two processes, each with a server and a sampler: both go back to the checkpoint.
 cluster "$pair_hosts"
@@ -53,4 +78,5 @@ undisturbed two --trainers 2
 measure
 expect "two processes with a trainer each" fits two
 expect "each of two trainers is killed" each kills two 0 1
+expect "both of two trainers die again and again" each storm two 2.1 2.2
 finish
