@@ -297,6 +297,14 @@ int group_finish(struct tr_group *group, int code)
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }
 
+int tr_group_finish(struct tr_group *group, int64_t timeout_ns)
+{
+    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
+    int rv = run(group, &asked, timeout_ns, NULL, NULL);
+    /* Who closed its session before would take from others what they are told by its actors. */
+    return rv == 0 ? graph_wait_end(group->graph, timeout_ns) : rv;
+}
+
 /* Ends what the reducer does for the thread that waits. */
 static void cancel(struct tr_group *group)
 {

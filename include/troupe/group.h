@@ -8,6 +8,7 @@
  *
  *     tr_group_restore(group, timeout, &checkpoint);    first of all, also in a new job
  *     for each step: ... tr_group_reduce(...); every N steps tr_group_save(...)
+ *     tr_group_finish(group, timeout);                  last of all
  *
  * Ownership: a group holds its graph alive. Thread rules: one thread at a time; close wakes it.
  */
@@ -57,6 +58,11 @@ struct tr_checkpoint {
 /* Waits for all ranks, and gives the last committed checkpoint to each. */
 TR_API int tr_group_restore(struct tr_group *group, int64_t timeout_ns,
                             struct tr_checkpoint *checkpoint);
+
+/* This rank has nothing more to do. Waits until all have said so, then the job ends: on every
+ * process its servers, samplers and trainers stop, and nothing can be asked of the graph any more.
+ * TR_EROLLBACK: another one died before it was done, and this one is needed again. */
+TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns);
 
 #ifdef __cplusplus
 }
