@@ -163,7 +163,8 @@ static void ask(struct actor *self, struct trainer *t)
     struct message *request = message_create(self, MSG_GROUP_REQUEST);
     struct msg_group_request *head = message_head(request);
     *head = (struct msg_group_request){ .operation = operations[t->stage],
-                                        .value = t->memory.step, .timeout_ns = ASK_NS };
+                                        .value = t->stage == SAVE ? t->memory.step : 0,
+                                        .timeout_ns = ASK_NS };
     fill_rest(&t->memory, t->rank);
     if (t->stage == SAVE) {
         head->count = sizeof t->memory;

@@ -34,19 +34,22 @@ train() {
         --fanout 4,6 --batch-size 32 --quiet "$@"
 }
 launch() {
+    log=$work/err
     rm -rf "$work/run" "$work/checkpoints"
     troupe launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
         --batch-size 32 --quiet
 }
-# The job in the background, its process number in $launcher.
+# The job in the background, its process number in $launcher. What it says stands apart from what
+# other commands say while it runs; $log is what the last launcher said.
 begin() {
-    rm -rf "$work/run" "$work/checkpoints" "$work/out" "$work/err"
+    rm -rf "$work/run" "$work/checkpoints"
+    log=$work/said
     "$TROUPE" launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
-        --batch-size 32 --quiet >"$work/out" 2>"$work/err" </dev/null &
+        --batch-size 32 --quiet >"$work/told" 2>"$log" </dev/null &
     launcher=$!
 }
-pids() { sed -n 's/^\[[ab].*\] started, process number //p' "$work/err"; }
-pid_of() { sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" "$work/err" | head -n 1; }
+pids() { sed -n 's/^\[[ab].*\] started, process number //p' "$log"; }
+pid_of() { sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" "$log" | head -n 1; }
 # A process that has ended and waits to be noticed is gone.
 is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
 all_gone() { for pid in $(pids); do is_gone "$pid" || return 1; done; }
@@ -139,6 +142,7 @@ expect "until it is ended" [ $? = 0 ]
 kill -TERM $launcher
 wait $launcher
 code=$?
+cp "$log" "$work/err"
 expect "a signal stops the job" fails_with "stopped before the job was done"
 expect "and leaves nothing" all_gone
 troupe status "$work/cluster.json"
@@ -151,6 +155,7 @@ expect "of a launcher that was killed nothing is left" within all_gone
 
 # A failure that a restart does not mend ends everything, with its reason.
 rm -rf "$work/run"
+log=$work/err
 troupe launch "$work/cluster.json" --run "$work/run" -- --features nothing --quiet
 expect "a trainer that always fails ends the job" fails_with \
     "process 3 (trainer) ended with exit code 1; processes of this role were started again 3 times"
