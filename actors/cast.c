@@ -214,6 +214,7 @@ static void fill_reducers(struct cast *cast)
         };
     cast->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
+        .marks = o->plan->marks,
         .files = o->files,
         .plan = o->plan,
         .process = o->process,

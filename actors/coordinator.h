@@ -23,6 +23,7 @@
 
 #include <stdint.h>
 
+#include "actors/plan.h"
 #include "runtime/actor.h"
 
 #define COORDINATOR_NAME "coordinator" /* in the directory */
@@ -41,9 +42,8 @@ struct plan;
 
 struct coordinator_options {
     uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
+    struct plan_marks marks; /* those of members have to be equal */
     struct files *files;     /* NULL: files_posix */
-    const char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
-    uint32_t keep;           /* checkpoints; 0: 2 */
     struct address root;     /* asked to stop when the job has ended; none: nobody */
     const struct plan *plan; /* NULL, or of one host: all checkpoints are in this one's folder */
     uint32_t process;        /* of the plan: the coordinator's */

@@ -67,6 +67,21 @@ struct address coordinator_member_address(const struct coordinator *state, uint3
     return stands_at(at, role, rank) ? at->address : ADDRESS_NONE;
 }
 
+/* Answers of a process that reads another graph would be wrong, and nobody could tell. */
+static int check_marks(const struct plan_marks *here, const struct msg_join *head, uint32_t process,
+                       struct error *error)
+{
+    if (head->plan != here->plan)
+        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another plan of the job than "
+                         "the coordinator; give all processes the same cluster file and graph",
+                         process);
+    if (head->graph != here->graph)
+        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another graph, or another "
+                         "partitioning of it, than the coordinator; copy the same partitions to "
+                         "all hosts", process);
+    return 0;
+}
+
 static int check_join(const struct coordinator *state, const struct msg_join *head,
                       const struct coordinator_member *at, struct address from,
                       struct error *error)
@@ -78,6 +93,9 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
         return error_set(error, TR_EEND, "the job is done; nobody can join");
     if (state->stopping)
         return error_set(error, TR_ECLOSED, "the job is ending; nobody can join");
+    int rv = check_marks(&state->options->marks, head, from.node, error);
+    if (rv != 0)
+        return rv;
     if (stands_at(at, head->role, head->rank)) {
         if (!address_equal(at->address, from))
             return error_set(error, TR_EEXIST, "rank %" PRIu32 " of role %" PRIu32 " is taken; "

@@ -74,26 +74,35 @@ static void give_up(struct actor *self, struct member *member, int status)
     actor_exit(self, status);
 }
 
-static void try_again_or_exit(struct actor *self, struct member *member, int status)
+/* why: what the coordinator said, if anything. */
+static void try_again_or_exit(struct actor *self, struct member *member, int status,
+                              const struct error *why)
 {
     uint64_t now_ns = actor_now_ns(self);
-    if (may_pass(status) && now_ns < member->until_ns)
+    if (may_pass(status) && now_ns < member->until_ns) {
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
-    else if (status != TR_ECANCELED) /* self is ending */
-        give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
+        return;
+    }
+    if (status == TR_ECANCELED) /* self is ending */
+        return;
+    if (why != NULL && why->code != 0 && status != TR_ECLOSED)
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "the coordinator refuses this process: %s",
+                  why->text);
+    give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
 }
 
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct member *member = arg;
+    struct error why = { 0 };
     if (status == 0)
-        status = failed_read(reply, NULL);
+        status = failed_read(reply, &why);
     if (status == 0 && reply->frame.kind != MSG_JOINED)
         status = TR_EFORMAT;
     if (status == 0)
         watch(self, member, reply);
     else
-        try_again_or_exit(self, member, status);
+        try_again_or_exit(self, member, status, &why);
     message_release(self, reply);
 }
 
@@ -109,11 +118,13 @@ static void found(struct actor *self, void *arg, int status, struct address addr
             .rank = member->rank,
             .era = member->restored,
             .seen = member->seen,
+            .plan = member->plan != NULL ? member->plan->marks.plan : 0,
+            .graph = member->plan != NULL ? member->plan->marks.graph : 0,
         };
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
     }
     if (status != 0)
-        try_again_or_exit(self, member, status);
+        try_again_or_exit(self, member, status, NULL);
 }
 
 static int find(struct actor *self, struct member *member)
@@ -127,7 +138,7 @@ static void look_for_coordinator(struct actor *self, void *arg)
     struct member *member = arg;
     int rv = find(self, member);
     if (rv != 0)
-        try_again_or_exit(self, member, rv);
+        try_again_or_exit(self, member, rv, NULL);
 }
 
 int member_join(struct actor *self, struct member *member)

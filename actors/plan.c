@@ -35,6 +35,29 @@ void plan_fini(struct plan *plan)
     *plan = (struct plan){ 0 };
 }
 
+/* FNV-1a (Fowler, Noll, Vo). */
+static uint64_t mix(uint64_t hash, uint32_t value)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        hash = (hash ^ (value >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+void plan_mark(struct plan *plan, uint64_t graph_hash)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    hash = mix(mix(mix(hash, plan->num_parts), plan->num_processes), plan->coordinator);
+    for (uint32_t p = 0; p < plan->num_processes; p++) {
+        const struct plan_process *plays = &plan->processes[p];
+        hash = mix(mix(mix(hash, plays->host), plays->servers), plays->num_parts);
+        for (uint32_t i = 0; i < plays->num_parts; i++)
+            hash = mix(hash, plays->parts[i]);
+        hash = mix(mix(hash, plays->samplers.first), plays->samplers.count);
+        hash = mix(mix(hash, plays->trainers.first), plays->trainers.count);
+    }
+    plan->marks = (struct plan_marks){ hash, graph_hash };
+}
+
 static bool serves(const struct plan_process *process, uint32_t part)
 {
     uint32_t low = 0, high = process->num_parts;

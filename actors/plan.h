@@ -36,6 +36,12 @@ struct plan_process {
     struct plan_range trainers;  /* ranks */
 };
 
+/* What all processes of a job have to have in common before one may believe another. */
+struct plan_marks {
+    uint64_t plan;  /* a hash of who plays what */
+    uint64_t graph; /* of the book of its partitions */
+};
+
 struct plan {
     uint32_t num_parts, num_processes, num_hosts;
     uint32_t samplers, trainers; /* of the whole job */
@@ -43,6 +49,7 @@ struct plan {
     /* How long a process waits for the first coordinator, and for one that it lost; 0: as member.h
      * has it. */
     uint64_t first_ns, lost_ns;
+    struct plan_marks marks;
     struct plan_process *processes;
     uint32_t *parts; /* what the processes' parts point into */
 };
@@ -51,6 +58,9 @@ struct plan {
 int plan_init_single(struct plan *plan, uint32_t num_parts, uint32_t servers, uint32_t samplers,
                      uint32_t trainers, uint32_t loops);
 void plan_fini(struct plan *plan);
+
+/* Marks a plan for the graph of that hash. Plans that were not marked are not compared. */
+void plan_mark(struct plan *plan, uint64_t graph_hash);
 
 /* The processes that serve a partition, those of `near`'s host first and `near` itself before
  * all, then in an order that spreads the load by `near`; returns how many there are. */

@@ -7,7 +7,7 @@
 #define INCARNATIONS_BEGIN INT64_C(1767225600) /* 2026-01-01, in seconds of POSIX time */
 #define INCARNATIONS_A_SECOND 10               /* 2^32 of them last 13 years */
 
-int graph_make_plan(struct tr_graph *graph, struct error *error)
+static int make_plan(struct tr_graph *graph, struct error *error)
 {
     struct tr_session *session = graph->session;
     const struct tr_session_options *o = &session->options;
@@ -24,6 +24,14 @@ int graph_make_plan(struct tr_graph *graph, struct error *error)
         rv = error_set(error, TR_ERANGE, "%s: process %" PRIu32 "; the cluster has %" PRIu32
                        ", from 0 on", o->cluster, o->process, plan->num_processes);
     graph->process = rv == 0 ? o->process : 0;
+    return rv;
+}
+
+int graph_make_plan(struct tr_graph *graph, struct error *error)
+{
+    int rv = make_plan(graph, error);
+    if (rv == 0)
+        plan_mark(&graph->placing.plan, server_book_hash(graph->book));
     return rv;
 }
 

@@ -326,6 +326,8 @@ struct msg_join {
     uint32_t rank;
     uint32_t era;  /* of a reducer: that it was restored to; 0: none, or it is over */
     uint32_t seen; /* the newest era that it heard of */
+    uint64_t plan;  /* marks of its plan, which are the coordinator's */
+    uint64_t graph;
 };
 
 struct msg_joined {

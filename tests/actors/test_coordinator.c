@@ -340,6 +340,14 @@ static void what_cannot_be_is_refused(void **unused)
     struct msg_join join = { .role = MSG_ROLE_TRAINER, .rank = 0 };
     asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
     assert_refused(asker, TR_EEXIST);
+    join.rank = RANKS_MAX;
+    join.graph = 7; /* another than the coordinator's */
+    asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
+    assert_refused(asker, TR_EMISMATCH);
+    join.graph = 0;
+    join.plan = 7;
+    asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
+    assert_refused(asker, TR_EMISMATCH);
     join.role = MSG_ROLE_PROCESS + 1;
     asker_ask(asker, MSG_JOIN, &join, sizeof join, NULL, 0);
     assert_refused(asker, TR_EINVAL);
