@@ -114,6 +114,31 @@ static int replace(struct files *files, const char *folder, const char *aside, c
     return rv != 0 ? rv : files_sync_folder(files, folder, error);
 }
 
+/* A trainer on a host where this folder is another one has written its part elsewhere. */
+static int check_part(struct files *files, const char *aside, uint32_t rank,
+                      const struct checkpoint_part *part, struct error *error)
+{
+    struct file file = { 0 };
+    char *path = checkpoint_part_path(aside, rank);
+    int rv = path == NULL ? no_memory(aside, error) : file_open(&file, files, path, error);
+    if (rv == TR_ENOENT || (rv == 0 && file.size != part->bytes))
+        rv = error_set(error, TR_EMISMATCH, "%s: trainer %" PRIu32 " wrote %" PRIu64 " bytes, here "
+                       "are %" PRIu64 "; keep checkpoints in a folder that all hosts share", path,
+                       rank, part->bytes, file.size);
+    file_close(&file);
+    free(path);
+    return rv;
+}
+
+static int check_parts(struct files *files, const char *aside,
+                       const struct checkpoint_manifest *manifest, struct error *error)
+{
+    int rv = 0;
+    for (uint32_t rank = 0; rank < manifest->world && rv == 0; rank++)
+        rv = check_part(files, aside, rank, &manifest->parts[rank], error);
+    return rv;
+}
+
 int checkpoint_commit(struct files *files, const char *folder,
                       const struct checkpoint_manifest *manifest, uint32_t keep,
                       struct error *error)
@@ -121,7 +146,9 @@ int checkpoint_commit(struct files *files, const char *folder,
     char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     char *final = checkpoint_path(folder, manifest->step);
     int rv = aside == NULL || final == NULL ? no_memory(folder, error)
-                                            : write_manifest(files, aside, manifest, error);
+                                            : check_parts(files, aside, manifest, error);
+    if (rv == 0)
+        rv = write_manifest(files, aside, manifest, error);
     if (rv == 0)
         rv = replace(files, folder, aside, final, error);
     /* It is made, whatever becomes of older ones; what stays is removed after the next. */

@@ -247,6 +247,14 @@ static void choose(struct actor *self)
     }
 }
 
+void coordinator_restore_all(struct actor *self)
+{
+    const struct coordinator *state = actor_state(self);
+    if (state->world != 0 && state->num_restores == state->world && state->choosing == NULL &&
+        state->search == NULL && state->num_abandoned == 0)
+        choose(self);
+}
+
 int coordinator_keep_folder(struct coordinator *state, const struct message *request,
                             uint32_t keep, struct error *error)
 {
@@ -254,11 +262,16 @@ int coordinator_keep_folder(struct coordinator *state, const struct message *req
     state->keep = keep;
     if (size == 0)
         return 0;
-    char *folder = strndup(message_body(request), size);
-    if (folder == NULL)
+    if (state->checkpoints == NULL)
+        state->checkpoints = strndup(message_body(request), size);
+    if (state->checkpoints == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
-    free(state->checkpoints);
-    state->checkpoints = folder;
+    if (strlen(state->checkpoints) != size ||
+        memcmp(state->checkpoints, message_body(request), size) != 0)
+        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " keeps checkpoints in %.*s, "
+                         "others in %s; give all trainers the same folder",
+                         request->frame.from.node, (int)size, (const char *)message_body(request),
+                         state->checkpoints);
     return 0;
 }
 
@@ -286,9 +299,7 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
         actor_refuse(self, before, TR_ECANCELED);
     state->restores[rank] = request;
     state->num_restores++;
-    if (state->num_restores == state->world && state->choosing == NULL &&
-        state->search == NULL)
-        choose(self);
+    coordinator_restore_all(self);
     return 0;
 }
 

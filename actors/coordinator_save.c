@@ -153,7 +153,11 @@ static void worked(struct actor *self, struct job *job, int status)
     struct saving *saving = job->arg;
     saving->working = false;
     if (saving->abandoned) {
+        struct coordinator *state = actor_state(self);
         destroy(self, saving);
+        state->num_abandoned--;
+        if (status != TR_ECANCELED)
+            coordinator_restore_all(self);
         return;
     }
     if (status == TR_ECANCELED) /* self ends */
@@ -298,6 +302,8 @@ void coordinator_end_saving(struct actor *self)
         saving->requests[rank] = NULL;
     }
     saving->abandoned = saving->working;
+    /* A copy's answer need not be waited for: here its manifest is. */
+    state->num_abandoned += saving->abandoned && saving->stage != COPYING;
     if (!saving->working)
         destroy(self, saving);
 }

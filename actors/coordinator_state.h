@@ -48,6 +48,7 @@ struct coordinator {
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
     struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
+    uint32_t num_abandoned;    /* of eras that are over, while the crew still makes them */
 };
 
 /* Each consumes the request unless it returns a failure, which the caller answers. */
@@ -77,6 +78,10 @@ void coordinator_end_barriers(struct actor *self);
 void coordinator_end_saving(struct actor *self);
 void coordinator_end_dones(struct actor *self);
 
+/* All who asked to be restored are, once the crew makes no checkpoint of an era that is over: it
+ * would be chosen or not by chance, and take away an older one that was. */
+void coordinator_restore_all(struct actor *self);
+
 /* Asks all members to stop, and ends self when there are none (left). */
 void coordinator_stop_members(struct actor *self);
 
@@ -92,7 +97,8 @@ void coordinator_free_epochs(struct coordinator *state);
 void coordinator_free_restores(struct actor *self, struct coordinator *state);
 void coordinator_free_saving(struct actor *self, struct coordinator *state);
 
-/* Keeps the folder that is in the body of a request, and how many checkpoints to keep there. */
+/* Keeps the folder that is in the body of a request, which is one for all, and how many
+ * checkpoints to keep there. */
 int coordinator_keep_folder(struct coordinator *state, const struct message *request,
                             uint32_t keep, struct error *error);
 

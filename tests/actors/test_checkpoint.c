@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "actors/checkpoint.h"
+#include "runtime/files.h"
 
 #define WORLD 3u
 #define BYTES 5000u
@@ -217,6 +218,30 @@ static void damage_costs_steps_not_the_run(void **unused)
     }
 }
 
+/* As by a trainer whose host has another folder under that name. */
+static void a_part_that_is_not_here_makes_no_checkpoint(void **unused)
+{
+    (void)unused;
+    char folder[64], path[128];
+    unsigned char bytes[BYTES];
+    struct checkpoint_part parts[WORLD];
+    struct error error = { 0 };
+    open_folder(folder);
+    assert_int_equal(save(files_posix, folder, 3, 1), 0);
+    for (uint32_t rank = 0; rank < WORLD; rank++) {
+        fill(bytes, 6, rank);
+        assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 1, rank, bytes, BYTES,
+                                               &parts[rank], NULL), 0);
+    }
+    const struct checkpoint_manifest manifest = { 6, 1, WORLD, parts };
+    snprintf(path, sizeof path, "%s/6-1.tmp/part2", folder);
+    assert_int_equal(files_remove_tree(files_posix, path, NULL), 0);
+    assert_int_equal(checkpoint_commit(files_posix, folder, &manifest, 2, &error), TR_EMISMATCH);
+    assert_non_null(strstr(error.text, path));
+    assert_int_equal(newest(folder), 3);
+    close_folder(folder);
+}
+
 static void only_the_newest_are_kept(void **unused)
 {
     (void)unused;
@@ -240,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_leave_a_whole_checkpoint),
         cmocka_unit_test(damage_costs_steps_not_the_run),
+        cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
         cmocka_unit_test(only_the_newest_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
