@@ -99,6 +99,11 @@ int checkpoint_receive(struct files *files, const char *folder,
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
                       struct checkpoint_manifest *manifest, struct error *error);
 
+/* Is there any, whole or not? A folder that can't be listed counts as one. */
+bool checkpoint_is_any(struct files *files, const char *folder);
+/* Removes all but the newest `keep`. */
+int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error);
+
 /* Reads a part of a checkpoint into bytes[part->bytes], and checks it. */
 int checkpoint_read_part(struct files *files, const char *folder, uint64_t step, uint32_t rank,
                          const struct checkpoint_part *part, void *bytes, struct error *error);

@@ -72,6 +72,14 @@ static int list(struct listing *listing, struct files *files, const char *folder
     return 0;
 }
 
+bool checkpoint_is_any(struct files *files, const char *folder)
+{
+    struct listing listing;
+    bool any = list(&listing, files, folder, NULL) != 0 || listing.num_steps > 0;
+    vec_fini(&listing.steps);
+    return any;
+}
+
 int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
 {
     struct listing listing;

@@ -133,7 +133,7 @@ static void describe(char *text, size_t size, const struct launcher_policy *poli
     else
         snprintf(how, sizeof how, "ended with exit code %d", code);
     if (code == 2 && signal == 0)
-        snprintf(text, size, "process %u (%s) %s: a restart does not mend wrong usage", process,
+        snprintf(text, size, "process %u (%s) %s: a restart does not mend what it was started with", process,
                  role, how);
     else
         snprintf(text, size,

@@ -40,6 +40,12 @@ bool process_is_restarted(void)
     return process_is_launched() && restarted != NULL && strcmp(restarted, "1") == 0;
 }
 
+int process_fail(const struct invocation *invocation, const struct error *error)
+{
+    int code = fail(invocation, error);
+    return error->code == TR_EMISMATCH ? EXIT_USAGE : code;
+}
+
 void process_say_checkpoint(uint64_t step)
 {
     if (!process_is_launched())

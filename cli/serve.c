@@ -43,7 +43,8 @@ static const struct option_spec OPTIONS[] = {
 static void log_line(void *arg, int level, const char *line)
 {
     const struct serving *serving = arg;
-    int most = serving->values->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR;
+    /* Warnings say who is refused and why, at both ends. */
+    int most = serving->values->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARN;
     if (level <= most || strncmp(line, "dump: ", 6) == 0)
         fprintf(stderr, "troupe %s: %s\n", serving->name, line);
 }
@@ -114,7 +115,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         process_end(&serving.process);
     }
     process_fini(&serving.process);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }
 
 static int run_serve(const struct invocation *invocation, const void *values)

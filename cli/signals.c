@@ -32,8 +32,10 @@ static void cancel(struct signals *signals, int number)
             _exit(EXIT_INTERRUPTED);
         return;
     }
-    ssize_t written = write(STDERR_FILENO, NOTICE, sizeof NOTICE - 1);
-    (void)written; /* nobody is left to be told */
+    if (isatty(STDERR_FILENO) == 1) {
+        ssize_t written = write(STDERR_FILENO, NOTICE, sizeof NOTICE - 1);
+        (void)written; /* nobody is left to be told */
+    }
     if (signals->on_cancel != NULL)
         signals->on_cancel(signals->arg);
 }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "api/internal.h"
@@ -72,6 +73,7 @@ static uint64_t mark(void *arg)
     return r->rank == 0 ? run_folder_mark(r->all->folder) : 0;
 }
 
+/* A hash as floats, which add up without rounding. */
 #define DIGITS 8u
 
 static uint64_t hash_text(const char *text)
@@ -82,20 +84,45 @@ static uint64_t hash_text(const char *text)
     return hash;
 }
 
-/* Sums over ranks with other kernels than ours would be equal on no other placement. Equal digits
- * of a hash add up to so many times ours. */
+/* Every trainer puts its own in its place, and the sum has all. *other: the first whose is not
+ * that of trainer 0; world where all are equal. */
+static int find_other(struct train_rank *r, uint64_t hash, uint32_t *other, struct error *error)
+{
+    uint32_t world = r->all->world;
+    float *all = calloc((size_t)world * DIGITS, sizeof *all);
+    if (all == NULL)
+        return error_set(error, TR_ENOMEM, "no memory to compare %u trainers", world);
+    for (uint32_t i = 0; i < DIGITS; i++)
+        all[r->rank * DIGITS + i] = (float)(hash >> (8 * i) & 0xff);
+    int rv = reduce(r, all, (size_t)world * DIGITS, error);
+    for (*other = 1; *other < world; (*other)++)
+        if (memcmp(all, &all[*other * DIGITS], DIGITS * sizeof *all) != 0)
+            break;
+    free(all);
+    return rv;
+}
+
+/* Trainers with other batches than the rest would wait for steps that nobody takes, or add
+ * gradients of another model. */
+static int compare_jobs(struct train_rank *r, struct error *error)
+{
+    uint32_t other;
+    int rv = find_other(r, r->all->job_hash, &other, error);
+    if (rv == 0 && other < r->all->world)
+        rv = error_set(error, TR_EMISMATCH, "trainer %u has other options, another deal or another "
+                       "graph than trainer 0; start all trainers with the same", other);
+    return rv;
+}
+
+/* Sums over ranks with other kernels than ours would be equal on no other placement. */
 static int compare_kernels(struct train_rank *r, struct error *error)
 {
-    uint64_t hash = hash_text(model_kernels_text(r->model));
-    float digits[DIGITS];
-    for (uint32_t i = 0; i < DIGITS; i++)
-        digits[i] = (float)(hash >> (8 * i) & 0xff);
-    int rv = reduce(r, digits, DIGITS, error);
-    for (uint32_t i = 0; i < DIGITS && rv == 0; i++)
-        if (digits[i] != (float)((hash >> (8 * i) & 0xff) * r->all->world))
-            rv = error_set(error, TR_EMISMATCH, "trainer %u computes with '%s', others don't: "
-                           "their results differ; leave --reproducible out to train all the same",
-                           r->rank, model_kernels_text(r->model));
+    uint32_t other;
+    int rv = find_other(r, hash_text(model_kernels_text(r->model)), &other, error);
+    if (rv == 0 && other < r->all->world)
+        rv = error_set(error, TR_EMISMATCH, "trainer %u computes with other kernels than trainer 0 "
+                       "('%s' here): their results differ; leave --reproducible out to train all "
+                       "the same", other, model_kernels_text(r->model));
     return rv;
 }
 
@@ -103,6 +130,8 @@ static int rewind_run(void *arg, uint64_t to, struct error *error)
 {
     struct train_rank *r = arg;
     int rv = r->rank == 0 ? run_folder_rewind(r->all->folder, to, error) : 0;
+    if (rv == 0 && r->all->world > 1)
+        rv = compare_jobs(r, error);
     if (rv == 0 && r->all->world > 1 && r->all->reproducible)
         rv = compare_kernels(r, error);
     return rv;

@@ -38,6 +38,7 @@ struct training {
     struct run_job_split test;
     struct process process; /* of a cluster */
     bool in_cluster;
+    bool taken; /* the run's folder, by another run */
     struct signals signals;
     struct cancel cancel;
     struct progress progress;
@@ -128,12 +129,13 @@ static void dump(void *arg)
         (void)tr_session_dump(t->job.session);
 }
 
-/* What ends the job, and the dumps that SIGUSR1 asks for. Warnings (a turn was long) would only
- * puzzle: what matters of them comes back as an error. */
+/* What ends the job, and the dumps that SIGUSR1 asks for. Warnings of one process alone would only
+ * puzzle: what matters of them comes back as an error. Those of a cluster say who is refused. */
 static void log_line(void *arg, int level, const char *line)
 {
-    (void)arg;
-    if (level == LOG_LEVEL_ERROR || strncmp(line, "dump: ", 6) == 0)
+    const struct training *t = arg;
+    int most = t->in_cluster ? LOG_LEVEL_WARN : LOG_LEVEL_ERROR;
+    if (level <= most || strncmp(line, "dump: ", 6) == 0)
         fprintf(stderr, "troupe train: %s\n", line);
 }
 
@@ -252,25 +254,26 @@ static int refuse_checkpoints(const struct training *t, struct error *error)
     int rv = 0;
     if (folder == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory", t->checkpoints);
-    else if (!files_exists(files_posix, folder))
-        rv = 0;
-    else if (t->values->replace && t->values->checkpoints == NULL)
-        rv = files_remove_tree(files_posix, folder, error);
-    else
-        rv = error_set(error, TR_EEXIST, "%s is there already; go on from it with --resume, or "
-                       "remove it", folder);
+    else if (checkpoint_is_any(files_posix, folder) && t->values->replace &&
+             t->values->checkpoints == NULL)
+        rv = checkpoint_prune(files_posix, folder, 0, error);
+    else if (checkpoint_is_any(files_posix, folder))
+        rv = error_set(error, TR_EEXIST, "%s has checkpoints already; go on from them with --resume, "
+                       "or remove them", folder);
     free(folder);
     return rv;
 }
 
 static int open_folder(struct training *t, struct error *error)
 {
-    if (!keeps_run(t))
-        return 0;
-    int rv = refuse_checkpoints(t, error);
-    if (rv == 0 && resumes(t) && files_exists(files_posix, t->values->run))
+    /* Each host looks into its own folder where they share none. */
+    bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL;
+    int rv = own || keeps_run(t) ? refuse_checkpoints(t, error) : 0;
+    if (rv != 0 || !keeps_run(t))
+        return rv;
+    if (resumes(t) && files_exists(files_posix, t->values->run))
         rv = run_folder_resume(&t->folder, files_posix, t->values->run, error);
-    else if (rv == 0)
+    else
         rv = run_folder_create(&t->folder, files_posix, t->values->run, t->values->replace, error);
     if (rv != 0)
         return rv;
@@ -387,15 +390,17 @@ static int do_job(struct training *t, struct error *error)
 
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
-    const struct run_job_hooks hooks = {.log = log_line, .cancel = &t->cancel};
+    const struct run_job_hooks hooks = {.log = log_line, .log_arg = t, .cancel = &t->cancel};
     struct process_metrics metrics = {0};
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
     if (rv == 0)
         rv = open_splits(t, error);
-    if (rv == 0)
+    if (rv == 0) {
         rv = open_folder(t, error);
+        t->taken = rv == TR_EEXIST;
+    }
     if (rv == 0 && t->in_cluster)
         rv = process_ready(&t->process, t->job.session, t->job.graph, error);
     else if (rv == 0)
@@ -469,5 +474,9 @@ int train_run(const struct invocation *invocation, const void *values)
     rv = run_all(&t, &layout, &error);
     process_fini(&t.process);
     run_config_fini(&t.config);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    if (rv == 0)
+        return EXIT_DONE;
+    if (t.in_cluster && t.taken) /* a launcher would start it again, to go on with another's run */
+        return fail_usage(invocation, &error);
+    return t.in_cluster ? process_fail(invocation, &error) : fail(invocation, &error);
 }

@@ -84,7 +84,7 @@ troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --
 expect "other options are refused" fails_with "differs"
 troupe train "$work/p2/toy.json" --run "$work/other" $options --trainers 3 --checkpoint-every 3 \
     --checkpoints "$work/killed-3/checkpoints"
-expect "checkpoints of another run are refused" fails_with "there already"
+expect "checkpoints of another run are refused" fails_with "has checkpoints already"
 troupe train "$work/p2/toy.json" --run "$work/killed-3" $options --trainers 3 --resume --replace
 expect "--resume and --replace disagree" refuses_with "resume"
 

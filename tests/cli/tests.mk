@@ -21,6 +21,7 @@ cli_shell_tests = \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
     tests/cli/man.sh \
+    tests/cli/mismatch.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \

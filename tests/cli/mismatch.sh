@@ -1,0 +1,100 @@
+# Processes of one job that were not given the same: who differs is refused with a sentence that
+# says in what, and nobody waits for ever.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+port=$((20000 + $$ % 10000))
+
+generate() {
+    "$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --seed "$2" \
+        --out "$work/raw-$1" --quiet >"$work/out" 2>"$work/err" || exit 99
+    "$TROUPE" partition "$work/raw-$1" --parts 2 --method random --seed "$2" --name toy \
+        --out "$work/$1" --quiet >"$work/out" 2>"$work/err" || exit 99
+}
+generate g 1
+generate other 2
+mkdir -m 700 "$work/s" || exit 99
+# cluster FILE SERVERS
+cluster() {
+    cat >"$work/$1" <<E2
+{"name": "job", "graph": "g/toy.json", "checkpoints": {"folder": "checkpoints", "every": 2},
+ "hosts": [{"name": "a", "unix": "s", "servers": $2, "samplers": 1, "trainers": 2,
+            "processes": "role"}]}
+E2
+}
+cluster c.json 1
+cluster two.json 2
+
+# begin PROCESS COMMAND OPTIONS...: in the background, its output in $work/PROCESS
+begin() {
+    process=$1
+    shift
+    timeout 100 "$TROUPE" "$@" --process "$process" >"$work/$process" 2>&1 </dev/null &
+    eval "pid_$process=\$!"
+}
+# ended PROCESS: waits for it, and keeps its exit code and what it said
+ended() {
+    eval "wait \$pid_$1"
+    code=$?
+    cp "$work/$1" "$work/err"
+}
+stop() { eval "kill \$pid_$1 2>/dev/null; wait \$pid_$1"; }
+train="train --cluster $work/c.json --epochs 2 --hidden 8 --quiet"
+
+# Trainers that take steps of another size.
+begin 0 serve --cluster "$work/c.json"
+begin 1 sample --cluster "$work/c.json"
+begin 2 $train --batch-size 32 --run "$work/run"
+begin 3 $train --batch-size 48 --run "$work/unused"
+ended 3
+expect "a trainer with another batch size is refused" refuses_with "trainer 1 has other options"
+ended 2
+expect "the other one says the same" refuses_with "trainer 1 has other options"
+stop 1
+stop 0
+
+# A server of another graph, and one of another cluster file.
+begin 0 serve --cluster "$work/c.json"
+begin 1 sample "$work/other/toy.json" --cluster "$work/c.json"
+ended 1
+expect "a sampler of another graph is refused" refuses_with "process 1 has another graph"
+begin 2 sample --cluster "$work/two.json"
+ended 2
+expect "a process of another cluster file is refused" refuses_with "process 2 has another plan"
+stop 0
+
+# A run that is there: another start would not make it go away, and must not go on with it.
+run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 2 --hidden 8 --quiet
+expect "a job trains" exited 0
+cp "$work/taken/metrics.jsonl" "$work/before"
+run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 3 --hidden 8 --quiet
+expect "its run is not overwritten" fails_with "trainer 2.*there already\|has checkpoints already"
+expect "and nobody is started again" [ "$(grep -c 'started, process number' "$work/err")" = 4 ]
+expect "it is as it was" cmp -s "$work/before" "$work/taken/metrics.jsonl"
+touch "$work/checkpoints/mine"
+run timeout 100 "$TROUPE" launch "$work/c.json" --run "$work/taken" -- --epochs 3 --hidden 8 --quiet --replace
+expect "--replace trains anew" exited 0
+expect "and removes nothing but checkpoints" [ -e "$work/checkpoints/mine" ]
+
+# Two ends with different keys: each says so.
+cat >"$work/tcp.json" <<E2
+{"name": "tcp", "graph": "g/toy.json", "tls": {"shared_key": "key"},
+ "hosts": [{"name": "a", "address": "127.0.0.1", "port": $port, "trainers": 0},
+           {"name": "b", "address": "127.0.0.1", "port": $((port + 1)), "trainers": 0}]}
+E2
+sed 's/"key"/"other-key"/' "$work/tcp.json" >"$work/other.json"
+umask 077
+echo 000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f >"$work/key"
+echo 101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f >"$work/other-key"
+begin 0 sample --cluster "$work/tcp.json"
+begin 1 sample --cluster "$work/other.json"
+tries=0
+until grep -q refused "$work/0" && grep -q "connection with" "$work/1"; do
+    tries=$((tries + 1))
+    [ $tries -lt 400 ] || break
+    sleep 0.05
+done
+expect "who listens says that it refused a wrong key" grep -q "was refused by us: " "$work/0"
+expect "who connects says that its key was refused" grep -q "connection with" "$work/1"
+stop 0
+stop 1
+finish
