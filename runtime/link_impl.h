@@ -253,7 +253,7 @@ void link_drop_wire(struct link *link); /* and its connection */
 int link_acknowledged(struct link *link, const struct wire_ack *ack);
 void link_forget_received(struct link *link, int lane); /* frees what the other side has */
 void link_rewind(struct link *link); /* what was sent and not acknowledged is to be sent again */
-void link_peer_down(struct link *link, const char *why);
+void link_peer_down(struct link *link, const char *why); /* NULL: it said goodbye */
 void link_take_returned(struct link *link);
 void link_turn_queue_around(struct link *link, bool all);
 void link_update_seen(struct link *link);

@@ -341,7 +341,7 @@ static bool parse(struct link *link)
         stall(link);
         return false;
     case STEP_ENDED:
-        link_peer_down(link, "it said goodbye");
+        link_peer_down(link, NULL);
         return false;
     case STEP_DENIED:
         links_count_refusal(link->links, LINKS_REFUSED_DENIED, "a guest", true);

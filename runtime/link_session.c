@@ -295,8 +295,9 @@ void link_peer_down(struct link *link, const char *why)
     link->corrupt_times = link->silent_ticks = 0;
     link->overflown = false;
     if (gone != 0) {
-        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: node %u incarnation %u is down: %s",
-                  link->links->node->id, link->node, gone, why);
+        log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
+                  "node %u: node %u incarnation %u is down: %s", link->links->node->id, link->node,
+                  gone, why != NULL ? why : "it said goodbye");
         link->fenced = gone;
         link->incarnation = 0;
         atomic_store(&link->returned, 0);
