@@ -85,7 +85,7 @@ static void try_again_or_exit(struct actor *self, struct member *member, int sta
     }
     if (status == TR_ECANCELED) /* self is ending */
         return;
-    if (why != NULL && why->code != 0 && status != TR_ECLOSED)
+    if (why != NULL && why->code != 0 && status != TR_ECLOSED && status != TR_EEND)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "the coordinator refuses this process: %s",
                   why->text);
     give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
