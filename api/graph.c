@@ -151,8 +151,11 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
         rv = init_cast(graph);
     if (rv == 0)
         rv = start_node(graph, &error);
-    if (rv == 0)
+    if (rv == 0) {
         rv = wait_started(graph);
+        if (rv == TR_ECLOSED && node_failure(graph->node) != 0)
+            rv = node_failure(graph->node); /* why it closed */
+    }
     if (rv == 0)
         rv = adopt(session, graph);
     if (rv == 0) {
