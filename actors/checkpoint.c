@@ -139,16 +139,14 @@ static int check_parts(struct files *files, const char *aside,
     return rv;
 }
 
-int checkpoint_commit(struct files *files, const char *folder,
-                      const struct checkpoint_manifest *manifest, uint32_t keep,
-                      struct error *error)
+int checkpoint_make(struct files *files, const char *folder,
+                    const struct checkpoint_manifest *manifest, uint32_t keep,
+                    struct error *error)
 {
     char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     char *final = checkpoint_path(folder, manifest->step);
     int rv = aside == NULL || final == NULL ? no_memory(folder, error)
-                                            : check_parts(files, aside, manifest, error);
-    if (rv == 0)
-        rv = write_manifest(files, aside, manifest, error);
+                                            : write_manifest(files, aside, manifest, error);
     if (rv == 0)
         rv = replace(files, folder, aside, final, error);
     /* It is made, whatever becomes of older ones; what stays is removed after the next. */
@@ -157,6 +155,16 @@ int checkpoint_commit(struct files *files, const char *folder,
     free(final);
     free(aside);
     return rv;
+}
+
+int checkpoint_commit(struct files *files, const char *folder,
+                      const struct checkpoint_manifest *manifest, uint32_t keep,
+                      struct error *error)
+{
+    char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
+    int rv = aside == NULL ? no_memory(folder, error) : check_parts(files, aside, manifest, error);
+    free(aside);
+    return rv != 0 ? rv : checkpoint_make(files, folder, manifest, keep, error);
 }
 
 int checkpoint_find(struct files *files, const char *folder, uint64_t step,

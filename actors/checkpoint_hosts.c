@@ -154,7 +154,7 @@ int checkpoint_receive(struct files *files, const char *folder,
         char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
         rv = aside == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
         if (rv == 0)
-            rv = checkpoint_commit(files, folder, manifest, keep, error);
+            rv = checkpoint_make(files, folder, manifest, keep, error);
         free(aside);
     }
     struct sweep sweep = { files, folder, manifest->step, manifest->era };
