@@ -77,6 +77,11 @@ static uint64_t now_us(void)
     return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
 }
 
+/* Ports that processes are to listen at. */
+#define HOLD_FIRST 12000u
+#define HOLD_PORTS 18000u
+#define HOLD_TRIES 1000
+
 static void give_up(const char *what)
 {
     perror(what);
@@ -89,17 +94,40 @@ static struct sockaddr_in loopback(uint16_t port)
                                 .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
 
+static int open_socket(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        give_up("disturb: a socket");
+    return fd;
+}
+
 /* A socket bound to a port that the kernel chose. */
 static int open_port(uint16_t *port)
 {
     struct sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) != 0 ||
+    int fd = open_socket();
+    if (bind(fd, (struct sockaddr *)&address, size) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &size) != 0)
         give_up("disturb: a port");
     *port = ntohs(address.sin_port);
     return fd;
+}
+
+/* A port that is free now, for a process that begins to listen there later. Below those that the
+ * kernel gives to who connects: one of these would be somebody's by then. */
+static int hold_port(uint16_t *port)
+{
+    int fd = open_socket();
+    for (int i = 0; i < HOLD_TRIES; i++) {
+        *port = (uint16_t)(HOLD_FIRST + (uint32_t)(getpid() * 7 + i * 13) % HOLD_PORTS);
+        struct sockaddr_in address = loopback(*port);
+        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+            return fd;
+    }
+    give_up("disturb: a port to hold");
+    return -1;
 }
 
 static void open_ports(struct relay *relay)
@@ -108,7 +136,7 @@ static void open_ports(struct relay *relay)
     for (int i = 0; i < relay->count; i++) {
         uint16_t port;
         relay->listeners[i] = open_port(&port);
-        held[i] = open_port(&relay->targets[i]);
+        held[i] = hold_port(&relay->targets[i]);
         if (listen(relay->listeners[i], 64) != 0)
             give_up("disturb: listen");
         printf("%u %u\n", port, relay->targets[i]);
