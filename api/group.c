@@ -179,7 +179,8 @@ static int fail(struct tr_group *group, const struct asked *asked, int rv,
                          asked->name, tr_strerror(rv));
 }
 
-/* take may be NULL; it keeps what it wants of the reply. */
+/* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
+ * have closed the group. */
 static int run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
                int (*take)(struct tr_group *group, const struct message *reply, void *arg),
                void *arg)
@@ -215,11 +216,11 @@ struct values {
 static int take_sums(struct tr_group *group, const struct message *reply, void *arg)
 {
     const struct values *to = arg;
-    (void)group;
     if (reply->frame.body_bytes != to->count * sizeof(float))
         return TR_EFORMAT;
     if (to->count > 0)
         memcpy(to->values, message_body(reply), to->count * sizeof(float));
+    group->reductions++;
     return 0;
 }
 
@@ -234,9 +235,7 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
                              PRIu64, count, (uint64_t)REDUCER_VALUES_MAX);
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
-    int rv = run(group, &asked, timeout_ns, take_sums, &to);
-    group->reductions += rv == 0;
-    return rv;
+    return run(group, &asked, timeout_ns, take_sums, &to);
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -248,13 +247,19 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
+static int count_barrier(struct tr_group *group, const struct message *reply, void *arg)
+{
+    (void)reply;
+    (void)arg;
+    group->barriers++;
+    return 0;
+}
+
 int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns)
 {
     const struct asked asked = { .name = "barrier", .operation = MSG_GROUP_BARRIER,
                                  .value = hash_name(name), .count = group->barriers + 1 };
-    int rv = run(group, &asked, timeout_ns, NULL, NULL);
-    group->barriers += rv == 0;
-    return rv;
+    return run(group, &asked, timeout_ns, count_barrier, NULL);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,

@@ -139,8 +139,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         fail_msg("trainer %u, stage %d: %s: %s", t->rank, (int)t->stage, tr_error_name(status),
                  error.text);
     message_release(self, reply);
-    if (t->stage != DONE)
-        later(self, t, t->stage == REDUCE ? THINK_NS : MS);
+    later(self, t, t->stage == DONE ? ENV_SECOND_NS : t->stage == REDUCE ? THINK_NS : MS);
 }
 
 static void found(struct actor *self, void *arg, int status, struct address address)
@@ -181,8 +180,10 @@ static void go_on(struct actor *self, void *arg)
 {
     struct trainer *t = arg;
     char name[DIRECTORY_NAME_MAX];
-    if (t->stage == DONE)
+    if (t->stage == DONE) { /* until it is called back */
+        later(self, t, ENV_SECOND_NS);
         return;
+    }
     if (t->stage != FIND) {
         ask(self, t);
         return;
@@ -277,6 +278,15 @@ static bool may_lose_disk(const struct run *run)
     return !run->spread.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
 }
 
+/* Whoever died before it heard that the last checkpoint was made begins again, and those that had
+ * heard of it and ended are needed for that, as a launcher knows. */
+static void call_back(struct run *run)
+{
+    for (uint32_t i = 0; i < run->spread.layout->trainers && !all_done(run); i++)
+        if (run->trainers[i].stage == DONE)
+            run->trainers[i].stage = RESTORE;
+}
+
 static void strike(struct run *run)
 {
     uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
@@ -290,6 +300,7 @@ static void strike(struct run *run)
     (void)let_run(run, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
                                                          : 3 * SPREAD_DEAD_NS);
     start_process(run, process);
+    call_back(run);
 }
 
 static const struct spread_layout layouts[] = {
