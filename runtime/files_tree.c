@@ -72,8 +72,8 @@ int files_make_folders(struct files *files, const char *path, struct error *erro
         int made = files->mkdir(files, copy, 0777);
         if (made < 0 && made != -EEXIST)
             rv = error_set_errno(error, -made, "%s: cannot make the folder", copy);
-        else if (made == 0)
-            rv = sync_parent(files, copy, error);
+        else if (made == 0 && (rv = sync_parent(files, copy, error)) < 0)
+            files->rmdir(files, copy); /* whoever finds it there takes its name for synced */
         *slash = was;
         if (was == '\0')
             break;
