@@ -36,7 +36,8 @@ zlib1g-dev           has_library zlib'
 needed_to_check="$needed_to_build
 libcmocka-dev        has_library cmocka
 iproute2             has_command ip
-mandoc               has_command mandoc"
+mandoc               has_command mandoc
+openssl              has_command openssl"
 
 # Prints the packages of a list whose things are not there.
 missing_of() {
