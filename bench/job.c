@@ -12,17 +12,12 @@
 #include <unistd.h>
 
 #include "bench/clock.h"
+#include "bench/take.h"
 #include "bench/walk.h"
 #include "runtime/files.h"
 
 #define NEXT_NS INT64_C(120000000000)
 #define LOOK_MS 20
-
-static int fail(struct job *job, int rv, struct error *error)
-{
-    return error_set(error, rv, "%s", job->session != NULL ? tr_session_error(job->session)
-                                                           : "out of memory");
-}
 
 /* Ports that are free now; all are held until each has one. */
 static int find_ports(uint32_t count, uint16_t *ports, struct error *error)
@@ -116,31 +111,9 @@ static void close_handles(struct job *job)
     tr_session_close(job->session);
 }
 
-static uint64_t count_edges(const struct tr_batch *batch)
-{
-    struct tr_block block;
-    uint64_t edges = 0;
-    for (uint32_t layer = 0; layer < BARE_LAYERS; layer++)
-        if (tr_batch_block(batch, layer, 0, &block) == 0)
-            edges += block.num_edges;
-    return edges;
-}
-
 int job_take(struct job *job, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    *edges = 0;
-    for (uint64_t i = 0; i < batches;) {
-        struct tr_batch *batch;
-        int rv = tr_loader_next(job->loader, NEXT_NS, &batch);
-        if (rv == TR_EEND)
-            continue; /* the next call begins the next epoch */
-        if (rv != 0)
-            return fail(job, rv, error);
-        *edges += count_edges(batch);
-        tr_batch_release(batch);
-        i++;
-    }
-    return 0;
+    return take_batches(job->session, job->loader, batches, NEXT_NS, edges, error);
 }
 
 /* The others. */
@@ -227,10 +200,10 @@ int job_open(struct job *job, enum job_shape shape, uint32_t num_processes, cons
     if (rv == 0)
         rv = start_others(job, loading, error);
     if (rv == 0 && (rv = open_graph(job, num_processes - 1)) != 0)
-        fail(job, rv, error);
+        take_failed(job->session, rv, error);
     if (rv == 0 && loading &&
         (rv = open_loader(job, shape == JOB_SHARED ? num_processes - 1 : 0)) != 0)
-        fail(job, rv, error);
+        take_failed(job->session, rv, error);
     if (rv == 0)
         rv = hear_others(job, error);
     if (rv != 0)

@@ -7,6 +7,7 @@
 #include <troupe/troupe.h>
 
 #include "bench/clock.h"
+#include "bench/take.h"
 #include "bench/walk.h"
 #include "partition/store.h"
 
@@ -36,12 +37,6 @@ struct pairing {
     uint64_t next;
     bool rows;
 };
-
-static int fail(struct loading *loading, int rv, struct error *error)
-{
-    return error_set(error, rv, "%s", loading->session != NULL
-                                          ? tr_session_error(loading->session) : "out of memory");
-}
 
 static void close_loading(struct loading *loading)
 {
@@ -80,7 +75,7 @@ static int open_loading(struct loading *loading, const char *path, uint32_t loop
         rv = tr_loader_open(loading->graph, loading->nodes, &options, &loading->loader);
     if (rv == 0)
         return 0;
-    fail(loading, rv, error);
+    take_failed(loading->session, rv, error);
     close_loading(loading);
     return rv;
 }
@@ -97,31 +92,9 @@ static void settle(void)
     }
 }
 
-static uint64_t count_edges(const struct tr_batch *batch)
-{
-    struct tr_block block;
-    uint64_t edges = 0;
-    for (uint32_t layer = 0; layer < BARE_LAYERS; layer++)
-        if (tr_batch_block(batch, layer, 0, &block) == 0)
-            edges += block.num_edges;
-    return edges;
-}
-
 int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    *edges = 0;
-    for (uint64_t i = 0; i < batches;) {
-        struct tr_batch *batch;
-        int rv = tr_loader_next(loading->loader, TR_WAIT_FOREVER, &batch);
-        if (rv == TR_EEND)
-            continue; /* the next call begins the next epoch */
-        if (rv != 0)
-            return fail(loading, rv, error);
-        *edges += count_edges(batch);
-        tr_batch_release(batch);
-        i++;
-    }
-    return 0;
+    return take_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges, error);
 }
 
 static int measure_ours(void *arg, double *value, struct error *error)

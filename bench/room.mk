@@ -29,5 +29,6 @@ libtr_bench_la_SOURCES = \
     bench/loading.c bench/loading.h \
     bench/messages.c bench/messages.h \
     bench/step.c bench/step.h \
+    bench/take.c bench/take.h \
     bench/talk.c bench/talk.h \
     bench/walk.c bench/walk.h
