@@ -29,20 +29,27 @@ static const char *say(const struct place_wanted *wanted, const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+bool place_read_number(const char *text, uint32_t *number)
+{
+    char *end;
+    *number = PLACE_NONE;
+    if (text == NULL)
+        return true;
+    errno = 0;
+    unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PLACE_NONE)
+        return false;
+    *number = (uint32_t)value;
+    return true;
+}
+
 /* *number: PLACE_NONE where the environment says nothing. */
 static int say_number(const struct place_wanted *wanted, const char *name, uint32_t *number,
                       struct error *error)
 {
     const char *text = say(wanted, name);
-    char *end;
-    *number = PLACE_NONE;
-    if (text == NULL)
-        return 0;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PLACE_NONE)
+    if (!place_read_number(text, number))
         return error_set(error, TR_EINVAL, "%s=%s in the environment is no number", name, text);
-    *number = (uint32_t)value;
     return 0;
 }
 

@@ -19,6 +19,7 @@
 #ifndef CLI_PLACE_H
 #define CLI_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "actors/cluster.h"
@@ -47,5 +48,8 @@ enum launcher_role place_role(const struct plan *plan, uint32_t process);
 /* Is it a process of that role? If not, the sentence says which command starts it. */
 int place_check(const struct plan *plan, uint32_t process, enum launcher_role role,
                 struct error *error);
+
+/* A number below PLACE_NONE, which a NULL text gives; false: the text is no such number. */
+bool place_read_number(const char *text, uint32_t *number);
 
 #endif

@@ -75,15 +75,8 @@ bool process_in_cluster(const struct process_values *values)
 
 static int read_number(const char *option, const char *text, uint32_t *number, struct error *error)
 {
-    char *end;
-    *number = PLACE_NONE;
-    if (text == NULL)
-        return 0;
-    errno = 0;
-    unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PLACE_NONE)
+    if (!place_read_number(text, number))
         return error_set(error, TR_EINVAL, "--%s %s: give a number from 0 on", option, text);
-    *number = (uint32_t)value;
     return 0;
 }
 
