@@ -3,8 +3,8 @@
  *
  * The plan says what each process of a job plays; a job of one process has a plan too. One root
  * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy and
- * a reducer for each of its trainers, and the client, spread over the loops, and starts again what fails. The
- * session and the simulator run this same tree.
+ * a reducer for each of its trainers, and the client, spread over the loops, and starts again what
+ * fails. The session and the simulator run this same tree.
  *
  * Ownership: a cast owns the arguments of its actors; it and what its options name outlive them.
  * Thread rules: the actor's; init and fini on any thread while no actor runs.

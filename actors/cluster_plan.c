@@ -208,8 +208,9 @@ static int check_security(const struct cluster *cluster, struct error *error)
     if (cluster->hosts[0].unix_folder != NULL || tls || cluster->insecure_network)
         return 0;
     return error_set(error, TR_EINVAL, "%s: its hosts talk over TCP, and nothing says who they "
-                     "are; give \"tls\" (`troupe cluster keys` makes the keys), start it with `troupe launch`, "
-                     "or give \"insecure_network\": true where nobody else can reach them",
+                     "are; give \"tls\" (`troupe cluster keys` makes the keys), start it with "
+                     "`troupe launch`, or give \"insecure_network\": true where nobody else can "
+                     "reach them",
                      cluster->path);
 }
 

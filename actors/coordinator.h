@@ -11,7 +11,7 @@
  * joins anew or asks to be restored: all are told, and what they do in it is refused with
  * TR_EROLLBACK. The next begins when all of them asked to be restored, from the newest checkpoint
  * that is whole. A coordinator that was started again knows no era until members join that are in
- * one: it rolls nobody back by itself. Where checkpoints are kept, and how many (0: 2), trainers say.
+ * one: it rolls nobody back by itself. Trainers say where checkpoints are kept and how many (0: 2).
  *
  * In a plan of several hosts the checkpoint is chosen among what their keepers have, and a manifest
  * is on two hosts before a checkpoint counts as made (coordinator_hosts.c).

@@ -34,7 +34,7 @@ struct barrier_name {
     uint32_t num_open;
     struct outcome outcomes[COORDINATOR_OUTCOMES_MAX]; /* a ring */
     uint64_t num_outcomes;
-    uint64_t newest, passed; /* sequences: the last that ended, the last that all came to; 0: none */
+    uint64_t newest, passed; /* sequences: the last that ended, that all came to; 0: none */
 };
 
 static void answer(struct actor *self, struct message *request, int status)

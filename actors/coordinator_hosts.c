@@ -3,8 +3,8 @@
  * keepers, in the same way where they do share one.
  *
  * The newest manifest that any host has is taken when each of its parts is whole on the host of its
- * rank or on the one that keeps copies for it; else the next older one. Then every host is given the
- * manifest, so that what it missed while it was away is made good.
+ * rank or on the one that keeps copies for it; else the next older one. Then every host is given
+ * the manifest, so that what it missed while it was away is made good.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -72,8 +72,8 @@ static int check_marks(const struct plan_marks *here, const struct msg_join *hea
                        struct error *error)
 {
     if (head->plan != here->plan)
-        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another plan of the job than "
-                         "the coordinator; give all processes the same cluster file and graph",
+        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another plan of the job "
+                         "than the coordinator; give all processes the same cluster file and graph",
                          process);
     if (head->graph != here->graph)
         return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another graph, or another "

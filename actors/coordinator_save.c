@@ -204,8 +204,8 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
     saving->came = calloc(head->world, sizeof *saving->came);
     saving->requests = calloc(head->world, sizeof(struct message *));
-    if (saving->folder != NULL && saving->given != NULL && saving->manifest.parts != NULL && saving->came != NULL &&
-        saving->requests != NULL)
+    if (saving->folder != NULL && saving->given != NULL && saving->manifest.parts != NULL &&
+        saving->came != NULL && saving->requests != NULL)
         return saving;
     free(saving->folder);
     free(saving->given);

@@ -29,7 +29,7 @@ struct coordinator {
     uint32_t num_barriers;
     struct epoch_mark *epochs;
     uint32_t num_epochs;
-    struct message **dones;   /* [options->trainers]: that wait for the others; NULL: has not come */
+    struct message **dones;   /* [options->trainers]: that wait for the others; NULL: didn't come */
     uint32_t num_done;
     bool over;                /* all trainers were done: nothing rolls that back */
     unsigned char *told;      /* [options->trainers]: knows it, or is not here any more */

@@ -91,8 +91,9 @@ struct message *keeper_commit(struct actor *self, const char *folder, uint32_t k
     for (uint32_t rank = 0; rank < manifest->world && entries != NULL; rank++)
         entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
                                                        manifest->parts[rank].crc32c };
-    struct message *request =
-        entries == NULL ? NULL : keeper_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
+    struct message *request = NULL;
+    if (entries != NULL)
+        request = keeper_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
     free(entries);
     if (request != NULL)
         *(struct msg_checkpoint_commit *)message_head(request) = (struct msg_checkpoint_commit){

@@ -133,8 +133,8 @@ static void describe(char *text, size_t size, const struct launcher_policy *poli
     else
         snprintf(how, sizeof how, "ended with exit code %d", code);
     if (code == 2 && signal == 0)
-        snprintf(text, size, "process %u (%s) %s: a restart does not mend what it was started with", process,
-                 role, how);
+        snprintf(text, size, "process %u (%s) %s: a restart does not mend what it was started with",
+                 process, role, how);
     else
         snprintf(text, size,
                  "process %u (%s) %s; processes of this role were started again %u times in %llu "
@@ -172,8 +172,8 @@ static void failed(struct launcher_policy *policy, uint32_t process, int code, i
     }
 }
 
-/* Is another process with trainers on its way back? Then who ends well was told of an end of the job
- * that is taken back. */
+/* Is another process with trainers on its way back? Then who ends well was told of an end of the
+ * job that is taken back. */
 static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
 {
     for (uint32_t p = 0; p < policy->count; p++) {

@@ -118,9 +118,9 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
  * started ended with the code that a shell would give it. */
 void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, int code, int signal,
                             uint64_t now_ns);
-/* A witness counts that incarnation of a process as dead. It is killed, for it may be stopped and not
- * know; its end is then a failure like others. Where two say so of each other, the second is not
- * believed. */
+/* A witness counts that incarnation of a process as dead. It is killed, for it may be stopped and
+ * not know; its end is then a failure like others. Where two say so of each other, the second is
+ * not believed. */
 void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
                             uint32_t incarnation, uint64_t now_ns);
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns);

@@ -48,8 +48,8 @@ static bool may_pass(int status)
 
 static void say_lost(struct actor *self, const struct member *member)
 {
-    log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator (process %" PRIu32
-              ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
+    log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator "
+              "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
               member->plan != NULL ? member->plan->coordinator : actor_address(self).node,
               patience_ns(member, !member->lost) / 1000000000);
 }
@@ -59,8 +59,8 @@ static void give_up(struct actor *self, struct member *member, int status)
     bool ending = status == TR_ECLOSED; /* the job, or this process */
     bool done = status == TR_EEND && !address_is_none(member->root);
     if (done && actor_stop(self, member->root) == TR_ENOMEM) {
-        timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS, look_for_coordinator,
-                    member);
+        timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS,
+                    look_for_coordinator, member);
         return;
     }
     if (done)

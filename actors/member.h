@@ -42,11 +42,12 @@ struct member {
     struct timer stopping;
 };
 
-/* A member's orderly stop: its coordinator says that the job is over here, so the whole process ends
- * (root, unless it is none), whoever of it has joined at the moment. */
+/* A member's orderly stop: its coordinator says that the job is over here, so the whole process
+ * ends (root, unless it is none), whoever of it has joined at the moment. */
 void member_stop(struct actor *self, struct member *member);
 
-/* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the reason. */
+/* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the
+ * reason. */
 int member_join(struct actor *self, struct member *member);
 
 #endif

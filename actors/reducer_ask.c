@@ -17,7 +17,8 @@ static struct message *make(struct actor *self, const struct reducer *r)
     struct message *request = message_create(self, kinds[op->kind]);
     const char *path = r->options->checkpoints;
     bool with_path = path != NULL && (op->kind == MSG_GROUP_RESTORE || op->kind == MSG_GROUP_SAVE);
-    uint32_t path_bytes = with_path ? (uint32_t)strlen(path) : 0, keep = r->options->checkpoint_keep;
+    uint32_t path_bytes = with_path ? (uint32_t)strlen(path) : 0;
+    uint32_t keep = r->options->checkpoint_keep;
     void *body = request == NULL || !with_path ? NULL
                                                : message_body_alloc(self, request, path_bytes);
     if (request == NULL || (with_path && body == NULL)) {
@@ -132,8 +133,8 @@ static void handle(struct actor *self, int status, const struct error *error)
     else if (may_pass(status) || status == TR_EROLLBACK)
         reducer_again(self);
     else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
-        /* The coordinator's answer comes before our own timer. Without one the outcome is not known,
-         * and the next call asks for the same again. */
+        /* The coordinator's answer comes before our own timer. Without one the outcome is not
+         * known, and the next call asks for the same again. */
         bool told = actor_now_ns(self) < op->until_ns;
         if (op->asks_outcome && told) {
             pass(self, TR_ETIMEDOUT);

@@ -55,8 +55,8 @@ static int check(const struct reducer *r, const struct msg_reduce *head, struct 
     if (head->era > r->era) /* this rank was not told yet that it begins */
         return TR_EFULL;
     if (head->world != o->world || head->rank >= o->world)
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " of %" PRIu32 " reduces with %" PRIu32
-                         " others", head->rank, head->world, o->world);
+        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " of %" PRIu32 " reduces with "
+                         "%" PRIu32 " others", head->rank, head->world, o->world);
     uint64_t from = (uint64_t)head->piece * head->piece_values;
     uint64_t left = from < head->total ? head->total - from : 0;
     if (head->total > REDUCER_VALUES_MAX ||

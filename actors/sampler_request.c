@@ -53,7 +53,8 @@ static size_t samples_bytes(const struct ask *ask, const struct msg_sample_secti
     for (uint32_t i = 0; i < num_sections && bytes < most; i++) {
         uint64_t edges = sections[i].fanout < 0 ? most : (uint64_t)sections[i].fanout;
         uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
-        bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t) + row * sections[i].num_rows;
+        bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
+        bytes += row * sections[i].num_rows;
     }
     return (size_t)(bytes < most ? bytes : most);
 }

@@ -116,7 +116,9 @@ static int fetch_labels(struct run_job *job, const struct tr_feature_info *info,
     void *labels = malloc(LABELS_AT_ONCE * info->row_bytes);
     struct batch_rows rows = {
         .dtype = info->dtype, .width = 1, .row_bytes = info->row_bytes, .rows = labels};
-    int rv = ids != NULL && labels != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for labels");
+    int rv = 0;
+    if (ids == NULL || labels == NULL)
+        rv = error_set(error, TR_ENOMEM, "no memory for labels");
     for (uint64_t begin = 0; begin < nodes && rv == 0; begin += LABELS_AT_ONCE) {
         uint64_t left = nodes - begin, count = left < LABELS_AT_ONCE ? left : LABELS_AT_ONCE;
         for (uint64_t i = 0; i < count; i++)
@@ -441,7 +443,7 @@ void run_job_split_close(struct run_job_split *split)
     *split = (struct run_job_split){0};
 }
 
-/* Passes over the whole graph take long, and the trainers whose threads these are wait meanwhile. */
+/* Passes over the whole graph take long, and the trainers whose threads these are wait then. */
 static int widen(struct run_job *job, struct error *error)
 {
     if (job->wide == NULL && job->threads_of_all > job->threads)

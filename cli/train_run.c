@@ -175,7 +175,8 @@ static int hash_job(struct training *t, uint64_t *hash, struct error *error)
     json_decref(run);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the configuration");
-    const uint64_t rest[] = {t->ranks.world, t->ranks.deal_hash, tr_graph_num_nodes(t->job.graph, 0),
+    const uint64_t rest[] = {t->ranks.world, t->ranks.deal_hash,
+                             tr_graph_num_nodes(t->job.graph, 0),
                              tr_graph_num_edges(t->job.graph, 0)};
     *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (const char *at = text; *at != '\0'; at++)
@@ -258,8 +259,8 @@ static int refuse_checkpoints(const struct training *t, struct error *error)
              t->values->checkpoints == NULL)
         rv = checkpoint_prune(files_posix, folder, 0, error);
     else if (checkpoint_is_any(files_posix, folder))
-        rv = error_set(error, TR_EEXIST, "%s has checkpoints already; go on from them with --resume, "
-                       "or remove them", folder);
+        rv = error_set(error, TR_EEXIST, "%s has checkpoints already; go on from them with "
+                       "--resume, or remove them", folder);
     free(folder);
     return rv;
 }
@@ -352,7 +353,9 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     free(path);
     layout->checkpoints = t->checkpoints;
     layout->checkpoint_keep = (uint32_t)t->values->checkpoint_keep;
-    return t->checkpoints != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory", t->values->run);
+    if (t->checkpoints == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", t->values->run);
+    return 0;
 }
 
 /* What rank 0's process does with the trained model. */

@@ -180,8 +180,8 @@ struct event_base *env_event_base(struct loop *loop)
     return ((struct driver *)loop->driver)->base;
 }
 
-/* False: no memory. One that fires too early stays: it costs one turn, and setting it anew would cost
- * something at each sleep of a loop whose first timer comes and goes. */
+/* False: no memory. One that fires too early stays: it costs one turn, and setting it anew would
+ * cost something at each sleep of a loop whose first timer comes and goes. */
 static bool arm(struct driver *driver, uint64_t until_ns)
 {
     if (driver->armed_ns <= until_ns)

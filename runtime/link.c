@@ -416,7 +416,7 @@ static void leave_now(struct actor *self, void *arg)
     struct link *link = arg;
     struct links *links = link->links;
     (void)self;
-    /* All leave together: one after the other would be as long as the slowest times their number. */
+    /* All leave together: one after the other would take their number times the slowest. */
     if (!atomic_exchange(&links->leaving, true))
         for (uint32_t i = 0; i < links->num_peers; i++)
             link_note(&links->table[i]);

@@ -204,7 +204,7 @@ struct links {
     struct stream **listeners;  /* [num_listen] */
     struct links_peer *peers;   /* [num_peers] */
     struct link *table;         /* [num_peers] */
-    uint32_t *index;            /* [index_size]: open addressing, 0: empty, else 1 + place in table */
+    uint32_t *index;            /* [index_size]: open addressing; 1 + place in table, 0: empty */
     uint32_t index_mask;
     struct actor *self;         /* the listener's */
     uint32_t spawned;           /* of table */

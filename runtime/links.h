@@ -60,7 +60,7 @@ struct links_peer {
 };
 
 struct links_options {
-    const char *cluster;           /* the name of the cluster and job; peers with another are refused */
+    const char *cluster;           /* the name of the cluster and job; others' peers are refused */
     const struct endpoint *listen; /* [num_listen] */
     uint32_t num_listen;
     const struct links_peer *peers; /* [num_peers], all nodes but this one */
@@ -69,8 +69,9 @@ struct links_options {
     bool insecure_network;           /* TCP without TLS, with a CRC32C per message */
     uint64_t heartbeat_ns, dead_ns;  /* 0: the defaults above */
     uint64_t window_bytes;           /* 0: LINKS_WINDOW_BYTES; no message exceeds half of it */
-    /* An incarnation of a peer was silent for dead_ns and counts as dead. It may be stopped, so that
-     * it can't learn of it: whoever started it has to end it. On any loop's thread; may be NULL. */
+    /* An incarnation of a peer was silent for dead_ns and counts as dead. It may be stopped, so
+     * that it can't learn of it: whoever started it has to end it. On any loop's thread; may be
+     * NULL. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
 };

@@ -31,8 +31,9 @@ static int read_all(const char *path, BIO *bio, STACK_OF(X509) *certificates, st
     bool ended = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
     ERR_clear_error();
     if (!ended || sk_X509_num(certificates) == 0)
-        return error_set(error, TR_EFORMAT, "%s: %s certificate in PEM (-----BEGIN CERTIFICATE-----)",
-                         path, ended ? "holds no" : "holds a damaged");
+        return error_set(error, TR_EFORMAT,
+                         "%s: holds %s certificate in PEM (-----BEGIN CERTIFICATE-----)", path,
+                         ended ? "no" : "a damaged");
     return 0;
 }
 

@@ -460,8 +460,8 @@ struct msg_checkpoint_done {
 /* To a reducer, from its trainer: one operation at a time. */
 enum msg_group_operation {
     MSG_GROUP_RESTORE,
-    /* Body: float values[count]. Value: its number since the trainer was restored, from 1, so that the
-     * last one may be asked for again; 0: the next. */
+    /* Body: float values[count]. Value: its number since the trainer was restored, from 1, so that
+     * the last one may be asked for again; 0: the next. */
     MSG_GROUP_REDUCE,
     MSG_GROUP_BARRIER, /* value: hash of the name; count: its number, as above */
     MSG_GROUP_SAVE,    /* value: the step; body: unsigned char part[count] */

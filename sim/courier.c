@@ -144,8 +144,8 @@ static void check_answer(const struct ticket *ticket, struct message *reply)
     for (uint64_t i = 0; good && i < ticket->bytes; i += 1 + ticket->bytes / 50)
         good = body[i] == fill_of(ticket->value);
     if (!good)
-        fleet_fail(ticket->fleet, "a courier's question of %" PRIu64 " bytes was answered with other "
-                   "bytes", ticket->bytes);
+        fleet_fail(ticket->fleet, "a courier's question of %" PRIu64 " bytes was answered with "
+                   "other bytes", ticket->bytes);
 }
 
 static void called(struct actor *self, void *arg, int status, struct message *reply)
@@ -172,7 +172,8 @@ static void call(struct courier *c, struct pen_friend *friend)
         free(ticket);
         return;
     }
-    ticket->value = ((struct letter *)message_head(request))->value = draws_below(&c->draws, 1 << 30);
+    ticket->value = draws_below(&c->draws, 1 << 30);
+    ((struct letter *)message_head(request))->value = ticket->value;
     uint64_t most = c->fleet->plan.window_bytes / 2 - 256;
     uint64_t bytes = draws_chance(&c->draws, 30) ? draws_below(&c->draws, most) : 0;
     void *body = bytes == 0 ? NULL : message_body_alloc(c->self, request, bytes);
@@ -245,9 +246,9 @@ static void note(struct courier *c, struct message *message)
     if (sender == NULL)
         return;
     if (value <= sender->seen[lane] || (lane == URGENT && value != sender->seen[lane] + 1))
-        fleet_fail(c->fleet, "courier %" PRIu32 ": letter %" PRIu64 " of process %" PRIu32 " in lane %"
-                   PRIu32 " came after %" PRIu64, c->number, value, sender->address.node, lane,
-                   sender->seen[lane]);
+        fleet_fail(c->fleet, "courier %" PRIu32 ": letter %" PRIu64 " of process %" PRIu32
+                   " in lane %" PRIu32 " came after %" PRIu64, c->number, value,
+                   sender->address.node, lane, sender->seen[lane]);
     sender->seen[lane] = value;
 }
 

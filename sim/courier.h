@@ -4,8 +4,8 @@
  *
  * A courier numbers the letters that it sends another, in each lane, and finds those of others in
  * order and without repeats; in the control lane without gaps (the data lane drops what exceeds its
- * bound). It calls others, who send the body back, and cancels some calls; it watches others die. Each
- * call ends once, each watch with one DOWN.
+ * bound). It calls others, who send the body back, and cancels some calls; it watches others die.
+ * Each call ends once, each watch with one DOWN.
  */
 #ifndef SIM_COURIER_H
 #define SIM_COURIER_H

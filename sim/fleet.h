@@ -2,8 +2,8 @@
  * A whole cluster in one thread: its processes, the disk they share, who starts them again, and the
  * tally that oracles read.
  *
- * A process is what `troupe train` or `troupe serve` is: a node with links, the cast of its place in
- * the plan, and in place of each training thread an actor that does what one does (trainee.h). A
+ * A process is what `troupe train` or `troupe serve` is: a node with links, the cast of its place
+ * in the plan, and in place of each training thread an actor that does what one does (trainee.h). A
  * courier in each (courier.h) watches what links promise. Nothing of a process outlives it but what
  * it had synced to the disk.
  *

@@ -51,11 +51,11 @@ static void check_end(struct fleet *fleet, int rc)
 {
     double seconds = (double)(env_sim_now_ns(fleet->env) - ENV_SECOND_NS) / 1e9;
     if (rc == TR_ETIMEDOUT)
-        fleet_fail(fleet, "step %" PRIu64 " of %" PRIu64 " was reached in %.1f virtual seconds, and "
-                   "the job did not end", fleet->furthest, fleet->plan.steps, seconds);
+        fleet_fail(fleet, "step %" PRIu64 " of %" PRIu64 " was reached in %.1f virtual seconds, "
+                   "and the job did not end", fleet->furthest, fleet->plan.steps, seconds);
     else if (rc == TR_EEND)
-        fleet_fail(fleet, "deadlock at step %" PRIu64 " of %" PRIu64 ": nothing can happen any more",
-                   fleet->furthest, fleet->plan.steps);
+        fleet_fail(fleet, "deadlock at step %" PRIu64 " of %" PRIu64 ": nothing can happen any "
+                   "more", fleet->furthest, fleet->plan.steps);
     else if (rc == TR_ERANGE)
         fleet_fail(fleet, "livelock at step %" PRIu64 " of %" PRIu64 ": %" PRIu64 " events",
                    fleet->furthest, fleet->plan.steps, env_sim_steps(fleet->env));

@@ -180,7 +180,9 @@ static bool comes_before(const struct fleet_strike *a, const struct fleet_strike
 
 static void draw_faults(struct fleet_plan *f, struct draws *draws)
 {
-    f->num_strikes = draws_chance(draws, 10) ? 0 : (uint32_t)draws_between(draws, 1, FLEET_FAULTS_MAX);
+    f->num_strikes = 0;
+    if (!draws_chance(draws, 10))
+        f->num_strikes = (uint32_t)draws_between(draws, 1, FLEET_FAULTS_MAX);
     uint64_t kinds = draws_between(draws, 1, (1u << FLEET_FAULT_KINDS) - 1);
     for (uint32_t i = 0; i < f->num_strikes; i++) {
         struct fleet_strike strike = { .draw = draws_below(draws, UINT64_MAX) };
@@ -200,8 +202,8 @@ static void draw_faults(struct fleet_plan *f, struct draws *draws)
     }
 }
 
-/* What each fault lasts, the time until it is noticed twice over (one dead process can hide another),
- * and what the way back takes. */
+/* What each fault lasts, the time until it is noticed twice over (one dead process can hide
+ * another), and what the way back takes. */
 static void limit(struct fleet_plan *f)
 {
     f->limit_ns = BASE_NS + f->steps * 2 * f->think_ns;
@@ -257,8 +259,8 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
                 process->loops, process->num_parts, process->samplers.count,
                 process->trainers.count);
     }
-    fprintf(out, "    job: %" PRIu64 " steps of %" PRIu64 " an epoch, %" PRIu32 " weights, saved every "
-            "%" PRIu32 " (%" PRIu32 " kept), group calls of %" PRIu64 " ms, over in %" PRIu64
+    fprintf(out, "    job: %" PRIu64 " steps of %" PRIu64 " an epoch, %" PRIu32 " weights, saved "
+            "every %" PRIu32 " (%" PRIu32 " kept), group calls of %" PRIu64 " ms, over in %" PRIu64
             " s\n", f->steps, f->steps_epoch, f->values, f->save_every, f->keep, f->group_ns / MS,
             f->limit_ns / ENV_SECOND_NS);
     for (uint32_t i = 0; i < f->num_strikes; i++)

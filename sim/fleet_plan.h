@@ -1,5 +1,5 @@
 /*
- * What is chosen from a seed for a whole cluster: who plays where, what is trained, what goes wrong.
+ * What a seed chooses for a whole cluster: who plays where, what is trained, what goes wrong.
  *
  * Up to five processes on simulated hosts: partitions with replicas, samplers beside trainers or
  * apart from them, one to three trainers, the coordinator anywhere. Windows are small, so that

@@ -43,8 +43,8 @@ static void open_world(struct fleet *fleet)
         struct endpoint *endpoint = &fleet->endpoints[p];
         endpoint->kind = plan->tcp ? ENDPOINT_TCP : ENDPOINT_UNIX;
         endpoint->port = plan->tcp ? (uint16_t)(7000 + p) : 0;
-        snprintf(endpoint->host, sizeof endpoint->host, plan->tcp ? "host%" PRIu32 : "/run/%" PRIu32,
-                 p);
+        snprintf(endpoint->host, sizeof endpoint->host,
+                 plan->tcp ? "host%" PRIu32 : "/run/%" PRIu32, p);
     }
 }
 

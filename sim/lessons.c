@@ -104,8 +104,9 @@ void lessons_fini(struct lessons *lessons)
     free(lessons->losses);
 }
 
-int lessons_check(struct lessons *lessons, const struct placed *placed, uint32_t rank, uint64_t step,
-                  const struct mini_batch *batch, uint64_t *digest, struct error *error)
+int lessons_check(struct lessons *lessons, const struct placed *placed, uint32_t rank,
+                  uint64_t step, const struct mini_batch *batch, uint64_t *digest,
+                  struct error *error)
 {
     const struct fleet_plan *plan = lessons->plan;
     const struct wanted_loader loader = loader_of(plan, rank);

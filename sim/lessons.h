@@ -1,8 +1,8 @@
 /*
  * What training has to come to: pseudo-training, and its undisturbed run.
  *
- * A rank's gradient is a function of its batch's digest and the weights, so a batch that is wrong, a
- * sum in another order, a step done twice or a checkpoint of another step changes every weight
+ * A rank's gradient is a function of its batch's digest and the weights, so a batch that is wrong,
+ * a sum in another order, a step done twice or a checkpoint of another step changes every weight
  * after it. The undisturbed run is computed here in a loop, without actors.
  *
  * Ownership: the struct owns its arrays and borrows the plan. Immutable after lessons_init, but for
@@ -38,7 +38,8 @@ uint64_t lessons_hash(const struct fleet_plan *plan, const float *weights);
 
 /* The rank's batch of a step is what it has to be: 0, or TR_EMISMATCH with a sentence. *digest is
  * that of the batch that came. */
-int lessons_check(struct lessons *lessons, const struct placed *placed, uint32_t rank, uint64_t step,
-                  const struct mini_batch *batch, uint64_t *digest, struct error *error);
+int lessons_check(struct lessons *lessons, const struct placed *placed, uint32_t rank,
+                  uint64_t step, const struct mini_batch *batch, uint64_t *digest,
+                  struct error *error);
 
 #endif

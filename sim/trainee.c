@@ -114,8 +114,8 @@ static void apply(struct trainee *t, const struct message *reply)
     }
     float loss = sums[plan->values];
     if (memcmp(&loss, &t->fleet->lessons.losses[t->step], sizeof loss) != 0)
-        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": the loss is not the undisturbed "
-                   "run's", t->rank, t->step);
+        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": the loss is not that of the "
+                   "undisturbed run", t->rank, t->step);
     lessons_apply(plan, t->weights, sums);
     t->step++;
     t->reductions++;
@@ -135,8 +135,8 @@ static void check_restored(struct trainee *t, uint32_t era)
         fleet_fail(fleet, "trainer %" PRIu32 " was restored to step %" PRIu64 ", but %" PRIu64
                    " was committed", t->rank, t->step, fleet->committed);
     if (era == fleet->last_era && t->step != fleet->last_era_step)
-        fleet_fail(fleet, "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64 ", others at %"
-                   PRIu64, era, t->rank, t->step, fleet->last_era_step);
+        fleet_fail(fleet, "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64
+                   ", others at %" PRIu64, era, t->rank, t->step, fleet->last_era_step);
     t->era = fleet->last_era = era;
     fleet->last_era_step = t->step;
     if (t->step > t->plan->steps ||
@@ -157,8 +157,8 @@ static void restored(struct trainee *t, const struct message *reply)
         lessons_begin(t->plan, t->weights);
     } else if (reply->frame.body_bytes != sizeof *part + bytes || part->step != head->step ||
                part->rank != t->rank) {
-        fleet_fail(t->fleet, "trainer %" PRIu32 " was given %" PRIu64 " bytes that are not its part "
-                   "of step %" PRIu64, t->rank, reply->frame.body_bytes, head->step);
+        fleet_fail(t->fleet, "trainer %" PRIu32 " was given %" PRIu64 " bytes that are not its "
+                   "part of step %" PRIu64, t->rank, reply->frame.body_bytes, head->step);
         return;
     } else {
         memcpy(t->weights, part + 1, bytes);
@@ -229,7 +229,8 @@ static void fail(struct trainee *t, int status, const char *text)
     } else if (status == TR_EFULL || status == TR_ENOMEM || status == TR_ETIMEDOUT ||
                status == TR_EPEERDOWN || status == TR_ECANCELED) {
         go_later(t, AGAIN_NS);
-    } else if ((t->phase == SAVING || t->phase == RESTORING) && (status == TR_EIO || status == TR_ENOSPC)) {
+    } else if ((t->phase == SAVING || t->phase == RESTORING) &&
+               (status == TR_EIO || status == TR_ENOSPC)) {
         fail_saving(t, status);
     } else {
         fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ", phase %d: failed with %s: %s",
@@ -394,8 +395,8 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
         t->fleet->tally.failures_told++;
         go_later(t, AGAIN_NS);
     } else {
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: %s",
-                   t->rank, t->step, tr_error_name(status), error.text);
+        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
+                   "%s", t->rank, t->step, tr_error_name(status), error.text);
     }
 }
 

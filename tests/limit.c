@@ -1,11 +1,12 @@
 /*
  * Runs a test and ends it: limit [-s SECONDS] COMMAND...
  *
- * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, every process
- * of it with its threads and, where gdb is, their stacks, then killed and bailed out of in TAP.
- * Processes that a test leaves behind are killed when it ends: they would hold its output open, and
- * whoever reads that would wait for them. This program adopts orphans, so none gets away, whatever
- * group or session it moved to. It is built without sanitizers: it has to work when they don't.
+ * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, every
+ * process of it with its threads and, where gdb is, their stacks, then killed and bailed out of in
+ * TAP. Processes that a test leaves behind are killed when it ends: they would hold its output
+ * open, and whoever reads that would wait for them. This program adopts orphans, so none gets away,
+ * whatever group or session it moved to. It is built without sanitizers: it has to work when they
+ * don't.
  */
 #include "config.h"
 
@@ -89,7 +90,8 @@ static void kill_family(void)
 }
 
 static const char show_script[] =
-    "exec >&2 </dev/null; pid=$1; echo \"limit: process $pid: $(tr '\\0' ' ' </proc/$pid/cmdline)\"\n"
+    "exec >&2 </dev/null; pid=$1\n"
+    "echo \"limit: process $pid: $(tr '\\0' ' ' </proc/$pid/cmdline)\"\n"
     "grep -E '^(State|PPid|Threads|Sig(Pnd|Blk|Ign|Cgt)|ShdPnd)' /proc/$pid/status\n"
     "for task in /proc/$pid/task/*; do\n"
     "    echo \"thread ${task##*/}: $(cut -d' ' -f3,14,15 $task/stat) in $(cat $task/wchan)\"\n"

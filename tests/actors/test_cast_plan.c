@@ -74,8 +74,8 @@ static void ask(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t 
     struct port *port = world->ports[trainer];
     struct message *request = port_message(port, MSG_BATCH_REQUEST), *reply;
     struct error error = { 0 };
-    *(struct msg_batch_request *)message_head(request) =
-        (struct msg_batch_request){ .loader = spread_loader(&world->spread, trainer), .batch = step, .epoch = epoch };
+    *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
+        .loader = spread_loader(&world->spread, trainer), .batch = step, .epoch = epoch };
     int rv = port_call(port, world->proxies[trainer], request, soon(port), &reply);
     if (rv != 0)
         fail_msg("trainer %u, batch %u of epoch %u: %s", trainer, (unsigned)step, epoch,

@@ -167,7 +167,7 @@ static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
         /* Another rank, another batch size, made in pieces: the same order. */
         assert_memory_equal(last, make_order(&pieces, &other, epoch, 1 + epoch * 100), sizeof last);
     }
-    /* Of seeds that were dealt each rank has an order of its own; the first one's is that of all. */
+    /* Of dealt seeds each rank has an order of its own; the first one's is that of all. */
     other.all_seeds = 3 * SEEDS_MAX;
     assert_memory_not_equal(last, make_order(&pieces, &other, 2, 1000), sizeof last);
     other.rank = 0;

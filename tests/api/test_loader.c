@@ -349,7 +349,8 @@ static void kill_actor(struct job *job, const char *name)
 /* Samplers, servers and the proxy die while batches are on their way: the same batches come. */
 static void deaths_change_nothing(void **state)
 {
-    static const char *const victims[] = { "sampler/0", "part/1", "sampler/1", "proxy/0", "part/0" };
+    static const char *const victims[] = { "sampler/0", "part/1", "sampler/1", "proxy/0",
+                                           "part/0" };
     uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
     struct tr_session_options o;
     struct job job;

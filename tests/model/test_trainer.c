@@ -75,7 +75,8 @@ static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, st
 
 static struct source make_source(struct made_graph *graph, uint32_t end, uint32_t fanout)
 {
-    return (struct source){ { start_epoch, next_batch, release, start_at }, graph, fanout, 0, 0, end, 0, -1 };
+    return (struct source){ { start_epoch, next_batch, release, start_at }, graph, fanout, 0, 0,
+                            end, 0, -1 };
 }
 
 static struct model_config configure(enum model_kind kind)

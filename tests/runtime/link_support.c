@@ -68,8 +68,8 @@ static struct endpoint endpoint_of(const struct cluster *cluster, uint32_t id)
 
 void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint32_t incarnation)
 {
-    struct node_options options = { .id = number, .incarnation = incarnation, .loops = cluster->loops,
-                                    .kinds = link_kinds() };
+    struct node_options options = { .id = number, .incarnation = incarnation,
+                                    .loops = cluster->loops, .kinds = link_kinds() };
     if (getenv("TEST_LOG") != NULL)
         options.log = (struct log_sink){ to_stderr, NULL, LOG_LEVEL_DEBUG };
     struct links_peer peers[CLUSTER_NODES_MAX];

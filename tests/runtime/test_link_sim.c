@@ -265,7 +265,8 @@ static int client_receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops client_ops = { "client", client_start, client_receive, NULL, state_free };
+static const struct actor_ops client_ops = { "client", client_start, client_receive, NULL,
+                                             state_free };
 
 static void to_stderr(void *arg, enum log_level level, const char *line)
 {
@@ -340,7 +341,8 @@ static void replace_failed(struct world *world, struct client_options options[NO
     }
 }
 
-static void one_fault(struct world *world, uint64_t draw, struct client_options options[NODES][NODES])
+static void one_fault(struct world *world, uint64_t draw,
+                      struct client_options options[NODES][NODES])
 {
     struct env *env = world->env;
     uint32_t from = (uint32_t)(draw / 16 % NODES);
@@ -500,7 +502,8 @@ static void nothing_is_lost_repeated_or_left(void **state)
         seeds_note(seed);
         run_seed(seed, &sum);
     }
-    fprintf(stderr, "# %lu answers, %lu timed out, %lu down, %lu cancelled, %lu kills, %lu fenced\n",
+    fprintf(stderr,
+            "# %lu answers, %lu timed out, %lu down, %lu cancelled, %lu kills, %lu fenced\n",
             sum.by_status[0], sum.by_status[-TR_ETIMEDOUT], sum.by_status[-TR_EPEERDOWN],
             sum.by_status[-TR_ECANCELED], sum.kills, sum.fenced);
     if (seeds.end - seeds.begin < SEEDS)

@@ -5,9 +5,9 @@
  *
  * FAULTS are words joined by commas: delay, throttle, split (into writes of one byte), reset (of a
  * connection, after a drawn number of bytes), corrupt (a bit, after a drawn number of bytes); none
- * passes everything on as it is. It relays COUNT ports: for each it prints the one it listens at and
- * a free one, where it expects the server. It ends when its standard input does, and then says what
- * it did.
+ * passes everything on as it is. It relays COUNT ports: for each it prints the one it listens at
+ * and a free one, where it expects the server. It ends when its standard input does, and then says
+ * what it did.
  */
 #include "config.h" /* accept4 */
 
@@ -197,7 +197,8 @@ static void corrupt(struct relay *relay, struct way *way)
 {
     uint64_t end = way->passed + (way->end - way->begin);
     while (way->corrupt_at < end) {
-        way->bytes[way->begin + (way->corrupt_at - way->passed)] ^= (unsigned char)(1 << draw(relay, 8));
+        way->bytes[way->begin + (way->corrupt_at - way->passed)] ^=
+            (unsigned char)(1 << draw(relay, 8));
         way->corrupt_at += 1 + draw(relay, CORRUPT_BYTES);
         relay->corrupted++;
     }
@@ -286,8 +287,9 @@ static void serve(struct relay *relay, struct pair *pair, const struct pollfd *p
         else if (way->begin == way->end && !way->ended && polled[i].revents != 0)
             sound = read_way(relay, way, from, to);
     }
-    bool over = pair->ways[0].ended && pair->ways[1].ended &&
-                pair->ways[0].begin == pair->ways[0].end && pair->ways[1].begin == pair->ways[1].end;
+    bool over = true;
+    for (int i = 0; i < 2; i++)
+        over = over && pair->ways[i].ended && pair->ways[i].begin == pair->ways[i].end;
     if (!sound || over)
         end_pair(pair, !sound);
 }
