@@ -3,37 +3,9 @@
  * values rather than its bytes: what is one type becomes another, numbers become their bounds,
  * values take each other's places, fields go. What stands behind the document stays.
  */
-#include <jansson.h>
-
 #include "tests/fuzz/fuzz.h"
+#include "tests/json_spots.h"
 #include "tests/schemas/random.h"
-
-#define VALUES_MAX 512
-
-/* A place of a value in the document. */
-struct spot {
-    json_t *in, *value;
-    const char *key; /* NULL: the index-th of an array */
-    size_t index;
-};
-
-static size_t collect(json_t *in, struct spot *spots, size_t count)
-{
-    const char *key;
-    json_t *value;
-    size_t index;
-    json_object_foreach(in, key, value) {
-        if (count < VALUES_MAX)
-            spots[count++] = (struct spot){ in, value, key, 0 };
-        count = collect(value, spots, count);
-    }
-    json_array_foreach(in, index, value) {
-        if (count < VALUES_MAX)
-            spots[count++] = (struct spot){ in, value, NULL, index };
-        count = collect(value, spots, count);
-    }
-    return count;
-}
 
 static json_t *make_value(uint64_t *state, const json_t *other)
 {
@@ -62,11 +34,11 @@ static json_t *make_value(uint64_t *state, const json_t *other)
 
 static void change(json_t *root, uint64_t *state)
 {
-    struct spot *spots = malloc(VALUES_MAX * sizeof *spots);
+    struct json_spot *spots = malloc(JSON_SPOTS_MAX * sizeof *spots);
     assert(spots != NULL);
-    size_t count = collect(root, spots, 0);
+    size_t count = json_spots_find(root, spots);
     if (count > 0) {
-        struct spot one = spots[random_below(state, count)];
+        struct json_spot one = spots[random_below(state, count)];
         json_t *other = spots[random_below(state, count)].value;
         uint64_t way = random_below(state, 8);
         if (way == 0 && one.key != NULL)
@@ -75,10 +47,8 @@ static void change(json_t *root, uint64_t *state)
             json_array_remove(one.in, one.index);
         else if (way == 1 && one.key == NULL)
             json_array_insert_new(one.in, one.index, make_value(state, other));
-        else if (one.key != NULL)
-            json_object_set_new(one.in, one.key, make_value(state, other));
         else
-            json_array_set_new(one.in, one.index, make_value(state, other));
+            json_spot_put(&one, make_value(state, other));
     }
     free(spots);
 }

@@ -23,7 +23,7 @@ endif
 EXTRA_DIST += tests/fuzz/corpus tests/fuzz/run.sh
 
 fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_files.h
-fuzz_json = tests/fuzz/json_mutator.c
+fuzz_json = tests/fuzz/json_mutator.c tests/json_spots.c tests/json_spots.h
 fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
 
 tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c tests/fuzz/fuzz.h

@@ -2,12 +2,10 @@
  * refused with a sentence. Mutations come from a fixed seed, so each run makes the same. */
 #include "tests/partition/graph_util.h"
 
-#include <jansson.h>
-
 #include "partition/raw.h"
+#include "tests/json_spots.h"
 
 #define MUTATIONS 400
-#define VALUES_MAX 512
 #define INSERTED "{}[]\",:0-9e\\\x80"
 
 struct document {
@@ -84,54 +82,21 @@ static void change_bytes(struct document *d)
     free(text);
 }
 
-/* A place of a value in the document. */
-struct spot {
-    json_t *in, *value;
-    const char *key; /* NULL: the index-th of an array */
-    size_t index;
-};
-
-static size_t collect(json_t *in, struct spot *spots, size_t count)
-{
-    const char *key;
-    json_t *value;
-    size_t index;
-    json_object_foreach(in, key, value) {
-        if (count < VALUES_MAX)
-            spots[count++] = (struct spot){ in, value, key, 0 };
-        count = collect(value, spots, count);
-    }
-    json_array_foreach(in, index, value) {
-        if (count < VALUES_MAX)
-            spots[count++] = (struct spot){ in, value, NULL, index };
-        count = collect(value, spots, count);
-    }
-    return count;
-}
-
-static void put_value(const struct spot *spot, json_t *value)
-{
-    if (spot->key != NULL)
-        json_object_set_new(spot->in, spot->key, value);
-    else
-        json_array_set_new(spot->in, spot->index, value);
-}
-
 /* Copies of one value in another's place and back: both are taken before either is put. */
 static void swap_values(struct document *d)
 {
-    struct spot *spots = malloc(VALUES_MAX * sizeof *spots);
+    struct json_spot *spots = malloc(JSON_SPOTS_MAX * sizeof *spots);
     for (int i = 0; i < MUTATIONS; i++) {
         json_t *root = json_loadb(d->text, d->size, 0, NULL);
         assert_non_null(root);
-        size_t count = collect(root, spots, 0);
-        struct spot a = spots[sample_random(&d->sample) % count];
-        struct spot b = spots[sample_random(&d->sample) % count];
+        size_t count = json_spots_find(root, spots);
+        struct json_spot a = spots[sample_random(&d->sample) % count];
+        struct json_spot b = spots[sample_random(&d->sample) % count];
         json_t *of_a = json_deep_copy(a.value), *of_b = json_deep_copy(b.value);
         json_t *in_b = json_incref(b.in); /* it may stand in a */
-        put_value(&a, of_b);
+        json_spot_put(&a, of_b);
         if (json_object_size(in_b) > 0 || b.index < json_array_size(in_b))
-            put_value(&b, of_a);
+            json_spot_put(&b, of_a);
         else
             json_decref(of_a);
         char *text = json_dumps(root, JSON_COMPACT);

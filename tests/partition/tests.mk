@@ -60,5 +60,6 @@ tests_partition_test_raw_write_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc -Wl,--w
 
 check_PROGRAMS += tests/partition/test_json_mutations
 TESTS += tests/partition/test_json_mutations
-tests_partition_test_json_mutations_SOURCES = tests/partition/test_json_mutations.c
+tests_partition_test_json_mutations_SOURCES = tests/partition/test_json_mutations.c \
+    tests/json_spots.c tests/json_spots.h
 tests_partition_test_json_mutations_LDADD = $(partition_libs) $(test_libs)
