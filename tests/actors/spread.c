@@ -260,3 +260,65 @@ struct batch_bank *spread_bank(struct spread *spread, uint32_t trainer)
 {
     return spread->parties[plan_trainer_node(&spread->plan, trainer)].bank;
 }
+
+void spread_play_start_trainers(const struct spread_play *play, uint32_t process)
+{
+    struct plan_range here = play->spread->plan.processes[process].trainers;
+    for (uint32_t i = here.first; i < here.first + here.count; i++) {
+        const struct actor_options options = play->trainer(play->arg, i);
+        struct address address;
+        assert_int_equal(node_spawn(play->spread->parties[process].node, &options, &address), 0);
+    }
+}
+
+void spread_play_start(const struct spread_play *play, uint32_t process)
+{
+    spread_start(play->spread, process);
+    spread_play_start_trainers(play, process);
+}
+
+bool spread_play_is_done(const struct spread_play *play)
+{
+    for (uint32_t i = 0; i < play->spread->layout->trainers; i++)
+        if (!play->is_done(play->arg, i))
+            return false;
+    return true;
+}
+
+static bool has_ended(const struct spread *spread, uint32_t process)
+{
+    struct node *node = spread->parties[process].node;
+    return node != NULL && node_is_stopped(node);
+}
+
+/* All are done, or a node ended: it was silent for too long, and heard that it counts as dead. */
+static bool is_over(void *arg)
+{
+    const struct spread_play *play = arg;
+    for (uint32_t p = 0; p < play->spread->layout->num_processes; p++)
+        if (has_ended(play->spread, p))
+            return true;
+    return spread_play_is_done(play);
+}
+
+static void start_ended(const struct spread_play *play)
+{
+    for (uint32_t p = 0; p < play->spread->layout->num_processes; p++) {
+        if (!has_ended(play->spread, p))
+            continue;
+        assert_int_equal(node_failure(play->spread->parties[p].node), TR_EPEERDOWN);
+        spread_stop(play->spread, p, 0);
+        spread_play_start(play, p);
+    }
+}
+
+int spread_play_run(const struct spread_play *play, uint64_t ns)
+{
+    struct env *env = play->spread->env;
+    uint64_t until_ns = env_sim_now_ns(env) + ns;
+    int rv = 0;
+    while (!spread_play_is_done(play) &&
+           (rv = env_sim_run(env, is_over, (void *)(uintptr_t)play, until_ns)) == 0)
+        start_ended(play);
+    return spread_play_is_done(play) ? 0 : rv;
+}

@@ -83,4 +83,21 @@ void spread_fill_open(const struct spread *spread, uint32_t trainer, struct msg_
                       uint64_t *body);
 struct batch_bank *spread_bank(struct spread *spread, uint32_t trainer);
 
+/* Who trains in the simulator: an actor a trainer, in the trainer's process. */
+struct spread_play {
+    struct spread *spread;
+    struct actor_options (*trainer)(void *arg, uint32_t rank); /* each time it starts */
+    bool (*is_done)(const void *arg, uint32_t rank);
+    void *arg;
+};
+
+/* The next incarnation of a process that is down, and its trainers. */
+void spread_play_start(const struct spread_play *play, uint32_t process);
+/* Only the trainers, where the process is up. */
+void spread_play_start_trainers(const struct spread_play *play, uint32_t process);
+bool spread_play_is_done(const struct spread_play *play);
+/* Runs for a time, at most until all are done: then 0, else what env_sim_run says. A process that
+ * ended because it counts as dead is started again, as a launcher does. */
+int spread_play_run(const struct spread_play *play, uint64_t ns);
+
 #endif

@@ -186,70 +186,25 @@ static const struct layout_case {
 
 struct run {
     struct spread spread;
+    struct spread_play play;
     struct trainer trainers[SPREAD_TRAINERS_MAX];
     uint64_t draws;
 };
 
-static bool all_done(const struct run *run)
+static bool is_done(const void *arg, uint32_t rank)
 {
-    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
-        if (!run->trainers[i].done)
-            return false;
-    return true;
+    return ((const struct run *)arg)->trainers[rank].done;
 }
 
-/* All is done, or a node ended: it was silent for too long, and heard that it counts as dead. */
-static bool is_over(void *arg)
+/* The thread of a process that is started again goes on where it stood. */
+static struct actor_options trainer_of(void *arg, uint32_t rank)
 {
-    const struct run *run = arg;
-    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++)
-        if (run->spread.parties[p].node != NULL && node_is_stopped(run->spread.parties[p].node))
-            return true;
-    return all_done(run);
-}
-
-/* Their thread goes on where it stood. */
-static void start_trainers(struct run *run, uint32_t process)
-{
-    struct plan_range here = run->spread.plan.processes[process].trainers;
-    for (uint32_t i = here.first; i < here.first + here.count; i++) {
-        struct trainer *t = &run->trainers[i];
-        const struct actor_options options = { .ops = &trainer_ops, .arg = t };
-        struct address address;
-        t->spread = &run->spread;
-        t->rank = i;
-        t->timer = (struct timer){ 0 };
-        assert_int_equal(node_spawn(run->spread.parties[process].node, &options, &address), 0);
-    }
-}
-
-static void start_process(struct run *run, uint32_t process)
-{
-    spread_start(&run->spread, process);
-    start_trainers(run, process);
-}
-
-/* What a launcher does. */
-static void start_ended(struct run *run)
-{
-    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
-        struct node *node = run->spread.parties[p].node;
-        if (node == NULL || !node_is_stopped(node))
-            continue;
-        assert_int_equal(node_failure(node), TR_EPEERDOWN);
-        spread_stop(&run->spread, p, 0);
-        start_process(run, p);
-    }
-}
-
-static int let_run(struct run *run, uint64_t ns)
-{
-    struct env *env = run->spread.env;
-    uint64_t until_ns = env_sim_now_ns(env) + ns;
-    int rv = 0;
-    while (!all_done(run) && (rv = env_sim_run(env, is_over, run, until_ns)) == 0)
-        start_ended(run);
-    return all_done(run) ? 0 : rv;
+    struct run *run = arg;
+    struct trainer *t = &run->trainers[rank];
+    t->spread = &run->spread;
+    t->rank = rank;
+    t->timer = (struct timer){ 0 };
+    return (struct actor_options){ .ops = &trainer_ops, .arg = t };
 }
 
 /* It comes back before others noticed, or long after. */
@@ -257,9 +212,9 @@ static void strike_node(struct run *run)
 {
     uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
     spread_kill(&run->spread, process);
-    (void)let_run(run, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
-                                                         : 3 * SPREAD_DEAD_NS);
-    start_process(run, process);
+    (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
+                                                                        : 3 * SPREAD_DEAD_NS);
+    spread_play_start(&run->play, process);
 }
 
 static void strike(struct run *run)
@@ -299,17 +254,18 @@ static void play(uint64_t seed, const struct spread_layout *layout, const struct
     struct env *env;
     assert_non_null(run);
     run->draws = seed;
+    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
     spread_open(&run->spread, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
-        start_trainers(run, p);
-    for (uint32_t i = 0; i < STRIKES && c != NULL && !all_done(run); i++) {
-        (void)let_run(run, random_below(&run->draws, SPREAD_SECOND / 5));
+        spread_play_start_trainers(&run->play, p);
+    for (uint32_t i = 0; i < STRIKES && c != NULL && !spread_play_is_done(&run->play); i++) {
+        (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND / 5));
         strike(run);
     }
     if (c != NULL && c->may_stay != 0 && random_below(&run->draws, 2) == 0)
         bury(run, c);
-    int rv = let_run(run, LIMIT_NS);
+    int rv = spread_play_run(&run->play, LIMIT_NS);
     if (rv != 0)
         fail_msg("the batches did not come: %s", tr_error_name(rv));
     for (uint32_t i = 0; i < layout->trainers; i++)

@@ -52,6 +52,7 @@ struct trainer {
 
 struct run {
     struct spread spread;
+    struct spread_play play;
     struct trainer trainers[SPREAD_TRAINERS_MAX];
     uint64_t draws;
     uint64_t saved;      /* the newest step whose checkpoint was made */
@@ -206,13 +207,9 @@ static int drop(struct actor *self, struct message *message)
 
 static const struct actor_ops trainer_ops = { .name = "trainer", .start = start, .receive = drop };
 
-static bool all_done(void *arg)
+static bool is_done(const void *arg, uint32_t rank)
 {
-    const struct run *run = arg;
-    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
-        if (run->trainers[i].stage != DONE)
-            return false;
-    return true;
+    return ((const struct run *)arg)->trainers[rank].stage == DONE;
 }
 
 static bool any_done(const struct run *run)
@@ -223,53 +220,12 @@ static bool any_done(const struct run *run)
     return false;
 }
 
-/* All are done, or a node ended: it heard that it counts as dead. */
-static bool is_over(void *arg)
-{
-    const struct run *run = arg;
-    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++)
-        if (run->spread.parties[p].node != NULL && node_is_stopped(run->spread.parties[p].node))
-            return true;
-    return all_done(arg);
-}
-
 /* A host that is started again knows nothing but what is on its disk. */
-static void start_trainers(struct run *run, uint32_t process)
+static struct actor_options trainer_of(void *arg, uint32_t rank)
 {
-    struct plan_range here = run->spread.plan.processes[process].trainers;
-    for (uint32_t i = here.first; i < here.first + here.count; i++) {
-        const struct actor_options options = { .ops = &trainer_ops, .arg = &run->trainers[i] };
-        struct address address;
-        run->trainers[i] = (struct trainer){ .run = run, .rank = i };
-        assert_int_equal(node_spawn(run->spread.parties[process].node, &options, &address), 0);
-    }
-}
-
-static void start_process(struct run *run, uint32_t process)
-{
-    spread_start(&run->spread, process);
-    start_trainers(run, process);
-}
-
-static void start_ended(struct run *run)
-{
-    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
-        struct node *node = run->spread.parties[p].node;
-        if (node == NULL || !node_is_stopped(node))
-            continue;
-        spread_stop(&run->spread, p, 0);
-        start_process(run, p);
-    }
-}
-
-static int let_run(struct run *run, uint64_t ns)
-{
-    struct env *env = run->spread.env;
-    uint64_t until_ns = env_sim_now_ns(env) + ns;
-    int rv = 0;
-    while (!all_done(run) && (rv = env_sim_run(env, is_over, run, until_ns)) == 0)
-        start_ended(run);
-    return all_done(run) ? 0 : rv;
+    struct run *run = arg;
+    run->trainers[rank] = (struct trainer){ .run = run, .rank = rank };
+    return (struct actor_options){ .ops = &trainer_ops, .arg = &run->trainers[rank] };
 }
 
 /* One disk at a time, and the next after all parts are on two hosts again. */
@@ -282,7 +238,7 @@ static bool may_lose_disk(const struct run *run)
  * heard of it and ended are needed for that, as a launcher knows. */
 static void call_back(struct run *run)
 {
-    for (uint32_t i = 0; i < run->spread.layout->trainers && !all_done(run); i++)
+    for (uint32_t i = 0; i < run->spread.layout->trainers && !spread_play_is_done(&run->play); i++)
         if (run->trainers[i].stage == DONE)
             run->trainers[i].stage = RESTORE;
 }
@@ -297,9 +253,9 @@ static void strike(struct run *run)
         run->lost = true;
         run->saved_then = run->saved;
     }
-    (void)let_run(run, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
-                                                         : 3 * SPREAD_DEAD_NS);
-    start_process(run, process);
+    (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
+                                                                        : 3 * SPREAD_DEAD_NS);
+    spread_play_start(&run->play, process);
     call_back(run);
 }
 
@@ -330,17 +286,18 @@ static void play(uint64_t seed, const struct spread_layout *layout, bool strikes
 {
     struct env *env;
     *run = (struct run){ .draws = seed };
+    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
     spread_open(&run->spread, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
-        start_trainers(run, p);
+        spread_play_start_trainers(&run->play, p);
     for (uint32_t i = 0; i < STRIKES && strikes; i++) {
-        (void)let_run(run, random_below(&run->draws, SPREAD_SECOND));
+        (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND));
         if (any_done(run)) /* who has ended waits for nobody */
             break;
         strike(run);
     }
-    int rv = let_run(run, LIMIT_NS);
+    int rv = spread_play_run(&run->play, LIMIT_NS);
     if (rv != 0)
         fail_msg("the job did not end: %s", tr_error_name(rv));
     for (uint32_t i = 0; i < layout->trainers; i++)
