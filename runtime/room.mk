@@ -80,6 +80,7 @@ libtr_runtime_la_SOURCES = \
     runtime/port.c \
     runtime/port.h \
     runtime/post.h \
+    runtime/flat.hh \
     runtime/runtime_codec.cc runtime/runtime_codec.h \
     runtime/runtime_kinds.c runtime/runtime_kinds.h \
     runtime/secret.c \

@@ -4,6 +4,8 @@
 
 #include <troupe/error.h>
 
+#include "runtime/flat.hh"
+
 // The headers are C's.
 #define _Static_assert static_assert
 #include "runtime/hello.h"
@@ -15,58 +17,9 @@ namespace {
 
 namespace wire = troupe_runtime;
 
-// No table stands inside a table here.
-constexpr flatbuffers::uoffset_t kDepthMax = 2;
-constexpr flatbuffers::uoffset_t kTablesMax = 2;
-// The verifier reads numbers in place, so they must lie as the sender's builder laid them.
-constexpr size_t kAlign = 8;
-
-// Gives the builder one block, on the stack: nothing here grows beyond it.
-class StackAllocator final : public flatbuffers::Allocator {
- public:
-  uint8_t *allocate(size_t size) override {
-    FLATBUFFERS_ASSERT(size <= sizeof block_);
-    return block_;
-  }
-  void deallocate(uint8_t *, size_t) override {}
-
- private:
-  alignas(64) uint8_t block_[RUNTIME_CODEC_BYTES_MAX];
-};
-
-// One word to write, from its first byte to the caller's memory.
-class Writer {
- public:
-  flatbuffers::FlatBufferBuilder &builder() { return builder_; }
-  template <typename Table>
-  int finish(flatbuffers::Offset<Table> table, void *out, size_t capacity) {
-    builder_.Finish(table);
-    if (builder_.GetSize() > capacity) return TR_ETOOBIG;
-    std::memcpy(out, builder_.GetBufferPointer(), builder_.GetSize());
-    return static_cast<int>(builder_.GetSize());
-  }
-
- private:
-  StackAllocator allocator_;
-  flatbuffers::FlatBufferBuilder builder_{RUNTIME_CODEC_BYTES_MAX, &allocator_, false, kAlign};
-};
-
-// Bytes that are aligned as the numbers in them need, verified as one table; NULL: they are not.
+using Writer = flat::Writer<RUNTIME_CODEC_BYTES_MAX>;
 template <typename Table>
-class Reader {
- public:
-  Reader(const void *bytes, size_t count) {
-    if (count == 0 || count > sizeof copy_) return;
-    std::memcpy(copy_, bytes, count);
-    flatbuffers::Verifier verifier(copy_, count, kDepthMax, kTablesMax);
-    if (verifier.VerifyBuffer<Table>(nullptr)) table_ = flatbuffers::GetRoot<Table>(copy_);
-  }
-  const Table *get() const { return table_; }
-
- private:
-  alignas(kAlign) uint8_t copy_[RUNTIME_CODEC_BYTES_MAX];
-  const Table *table_ = nullptr;
-};
+using Reader = flat::Reader<Table, RUNTIME_CODEC_BYTES_MAX>;
 
 // A string with its zero fits, and there is no zero in it.
 template <size_t N>

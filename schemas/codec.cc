@@ -4,6 +4,7 @@
 
 #include <troupe/error.h>
 
+#include "runtime/flat.hh"
 #include "schemas/fields.h"
 #include "schemas/messages.h"
 #include "schemas/messages_generated.h"
@@ -11,25 +12,6 @@
 namespace {
 
 namespace wire = troupe_wire;
-
-// No head has a table inside a table.
-constexpr flatbuffers::uoffset_t kDepthMax = 2;
-constexpr flatbuffers::uoffset_t kTablesMax = 2;
-// The verifier reads numbers in place, so they must lie as the sender's builder laid them.
-constexpr size_t kAlign = 8;
-
-// Gives the builder one block, on the stack: a head never grows beyond it (see codec.h).
-class StackAllocator final : public flatbuffers::Allocator {
- public:
-  uint8_t *allocate(size_t size) override {
-    FLATBUFFERS_ASSERT(size <= sizeof block_);
-    return block_;
-  }
-  void deallocate(uint8_t *, size_t) override {}
-
- private:
-  alignas(64) uint8_t block_[CODEC_BYTES_MAX];
-};
 
 wire::msg_draw to_wire(const struct msg_draw &draw) {
   return wire::msg_draw(draw.seed, draw.batch, draw.epoch, draw.rank, draw.hop);
@@ -78,11 +60,12 @@ struct Coder;
   struct Coder<struct type> {                                                     \
     using Head = struct type;                                                     \
     using Table = wire::type;                                                     \
-    static bool write(flatbuffers::FlatBufferBuilder &builder, const Head &head) { \
+    static bool write(flatbuffers::FlatBufferBuilder &builder, const Head &head,  \
+                      flatbuffers::Offset<Table> *out) {                          \
       FIELDS_##type(NOTHING_1, NOTHING_1, WRITE_ARRAY)                            \
       wire::type##Builder table(builder);                                         \
       FIELDS_##type(WRITE_SCALAR, WRITE_DRAW, ADD_ARRAY)                          \
-      builder.Finish(table.Finish());                                             \
+      *out = table.Finish();                                                      \
       return true;                                                                \
     }                                                                             \
     static bool allowed(const Table &table) {                                     \
@@ -98,43 +81,23 @@ MESSAGES(X)
 
 template <typename Head>
 int encode(const void *head, void *out, size_t capacity) {
-  StackAllocator allocator;
-  flatbuffers::FlatBufferBuilder builder(CODEC_BYTES_MAX, &allocator, false, kAlign);
-  if (!Coder<Head>::write(builder, *static_cast<const Head *>(head))) return TR_EINVAL;
-  if (builder.GetSize() > capacity) return TR_ETOOBIG;
-  std::memcpy(out, builder.GetBufferPointer(), builder.GetSize());
-  return static_cast<int>(builder.GetSize());
+  flat::Writer<CODEC_BYTES_MAX> writer;
+  flatbuffers::Offset<typename Coder<Head>::Table> table;
+  if (!Coder<Head>::write(writer.builder(), *static_cast<const Head *>(head), &table))
+    return TR_EINVAL;
+  return writer.finish(table, out, capacity);
 }
-
-// Where bytes are not aligned as the numbers in them need, a copy that is.
-class Aligned {
- public:
-  Aligned(const void *bytes, size_t count) : bytes_(static_cast<const uint8_t *>(bytes)) {
-    if (reinterpret_cast<uintptr_t>(bytes) % kAlign == 0 || count == 0) return;
-    std::memcpy(copy_, bytes, count);
-    bytes_ = copy_;
-  }
-  const uint8_t *get() const { return bytes_; }
-
- private:
-  alignas(kAlign) uint8_t copy_[CODEC_BYTES_MAX];
-  const uint8_t *bytes_;
-};
 
 template <typename Head>
 int verify(const void *bytes, size_t count) {
-  if (count > CODEC_BYTES_MAX) return TR_EFORMAT;
-  Aligned aligned(bytes, count);
-  flatbuffers::Verifier verifier(aligned.get(), count, kDepthMax, kTablesMax);
-  using Table = typename Coder<Head>::Table;
-  if (!verifier.VerifyBuffer<Table>(nullptr)) return TR_EFORMAT;
-  return Coder<Head>::allowed(*flatbuffers::GetRoot<Table>(aligned.get())) ? 0 : TR_EFORMAT;
+  flat::Reader<typename Coder<Head>::Table, CODEC_BYTES_MAX> reader(bytes, count);
+  return reader.get() != nullptr && Coder<Head>::allowed(*reader.get()) ? 0 : TR_EFORMAT;
 }
 
 template <typename Head>
 int decode(const void *bytes, size_t count, void *head) {
   if (count > CODEC_BYTES_MAX) return TR_EFORMAT;
-  Aligned aligned(bytes, count);
+  flat::Aligned<CODEC_BYTES_MAX> aligned(bytes, count);
   using Table = typename Coder<Head>::Table;
   *static_cast<Head *>(head) = Head();
   Coder<Head>::read(*flatbuffers::GetRoot<Table>(aligned.get()), static_cast<Head *>(head));
