@@ -275,7 +275,7 @@ static void begin_task(struct task *task, struct message *request)
         sampler_fail_request(s, request, TR_ECLOSED, "this loader is not open here");
         return;
     }
-    uint64_t kept = sampler_kept_bytes(task->loader, asked->epoch, asked->batch);
+    uint64_t kept = sampler_offer_kept(task->loader, asked->epoch, asked->batch);
     if (kept != 0) {
         sampler_answer(s, request, kept);
         return;

@@ -42,10 +42,13 @@ void sampler_drop_kept(struct loader_state *l)
         drop(&l->kept);
 }
 
-uint64_t sampler_kept_bytes(struct loader_state *l, uint32_t epoch, uint64_t batch)
+uint64_t sampler_offer_kept(struct loader_state *l, uint32_t epoch, uint64_t batch)
 {
-    const struct kept_batch *kept = *find(l, epoch, batch);
-    return kept != NULL && kept->from == NULL ? kept->bytes : 0;
+    struct kept_batch *kept = *find(l, epoch, batch);
+    if (kept == NULL || kept->from != NULL)
+        return 0;
+    kept->pulled = 0;
+    return kept->bytes;
 }
 
 bool sampler_has_room(const struct task *task)
@@ -189,15 +192,17 @@ void sampler_pull(struct sampler *s, struct message *request)
         actor_refuse(s->self, request, TR_ENOENT);
         return;
     }
-    uint64_t count = piece_bytes(asked, (*link)->bytes);
-    struct message *reply = count == 0 ? NULL : make_piece(s->self, *link, asked->offset, count);
-    bool last = asked->offset + count == (*link)->bytes;
+    struct kept_batch *kept = *link;
+    uint64_t count = piece_bytes(asked, kept->bytes);
+    struct message *reply = count == 0 ? NULL : make_piece(s->self, kept, asked->offset, count);
     if (reply == NULL) {
         actor_refuse(s->self, request, count == 0 ? TR_ERANGE : TR_ENOMEM);
         return;
     }
     actor_reply(s->self, request, reply);
-    if (last) {
+    /* The end of the batch may overtake a piece that our mailbox refused, which comes again. */
+    kept->pulled += count;
+    if (kept->pulled >= kept->bytes) {
         drop(link);
         sampler_schedule(s); /* there is room for another */
     }

@@ -38,7 +38,7 @@ struct kept_batch {
     uint32_t epoch;
     uint64_t batch;
     struct buffer *buffer;
-    uint64_t bytes;
+    uint64_t bytes, pulled;     /* of its pieces, in whatever order */
     struct sampled_batch *from; /* until it is flattened */
     struct message *request;    /* answered then */
     bool dropped;               /* and freed when the crew is done with it */
@@ -157,8 +157,9 @@ void sampler_close_loader(struct loader_state *loader);
 int sampler_measure(struct task *task, struct error *error);
 bool sampler_has_room(const struct task *task);
 int sampler_keep(struct task *task, struct error *error);
-/* 0: it is not kept, or not flattened yet. */
-uint64_t sampler_kept_bytes(struct loader_state *loader, uint32_t epoch, uint64_t batch);
+/* The bytes of a batch that is kept, to be pulled from its beginning; 0: it is not kept, or not
+ * flattened yet. */
+uint64_t sampler_offer_kept(struct loader_state *loader, uint32_t epoch, uint64_t batch);
 void sampler_drop_kept(struct loader_state *loader);
 void sampler_pull(struct sampler *sampler, struct message *request);
 /* Nobody will pull it: drops what is kept of it. */

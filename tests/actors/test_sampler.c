@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -30,7 +31,7 @@ struct world {
     uint64_t *seeds; /* [2 * SEEDS] */
 };
 
-static void open_world(struct world *world, uint64_t seed)
+static void open_world(struct world *world, uint64_t seed, bool flat)
 {
     *world = (struct world){ .seeds = calloc(2 * SEEDS, sizeof(uint64_t)) };
     assert_non_null(world->seeds);
@@ -50,6 +51,7 @@ static void open_world(struct world *world, uint64_t seed)
     world->options = (struct sampler_options){ .book = &world->graph.book, .meta = &world->meta,
                                                .bank = world->bank,
                                                .snapshots = world->snapshots,
+                                               .flat = flat,
                                                .recovery_ns = 60 * ENV_SECOND_NS };
     world->open = (struct msg_loader_open){ .loader = 1, .seed = seed, .num_seeds = SEEDS,
                                             .num_layers = 1, .fanout = { 0 },
@@ -116,7 +118,7 @@ static void large_epochs_are_put_in_order_by_the_crew(void **state)
     for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
         struct world world;
         seeds_note(seed);
-        open_world(&world, seed + 1);
+        open_world(&world, seed + 1, false);
         for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
             batch_bank_set_epoch(world.bank, 1, asked[i].epoch, asked[i].step);
             assert_int_equal(ask(&world, 1, asked[i].epoch, asked[i].step), 0);
@@ -135,7 +137,7 @@ static void a_loader_may_close_while_its_order_is_made(void **state)
         struct world world;
         const struct msg_loader_close close = { .loader = 1 };
         seeds_note(seed);
-        open_world(&world, seed + 1);
+        open_world(&world, seed + 1, false);
         world.asker.timeout_ns = 1 + seed * 500; /* gives up, the work goes on */
         int rv = ask(&world, 1, 0, 0);
         assert_true(rv == 0 || rv == TR_ETIMEDOUT);
@@ -153,7 +155,7 @@ static void what_cannot_be_served_is_refused(void **state)
 {
     (void)state;
     struct world world;
-    open_world(&world, 1);
+    open_world(&world, 1, false);
     assert_int_equal(ask(&world, 2, 0, 0), TR_ECLOSED);
     assert_int_equal(ask(&world, 1, 0, (SEEDS + BATCH - 1) / BATCH), TR_ERANGE);
     const struct msg_loader_open good = world.open;
@@ -173,10 +175,57 @@ static void what_cannot_be_served_is_refused(void **state)
     close_world(&world);
 }
 
+#define PIECE 64u
+
+/* The status of the call for the piece at that place, which is compared with what came before. */
+static int pull(struct world *world, uint64_t at, uint64_t bytes, unsigned char *batch, bool again)
+{
+    const struct msg_batch_pull asked = { .loader = 1, .offset = at, .bytes_max = PIECE };
+    int rv = asker_ask(&world->asker, MSG_BATCH_PULL, &asked, sizeof asked, NULL, 0);
+    if (rv != 0)
+        return rv;
+    uint64_t count = bytes - at < PIECE ? bytes - at : PIECE;
+    assert_int_equal(world->asker.reply_bytes, count);
+    if (again)
+        assert_memory_equal(batch + at, world->asker.reply, count);
+    memcpy(batch + at, world->asker.reply, count);
+    return 0;
+}
+
+static uint64_t offered(struct world *world)
+{
+    assert_int_equal(ask(world, 1, 0, 0), 0);
+    return ((const struct msg_batch_reply *)(const void *)world->asker.reply_head)->bytes;
+}
+
+/* Pieces that a full mailbox refused come after the end of the batch, which is kept for them; and
+ * as a whole again for who begins anew in the middle. */
+static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 5, true);
+    uint64_t bytes = offered(&world);
+    assert_true(bytes > 3 * PIECE);
+    unsigned char *batch = calloc(bytes, 1);
+    assert_non_null(batch);
+    uint64_t end = (bytes - 1) / PIECE * PIECE;
+    assert_int_equal(pull(&world, end, bytes, batch, false), 0);
+    assert_int_equal(pull(&world, PIECE, bytes, batch, false), 0);
+    assert_int_equal(offered(&world), bytes);
+    for (uint64_t at = end; at > 0; at -= PIECE)
+        assert_int_equal(pull(&world, at, bytes, batch, at == end || at == PIECE), 0);
+    assert_int_equal(pull(&world, 0, bytes, batch, false), 0);
+    assert_int_equal(pull(&world, 0, bytes, batch, false), TR_ENOENT);
+    free(batch);
+    close_world(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_served_is_refused),
+        cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
         cmocka_unit_test(a_loader_may_close_while_its_order_is_made),
         cmocka_unit_test(large_epochs_are_put_in_order_by_the_crew),
     };
