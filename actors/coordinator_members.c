@@ -43,6 +43,42 @@ static void end(struct actor *self, void *arg)
         actor_exit(self, 0);
 }
 
+static bool is_here(struct actor *self, const struct coordinator_member *member)
+{
+    return member->address.node == actor_address(self).node;
+}
+
+static bool any_elsewhere(struct actor *self, const struct coordinator *state)
+{
+    const struct coordinator_member *m = state->members;
+    while (m != NULL && is_here(self, m))
+        m = m->next;
+    return m != NULL;
+}
+
+/* Members of this process are the last: with them it ends, and a member that is not linked at the
+ * moment would never hear that the job is over. Who could not be told for want of memory would stay
+ * for ever; twice does no harm. */
+static void stop_again(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    bool others = any_elsewhere(self, state);
+    bool short_of_memory = false;
+    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
+        if (!others || !is_here(self, m))
+            short_of_memory = actor_stop(self, m->address) == TR_ENOMEM || short_of_memory;
+    if (short_of_memory)
+        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, stop_again, state);
+}
+
+static void go_on_stopping(struct actor *self, struct coordinator *state, bool was_here)
+{
+    if (state->num_members == 0)
+        end(self, state);
+    else if (!was_here && !any_elsewhere(self, state))
+        stop_again(self, state);
+}
+
 /* The one DOWN of a member. */
 static void down(struct actor *self, void *arg, struct address who, int reason)
 {
@@ -55,9 +91,10 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
     state->num_members--;
     if (member->role == MSG_ROLE_REDUCER && reason != TR_ECANCELED)
         coordinator_reducer_down(self, member->rank);
+    bool was_here = is_here(self, member);
     free(member);
-    if (state->stopping && state->num_members == 0)
-        end(self, state);
+    if (state->stopping)
+        go_on_stopping(self, state, was_here);
 }
 
 struct address coordinator_member_address(const struct coordinator *state, uint32_t role,
@@ -178,17 +215,6 @@ int coordinator_list_members(struct actor *self, struct message *request, struct
     ((struct msg_members_reply *)message_head(reply))->count = count;
     actor_reply(self, request, reply);
     return 0;
-}
-
-/* Who could not be told for want of memory would stay for ever; twice does no harm. */
-static void stop_again(struct actor *self, void *arg)
-{
-    struct coordinator *state = arg;
-    bool short_of_memory = false;
-    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
-        short_of_memory = actor_stop(self, m->address) == TR_ENOMEM || short_of_memory;
-    if (short_of_memory)
-        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, stop_again, state);
 }
 
 void coordinator_stop_members(struct actor *self)

@@ -427,8 +427,11 @@ static void stop(struct actor *self)
 {
     struct link *link = actor_state(self);
     link->stopping = true;
-    timer_start(self, &link->leave_timer, actor_now_ns(self) + LINK_LEAVE_DELAY_NS, leave_now,
-                link);
+    if (link->leaving)
+        leave(link); /* since the first of the links was stopped, and the time it has runs on */
+    else
+        timer_start(self, &link->leave_timer, actor_now_ns(self) + LINK_LEAVE_DELAY_NS, leave_now,
+                    link);
 }
 
 static void forget_guest(struct link *link)

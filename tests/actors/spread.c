@@ -88,12 +88,11 @@ void spread_start(struct spread *spread, uint32_t process)
         .files = party->files, .checkpoints = spread->layout->checkpoints, .host = "here",
     };
     const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
-    struct address address;
     struct error error = { 0 };
     assert_int_equal(cast_init(&party->cast, &cast), 0);
     check(node_create(spread->env, &node, &party->node, &error), &error);
     link_up(spread, process);
-    assert_int_equal(node_spawn(party->node, &root, &address), 0);
+    assert_int_equal(node_spawn(party->node, &root, &party->root), 0);
     assert_int_equal(node_start(party->node), 0);
 }
 

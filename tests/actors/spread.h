@@ -41,6 +41,7 @@ extern const struct spread_layout spread_one, spread_one_of_two;
 
 struct spread_party {
     struct node *node; /* NULL: it is down */
+    struct address root; /* the cast's */
     struct cast cast;
     struct snapshots *snapshots;
     struct batch_bank *bank;

@@ -1,0 +1,148 @@
+/*
+ * The end of a job reaches every process, also one that is not linked with the coordinator's at
+ * that moment: the coordinator's process is the last to end.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/coordinator.h"
+#include "runtime/directory.h"
+#include "runtime/env_sim.h"
+#include "runtime/error.h"
+#include "runtime/monitor.h"
+#include "schemas/messages.h"
+#include "tests/actors/spread.h"
+#include "tests/schemas/random.h"
+
+#define SEEDS 100
+#define RESETS 4
+#define JOIN_NS SPREAD_SECOND
+#define APART_NS (SPREAD_DEAD_NS / 8)
+#define END_NS (10 * SPREAD_SECOND)   /* far below what a process waits for a lost coordinator */
+
+static const struct spread_layout layout = {
+    .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 0, .direct = true,
+    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
+                   { 0, { 0 }, { 0, 0 }, { 0, 1 } } },
+};
+
+struct process {
+    struct node *node;
+    struct address root;
+    bool ended;
+    int reason;
+};
+
+static void ended(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct process *process = arg;
+    (void)who;
+    node_stop(process->node, actor_now_ns(self) + END_NS); /* as the owner of a session does */
+    process->ended = true;
+    process->reason = reason;
+}
+
+static int watch(struct actor *self, const void *arg)
+{
+    struct process *process = (void *)(uintptr_t)arg;
+    return actor_monitor(self, process->root, ended, process, NULL);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    assert_int_equal(status, 0);
+    struct message *done = message_create(self, MSG_JOB_DONE);
+    assert_non_null(done);
+    memcpy(message_head(done), arg, sizeof(struct msg_job_done));
+    actor_send(self, address, done);
+}
+
+static int end_job(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, layout.coordinator, COORDINATOR_NAME,
+                             actor_now_ns(self) + SPREAD_SECOND, found, (void *)(uintptr_t)arg);
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops watcher_ops = { .name = "watcher", .start = watch, .receive = drop };
+static const struct actor_ops ender_ops = { .name = "ender", .start = end_job, .receive = drop };
+
+static void spawn(struct spread *spread, uint32_t process, const struct actor_ops *ops,
+                  const void *arg)
+{
+    const struct actor_options options = { .ops = ops, .arg = arg };
+    struct address address;
+    assert_int_equal(node_spawn(spread->parties[process].node, &options, &address), 0);
+}
+
+static bool all_ended(void *arg)
+{
+    const struct process *processes = arg;
+    for (uint32_t p = 0; p < layout.num_processes; p++)
+        if (!processes[p].ended)
+            return false;
+    return true;
+}
+
+static void cut_off(struct env *env, uint64_t *draws)
+{
+    uint64_t until_ns = env_sim_now_ns(env) + random_below(draws, APART_NS);
+    for (int i = 0; i < RESETS; i++)
+        (void)env_sim_net_reset(env);
+    env_sim_net_refuse(env, layout.coordinator, until_ns);
+}
+
+static void play(uint64_t seed)
+{
+    struct spread spread;
+    struct env *env;
+    struct process processes[SPREAD_PROCESSES_MAX];
+    memset(processes, 0, sizeof processes);
+    uint64_t draws = seed;
+    const struct msg_job_done done = { .code = seed % 2 == 0 ? 0 : TR_EIO };
+    assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+    spread_open(&spread, &layout, env, true);
+    for (uint32_t p = 0; p < layout.num_processes; p++) {
+        processes[p].node = spread.parties[p].node;
+        processes[p].root = spread.parties[p].root;
+        spawn(&spread, p, &watcher_ops, &processes[p]);
+    }
+    (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + JOIN_NS);
+    cut_off(env, &draws);
+    (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + random_below(&draws, APART_NS));
+    spawn(&spread, layout.coordinator, &ender_ops, &done);
+    int rv = env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + END_NS);
+    for (uint32_t p = 0; p < layout.num_processes; p++)
+        if (!processes[p].ended || processes[p].reason != 0)
+            fail_msg("seed %" PRIu64 ": process %" PRIu32 " %s: %s", seed, p,
+                     processes[p].ended ? "ended" : "was not told to end",
+                     tr_error_name(processes[p].reason));
+    assert_int_equal(rv, 0);
+    spread_close(&spread);
+}
+
+static void who_is_cut_off_hears_of_the_end(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        play(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_is_cut_off_hears_of_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
