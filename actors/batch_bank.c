@@ -53,7 +53,7 @@ struct batch_bank *batch_bank_create(size_t bound_bytes)
     return bank;
 }
 
-struct batch_bank *batch_bank_acquire(struct batch_bank *bank)
+static struct batch_bank *acquire(struct batch_bank *bank)
 {
     atomic_fetch_add_explicit(&bank->references, 1, memory_order_relaxed);
     return bank;
@@ -346,7 +346,7 @@ struct sampled_batch *batch_bank_take(struct batch_bank *bank, uint32_t num_ntyp
     }
     batch = sampled_batch_create(num_ntypes, num_etypes, num_layers);
     if (batch != NULL)
-        batch->bank = batch_bank_acquire(bank);
+        batch->bank = acquire(bank);
     return batch;
 }
 

@@ -27,7 +27,6 @@ struct batch_bank;
 
 /* NULL: no memory. */
 struct batch_bank *batch_bank_create(size_t bound_bytes);
-struct batch_bank *batch_bank_acquire(struct batch_bank *bank);
 void batch_bank_release(struct batch_bank *bank);
 
 /* From here on nothing is kept: deposits and idle batches are freed. */

@@ -91,9 +91,8 @@ static void wind_down(struct launcher_policy *policy)
     ask_in_order(policy);
 }
 
-void launcher_policy_fail(struct launcher_policy *policy, const char *reason, uint64_t now_ns)
+static void fail(struct launcher_policy *policy, const char *reason)
 {
-    advance(policy, now_ns);
     if (policy->stopping)
         return;
     policy->failed = true;
@@ -160,7 +159,7 @@ static void failed(struct launcher_policy *policy, uint32_t process, int code, i
     if (usage || !spend(policy, &policy->budgets[member->role])) {
         char reason[LAUNCHER_REASON_MAX];
         describe(reason, sizeof reason, policy, process, code, signal);
-        launcher_policy_fail(policy, reason, policy->now_ns);
+        fail(policy, reason);
         return;
     }
     member->failures++;

@@ -127,8 +127,6 @@ void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);
 /* In order; while it stops already: at once. */
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns);
-/* Ends the job as failed, for a reason that is no process's. */
-void launcher_policy_fail(struct launcher_policy *policy, const char *reason, uint64_t now_ns);
 
 /* The next thing to do; false: nothing now. DONE comes once, last. */
 bool launcher_policy_next(struct launcher_policy *policy, struct launcher_command *command);

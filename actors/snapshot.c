@@ -134,14 +134,6 @@ struct snapshot *snapshot_acquire(struct snapshots *set, uint32_t part, uint32_t
     return found;
 }
 
-struct snapshot *snapshot_hold(struct snapshot *snapshot)
-{
-    pthread_mutex_lock(&snapshot->set->mutex);
-    snapshot->references++;
-    pthread_mutex_unlock(&snapshot->set->mutex);
-    return snapshot;
-}
-
 void snapshot_release(struct snapshot *snapshot)
 {
     if (snapshot == NULL)

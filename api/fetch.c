@@ -79,8 +79,9 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_
     return 0;
 }
 
-int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
-                      const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
+/* Rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
+static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
+                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
 {
     struct fetch f = { .ntype = ntype, .table = table, .row_bytes = row_bytes, .ids = ids };
     struct error error = { 0 };
@@ -117,16 +118,18 @@ int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
                              tr_graph_ntype_name(graph, ntype), feature);
     int number = graph_meta_name(&graph->meta, feature);
     int table = graph_meta_table(&graph->meta, ntype, (uint32_t)number);
-    return graph_fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count,
-                             timeout_ns, rows);
+    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns,
+                       rows);
 }
 
 int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                           size_t count, int64_t timeout_ns, uint64_t *original_ids)
 {
     int rv = check_ntype(graph, ntype);
-    return rv != 0 ? rv : graph_fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t),
-                                            ids, count, timeout_ns, original_ids);
+    if (rv != 0)
+        return rv;
+    return fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t), ids, count,
+                       timeout_ns, original_ids);
 }
 
 int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
@@ -134,10 +137,10 @@ int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids
 {
     int rv = check_ntype(graph, ntype);
     if (rv == 0 && in_degrees != NULL)
-        rv = graph_fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
-                               timeout_ns, in_degrees);
+        rv = fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
+                         timeout_ns, in_degrees);
     if (rv == 0 && out_degrees != NULL)
-        rv = graph_fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
-                               timeout_ns, out_degrees);
+        rv = fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
+                         timeout_ns, out_degrees);
     return rv;
 }

@@ -182,10 +182,6 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
                               struct message **request),
                   void *arg, struct message **reply, struct error *error);
 
-/* fetch.c: rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
-int graph_fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
-                      const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
-
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */
 int group_finish(struct tr_group *group, int code);

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 /* Puts items[0, n) into a uniformly drawn order (Fisher-Yates); n of 0 is fine. */
-void permute_u64(uint64_t *items, size_t n, uint64_t key);
 void permute_u32(uint32_t *items, size_t n, uint64_t key);
 
 /* The same as permute_u32, a piece at a time: at first *left = n, *draw = 0. Moves at most `most`

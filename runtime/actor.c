@@ -48,7 +48,8 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     return 0;
 }
 
-void actor_unref(struct actor *actor)
+/* Gives up one reference; any thread. */
+static void unref(struct actor *actor)
 {
     /* acq_rel: all uses by other holders happen before the one that frees. */
     if (atomic_fetch_sub_explicit(&actor->references, 1, memory_order_acq_rel) == 1)
@@ -93,7 +94,7 @@ static void run_stop_post(struct loop *loop, struct post *post)
     (void)loop;
     if (!actor->finished)
         begin_stop(actor);
-    actor_unref(actor);
+    unref(actor);
 }
 
 static void run_kill_post(struct loop *loop, struct post *post)
@@ -105,7 +106,7 @@ static void run_kill_post(struct loop *loop, struct post *post)
         actor_be_killed(actor, TR_ECANCELED);
         actor_settle(actor);
     }
-    actor_unref(actor);
+    unref(actor);
 }
 
 void actor_post_stop(struct actor *actor)
@@ -128,7 +129,7 @@ static void report_end(struct loop *loop, struct post *post)
     struct actor *actor = of_post(post);
     if (actor->parent != NULL)
         supervisor_child_ended(actor->parent, actor);
-    actor_unref(actor);
+    unref(actor);
     node_actor_gone(loop->node);
 }
 
@@ -278,12 +279,6 @@ bool actor_turn(struct actor *actor, uint32_t messages)
 int actor_send(struct actor *self, struct address to, struct message *message)
 {
     return loop_send(self, to, message);
-}
-
-int actor_forward(struct actor *self, struct address to, struct message *request)
-{
-    request->frame.to = to;
-    return loop_route(self->loop, request);
 }
 
 void actor_exit(struct actor *self, int reason)

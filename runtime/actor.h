@@ -79,9 +79,6 @@ int node_spawn(struct node *node, const struct actor_options *options, struct ad
  * arrived. TR_EPEERDOWN: the address is none, or of a node that nobody can reach from here. */
 int actor_send(struct actor *self, struct address to, struct message *message);
 
-/* Hands a request on with its caller, call and deadline as they are: the next actor replies. */
-int actor_forward(struct actor *self, struct address to, struct message *request);
-
 /* Ends self after the callback that runs: reason 0 is a normal end, TR_E* a failure. The first
  * reason counts. */
 void actor_exit(struct actor *self, int reason);

@@ -82,9 +82,6 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
  * loop would overtake a post; else (NULL: no loop) by a post, before anybody knows its address. */
 void actor_install(struct actor *actor, struct loop *from);
 
-/* Gives up one reference; any thread. */
-void actor_unref(struct actor *actor);
-
 /* The parent asks, from its loop. */
 void actor_post_stop(struct actor *actor);
 void actor_post_kill(struct actor *actor);

@@ -154,7 +154,7 @@ static void go_on_greeting(struct link *link)
         answered(link);
 }
 
-void link_ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     struct link *link = arg;
     (void)self;
@@ -186,7 +186,7 @@ static void dial(struct actor *self, void *arg)
     if (link->phase != LINK_IDLE || link->leaving)
         return;
     if (atomic_load(&link->downs_open) != 0 ||
-        stream_connect(self, endpoint, link_ready, link, &stream) < 0 ||
+        stream_connect(self, endpoint, ready, link, &stream) < 0 ||
         transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
         (link->greeting = greeting_create(transport, &link->links->connection_account)) == NULL) {
         retry(link);
@@ -254,7 +254,7 @@ static void welcome(struct link *link, struct transport *transport, const struct
 
 static void arrive(struct link *link, struct transport *transport, const struct wire_hello *hello)
 {
-    if (transport_adopt(link->self, transport, link_ready, link) < 0 || link->leaving) {
+    if (transport_adopt(link->self, transport, ready, link) < 0 || link->leaving) {
         transport_destroy(transport);
         return;
     }

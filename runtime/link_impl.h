@@ -224,7 +224,6 @@ struct links {
 
 /* links.c */
 struct link *links_find(struct links *links, uint32_t node); /* of the table; NULL */
-struct link *links_find_on(struct loop *loop, uint32_t node); /* guests of this loop too */
 int link_init(struct link *link, struct links *links, uint32_t node,
               const struct links_peer *peer);
 void link_unref(struct link *link);
@@ -242,7 +241,6 @@ void link_broke(struct link *link, const char *what);
 void link_mark(struct link *link); /* it has something to write at the end of the turn */
 void link_note(struct link *link); /* any thread: the note is to come */
 void link_arrive(struct loop *loop, struct post *post);
-void link_ready(struct actor *self, void *arg, struct stream *stream, unsigned what);
 
 /* link_session.c */
 void link_hello(const struct link *link, struct wire_hello *hello);
@@ -261,7 +259,6 @@ void link_update_seen(struct link *link);
 /* link_send.c */
 void link_send(struct link *link, struct message *message);
 void link_flush(struct link *link);
-bool link_is_drained(const struct link *link);
 
 /* link_receive.c */
 void link_read(struct link *link);

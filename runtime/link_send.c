@@ -390,11 +390,6 @@ static void consume(struct link *link, size_t n)
     }
 }
 
-bool link_is_drained(const struct link *link)
-{
-    return lanes_are_empty(link) && link->wire->num_parts == 0;
-}
-
 void link_flush(struct link *link)
 {
     size_t written = 0;

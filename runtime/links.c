@@ -24,7 +24,8 @@ struct link *links_find(struct links *links, uint32_t node)
     return NULL;
 }
 
-struct link *links_find_on(struct loop *loop, uint32_t node)
+/* Guests of this loop too. */
+static struct link *find_on(struct loop *loop, uint32_t node)
 {
     struct links *links = loop->node->links;
     if (node < NODE_GUESTS)
@@ -371,7 +372,7 @@ void links_return_credit(struct loop *loop, struct message *message)
 
 void links_send(struct loop *loop, struct message *message)
 {
-    struct link *link = links_find_on(loop, message->frame.to.node);
+    struct link *link = find_on(loop, message->frame.to.node);
     if (link != NULL && !link->ended) {
         link_send(link, message);
         return;

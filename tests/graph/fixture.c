@@ -162,9 +162,12 @@ uint64_t fixture_base(const struct fixture_plan *plan, uint32_t hop, uint32_t et
 void fixture_seeds(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t ntype,
                    uint64_t *ids)
 {
+    uint32_t order[FIXTURE_NODES_MAX];
+    for (uint32_t i = 0; i < fixture->num_nodes[ntype]; i++)
+        order[i] = i;
+    permute_u32(order, fixture->num_nodes[ntype], plan->seed + ntype);
     for (uint64_t i = 0; i < fixture->num_nodes[ntype]; i++)
-        ids[i] = i;
-    permute_u64(ids, fixture->num_nodes[ntype], plan->seed + ntype);
+        ids[i] = order[i];
 }
 
 /* Memory for what one partition answers of one edge type. */

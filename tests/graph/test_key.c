@@ -112,8 +112,8 @@ static void permutations_are_uniform(void **state)
     (void)state;
     uint64_t counts[256] = { 0 }, orders[24], found = 0;
     for (uint64_t key = 0; key < 48000; key++) {
-        uint64_t items[4] = { 0, 1, 2, 3 };
-        permute_u64(items, 4, key_node(23, key));
+        uint32_t items[4] = { 0, 1, 2, 3 };
+        permute_u32(items, 4, key_node(23, key));
         counts[items[0] | items[1] << 2 | items[2] << 4 | items[3] << 6]++;
     }
     for (int code = 0; code < 256; code++) {
@@ -124,22 +124,24 @@ static void permutations_are_uniform(void **state)
     assert_uniform(orders, 24, 48000);
 }
 
-static void both_widths_permute_alike(void **state)
+static void pieces_permute_like_the_whole(void **state)
 {
     (void)state;
-    uint64_t wide[1000], seen = 0;
-    uint32_t narrow[1000];
+    uint32_t pieces[1000], whole[1000];
+    uint64_t seen = 0, draw = 0;
+    size_t left = 1000;
     for (uint32_t i = 0; i < 1000; i++)
-        wide[i] = narrow[i] = i;
-    permute_u64(wide, 1000, 29);
-    permute_u32(narrow, 1000, 29);
+        pieces[i] = whole[i] = i;
+    permute_u32(whole, 1000, 29);
+    while (permute_u32_piece(pieces, &left, &draw, 29, 1 + left % 7))
+        assert_true(left > 1);
     for (uint32_t i = 0; i < 1000; i++) {
-        assert_int_equal(wide[i], narrow[i]);
-        seen += wide[i];
+        assert_int_equal(pieces[i], whole[i]);
+        seen += whole[i];
     }
     assert_int_equal(seen, 999 * 500);
-    permute_u64(NULL, 0, 1);
-    permute_u64(wide, 1, 1);
+    permute_u32(NULL, 0, 1);
+    permute_u32(whole, 1, 1);
 }
 
 int main(void)
@@ -153,7 +155,7 @@ int main(void)
         cmocka_unit_test(rejection_removes_the_bias),
         cmocka_unit_test(variates_have_their_moments),
         cmocka_unit_test(permutations_are_uniform),
-        cmocka_unit_test(both_widths_permute_alike),
+        cmocka_unit_test(pieces_permute_like_the_whole),
     };
     return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

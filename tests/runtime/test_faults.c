@@ -95,9 +95,6 @@ static int worker_receive(struct actor *self, struct message *message)
         timer_start(self, &worker->timer, actor_now_ns(self) + actor_random(self) % 2000000,
                     answer_late, worker);
         return 0;
-    case 7: /* another one answers, if the address still lives */
-        return actor_forward(self, worker->world->workers[actor_random(self) % WORKERS], message),
-               0;
     default:
         break;
     }
