@@ -138,14 +138,7 @@ static void unqueue(struct loop *loop, struct actor *actor)
     struct actor *before = NULL;
     for (struct actor *at = loop->run_first; at != actor; at = at->run_next)
         before = at;
-    if (before == NULL)
-        loop->run_first = actor->run_next;
-    else
-        before->run_next = actor->run_next;
-    if (loop->run_last == actor)
-        loop->run_last = before;
-    loop->run_count--;
-    actor->queued = false;
+    loop_unqueue(loop, before, actor);
 }
 
 /* Nothing is open any more: takes the state down and tells everybody. */

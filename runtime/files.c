@@ -44,16 +44,22 @@ static int find_size(struct file *file, struct error *error)
     return 0;
 }
 
-int file_open(struct file *file, struct files *files, const char *path, struct error *error)
+/* A pipe that nobody writes to would keep open(2) waiting; regular files ignore the flag. */
+static int open_sized(struct file *file, struct files *files, const char *path, int flags,
+                      struct error *error)
 {
-    /* A pipe that nobody writes to would keep open(2) waiting; regular files ignore the flag. */
-    int rv = open_file(file, files, path, O_RDONLY | O_NONBLOCK, "open", error);
+    int rv = open_file(file, files, path, flags | O_NONBLOCK, "open", error);
     if (rv != 0)
         return rv;
     rv = find_size(file, error);
     if (rv != 0)
         file_close(file);
     return rv;
+}
+
+int file_open(struct file *file, struct files *files, const char *path, struct error *error)
+{
+    return open_sized(file, files, path, O_RDONLY, error);
 }
 
 int file_create(struct file *file, struct files *files, const char *path, struct error *error)
@@ -64,13 +70,7 @@ int file_create(struct file *file, struct files *files, const char *path, struct
 int file_open_writable(struct file *file, struct files *files, const char *path,
                        struct error *error)
 {
-    int rv = open_file(file, files, path, O_RDWR | O_CREAT | O_NONBLOCK, "open", error);
-    if (rv != 0)
-        return rv;
-    rv = find_size(file, error);
-    if (rv != 0)
-        file_close(file);
-    return rv;
+    return open_sized(file, files, path, O_RDWR | O_CREAT, error);
 }
 
 void file_close(struct file *file)

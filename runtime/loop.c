@@ -67,6 +67,18 @@ void loop_queue(struct loop *loop, struct actor *actor)
     loop->run_count++;
 }
 
+void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
+{
+    if (before == NULL)
+        loop->run_first = actor->run_next;
+    else
+        before->run_next = actor->run_next;
+    if (loop->run_last == actor)
+        loop->run_last = before;
+    loop->run_count--;
+    actor->queued = false;
+}
+
 /* The first in line; in the simulator any. */
 static struct actor *dequeue(struct loop *loop)
 {
@@ -77,14 +89,7 @@ static struct actor *dequeue(struct loop *loop)
         before = actor;
         actor = actor->run_next;
     }
-    if (before == NULL)
-        loop->run_first = actor->run_next;
-    else
-        before->run_next = actor->run_next;
-    if (loop->run_last == actor)
-        loop->run_last = before;
-    loop->run_count--;
-    actor->queued = false;
+    loop_unqueue(loop, before, actor);
     return actor;
 }
 

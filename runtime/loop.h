@@ -109,6 +109,8 @@ struct actor *loop_actor(struct loop *loop, struct address address);
 
 /* Puts an actor into the queue of those with something to do. */
 void loop_queue(struct loop *loop, struct actor *actor);
+/* Takes one out of it: the one after `before`; NULL: the first. */
+void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor);
 
 /* Checks sizes and, with codec, puts the head through its encoding. */
 int loop_check(struct loop *loop, struct message *message);
