@@ -83,6 +83,15 @@ int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, 
     return -1;
 }
 
+bool raw_has_edge_rows(const struct raw_graph *graph, uint32_t etype)
+{
+    for (uint32_t i = 0; i < graph->num_tables; i++) {
+        if (graph->tables[i].on_edges && graph->tables[i].type == etype)
+            return true;
+    }
+    return false;
+}
+
 int raw_graph_add_table(struct raw_graph *graph, const char *name, bool on_edges, uint32_t type,
                         enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape,
                         struct error *error)

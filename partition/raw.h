@@ -26,7 +26,7 @@
 #include "runtime/error.h"
 #include "runtime/files.h"
 
-#define RAW_NDIM_MAX 4
+#define RAW_NDIM_MAX 4 /* of a row and its number: a video's frames; nobody trains on more */
 /* An ID above this in a text file is a mistake: its node tables would fill no disk that exists. */
 #define RAW_NODES_MAX ((uint64_t)1 << 40)
 
@@ -79,5 +79,8 @@ int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint6
 
 /* The table of this name on a node type or an edge type, or -1. */
 int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, const char *name);
+
+/* Whether an edge type has a table at all. */
+bool raw_has_edge_rows(const struct raw_graph *graph, uint32_t etype);
 
 #endif

@@ -111,22 +111,13 @@ static int check_all_rows(struct edge_check *check)
     return rv;
 }
 
-static bool has_rows(const struct raw_graph *raw, uint32_t etype)
-{
-    for (uint32_t i = 0; i < raw->num_tables; i++) {
-        if (raw->tables[i].on_edges && raw->tables[i].type == etype)
-            return true;
-    }
-    return false;
-}
-
 int verify_edges(struct verification *verification, uint32_t etype)
 {
     struct edge_check check = { .verification = verification, .etype = etype,
                                 .type = &verification->book->types.etypes[etype] };
     size_t next_bytes = (size_t)verification->book->num_nodes[check.type->dst] * sizeof(uint64_t);
     size_t position_bytes = (size_t)verification->book->num_edges[etype] * sizeof(uint64_t);
-    bool rows = has_rows(verification->raw, etype);
+    bool rows = raw_has_edge_rows(verification->raw, etype);
     check.next = hotmem_alloc(next_bytes);
     check.positions = rows ? hotmem_alloc(position_bytes) : NULL;
     int rv = check.next == NULL || (rows && check.positions == NULL)

@@ -201,16 +201,6 @@ static int write_index(const struct scatter *scatter, struct error *error)
     return rv;
 }
 
-/* Whether rows of this edge type are to be written. */
-static bool has_rows(const struct raw_graph *raw, uint32_t etype)
-{
-    for (uint32_t i = 0; i < raw->num_tables; i++) {
-        if (raw->tables[i].on_edges && raw->tables[i].type == etype)
-            return true;
-    }
-    return false;
-}
-
 static int write_all_rows(struct scatter *scatter, struct error *error)
 {
     const struct raw_graph *raw = scatter->job->raw;
@@ -232,7 +222,7 @@ int write_edges(struct partition_job *job, uint32_t etype, bool *column_table,
     if (rv == 0)
         rv = write_index(&scatter, error);
     if (rv == 0)
-        rv = scatter_fill(&scatter, has_rows(job->raw, etype), error);
+        rv = scatter_fill(&scatter, raw_has_edge_rows(job->raw, etype), error);
     if (rv == 0)
         rv = write_all_cells(&scatter, *column_table, error);
     scatter_free_cells(&scatter);
