@@ -562,34 +562,6 @@ static void without_memory_requests_are_refused(void **unused)
     free(request);
 }
 
-static void a_retired_version_lives_until_its_reader_is_done(void **unused)
-{
-    (void)unused;
-    struct test_graph graph;
-    struct snapshots *set;
-    test_graph_init(&graph, 1, 3, 3);
-    assert_int_equal(snapshots_create(&graph.book, &set), 0);
-    assert_null(snapshot_acquire(set, 0, SNAPSHOT_NEWEST));
-    assert_null(snapshot_acquire(set, 9, SNAPSHOT_NEWEST));
-    assert_int_equal(snapshots_add(set, &graph.parts[0], NULL, NULL, NULL), 0);
-    assert_int_equal(snapshots_add(set, &graph.parts[0], NULL, NULL, NULL), TR_EEXIST);
-    struct graph_part newer = graph.parts[0];
-    newer.version = 4;
-    assert_int_equal(snapshots_add(set, &newer, NULL, NULL, NULL), 0);
-    struct snapshot *old = snapshot_acquire(set, 0, 3);
-    struct snapshot *newest = snapshot_acquire(set, 0, SNAPSHOT_NEWEST);
-    assert_ptr_equal(snapshot_part(newest), &newer);
-    assert_int_equal(snapshots_retire(set, 0, 3), 0);
-    assert_int_equal(snapshots_retire(set, 0, 3), TR_ENOENT);
-    assert_null(snapshot_acquire(set, 0, 3));
-    assert_ptr_equal(snapshot_part(old), &graph.parts[0]);
-    snapshot_release(snapshot_hold(old));
-    snapshot_release(old);
-    snapshot_release(newest);
-    snapshots_destroy(set);
-    test_graph_fini(&graph);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -597,7 +569,6 @@ int main(void)
         cmocka_unit_test(bad_rows_requests_name_what_is_wrong),
         cmocka_unit_test(an_expired_request_is_dropped_in_the_middle),
         cmocka_unit_test(without_memory_requests_are_refused),
-        cmocka_unit_test(a_retired_version_lives_until_its_reader_is_done),
         cmocka_unit_test(samples_equal_the_reference_in_one_piece_or_many),
         cmocka_unit_test(rows_are_those_of_the_tables),
         cmocka_unit_test(many_rows_come_in_slices_but_not_too_many),

@@ -4,6 +4,12 @@ tests_actors_test_server_SOURCES = tests/actors/test_server.c tests/actors/graph
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_server_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_snapshot
+TESTS += tests/actors/test_snapshot
+tests_actors_test_snapshot_SOURCES = tests/actors/test_snapshot.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_snapshot_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_coordinator
 TESTS += tests/actors/test_coordinator
 tests_actors_test_coordinator_SOURCES = tests/actors/test_coordinator.c tests/actors/asker.c \

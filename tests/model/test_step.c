@@ -173,6 +173,14 @@ static void test_threads_and_variants_change_nothing(void **state)
     made_batch_destroy(batch);
 }
 
+static void assert_no_gradient(struct model *model)
+{
+    size_t count;
+    const float *grads = model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(grads[i] == 0);
+}
+
 static void test_no_seeds_give_zero_gradients(void **state)
 {
     (void)state;
@@ -185,10 +193,7 @@ static void test_no_seeds_give_zero_gradients(void **state)
     struct model *model;
     assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
     assert_true(loss_of(model, batch) == 0);
-    size_t count;
-    const float *grads = model_gradients(model, &count);
-    for (size_t i = 0; i < count; i++)
-        assert_true(grads[i] == 0);
+    assert_no_gradient(model);
     model_destroy(model);
     made_batch_destroy(batch);
 }
@@ -261,10 +266,7 @@ static void test_unlabelled_rows_add_nothing(void **state)
     assert_int_equal(model_step(model, batch, &loss, NULL), 0);
     assert_int_equal(loss.labelled, 0);
     assert_true(loss.sum == 0);
-    size_t count;
-    const float *grads = model_gradients(model, &count);
-    for (size_t i = 0; i < count; i++)
-        assert_true(grads[i] == 0);
+    assert_no_gradient(model);
     model_destroy(model);
     made_batch_destroy(batch);
 }

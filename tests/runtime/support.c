@@ -40,7 +40,7 @@ int support_send(struct actor *self, struct address to, uint32_t kind, uint64_t 
     return actor_send(self, to, message);
 }
 
-static void check_zero(struct node *node)
+void support_check_zero(struct node *node)
 {
     struct node_counters counters;
     node_counters(node, &counters);
@@ -57,7 +57,7 @@ void support_sim_finish(struct env *env, struct node *node)
     int rc = env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + 60 * ENV_SECOND_NS);
     assert_true(rc == TR_EEND || rc == TR_ETIMEDOUT);
     assert_true(node_is_stopped(node));
-    check_zero(node);
+    support_check_zero(node);
     node_destroy(node);
 }
 
@@ -65,7 +65,7 @@ int support_finish(struct node *node)
 {
     node_stop(node, env_now_ns(node_env(node)) + 10 * ENV_SECOND_NS);
     int rc = node_join(node);
-    check_zero(node);
+    support_check_zero(node);
     node_destroy(node);
     return rc;
 }

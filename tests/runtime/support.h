@@ -32,6 +32,9 @@ struct node *support_sim_node(struct env *env, uint32_t id, uint32_t loops);
 /* Sends a number. */
 int support_send(struct actor *self, struct address to, uint32_t kind, uint64_t value);
 
+/* Nothing lives, and nothing is in use. */
+void support_check_zero(struct node *node);
+
 /* Stops a simulated node, lets it drain, and checks that all pools are back to zero. */
 void support_sim_finish(struct env *env, struct node *node);
 

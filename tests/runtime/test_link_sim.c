@@ -312,16 +312,6 @@ static void make(struct world *world, uint32_t id, struct client_options options
     assert_int_equal(node_start(world->nodes[id]), 0);
 }
 
-static void check_zero(struct node *node)
-{
-    struct node_counters counters;
-    node_counters(node, &counters);
-    assert_int_equal(counters.actors_live, 0);
-    assert_int_equal(counters.messages_live, 0);
-    assert_int_equal(counters.buffers_live, 0);
-    assert_int_equal(counters.calls_open, 0);
-}
-
 static void run_for(struct world *world, uint64_t ns)
 {
     int rc = env_sim_run(world->env, NULL, NULL, env_sim_now_ns(world->env) + ns);
@@ -335,7 +325,7 @@ static void replace_failed(struct world *world, struct client_options options[NO
         if (node_failure(world->nodes[i]) == 0 || !node_is_stopped(world->nodes[i]))
             continue;
         world->record.fenced += node_failure(world->nodes[i]) == TR_EPEERDOWN;
-        check_zero(world->nodes[i]);
+        support_check_zero(world->nodes[i]);
         node_destroy(world->nodes[i]);
         make(world, i, options[i]);
     }
@@ -413,7 +403,7 @@ static uint64_t close_world(struct world *world)
                                  env_sim_now_ns(world->env) + 20 * ENV_SECOND_NS),
                      0);
     for (uint32_t i = 0; i < NODES; i++) {
-        check_zero(world->nodes[i]);
+        support_check_zero(world->nodes[i]);
         node_destroy(world->nodes[i]);
     }
     uint64_t trace = env_sim_trace(world->env);
