@@ -44,10 +44,11 @@ struct tr_rows {
     const void *rows; /* [num_rows][row_bytes], 64-byte aligned */
 };
 
+/* NULL is ignored. */
 TR_API void tr_batch_release(struct tr_batch *batch);
 
 TR_API uint32_t tr_batch_epoch(const struct tr_batch *batch);
-TR_API uint64_t tr_batch_index(const struct tr_batch *batch);
+TR_API uint64_t tr_batch_index(const struct tr_batch *batch); /* in its epoch, from 0 */
 TR_API uint32_t tr_batch_num_layers(const struct tr_batch *batch);
 
 /* The block of a layer and edge type; TR_ERANGE when there is none. */
@@ -56,16 +57,19 @@ TR_API int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t
 
 /* Nodes of a type: [*count] global IDs, seeds first. NULL with *count 0 for another number. */
 TR_API const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count);
+/* Their original IDs, in the same order; NULL with *count 0 where the loader gives none. */
 TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint32_t ntype,
                                              size_t *count);
+/* How many of the nodes are seeds. */
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
-/* In the order of tr_batch_nodes(). */
+/* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
+ * gives none. */
 TR_API const uint32_t *tr_batch_in_degrees(const struct tr_batch *batch, uint32_t ntype);
 TR_API const uint32_t *tr_batch_out_degrees(const struct tr_batch *batch, uint32_t ntype);
 
 /* Features of all nodes of a type, in the order of tr_batch_nodes(); TR_ENOENT if none came. */
 TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
-/* Labels of the seeds. */
+/* Labels of the seeds, in their order; TR_ENOENT if none came. */
 TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
 
 /* A hash of the batch in original IDs: equal on every placement. Needs original_ids in the

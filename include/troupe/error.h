@@ -1,10 +1,10 @@
 /*
  * Results of the public functions.
  *
- * Every function that can fail returns an int: 0 (or a count) on success, a
- * negative TR_E* otherwise. What the number cannot say (which file, which
- * field, what to do) is kept as a sentence by the object that failed; each
- * object has a tr_*_error() for it.
+ * Every function that can fail returns an int: 0 on success, a negative TR_E* otherwise. What the
+ * number cannot say (which file, which field, what to do) is kept as a sentence by the session:
+ * tr_session_error(). Headers name the results that a caller may want to tell apart; besides them
+ * TR_ENOMEM and TR_ECLOSED (the session is closed, or the job has ended) may come from any call.
  *
  * Thread rules: tr_strerror() and tr_error_name() may be called from any thread.
  */

@@ -32,15 +32,19 @@ struct tr_feature_info {
 };
 
 /* path: the DIR/NAME.json that `troupe partition` wrote; NULL: the one that the session's cluster
- * file names. */
+ * file names. Reads the partitions that this process serves and starts its actors; in a cluster it
+ * joins the job. TR_ENOENT, TR_EIO and TR_EFORMAT name a file, TR_EMISMATCH what does not belong
+ * together (files, or this process and its job). *out is NULL after a failure. */
 TR_API int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out);
+/* NULL is ignored, here and in every other close. */
 TR_API void tr_graph_close(struct tr_graph *graph);
 
 TR_API uint32_t tr_graph_num_ntypes(const struct tr_graph *graph);
 TR_API uint32_t tr_graph_num_etypes(const struct tr_graph *graph);
 TR_API uint32_t tr_graph_num_parts(const struct tr_graph *graph);
 
-/* Names are NULL for a number that names no type; counts are 0. */
+/* Names are NULL for a number that names no type, and valid while the graph is open; counts are
+ * 0. */
 TR_API const char *tr_graph_ntype_name(const struct tr_graph *graph, uint32_t ntype);
 TR_API const char *tr_graph_etype_name(const struct tr_graph *graph, uint32_t etype);
 TR_API uint64_t tr_graph_num_nodes(const struct tr_graph *graph, uint32_t ntype);
@@ -55,7 +59,8 @@ TR_API int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, c
                                  struct tr_feature_info *info);
 
 /* Rows of a feature for nodes in any order, repeats allowed, into rows: [count * row_bytes].
- * timeout_ns from now. TR_ERANGE names the first ID that is none. */
+ * TR_ENOENT: no such feature; TR_ERANGE names the first ID that is none; TR_ETIMEDOUT. After a
+ * failure rows may hold some of them. The next two fail alike. */
 TR_API int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
                           const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
 
@@ -63,21 +68,25 @@ TR_API int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *fe
 TR_API int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                                  size_t count, int64_t timeout_ns, uint64_t *original_ids);
 
-/* In- and out-degrees in the whole graph over all edge types; either array may be NULL. */
+/* In- and out-degrees in the whole graph over all edge types: [count] each; either may be NULL. */
 TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                             size_t count, int64_t timeout_ns, uint32_t *in_degrees,
                             uint32_t *out_degrees);
 
 /*
- * A node set: what a loader takes its seeds from, in the order of original IDs.
+ * A node set: what a loader takes its seeds from, in the order of original IDs. It does not change,
+ * and holds the graph alive. Making one asks the servers, until the session's recovery deadline;
+ * TR_ERANGE: no such node type. *out is NULL after a failure.
  */
 
-/* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0. */
+/* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0.
+ * TR_ENOENT: no such feature; TR_EINVAL: it is no mask. */
 TR_API int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
                            struct tr_nodes **out);
 /* All nodes of a type. */
 TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out);
-/* The nodes listed, each once: TR_EINVAL names one that is listed twice. */
+/* The nodes listed, ids [count], each once: TR_EINVAL names one that is listed twice, TR_ERANGE one
+ * that there is not. */
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, struct tr_nodes **out);
 /*
@@ -85,8 +94,9 @@ TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_
  * trainer `rank` of `world`. deal: a .npy file with a trainer number for each node of the type by
  * original ID; or NULL: the one that `troupe partition --trainers` wrote beside the graph. The deal
  * must name a trainer for each node of the set, and their numbers may differ by 1 at most
- * (TR_EMISMATCH). Open the loader of the group with the same rank and world: its epochs permute
- * the group alone, and have as many steps on every rank as the whole set has.
+ * (TR_EMISMATCH). TR_ENOENT: there is no deal for that world; TR_ERANGE: no such rank; TR_EINVAL:
+ * the set is a group already. Open the loader of the group with the same rank and world: its epochs
+ * permute the group alone, and have as many steps on every rank as the whole set has.
  */
 TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank, uint32_t world,
                          struct tr_nodes **out);

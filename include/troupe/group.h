@@ -27,16 +27,20 @@ extern "C" {
 struct tr_graph;
 struct tr_group;
 
-/* Joins as trainer `rank`, which must live in this process. */
+/* Joins as trainer `rank`, which must live in this process, else TR_ERANGE. */
 TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out);
+/* Leaves it; who waits in the group gets TR_ECANCELED. NULL is ignored. */
 TR_API void tr_group_close(struct tr_group *group);
 
+/* All that follow may end with TR_ETIMEDOUT, TR_EROLLBACK, TR_ECANCELED, or TR_EINVAL: another
+ * thread is inside. */
 TR_API uint32_t tr_group_rank(const struct tr_group *group);
 TR_API uint32_t tr_group_world(const struct tr_group *group);
 
 /* Replaces values[count] on every rank by their sum over ranks, in the order of ranks. Every rank
  * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. After
- * a failure the values are what they were; after TR_ETIMEDOUT the same call may be made again. */
+ * a failure the values are what they were; after TR_ETIMEDOUT the same call may be made again.
+ * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the sentence says the bound. */
 TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
                            int64_t timeout_ns);
 
@@ -44,8 +48,9 @@ TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
 TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns);
 
 /* This rank's part of a checkpoint: bytes of any format, kept with a checksum. Every rank calls it
- * after the same step. 0: the checkpoint is committed: all parts are on disk and named by its
- * manifest. The session's checkpoint folder must be set. */
+ * after the same step, else TR_EMISMATCH. 0: the checkpoint is committed: all parts are on disk and
+ * named by its manifest. TR_EINVAL: the session has no folder of checkpoints; TR_EIO, TR_ENOSPC:
+ * it could not be written, and the last one stays. */
 TR_API int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
                          int64_t timeout_ns);
 

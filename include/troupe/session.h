@@ -25,7 +25,9 @@ extern "C" {
 
 struct tr_session;
 
-/* Wait without an end of one's own: calls still end by the session's recovery deadline. */
+/* Functions that wait take timeout_ns, nanoseconds from the call on; 0 takes what is there. This
+ * one, or any negative number: no end of one's own; calls still end by the session's recovery
+ * deadline. */
 #define TR_WAIT_FOREVER ((int64_t)-1)
 
 struct tr_session_options {
@@ -53,7 +55,7 @@ struct tr_session_options {
      * troupe launch makes for its job. NULL: none. */
     const char *shared_key;
     /* The folder of checkpoints (troupe-checkpoint(5)), the same for every process of the job;
-     * NULL: none are kept, and a group goes back to the start. Copied. */
+     * NULL: none are kept, and a group goes back to the start. */
     const char *checkpoints;
     uint32_t checkpoint_keep; /* how many; 0: 2 */
     /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
@@ -64,18 +66,21 @@ struct tr_session_options {
 /* The defaults: everything 0, direct reads. */
 TR_API void tr_session_options_init(struct tr_session_options *options);
 
-/* options NULL: the defaults. On failure *out may still be a session, which only tells what
- * failed (tr_session_error) and must be closed; it is NULL when there was no memory for it. */
+/* options NULL: the defaults; strings in them are copied. TR_ERANGE and TR_EINVAL name an option;
+ * TR_ENOENT, TR_EIO and TR_EFORMAT are of the cluster file. On failure *out may still be a session,
+ * which only tells what failed (tr_session_error) and must be closed; it is NULL when there was no
+ * memory for it. */
 TR_API int tr_session_open(const struct tr_session_options *options, struct tr_session **out);
 
-/* Stops the actors; NULL is ignored. */
+/* Stops the actors and waits for their ends; NULL is ignored. */
 TR_API void tr_session_close(struct tr_session *session);
 
 /* The sentence of the calling thread's last failed call on the session or anything made
  * from it; "" when there was none. Valid until that thread's next call. */
 TR_API const char *tr_session_error(struct tr_session *session);
 
-/* Writes what every actor and mailbox holds to the log, as SIGUSR1 does in troupe(1). */
+/* Has every loop write what its actors and mailboxes hold to the log, as SIGUSR1 does in troupe(1);
+ * returns before they have. */
 TR_API int tr_session_dump(struct tr_session *session);
 
 #ifdef __cplusplus
