@@ -11,7 +11,7 @@
 #include "runtime/crew.h"
 #include "runtime/log.h"
 
-#define TELL_AGAIN_NS UINT64_C(10000000)
+#define TELL_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
 
 /* Looks for the checkpoint, on the crew. Its own memory: the actor's state outlives it. */
 struct choosing {

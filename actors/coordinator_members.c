@@ -7,7 +7,7 @@
 #include "actors/coordinator_state.h"
 #include "runtime/monitor.h"
 
-#define STOP_AGAIN_NS UINT64_C(10000000)
+#define STOP_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
 
 struct coordinator_member {
     struct coordinator_member *next;

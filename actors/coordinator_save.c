@@ -20,6 +20,7 @@
 
 enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
 
+/* A keeper that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
 /* A second host that cannot be told now is told a little later. */
 #define AGAIN_NS UINT64_C(20000000)

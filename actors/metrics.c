@@ -8,7 +8,7 @@
 #include "runtime/stream.h"
 #include "runtime/timer.h"
 
-#define HEADER_MAX 256u
+#define HEADER_MAX 256u /* ours: a status, a content type and a length */
 
 struct visit {
     struct actor *self;

@@ -18,9 +18,9 @@
 #include "actors/status.h"
 #include "runtime/endpoint.h"
 
-#define METRICS_REQUEST_MAX 4096u
+#define METRICS_REQUEST_MAX 4096u /* a browser's headers */
 #define METRICS_NS UINT64_C(2000000000)
-#define METRICS_OPEN_MAX 16u
+#define METRICS_OPEN_MAX 16u /* more than a site has scrapers */
 
 struct metrics_options {
     const struct status_options *status;

@@ -19,7 +19,7 @@
 
 #include "runtime/error.h"
 
-#define PLAN_PROCESSES_MAX 65536u
+#define PLAN_PROCESSES_MAX 65536u /* far above a job that links all of them with each other */
 
 /* Consecutive numbers. */
 struct plan_range {

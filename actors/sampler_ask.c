@@ -13,7 +13,7 @@
 /* A server that is slower than that must still get to answer: up to 1024 times as long. */
 #define DOUBLINGS_MAX 10u
 
-#define SENTENCE_MAX 256u
+#define SENTENCE_MAX 256u /* two names and what failed; more is cut off */
 
 static void send_ask(struct ask *ask);
 

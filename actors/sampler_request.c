@@ -4,6 +4,7 @@
 #include "actors/draw.h"
 #include "actors/sampler_state.h"
 
+/* Where the loader's options don't say: large enough that asking costs little. */
 #define REPLY_BYTES ((uint64_t)8 << 20)
 
 /* Of rows less: they are summed, sent, read and put in their places while a cache has them. */

@@ -14,8 +14,8 @@
 #include "runtime/timer.h"
 #include "schemas/messages.h"
 
-#define STOP_NS UINT64_C(2000000000)
-#define LOOK_NS 20000000
+#define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */
+#define LOOK_NS 20000000             /* between looks for answers: no wait that a person notices */
 
 struct guest;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ROWS ((uint64_t)1 << 16)
+#define BLOCK_ROWS ((uint64_t)1 << 16) /* read at a time */
 
 /* What a class is made of: the class before this table, and its value. */
 struct split {

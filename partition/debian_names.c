@@ -6,7 +6,7 @@
 #include "partition/debian_archive.h"
 
 #define SLOTS_MIN 1024
-#define NAMES_MAX ((uint32_t)1 << 30)
+#define NAMES_MAX ((uint32_t)1 << 30) /* slots, a power of two and twice as many, are 32 bits */
 
 uint64_t hash_text(const char *text, size_t length)
 {

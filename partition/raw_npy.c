@@ -211,7 +211,7 @@ static int add_split(struct npy_source *source, struct npy *npy, const char *mas
     return add_table(source, name, TR_U8, 0, NULL, &none, bits, error);
 }
 
-#define SPLITS 10
+#define SPLITS 10 /* as the graphs come that are published with packed splits */
 
 static int add_splits(struct npy_source *source, const char *mask, const char *path,
                       struct error *error)

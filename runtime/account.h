@@ -17,7 +17,7 @@
 #include "runtime/actor.h"
 #include "runtime/error.h"
 
-#define ACCOUNT_NAME_MAX 48u
+#define ACCOUNT_NAME_MAX 48u /* said in sentences; the longest of ours has a dozen letters */
 
 struct account_wait;
 

@@ -11,7 +11,7 @@
 
 #define DIRECTORY_NAME_MAX 64u     /* with the final zero */
 #define DIRECTORY_NAMES_MAX 65536u /* more names than actors that need one */
-#define DIRECTORY_WAITERS_MAX 65536u
+#define DIRECTORY_WAITERS_MAX 65536u /* one for each process of the largest plan */
 
 /* status 0: it is registered. TR_EEXIST: a living actor has the name. */
 typedef void directory_registered(struct actor *self, void *arg, int status);

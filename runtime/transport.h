@@ -18,7 +18,7 @@
 /* What a peer that has proved nothing may make us read, before the end of the handshake. */
 #define TRANSPORT_HANDSHAKE_BYTES_MAX 16384u
 
-#define TRANSPORT_IDENTITY_MAX 256u
+#define TRANSPORT_IDENTITY_MAX 256u /* a host's name in a certificate (at most 253), and its zero */
 
 struct transport;
 
