@@ -41,8 +41,8 @@ learning="--epochs ${epochs:-40} --hidden 16 --fanout 4,6 --batch-size 32 --quie
 
 cluster() {
     printf '{"name": "job", "graph": "g/toy.json", "seed": 3, "direct": false, "hosts": [%s],
- "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": 20, "seconds": 600}%s}\n' \
-        "$1" "$2" >"$work/cluster.json"
+ "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": %s, "seconds": 600}%s}\n' \
+        "$1" "${restarts:-20}" "$2" >"$work/cluster.json"
 }
 undisturbed() {
     run_name=$1
@@ -68,11 +68,12 @@ finish_job() {
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 sleep_ms() { sleep "$(printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000)))"; }
 
-pids() { sed -n 's/^\[[ab].*\] started, process number //p' "$work/err"; }
+# A launcher may write elsewhere than to $work/err: then $log says where.
+pids() { sed -n 's/^\[[ab].*\] started, process number //p' "${log:-$work/err}"; }
 # The process number of a process of the plan, as it was started last.
 pid_of() {
-    pid=$(sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" "$work/err" 2>/dev/null |
-        tail -n 1)
+    pid=$(sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" \
+        "${log:-$work/err}" 2>/dev/null | tail -n 1)
     [ -n "$pid" ]
 }
 # A process that has ended and waits to be noticed is gone.

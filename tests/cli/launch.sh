@@ -1,69 +1,28 @@
 # A job of four processes: the same model as one process has, whatever is killed; and nothing of it
 # is left when it ends, however it ends. TROUPE_MOMENTS says how often each process is killed.
-. "${srcdir:-.}/tests/cli/tap.sh"
+restarts=3
+. "${srcdir:-.}/tests/cli/job.sh"
 moments=${TROUPE_MOMENTS-2}
+cluster "$role_hosts"
 
-# Every wait is bounded, by far more than it takes.
-within() {
-    tries=0
-    while ! "$@"; do
-        tries=$((tries + 1))
-        [ $tries -lt 1200 ] || return 1
-        sleep 0.05
-    done
-}
-
-"$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --out "$work/raw" \
-    --quiet >"$work/out" 2>"$work/err" || exit 99
-"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/g" --quiet \
-    >"$work/out" 2>"$work/err" || exit 99
-mkdir -m 700 "$work/sockets" || exit 99
-cat >"$work/cluster.json" <<E2
-{"name": "job", "graph": "g/toy.json", "seed": 3, "direct": false,
- "hosts": [{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1,
-            "processes": "role"}],
- "checkpoints": {"folder": "checkpoints", "every": 10}, "restart": {"times": 3, "seconds": 600}}
-E2
-
-# train RUN EPOCHS OPTIONS...
-train() {
-    run_folder=$work/$1
-    epochs=$2
-    shift 2
-    troupe train "$work/g/toy.json" --run "$run_folder" --epochs "$epochs" --seed 3 --hidden 16 \
-        --fanout 4,6 --batch-size 32 --quiet "$@"
-}
 launch() {
     log=$work/err
     rm -rf "$work/run" "$work/checkpoints"
     troupe launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
         --batch-size 32 --quiet
 }
-# The job in the background, its process number in $launcher. What it says stands apart from what
-# other commands say while it runs; $log is what the last launcher said.
+# The job in the background. What it says stands apart from what other commands say while it runs;
+# $log is what the last launcher said.
 begin() {
     rm -rf "$work/run" "$work/checkpoints"
-    log=$work/said
+    log=$work/err.job
     "$TROUPE" launch "$work/cluster.json" --run "$work/run" -- --epochs "$1" --hidden 16 --fanout 4,6 \
-        --batch-size 32 --quiet >"$work/told" 2>"$log" </dev/null &
+        --batch-size 32 --quiet >"$work/out.job" 2>"$log" </dev/null &
     launcher=$!
 }
-pids() { sed -n 's/^\[[ab].*\] started, process number //p' "$log"; }
-pid_of() { sed -n "s/^\[[ab]\/[a-z]* $1\] started, process number //p" "$log" | head -n 1; }
-# A process that has ended and waits to be noticed is gone.
-is_gone() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
-all_gone() { for pid in $(pids); do is_gone "$pid" || return 1; done; }
-has_lines() { [ "$(cat "$work/run/metrics.jsonl" 2>/dev/null | wc -l)" -ge "$1" ]; }
 reached() { has_lines "$1" || is_gone "$launcher"; }
-losses() { sed 's/"seconds":[^,}]*//' "$1/metrics.jsonl"; }
-same_run() {
-    losses "$work/$1" >"$work/expected"
-    losses "$work/run" >"$work/seen"
-    cmp -s "$work/expected" "$work/seen" &&
-        cmp -s "$work/$1/model.safetensors" "$work/run/model.safetensors"
-}
 
-train one 40
+undisturbed one
 expect "one process trains" exited 0
 launch 40
 expect "four processes train" exited 0
@@ -77,11 +36,8 @@ for process in 0 1 2 3; do
         line=$((1 + (moment * 13 + process * 5) % 37))
         begin 40
         within reached $line || echo "# no line $line"
-        victim=$(pid_of $process)
-        kill -KILL "$victim" 2>/dev/null
-        within is_gone "$launcher" || kill -KILL "$launcher"
-        wait "$launcher"
-        code=$?
+        pid_of $process && kill -KILL "$pid" 2>/dev/null
+        finish_job
         expect "process $process killed after $line epochs: the job ends well" exited 0
         expect "process $process killed after $line epochs: with the same model" same_run one
     done
@@ -90,34 +46,29 @@ done
 # A server that stands still until the others count it as dead learns so, ends and is started again.
 begin 40
 within reached 2
-pid=$(pid_of 1)
+pid_of 1
 kill -STOP "$pid"
 sleep 7
 kill -CONT "$pid"
-within is_gone "$launcher" || kill -KILL "$launcher"
-wait "$launcher"
-code=$?
+finish_job
 expect "a server that stood still: the job ends well" exited 0
 expect "a server that stood still: with the same model" same_run one
 
 # Two trainers in two processes, each with a server and a sampler of its own: when one dies, both
 # go back to the last checkpoint.
 cp "$work/cluster.json" "$work/four.json"
-mkdir -m 700 "$work/other" || exit 99
 cat >"$work/cluster.json" <<E2
 {"name": "job", "graph": "g/toy.json", "seed": 3,
  "hosts": [{"name": "a", "unix": "sockets"}, {"name": "b", "unix": "other"}],
  "checkpoints": {"folder": "checkpoints", "every": 5}, "restart": {"times": 3, "seconds": 600}}
 E2
-train two 40 --trainers 2
+undisturbed two --trainers 2
 expect "two trainers in one process" exited 0
 for process in 0 1; do
     begin 40
     within reached $((3 + process * 11))
-    kill -KILL "$(pid_of $process)" 2>/dev/null
-    within is_gone "$launcher" || kill -KILL "$launcher"
-    wait "$launcher"
-    code=$?
+    pid_of $process && kill -KILL "$pid" 2>/dev/null
+    finish_job
     expect "trainer $process of two killed: the job ends well" exited 0
     expect "trainer $process of two killed: with the same model" same_run two
 done
