@@ -266,7 +266,7 @@ static void count_line(void *arg, int level, const char *line)
 
 static void a_close_ends_every_call(void **state)
 {
-    struct job job = { NULL };
+    struct job job = { 0 };
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct tr_session_options o = two_loops();
@@ -297,7 +297,7 @@ static void a_close_ends_every_call(void **state)
 /* A dump that is asked for while the loops fall asleep is written, not kept for their next turn. */
 static void a_dump_is_written_at_once(void **state)
 {
-    struct job job = { NULL };
+    struct job job = { 0 };
     struct tr_session_options o = two_loops();
     (void)state;
     o.log = count_line;
