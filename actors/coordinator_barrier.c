@@ -50,6 +50,22 @@ static void answer(struct actor *self, struct message *request, int status)
     actor_reply(self, request, reply);
 }
 
+/* What ended since the last that all came to has timed out. A rank that is behind is told up to where,
+ * else others, who wait no longer than their deadline, would be ahead of it for ever. */
+static void answer_late(struct actor *self, struct message *request, const struct barrier_name *name)
+{
+    const struct msg_barrier *head = message_head(request);
+    bool behind = head->sequence > name->passed && head->sequence < name->newest;
+    struct message *reply = behind ? message_create(self, MSG_BARRIER_DONE) : NULL;
+    if (reply == NULL) {
+        actor_refuse(self, request, TR_ETIMEDOUT);
+        return;
+    }
+    *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
+        .name = head->name, .sequence = name->newest, .era = head->era, .status = TR_ETIMEDOUT };
+    actor_reply(self, request, reply);
+}
+
 static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
                      struct barrier_name **out, struct error *error)
 {
@@ -174,7 +190,10 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
         return rv;
     int status;
     if (find_outcome(name, head->sequence, &status)) {
-        answer(self, request, status);
+        if (status == TR_ETIMEDOUT)
+            answer_late(self, request, name);
+        else
+            answer(self, request, status);
         return 0;
     }
     struct barrier *barrier = NULL;

@@ -83,12 +83,13 @@ static void enter(struct actor *self, const struct message *reply)
     }
 }
 
-/* The barrier is over here, whatever its outcome. */
-static void pass(struct actor *self, int status)
+/* The barrier is over here, whatever its outcome; with those up to `sequence` it timed out. */
+static void pass(struct actor *self, uint64_t sequence, int status)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
-    r->outcome = (struct msg_barrier_done){ .name = asked->value, .sequence = ++r->barriers,
+    r->barriers = sequence > r->barriers ? sequence : r->barriers + 1;
+    r->outcome = (struct msg_barrier_done){ .name = asked->value, .sequence = r->barriers,
                                             .era = r->era, .status = status };
     r->passed += status == 0;
     if (status == 0)
@@ -137,7 +138,7 @@ static void handle(struct actor *self, int status, const struct error *error)
          * known, and the next call asks for the same again. */
         bool told = actor_now_ns(self) < op->until_ns;
         if (op->asks_outcome && told) {
-            pass(self, TR_ETIMEDOUT);
+            pass(self, r->barriers + 1, TR_ETIMEDOUT);
         } else if (op->asks_outcome) {
             reducer_end(self, TR_ETIMEDOUT);
         } else {
@@ -148,6 +149,17 @@ static void handle(struct actor *self, int status, const struct error *error)
         reducer_fail(self, error);
     else
         reducer_end(self, status);
+}
+
+/* 0, or when it timed out; both are outcomes. */
+static void heard_outcome(struct actor *self, const struct message *reply)
+{
+    const struct reducer *r = actor_state(self);
+    const struct msg_barrier_done *head = (const void *)reply->head;
+    if (head->status == 0)
+        pass(self, r->barriers + 1, 0);
+    else
+        pass(self, head->sequence, TR_ETIMEDOUT);
 }
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
@@ -164,7 +176,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)
         enter(self, reply);
     else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
-        pass(self, 0);
+        heard_outcome(self, reply);
     else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
         reply_done(self, op->part.step);
     else if (op->kind == MSG_GROUP_FINISH && reply->frame.kind == MSG_JOB_DONE)

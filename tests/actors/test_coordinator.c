@@ -76,8 +76,14 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == 0) {
         const struct msg_barrier_done *head = message_head(reply);
         assert_int_equal(reply->frame.kind, MSG_BARRIER_DONE);
-        assert_int_equal(head->sequence, rank->round);
-        assert_int_equal(world->came[rank->round], (1u << world->num_ranks) - 1);
+        status = head->status;
+        if (status == 0) {
+            assert_int_equal(head->sequence, rank->round);
+            assert_int_equal(world->came[rank->round], (1u << world->num_ranks) - 1);
+        } else {
+            assert_int_equal(status, TR_ETIMEDOUT);
+            assert_true(head->sequence > rank->round);
+        }
     }
     message_release(self, reply);
     if (status == TR_EPEERDOWN && world->fate == COORDINATOR_IS_RESTARTED) {
@@ -219,12 +225,19 @@ static uint32_t count_members(struct world *world)
     return reply->count;
 }
 
+static const struct msg_barrier_done *barrier_done(const struct asker *asker)
+{
+    assert_int_equal(asker->reply_kind, MSG_BARRIER_DONE);
+    return (const struct msg_barrier_done *)(const void *)asker->reply_head;
+}
+
 /* What a late repeat of a rank is told. */
 static int repeat(struct world *world, uint32_t rank, uint32_t round)
 {
     struct msg_barrier head = { .name = BARRIER, .sequence = round, .rank = rank,
                                 .count = world->num_ranks };
-    return asker_ask(&world->asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
+    int rv = asker_ask(&world->asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
+    return rv != 0 ? rv : barrier_done(&world->asker)->status;
 }
 
 static void check_rounds(struct world *world)
@@ -376,10 +389,37 @@ static void what_cannot_be_is_refused(void **unused)
     asker_close(asker);
 }
 
+/* One that comes to barriers that the others gave up learns of all of them at once: it would be slower
+ * one by one than they are. */
+static void who_is_behind_learns_how_far(void **unused)
+{
+    (void)unused;
+    struct world world;
+    open_world(&world, 3, ALL_LIVE);
+    assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 60 * ENV_SECOND_NS), 0);
+    struct asker *asker = &world.asker;
+    struct msg_barrier barrier = { .name = 1, .rank = 0, .count = 2 };
+    asker->timeout_ns = MS;
+    for (barrier.sequence = 1; barrier.sequence <= 100; barrier.sequence++)
+        assert_int_equal(asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0),
+                         TR_ETIMEDOUT);
+    asker->timeout_ns = 0;
+    barrier.rank = 1;
+    for (barrier.sequence = 1; barrier.sequence < 100; barrier.sequence++) {
+        assert_int_equal(asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0), 0);
+        assert_int_equal(barrier_done(asker)->status, TR_ETIMEDOUT);
+        assert_int_equal(barrier_done(asker)->sequence, 100);
+    }
+    assert_int_equal(asker_ask(asker, MSG_BARRIER, &barrier, sizeof barrier, NULL, 0),
+                     TR_ETIMEDOUT);
+    asker_close(asker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(who_is_behind_learns_how_far),
         cmocka_unit_test(the_end_of_the_job_ends_everybody_once),
         cmocka_unit_test(members_find_a_restarted_coordinator),
         cmocka_unit_test(barriers_hold_whatever_happens),
