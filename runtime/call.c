@@ -179,7 +179,7 @@ int actor_reply(struct actor *self, struct message *request, struct message *rep
     }
     struct address to = request->frame.from;
     reply->frame.call = request->frame.call;
-    reply->frame.deadline_ns = 0;
+    reply->frame.deadline_ns = request->frame.deadline_ns; /* nobody waits for it after that */
     reply->frame.status = 0;
     reply->frame.flags = MESSAGE_REPLY;
     int rc = loop_check(self->loop, reply);

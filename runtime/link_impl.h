@@ -60,6 +60,8 @@ struct link;
  * sound peer lets grow: in windows. The data lane may hold two. */
 #define LINK_CONTROL_WINDOWS 8u
 #define LINK_DATA_WINDOWS 2u
+/* A lane that is full may hold a million messages: looking at all takes milliseconds. */
+#define LINK_LATE_LOOK_NS UINT64_C(10000000)
 /* Of a lane to a guest, which is no part of the job: a few of the largest pictures. */
 #define LINK_GUEST_QUEUE_BYTES (UINT64_C(16) << 20)
 
@@ -77,6 +79,7 @@ struct link_out {
     bool begun;
     uint32_t count;
     uint64_t queued_bytes, retained_bytes;
+    uint64_t late_looked_ns; /* when it was full, and what was too late for it was looked for */
 };
 
 struct link_in {

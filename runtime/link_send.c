@@ -76,6 +76,68 @@ static void note_refused(struct link *link, const struct message *message, int s
               (unsigned long long)link->out[WIRE_DATA].queued_bytes);
 }
 
+/* An answer that can't travel still ends its call: with the reason. */
+static void make_failure(struct link *link, struct message *message, int status)
+{
+    loop_buffer_release(link->loop, message_body_detach(message));
+    message->frame.status = (int8_t)status;
+    message->frame.deadline_ns = 0;
+}
+
+/* Takes a message, which is behind `before`, out of its lane, unsent: it is too late for it, or its
+ * head can't be encoded. False: an answer, which stays in its place as a failure. */
+static bool discard(struct link *link, struct link_out *out, struct message *message,
+                    struct message *before, int status)
+{
+    if (message->frame.flags & MESSAGE_REPLY) {
+        out->queued_bytes -= message->frame.body_bytes;
+        make_failure(link, message, status);
+        return false;
+    }
+    out->queued_bytes -= wire_cost(kind_of(link, message), message->frame.body_bytes);
+    if (before != NULL)
+        before->next = message->next;
+    else
+        out->first = message->next;
+    if (out->next == message)
+        out->next = message->next;
+    if (out->last == message)
+        out->last = before;
+    out->count--;
+    if (status == TR_ETIMEDOUT) {
+        counter_add(&link->loop->dropped_expired, 1);
+        loop_free_message(link->loop, message);
+    } else {
+        loop_turn_around(link->loop, message, status);
+    }
+    return true;
+}
+
+static bool is_late(const struct link *link, const struct message *message)
+{
+    return message->frame.deadline_ns != 0 && message->frame.deadline_ns <= link->loop->now_ns;
+}
+
+/* Of what waits, that for which nobody waits any more. A connection that is slower than deadlines are
+ * long would have nothing else in its queues. Looked for once in that long, since it may find none. */
+static void drop_late(struct link *link, enum wire_lane lane)
+{
+    struct link_out *out = &link->out[lane];
+    struct message *first = out->next, *before = out->before;
+    if (link->loop->now_ns < out->late_looked_ns + LINK_LATE_LOOK_NS)
+        return;
+    out->late_looked_ns = link->loop->now_ns;
+    if (out->begun) { /* its rest has to follow */
+        before = first;
+        first = first->next;
+    }
+    for (struct message *at = first, *next; at != NULL; at = next) {
+        next = at->next;
+        if (!is_late(link, at) || !discard(link, out, at, before, TR_ETIMEDOUT))
+            before = at;
+    }
+}
+
 /* Pushes it; false: the lane is at its bound. */
 static bool push(struct link *link, enum wire_lane lane, struct message *message)
 {
@@ -84,6 +146,8 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     uint32_t windows = lane == WIRE_DATA ? LINK_DATA_WINDOWS : LINK_CONTROL_WINDOWS;
     uint64_t bytes_max = link->node < NODE_GUESTS ? windows * link->links->window_bytes
                                                   : LINK_GUEST_QUEUE_BYTES;
+    if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
+        drop_late(link, lane);
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         return false;
     message->next = NULL;
@@ -99,13 +163,6 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     out->count++;
     out->queued_bytes += cost;
     return true;
-}
-
-/* An answer that can't travel still ends its call: with the reason. */
-static void make_failure(struct link *link, struct message *message, int status)
-{
-    loop_buffer_release(link->loop, message_body_detach(message));
-    message->frame.status = (int8_t)status;
 }
 
 void link_send(struct link *link, struct message *message)
@@ -201,34 +258,6 @@ static void advance(struct link *link, enum wire_lane lane)
     counter_add(&link->seen.messages_sent, 1);
 }
 
-/* Takes the next message out of its lane, unsent: it is too late for it, or its head can't be
- * encoded. */
-static void discard(struct link *link, enum wire_lane lane, int status)
-{
-    struct link_out *out = &link->out[lane];
-    struct message *message = out->next;
-    if (message->frame.flags & MESSAGE_REPLY) {
-        out->queued_bytes -= message->frame.body_bytes;
-        make_failure(link, message, status);
-        return;
-    }
-    out->queued_bytes -= wire_cost(kind_of(link, message), message->frame.body_bytes);
-    out->next = message->next;
-    if (out->before != NULL)
-        out->before->next = message->next;
-    else
-        out->first = message->next;
-    if (out->last == message)
-        out->last = out->before;
-    out->count--;
-    if (status == TR_ETIMEDOUT) {
-        counter_add(&link->loop->dropped_expired, 1);
-        loop_free_message(link->loop, message);
-    } else {
-        loop_turn_around(link->loop, message, status);
-    }
-}
-
 /* Frame and head into `out`; returns their bytes or why they can't be written. */
 static int put_lead(struct link *link, const struct message *message)
 {
@@ -237,7 +266,7 @@ static int put_lead(struct link *link, const struct message *message)
     uint64_t now_ns = link->loop->now_ns;
     struct frame frame = message->frame;
     int head = 0;
-    if (frame.deadline_ns != 0 && frame.deadline_ns <= now_ns)
+    if (is_late(link, message))
         return TR_ETIMEDOUT;
     if (!is_failure(message))
         head = kind_of(link, message)->encode(message->head, at + sizeof frame,
@@ -263,7 +292,7 @@ static void stage_message(struct link *link, enum wire_lane lane)
     uint64_t body_bytes = message->frame.body_bytes;
     int lead = put_lead(link, message);
     if (lead < 0) {
-        discard(link, lane, lead);
+        discard(link, out, out->next, out->before, lead);
         return;
     }
     struct wire_header header = { .type = WIRE_MESSAGE, .lane = (uint8_t)lane,
