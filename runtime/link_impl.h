@@ -214,6 +214,9 @@ struct links {
     struct timer spawn_timer;
     struct half_open *half_open;
     uint32_t num_half_open;
+    uint32_t handshakes; /* steps in the turn at handshakes_ns */
+    uint64_t handshakes_ns;
+    atomic_uint_fast64_t handshakes_most;
     atomic_bool leaving;
     /* Guests: the list is the listener's; each loop finds its own in by_loop. */
     struct link *guests;

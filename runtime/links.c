@@ -330,6 +330,7 @@ void links_counters(struct node *node, struct links_counters *counters)
     counters->dropped_unproved = atomic_load(&links->dropped_unproved);
     counters->corrupt = atomic_load(&links->corrupt);
     counters->guests = atomic_load(&links->num_guests);
+    counters->handshakes_most = atomic_load(&links->handshakes_most);
     for (uint32_t i = 0; i < 16; i++)
         counters->refused_by[i] = atomic_load(&links->refused_by[i]);
 }

@@ -52,6 +52,9 @@
 #define LINKS_HELLO_BYTES_MAX 4096u
 #define LINKS_HELLO_NS UINT64_C(2000000000)
 #define LINKS_HALF_OPEN_MAX 64u
+/* A step of a handshake takes up to a millisecond of signing and verifying, and anybody may ask for
+ * one: a few in a turn of the loop, so that its actors have most of the 10 ms. */
+#define LINKS_HANDSHAKES_A_TURN 4u
 
 struct links_peer {
     uint32_t node;
@@ -105,6 +108,7 @@ struct links_counters {
     uint64_t dropped_unproved;      /* ended before they were authenticated */
     uint64_t corrupt;               /* records that did not verify; each ends its connection */
     uint64_t guests;                /* now */
+    uint64_t handshakes_most;       /* steps of handshakes of those not known yet, in one turn */
 };
 void links_counters(struct node *node, struct links_counters *counters);
 

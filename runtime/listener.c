@@ -178,12 +178,29 @@ static void greeted(struct actor *self, struct half_open *it)
         hand_on(self, it, &hello);
 }
 
+/* False: not in this turn; what came stays unread, so the next turn tells of it again. */
+static bool may_step(struct half_open *it, uint64_t now_ns)
+{
+    struct links *links = it->links;
+    if (!transport_is_shaking(it->greeting->transport))
+        return true;
+    if (links->handshakes_ns != now_ns)
+        links->handshakes = 0;
+    links->handshakes_ns = now_ns;
+    if (links->handshakes == LINKS_HANDSHAKES_A_TURN)
+        return false;
+    if (++links->handshakes > atomic_load(&links->handshakes_most))
+        atomic_store(&links->handshakes_most, links->handshakes);
+    return true;
+}
+
 static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
 {
     struct half_open *it = arg;
     struct error error = { 0 };
     (void)stream;
-    (void)what;
+    if (!(what & STREAM_FAILED) && !may_step(it, self->loop->now_ns))
+        return;
     int rc = greeting_step(it->greeting, &error);
     if (it->refused) {
         if (rc < 0 || greeting_is_written(it->greeting))

@@ -44,6 +44,11 @@ int transport_handshake(struct transport *transport, struct error *error)
     return transport->tls != NULL ? tls_handshake(transport->tls, error) : 0;
 }
 
+bool transport_is_shaking(const struct transport *transport)
+{
+    return transport->tls != NULL && !tls_is_done(transport->tls);
+}
+
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts)
 {
     if (transport->tls != NULL)

@@ -33,6 +33,9 @@ void transport_destroy(struct transport *transport);
  * TR_EFORMAT not TLS, TR_ETOOBIG over TRANSPORT_HANDSHAKE_BYTES_MAX, TR_EEND, TR_EPEERDOWN. */
 int transport_handshake(struct transport *transport, struct error *error);
 
+/* Is there more of it to do? One step may sign or verify. */
+bool transport_is_shaking(const struct transport *transport);
+
 /* As stream_readv and stream_writev, after the handshake. */
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts);
 ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts);

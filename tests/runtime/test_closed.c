@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -223,6 +224,58 @@ struct caller {
     int fd;
 };
 
+struct gate {
+    atomic_bool closed, opened;
+};
+
+/* Holds the loop. */
+static int gate_start(struct actor *self, const void *arg)
+{
+    struct gate *gate = (void *)(uintptr_t)arg;
+    atomic_store(&gate->closed, true);
+    while (!atomic_load(&gate->opened))
+        poll(NULL, 0, 1);
+    actor_exit(self, 0);
+    return 0;
+}
+
+static int gate_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops gate_ops = { "gate", gate_start, gate_receive, NULL, NULL };
+
+/* Many who begin a handshake at once don't take the loop for themselves. */
+static void handshakes_take_turns(void **state)
+{
+    static const char hello[] = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" SECRET;
+    struct house *house = *state;
+    struct gate gate = { .closed = false };
+    struct actor_options options = { .ops = &gate_ops, .arg = &gate };
+    struct address address;
+    int fds[LINKS_HALF_OPEN_MAX / 2];
+    uint32_t count = sizeof fds / sizeof *fds;
+    open_house(house, house->security);
+    assert_int_equal(node_spawn(house->node, &options, &address), 0);
+    while (!atomic_load(&gate.closed))
+        poll(NULL, 0, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        fds[i] = dial(house);
+        assert_int_equal(send(fds[i], hello, sizeof hello - 1, MSG_NOSIGNAL), sizeof hello - 1);
+    }
+    atomic_store(&gate.opened, true);
+    for (uint32_t i = 0; i < count; i++)
+        assert_true(is_dropped(fds[i], NULL));
+    expect_dropped(house, count);
+    uint64_t most = counters_of(house).handshakes_most;
+    assert_true(most >= 1 && most <= LINKS_HANDSHAKES_A_TURN);
+    for (uint32_t i = 0; i < count; i++)
+        close(fds[i]);
+    close_house(house);
+}
+
 static ssize_t read_caller(struct stream *stream, const struct iovec *parts, int num_parts)
 {
     ssize_t got = readv(((struct caller *)stream)->fd, parts, num_parts);
@@ -344,6 +397,7 @@ int main(void)
         cmocka_unit_test(nobody_gets_in_unproved),
         cmocka_unit_test(nor_without_tls),
         cmocka_unit_test(a_crowd_is_turned_away),
+        cmocka_unit_test(handshakes_take_turns),
         cmocka_unit_test(another_authority_is_refused),
         cmocka_unit_test(a_silent_friend_is_dropped),
         cmocka_unit_test(a_unix_socket_takes_no_garbage),
