@@ -48,9 +48,11 @@ static void destroy(struct buffer *buffer)
     free(buffer);
 }
 
-void buffer_pool_init(struct buffer_pool *pool, struct account *account)
+void buffer_pool_init(struct buffer_pool *pool, struct account *account, uint32_t num_pools)
 {
-    *pool = (struct buffer_pool){ .account = account };
+    size_t most = account->bound_bytes / 2 / num_pools;
+    most = most < BUFFER_POOL_IDLE_BYTES_MAX ? most : BUFFER_POOL_IDLE_BYTES_MAX;
+    *pool = (struct buffer_pool){ .account = account, .idle_bytes_max = most };
 }
 
 static void drop(struct buffer_pool *pool, struct buffer *buffer)
@@ -112,7 +114,7 @@ void buffer_pool_give(struct buffer_pool *pool, struct buffer *buffer)
 {
     counter_add(&pool->given, 1);
     if (buffer->size_class >= BUFFER_CLASSES ||
-        pool->idle_bytes + buffer->capacity > BUFFER_POOL_IDLE_BYTES_MAX) {
+        pool->idle_bytes + buffer->capacity > pool->idle_bytes_max) {
         drop(pool, buffer);
         return;
     }

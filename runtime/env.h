@@ -48,6 +48,7 @@ struct env_ops {
 struct env {
     const struct env_ops *ops;
     const struct stream_ops *streams; /* stream_impl.h */
+    uint64_t memory_bytes; /* of the machine, or of what it gives this process */
     bool simulated; /* order of runnable actors is drawn, allocations may fail */
 };
 

@@ -10,6 +10,7 @@
 #include "runtime/env.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,6 +363,29 @@ static size_t default_threads(void)
     return cores > 0 ? (size_t)cores : 1;
 }
 
+/* What a container, or the job of a batch system that shows it this way, may take (Linux, cgroup v2);
+ * "max" and a missing file say nothing. */
+static uint64_t group_memory_bytes(void)
+{
+    uint64_t bytes = UINT64_MAX;
+    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
+    if (file == NULL)
+        return bytes;
+    if (fscanf(file, "%" SCNu64, &bytes) != 1)
+        bytes = UINT64_MAX;
+    fclose(file);
+    return bytes;
+}
+
+static uint64_t memory_bytes(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes
+                                                 : UINT64_MAX;
+    uint64_t group_bytes = group_memory_bytes();
+    return bytes < group_bytes ? bytes : group_bytes;
+}
+
 int env_event_create(size_t crew_threads, struct env **env, struct error *error)
 {
     size_t wanted = crew_threads != 0 ? crew_threads : default_threads();
@@ -374,7 +398,8 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
         free(self);
         return error_set(error, TR_ENOMEM, "env: out of memory");
     }
-    self->env = (struct env){ .ops = &event_ops, .streams = &stream_event_ops };
+    self->env = (struct env){ .ops = &event_ops, .streams = &stream_event_ops,
+                              .memory_bytes = memory_bytes() };
     pthread_mutex_init(&self->mutex, NULL);
     team_init(&self->crew, self, threads);
     team_init(&self->waiters, self, self->waiter_threads);

@@ -12,6 +12,7 @@
 #define SIM_TURN_NS 2000u        /* a turn's virtual time when options say nothing */
 #define SIM_TIMER_LATE_NS 50000u /* what a busy kernel does to a timer */
 #define SIM_STEPS_MAX 100000000u /* a run of more is a livelock */
+#define SIM_MEMORY_BYTES (UINT64_C(8) << 30) /* the same everywhere, so that runs repeat */
 #define SIM_START_NS UINT64_C(1000000000) /* a clock that starts at 0 hides mistakes */
 #define SIM_WALL_MS UINT64_C(1800000000000) /* January 2027 */
 
@@ -169,7 +170,8 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
     struct env_sim *sim = calloc(1, sizeof *sim);
     if (sim == NULL)
         return TR_ENOMEM;
-    sim->env = (struct env){ .ops = &sim_ops, .streams = &sim_net_ops, .simulated = true };
+    sim->env = (struct env){ .ops = &sim_ops, .streams = &sim_net_ops,
+                             .memory_bytes = SIM_MEMORY_BYTES, .simulated = true };
     if (options != NULL)
         sim->options = *options;
     if (sim->options.turn_ns_max == 0)

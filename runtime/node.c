@@ -11,6 +11,8 @@
 
 /* What a node that stops because a root failed grants the others to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
+/* What the smallest machine's messages may take: a few windows of the smallest graphs. */
+#define NODE_MESSAGE_BYTES_MIN ((size_t)64 << 20)
 
 void node_fail(struct node *node, int reason)
 {
@@ -112,6 +114,16 @@ static int create_root(struct node *node)
     return rc;
 }
 
+/* Messages that pile up end here, and not with a process that the system kills: the other half is for
+ * graphs and batches, which have bounds of their own. */
+static size_t message_bytes(const struct env *env, const struct node_options *options)
+{
+    uint64_t bytes = env->memory_bytes / 2;
+    if (options->message_bytes_max != 0)
+        return options->message_bytes_max;
+    return bytes > NODE_MESSAGE_BYTES_MIN ? bytes : NODE_MESSAGE_BYTES_MIN;
+}
+
 int node_create(struct env *env, const struct node_options *options, struct node **out,
                 struct error *error)
 {
@@ -133,8 +145,7 @@ int node_create(struct env *env, const struct node_options *options, struct node
     node->log = options->log;
     node->forward = options->forward;
     node->forward_arg = options->forward_arg;
-    account_init(&node->message_account, "messages",
-                 options->message_bytes_max != 0 ? options->message_bytes_max : SIZE_MAX);
+    account_init(&node->message_account, "messages", message_bytes(env, options));
     pthread_mutex_init(&node->mutex, NULL);
     int rc = create_loops(node);
     if (rc < 0)

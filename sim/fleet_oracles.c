@@ -10,6 +10,9 @@
  * LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */
 #define LINK_WINDOWS 18u
 
+/* No process of such a job has more, though its node was given no bound. */
+#define MESSAGE_BYTES ((size_t)4 << 30)
+
 static void look_at(struct fleet *fleet, struct fleet_process *process)
 {
     struct links_status status[FLEET_PROCESSES_MAX];
@@ -20,6 +23,10 @@ static void look_at(struct fleet *fleet, struct fleet_process *process)
             fleet_fail(fleet, "the link from process %" PRIu32 " to %" PRIu32 " holds %" PRIu64
                        " + %" PRIu64 " of %" PRIu64 " bytes", process->number, status[i].node,
                        status[i].queued_bytes, status[i].retained_bytes, bound);
+    struct account *messages = node_message_account(process->node);
+    if (messages->bound_bytes > MESSAGE_BYTES || account_used(messages) > messages->bound_bytes)
+        fleet_fail(fleet, "process %" PRIu32 ": the account of messages holds %zu of %zu bytes",
+                   process->number, account_used(messages), messages->bound_bytes);
     size_t replies = account_used(&process->cast.replies);
     if (replies > fleet->plan.replies_bytes_max)
         fleet_fail(fleet, "process %" PRIu32 ": replies of %zu bytes are on their way, %" PRIu64

@@ -8,8 +8,8 @@ void oracles_step(struct world *world)
     if (batches > world->scenario.batch_bytes_max)
         world_fail(world, "account \"batches\" holds %zu of %zu bytes", batches,
                    world->scenario.batch_bytes_max);
-    size_t bound = world->scenario.message_bytes_max;
-    size_t messages = bound == 0 ? 0 : account_used(node_message_account(world->node));
+    size_t bound = node_message_account(world->node)->bound_bytes;
+    size_t messages = account_used(node_message_account(world->node));
     if (messages > bound)
         world_fail(world, "the account of messages holds %zu of %zu bytes", messages, bound);
 }

@@ -418,7 +418,7 @@ static void a_stall_ends(void **state)
     raw_open(&peer, &cluster, 1, 1);
     expect_echo(&peer, echo);
     struct account *account = node_message_account(cluster.nodes[0]);
-    size_t rest = SIZE_MAX - (1 << 20);
+    size_t rest = account->bound_bytes - (1 << 20);
     assert_int_equal(account_reserve(account, rest, NULL), 0);
     struct frame frame = { .to = echo, .kind = KIND_ASK, .flags = MESSAGE_DATA,
                            .body_bytes = 1 << 20 };

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/directory.h"
 #include "runtime/port.h"
@@ -277,6 +278,34 @@ static void what_a_port_sends_is_charged_and_a_full_account_is_named(void **stat
     support_finish(node);
 }
 
+/* Nobody gave this node a bound: it has one all the same, well below what the machine has, and at it
+ * who sends is told. */
+static void a_node_without_a_bound_does_not_take_all_memory(void **state)
+{
+    struct house *house = *state;
+    struct node_options options = { .id = 2, .loops = 1, .kinds = support_kinds() };
+    struct node *node = NULL;
+    struct port *port = NULL;
+    assert_int_equal(node_create(house->env, &options, &node, NULL), 0);
+    assert_int_equal(node_start(node), 0);
+    assert_int_equal(port_open(node, 0, &port), 0);
+    struct account *account = node_message_account(node);
+    uint64_t machine = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_true(account->bound_bytes >= (size_t)64 << 20);
+    assert_true(account->bound_bytes <= machine / 2 || account->bound_bytes == (size_t)64 << 20);
+    struct message *message = port_message(port, KIND_NUMBER);
+    assert_non_null(message);
+    size_t rest = account->bound_bytes - account_used(account);
+    assert_int_equal(account_reserve(account, rest, NULL), 0);
+    assert_null(port_message(port, KIND_NUMBER));
+    assert_null(port_body_alloc(port, message, 1));
+    account_release(account, rest);
+    assert_non_null(port_body_alloc(port, message, 1));
+    port_release(port, message);
+    port_destroy(port);
+    support_finish(node);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -289,6 +318,7 @@ int main(void)
         TEST(answers_and_bodies_come_whole),
         TEST(a_thread_that_polls_cannot_outrun_a_loop),
         TEST(what_a_port_sends_is_charged_and_a_full_account_is_named),
+        TEST(a_node_without_a_bound_does_not_take_all_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
