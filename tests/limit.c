@@ -1,18 +1,21 @@
 /*
  * Runs a test and ends it: limit [-s SECONDS] COMMAND...
+ * Shows a process and what came of it: limit -p PROCESS
  *
- * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, every
- * process of it with its threads and, where gdb is, their stacks, then killed and bailed out of in
- * TAP. Processes that a test leaves behind are killed when it ends: they would hold its output
- * open, and whoever reads that would wait for them. This program adopts orphans, so none gets away,
- * whatever group or session it moved to. It is built without sanitizers: it has to work when they
- * don't.
+ * A test that still runs after SECONDS (TROUPE_TEST_LIMIT where that is set) is shown, what its
+ * processes were at and what they said last, then killed and bailed out of in TAP.
+ * Processes that a test leaves behind are killed when it ends: they would hold its output open, and
+ * whoever reads that would wait for them. This program adopts orphans, so none gets away, whatever
+ * group or session it moved to. It is built without sanitizers: it has to work when they don't.
  */
 #include "config.h"
+
+#include "limit_show.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +28,6 @@
 
 #define SECONDS_DEFAULT 300
 #define SECONDS_MAX 86400
-#define SHOWN_MAX 16    /* processes whose stacks are shown */
 #define FAMILY_MAX 1024 /* processes killed in one round */
 #define ROUNDS_MAX 1000 /* of killing, 10 ms each */
 #define EXIT_LIMIT 99   /* what Automake takes for a hard error */
@@ -56,8 +58,8 @@ static bool descends(pid_t pid, pid_t ancestor)
     return false;
 }
 
-/* Everything that came of this process. */
-static int list_family(pid_t family[FAMILY_MAX])
+/* Everything that came of this process, without itself. */
+static int list_family(pid_t ancestor, pid_t family[FAMILY_MAX])
 {
     int count = 0;
     DIR *folder = opendir("/proc");
@@ -65,7 +67,7 @@ static int list_family(pid_t family[FAMILY_MAX])
         return 0;
     for (struct dirent *entry; count < FAMILY_MAX && (entry = readdir(folder)) != NULL;) {
         pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
-        if (pid > 1 && descends(pid, getpid()))
+        if (pid > 1 && descends(pid, ancestor))
             family[count++] = pid;
     }
     closedir(folder);
@@ -78,7 +80,7 @@ static void kill_family(void)
     pid_t family[FAMILY_MAX];
     struct timespec nap = { .tv_nsec = 10000000 };
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        int count = list_family(family);
+        int count = list_family(getpid(), family);
         for (int i = 0; i < count; i++)
             kill(family[i], SIGKILL);
         while (waitpid(-1, NULL, WNOHANG) > 0) {
@@ -89,38 +91,11 @@ static void kill_family(void)
     }
 }
 
-static const char show_script[] =
-    "exec >&2 </dev/null; pid=$1\n"
-    "echo \"limit: process $pid: $(tr '\\0' ' ' </proc/$pid/cmdline)\"\n"
-    "grep -E '^(State|PPid|Threads|Sig(Pnd|Blk|Ign|Cgt)|ShdPnd)' /proc/$pid/status\n"
-    "for task in /proc/$pid/task/*; do\n"
-    "    echo \"thread ${task##*/}: $(cut -d' ' -f3,14,15 $task/stat) in $(cat $task/wchan)\"\n"
-    "    cat $task/stack\n"
-    "done 2>/dev/null\n"
-    "! command -v gdb >/dev/null || timeout -k 5 60 gdb -nx -q -batch -p $pid \\\n"
-    "    -ex 'set pagination off' -ex 'thread apply all backtrace' 2>&1\n"
-    "true";
-
-static void show(pid_t pid)
-{
-    char number[16];
-    snprintf(number, sizeof number, "%d", (int)pid);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(90);
-        execl("/bin/sh", "sh", "-c", show_script, "sh", number, (char *)NULL);
-        _exit(127);
-    }
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-    }
-}
-
 static int give_up(char **command, long seconds)
 {
     pid_t family[FAMILY_MAX];
-    int count = list_family(family);
-    for (int i = 0; i < count && i < SHOWN_MAX; i++)
-        show(family[i]);
+    int count = list_family(getpid(), family);
+    limit_show(family, count);
     kill_family();
     printf("\nBail out! limit: still running after %ld s:", seconds);
     for (; *command != NULL; command++)
@@ -200,8 +175,28 @@ static long read_seconds(const char *text)
     exit(EXIT_LIMIT);
 }
 
+/* What a test finds to hang, before it kills it. */
+static int show(const char *text)
+{
+    pid_t family[FAMILY_MAX];
+    char *end;
+    long pid = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || pid <= 1 || pid > INT_MAX) {
+        fprintf(stderr, "limit: %s: give the number of a process\n", text);
+        return EXIT_LIMIT;
+    }
+    int count = list_family((pid_t)pid, family);
+    if (count == FAMILY_MAX)
+        count--;
+    family[count] = (pid_t)pid;
+    limit_show(family, count + 1);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "-p") == 0)
+        return show(argv[2]);
     const char *text = getenv("TROUPE_TEST_LIMIT");
     long seconds = text != NULL && *text != '\0' ? read_seconds(text) : SECONDS_DEFAULT;
     if (argc > 2 && strcmp(argv[1], "-s") == 0) {
@@ -210,7 +205,7 @@ int main(int argc, char **argv)
         argc -= 2;
     }
     if (argc < 2) {
-        fprintf(stderr, "Usage: limit [-s SECONDS] COMMAND...\n");
+        fprintf(stderr, "Usage: limit [-s SECONDS] COMMAND... or limit -p PROCESS\n");
         return EXIT_LIMIT;
     }
     return run(argv + 1, seconds);

@@ -16,8 +16,30 @@ begin
 run $limit -s 1 sleep 1000
 expect "a test that never ends is a hard error" exited 99
 expect "in TAP" says '^Bail out! limit: still running after 1 s: sleep 1000$'
-expect "its process is shown" complains '^limit: process [0-9]*: sleep 1000'
+expect "its process is shown" complains '^limit: process [0-9]* of [0-9]*: sleep 1000'
 expect "and it takes no longer" soon
+
+# What is shown: one line of a shell, the stack of what was built here, the end of what it said.
+begin
+echo "this was its last word" >"$work/out.7"
+run $limit -s 2 sh -c "$limit -s 60 sleep 1000 3>>'$work/out.7'; true"
+expect "a shell is shown in one line" complains '^limit: process [0-9]* of [0-9]*: sh -c'
+expect "without its threads" sh -c "! grep '^limit: thread [^:]*: [^:]* sh' '$work/err'"
+expect "a program built here with its threads" complains '^limit: thread [0-9]*: S .* limit'
+if command -v gdb >/dev/null; then
+    expect "and what they were at" complains '^limit: thread [0-9]*: S [^ ]* limit: .*sigtimedwait'
+else
+    skip "and what they were at" "gdb is not here"
+fi
+expect "then the end of what it said" complains '^this was its last word$'
+expect "and it takes no longer either" soon
+sleep 1000 &
+child=$!
+run $limit -p "$child"
+expect "any process can be shown" complains "^limit: process $child of [0-9]*: sleep 1000"
+expect "and lives on" kill -0 "$child"
+kill -KILL "$child"
+wait "$child" 2>/dev/null
 
 # Its own session, signals ignored: out of reach of a group's kill and of a polite one.
 deaf='trap "" TERM INT HUP; echo $$ >"$0"; sleep 1000; sleep 1000'

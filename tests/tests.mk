@@ -1,6 +1,6 @@
 # The harness itself. Every test runs under tests/limit, which ends it.
 check_PROGRAMS += tests/limit
-tests_limit_SOURCES = tests/limit.c
+tests_limit_SOURCES = tests/limit.c tests/limit_show.c tests/limit_show.h
 tests_limit_CFLAGS = -std=gnu11 -O2 $(WARN_CFLAGS)
 tests_limit_LDFLAGS =
 TESTS += tests/limit.sh

@@ -60,6 +60,7 @@ begin() {
 finish_job() {
     within is_gone "$launcher" || {
         echo "# the job hangs"
+        ./tests/limit -p "$launcher" 2>&1 | sed 's/^/# /'
         kill -KILL "$launcher"
     }
     wait "$launcher"
