@@ -108,8 +108,7 @@ each() {
         (
             alone "$process"
             "$function" "$reference" "$process" && exit
-            sed "s/^/# $process: out: /" "$work/out" | tail -n 30
-            sed "s/^/# $process: err: /" "$work/err" | tail -n 30
+            show_said | sed "s/^/# $process: /"
             exit 1
         ) &
         children="$children $!"

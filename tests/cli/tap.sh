@@ -2,6 +2,8 @@
 #
 #   expect WHAT COMMAND...        ok when the command succeeds
 #   run COMMAND...                keeps the exit code in $code, the outputs in $work/out, $work/err
+#                                 Processes that run at once: out.NAME, err.NAME (or log, or a
+#                                 digit), so that a test that fails or hangs shows what they said
 #   skip WHAT WHY
 #   finish                        prints the plan; the last line of a test
 
@@ -11,6 +13,16 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 99' HUP INT TERM
 tests=0
 
+# What processes said, the beginning and the end of each of the test's files of that.
+show_said() {
+    for file in "$work"/out* "$work"/err* "$work"/log* "$work"/[0-9]; do
+        [ -f "$file" ] || continue
+        awk -v name="${file##*/}" 'NR <= 10 { print "# " name ": " $0; next } { last[NR % 20] = $0 }
+            END { if (NR > 30) print "# " name ": ..."
+                for (n = NR > 30 ? NR - 19 : 11; n <= NR; n++) print "# " name ": " last[n % 20] }' "$file"
+    done
+}
+
 expect() {
     what=$1
     shift
@@ -19,8 +31,7 @@ expect() {
         echo "ok $tests - $what"
     else
         echo "not ok $tests - $what"
-        sed 's/^/# out: /' "$work/out" 2>/dev/null | head -n 20
-        sed 's/^/# err: /' "$work/err" 2>/dev/null | head -n 20
+        show_said
     fi
 }
 
