@@ -30,22 +30,23 @@ long() {
     took_ms=$(($(now_ms) - begin_ms))
     kill -CONT "$stopped" 2>/dev/null
     echo "# the job ended $took_ms ms after process $2 was stopped"
-    fits "$1" && [ "$(starts "$2")" = 2 ] && [ $took_ms -lt 20000 ] && all_gone
+    fits "$1" && [ "$(starts "$2")" = 2 ] && [ $took_ms -lt 40000 ] && all_gone
 }
 
-# The processes of a job that nobody watches, started by hand: $process_N
+# start_alone PROCESS [--resume]: of a job that nobody watches
 start_alone() {
     word=serve
     options=
     [ "$1" != 2 ] || word=sample
-    [ "$1" != 3 ] || word=train options="--run $work/run $learning"
+    [ "$1" != 3 ] || word=train options="--run $work/run $learning $2"
     # shellcheck disable=SC2086
     "$TROUPE" $word --cluster "$work/cluster.json" --process "$1" $options >>"$work/out.$1" \
         2>>"$work/err.$1" </dev/null &
     pid=$!
 }
 
-# unwatched RUN PROCESS: without a launcher, who goes on learns that it is dead, and ends
+# unwatched RUN PROCESS: stopped for 20 s, without a launcher: who goes on learns that it is dead,
+# and ends
 unwatched() {
     : >"$work/err"
     for p in 0 1 2 3; do
@@ -57,14 +58,14 @@ unwatched() {
     eval "pid=\$process_$2"
     stopped=$pid
     kill -STOP "$stopped"
-    sleep 8
+    sleep 20
     kill -CONT "$stopped"
     within is_gone "$stopped" || return 1
     wait "$stopped"
     code=$?
-    echo "# process $2 that was stopped for 8 s ended with exit code $code"
+    echo "# process $2 that was stopped for 20 s ended with exit code $code"
     [ $code = 1 ] && grep -q "fenced" "$work/err.$2" || return 1
-    start_alone "$2"
+    start_alone "$2" --resume
     eval "process_$2=$pid"
     [ "$2" != 3 ] || launcher=$pid
     finish_job
@@ -123,5 +124,5 @@ undisturbed one
 expect "one process trains" exited 0
 expect "each process is stopped, for 3 s, for good, and without a launcher; or comes late; or loses \
 the coordinator" each stall one short.0 short.1 short.2 short.3 long.0 long.1 long.2 long.3 \
-    unwatched.1 unwatched.2 late.0 late.2 lost.1 lost.2
+    unwatched.0 unwatched.1 unwatched.2 unwatched.3 late.0 late.2 lost.1 lost.2
 finish
