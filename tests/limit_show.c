@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SHOWN_MAX 64 /* processes: a job of four, each in its own shell, six times */
-#define NUMBER_MAX 12
+#define NUMBER_MAX 12 /* and what stands between two of them */
 #define SECONDS_MAX 240
 
 /*
@@ -22,6 +22,7 @@
  */
 static const char script[] =
     "exec >&2 </dev/null\n"
+    "set -- $1\n"
     "told() {\n"
     "    [ ! -e /proc/$1/status ] || echo \"limit: process $1 of $(sed -n 's/^PPid:[^0-9]*//p' /proc/$1/status):\" \\\n"
     "        \"$(tr '\\0' ' ' </proc/$1/cmdline | tr '\\n' ' ' | cut -c1-300)\"\n"
@@ -88,13 +89,10 @@ static const char script[] =
 
 static void become_script(const pid_t *family, int count)
 {
-    char numbers[SHOWN_MAX][NUMBER_MAX];
-    char *words[SHOWN_MAX + 5] = { "sh", "-c", (char *)script, "limit" };
-    for (int i = 0; i < count; i++) {
-        snprintf(numbers[i], sizeof numbers[i], "%d", (int)family[i]);
-        words[4 + i] = numbers[i];
-    }
-    execv("/bin/sh", words);
+    char numbers[SHOWN_MAX * NUMBER_MAX] = "";
+    for (int i = 0, used = 0; i < count; i++)
+        used += snprintf(numbers + used, sizeof numbers - (size_t)used, "%d ", (int)family[i]);
+    execl("/bin/sh", "sh", "-c", script, "limit", numbers, (char *)NULL);
     _exit(127);
 }
 
