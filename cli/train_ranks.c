@@ -10,6 +10,8 @@
 
 /* How often the thread that waits for trainers looks whether it is asked to stop them. */
 #define LOOK_NS 20000000L
+/* How long trainers that are all to end wait for each other, at most. */
+#define PART_NS INT64_C(10000000000)
 
 struct train_rank {
     struct train_ranks *all;
@@ -102,16 +104,24 @@ static int find_other(struct train_rank *r, uint64_t hash, uint32_t *other, stru
     return rv;
 }
 
+/* All see the difference, and end. Who does so while another's sums are still on their way looks to
+ * that one like a trainer that died, and will be waited for. */
+static void part_together(struct train_rank *r)
+{
+    (void)tr_group_barrier(r->group, "differ", PART_NS);
+}
+
 /* Trainers with other batches than the rest would wait for steps that nobody takes, or add
  * gradients of another model. */
 static int compare_jobs(struct train_rank *r, struct error *error)
 {
     uint32_t other;
     int rv = find_other(r, r->all->job_hash, &other, error);
-    if (rv == 0 && other < r->all->world)
-        rv = error_set(error, TR_EMISMATCH, "trainer %u has other options, another deal or another "
-                       "graph than trainer 0; start all trainers with the same", other);
-    return rv;
+    if (rv != 0 || other == r->all->world)
+        return rv;
+    part_together(r);
+    return error_set(error, TR_EMISMATCH, "trainer %u has other options, another deal or another "
+                     "graph than trainer 0; start all trainers with the same", other);
 }
 
 /* Sums over ranks with other kernels than ours would be equal on no other placement. */
@@ -119,11 +129,12 @@ static int compare_kernels(struct train_rank *r, struct error *error)
 {
     uint32_t other;
     int rv = find_other(r, hash_text(model_kernels_text(r->model)), &other, error);
-    if (rv == 0 && other < r->all->world)
-        rv = error_set(error, TR_EMISMATCH, "trainer %u computes with other kernels than trainer 0 "
-                       "('%s' here): their results differ; leave --reproducible out to train all "
-                       "the same", other, model_kernels_text(r->model));
-    return rv;
+    if (rv != 0 || other == r->all->world)
+        return rv;
+    part_together(r);
+    return error_set(error, TR_EMISMATCH, "trainer %u computes with other kernels than trainer 0 "
+                     "('%s' here): their results differ; leave --reproducible out to train all "
+                     "the same", other, model_kernels_text(r->model));
 }
 
 static int rewind_run(void *arg, uint64_t to, struct error *error)

@@ -18,7 +18,8 @@ within() {
     >"$work/out" 2>"$work/err" || exit 99
 mkdir -m 700 "$work/sockets" "$work/sockets-b" "$work/bin" "$work/pids" || exit 99
 FAKE=$work
-export FAKE TROUPE
+PROCESSES=4
+export FAKE PROCESSES TROUPE
 
 cat >"$work/bin/ssh" <<'EOF'
 #!/bin/sh
@@ -32,17 +33,23 @@ cat >"$work/bin/rsync" <<'EOF'
 echo "rsync $*" >>"$FAKE/log"
 [ -z "$NO_RSYNC" ]
 EOF
-# Says who it is, and waits for the end of its input; trainers do what the test asks.
+# Says who it is, and waits for the end of its input; trainers do what the test asks, once all of
+# the PROCESSES said who they are where they end well.
 cat >"$work/bin/play" <<'EOF'
 #!/bin/sh
 [ "$1" = hold ] && exec "$TROUPE" "$@"
+# At most a minute, also where one of them never is.
+all_ready() {
+    tries=$((tries + 1))
+    [ "$(ls "$FAKE/pids" | wc -l)" -ge "$PROCESSES" ] || [ "$tries" -gt 600 ]
+}
 echo "$TROUPE_PROCESS $1 rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK threads=$OMP_NUM_THREADS" \
     "incarnation=$TROUPE_INCARNATION $*" >>"$FAKE/log"
-echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
 [ -z "$TROUPE_SHARED_KEY" ] || stat -c 'key %a' "$TROUPE_SHARED_KEY" >>"$FAKE/log"
 echo "troupe: ready process $TROUPE_PROCESS"
+echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
 case $1/$TRAINER in
-train/well) sleep 0.5; exit 0 ;;
+train/well) until all_ready; do sleep 0.1; done; exit 0 ;;
 train/fail) echo "it went wrong" >&2; exit 1 ;;
 train/once) [ -e "$FAKE/failed" ] && exit 0; touch "$FAKE/failed"; kill -9 $$ ;;
 train/usage) exit 2 ;;

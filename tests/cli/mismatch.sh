@@ -2,7 +2,8 @@
 # says in what, and nobody waits for ever.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
-port=$((20000 + $$ % 10000))
+# Two, where neither the kernel nor another test looks for one.
+port=$((30000 + $$ % 1200 * 2))
 
 generate() {
     "$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --seed "$2" \
