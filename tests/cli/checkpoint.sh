@@ -47,7 +47,8 @@ for trainers in 1 3; do
     expect "$trainers trainers: trains" exited 0
     start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
     kills=0
-    while [ $kills -lt 6 ]; do
+    # Not at the last checkpoint: who dies while it removes older ones leaves that to the next.
+    while [ $kills -lt 6 ] && [ "0$(newest killed-$trainers)" -lt 36 ]; do
         kill_after_next killed-$trainers
         kills=$((kills + 1))
         start killed-$trainers --trainers $trainers --checkpoint-every 3 --resume
