@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -284,7 +285,20 @@ static void what_is_elsewhere_is_refused(void **state)
     close_job(&job);
 }
 
-/* A trainer that failed ends the job: who only serves or samples hears of it. */
+static uint32_t count_members(struct port *port, struct address coordinator, uint64_t until_ns)
+{
+    struct message *reply;
+    struct message *request = port_message(port, MSG_MEMBERS_REQUEST);
+    *(struct msg_members_request *)message_head(request) =
+        (struct msg_members_request){ .role = MSG_ROLE_PROCESS };
+    assert_int_equal(port_call(port, coordinator, request, until_ns, &reply), 0);
+    assert_int_equal(reply->frame.kind, MSG_MEMBERS_REPLY);
+    uint32_t count = ((const struct msg_members_reply *)message_head(reply))->count;
+    port_release(port, reply);
+    return count;
+}
+
+/* A trainer that failed ends the job: who only serves or samples hears of it, once it is a member. */
 static void the_end_of_the_job_ends_its_processes(void **state)
 {
     struct graph_port *port;
@@ -295,8 +309,10 @@ static void the_end_of_the_job_ends_its_processes(void **state)
     open_cluster(&job, "true");
     assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20), TR_ETIMEDOUT);
     ok(job.sessions[0], graph_enter(job.graphs[0], &port));
-    uint64_t until_ns = port_now_ns(port->port) + 30 * UINT64_C(1000000000);
+    uint64_t until_ns = port_now_ns(port->port) + 60 * UINT64_C(1000000000);
     assert_int_equal(port_find(port->port, COORDINATOR_NAME, until_ns, &coordinator), 0);
+    while (count_members(port->port, coordinator, until_ns) < PROCESSES - 1)
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
     struct message *request = port_message(port->port, MSG_JOB_DONE);
     *(struct msg_job_done *)message_head(request) = (struct msg_job_done){ .code = TR_EIO };
     assert_int_equal(port_call(port->port, coordinator, request, until_ns, &reply), 0);
