@@ -298,7 +298,7 @@ static uint32_t count_members(struct port *port, struct address coordinator, uin
     return count;
 }
 
-/* A trainer that failed ends the job: who only serves or samples hears of it, once it is a member. */
+/* A trainer that failed ends the job: who only serves or samples hears of it, as a member. */
 static void the_end_of_the_job_ends_its_processes(void **state)
 {
     struct graph_port *port;

@@ -30,7 +30,7 @@ long() {
     took_ms=$(($(now_ms) - begin_ms))
     kill -CONT "$stopped" 2>/dev/null
     echo "# the job ended $took_ms ms after process $2 was stopped"
-    fits "$1" && [ "$(starts "$2")" = 2 ] && [ $took_ms -lt 40000 ] && all_gone
+    fits "$1" && [ "$(starts "$2")" = 2 ] && grep -q " $2] killed" "$work/err" && all_gone
 }
 
 # start_alone PROCESS [--resume]: of a job that nobody watches
