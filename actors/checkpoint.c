@@ -33,6 +33,12 @@ char *checkpoint_part_path(const char *folder, uint32_t rank)
     return asprintf(&path, "%s/part%" PRIu32, folder, rank) < 0 ? NULL : path;
 }
 
+char *checkpoint_fresh_path(const char *path, const char *by)
+{
+    char *fresh = NULL;
+    return asprintf(&fresh, "%s%s", path, by) < 0 ? NULL : fresh;
+}
+
 static int no_memory(const char *folder, struct error *error)
 {
     return error_set(error, TR_ENOMEM, "%s: no memory for a checkpoint", folder);
@@ -63,6 +69,38 @@ static int write_file(struct files *files, const char *path, const void *bytes, 
     return rv;
 }
 
+int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
+                        struct error *error)
+{
+    char *inside = files_parent(path);
+    int rv = inside == NULL ? no_memory(path, error) : files_rename(files, fresh, path, error);
+    if (rv == 0)
+        rv = files_sync_folder(files, inside, error);
+    free(inside);
+    return rv;
+}
+
+/* Where that part stands already, whole: it was reported perhaps, and what was reported stays. */
+static int write_part(struct files *files, const char *path, const struct checkpoint_part *part,
+                      const void *bytes, struct error *error)
+{
+    char *fresh = checkpoint_fresh_path(path, CHECKPOINT_WRITTEN);
+    if (fresh == NULL)
+        return no_memory(path, error);
+    const char *from = fresh;
+    int rv = 0;
+    if (checkpoint_read_checked(files, path, part, NULL, NULL) == 0)
+        from = path;
+    else
+        rv = write_file(files, fresh, bytes, (size_t)part->bytes, error);
+    if (rv == 0)
+        rv = checkpoint_put_part(files, from, path, error);
+    if (rv != 0)
+        (void)files_remove_tree(files, fresh, NULL);
+    free(fresh);
+    return rv;
+}
+
 int checkpoint_write_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
                           uint32_t rank, const void *bytes, size_t count,
                           struct checkpoint_part *part, struct error *error)
@@ -72,9 +110,7 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
     int rv = path == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
     if (rv == 0)
-        rv = write_file(files, path, bytes, count, error);
-    if (rv == 0)
-        rv = files_sync_folder(files, aside, error);
+        rv = write_part(files, path, part, bytes, error);
     free(path);
     free(aside);
     return rv;

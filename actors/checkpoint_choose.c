@@ -140,7 +140,10 @@ static int choose(struct listing *listing, struct checkpoint_manifest *manifest,
         if (damaged->code == 0)
             *damaged = why;
     }
-    return TR_ENOENT;
+    if (damaged->code != 0)
+        return error_set(error, TR_ENOENT, "%s: no checkpoint is whole: %s", listing->folder,
+                         damaged->text);
+    return error_set(error, TR_ENOENT, "%s: no checkpoint", listing->folder);
 }
 
 int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
@@ -150,7 +153,7 @@ int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
     *manifest = (struct checkpoint_manifest){ 0 };
     *damaged = (struct error){ 0 };
     if (!files_exists(files, folder))
-        return TR_ENOENT;
+        return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
     struct listing listing = { .files = files, .folder = folder };
     (void)files->list(files, folder, remove_unfinished, &listing);
     int rv = list(&listing, files, folder, error);

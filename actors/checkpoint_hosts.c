@@ -29,18 +29,13 @@ static char *part_path(const char *folder, uint64_t step, uint32_t era, uint32_t
 }
 
 /* The last piece is there: is it the part that was meant? */
-static int finish_part(struct files *files, struct file *file, const struct checkpoint_piece *piece,
-                       struct error *error)
+static int finish_part(struct files *files, struct file *file, const char *path,
+                       const struct checkpoint_piece *piece, struct error *error)
 {
     int rv = file_sync(file, error);
     if (rv == 0)
         rv = checkpoint_read_checked(files, file->path, &piece->part, NULL, error);
-    char *folder = rv == 0 ? files_parent(file->path) : NULL;
-    if (rv == 0)
-        rv = folder == NULL ? no_memory(file->path, error)
-                            : files_sync_folder(files, folder, error);
-    free(folder);
-    return rv;
+    return rv != 0 ? rv : checkpoint_put_part(files, file->path, path, error);
 }
 
 int checkpoint_write_piece(struct files *files, const char *folder,
@@ -50,16 +45,19 @@ int checkpoint_write_piece(struct files *files, const char *folder,
     struct file file = { 0 };
     char *path = part_path(folder, piece->step, piece->era, piece->rank, true);
     char *aside = path == NULL ? NULL : files_parent(path);
-    int rv = aside == NULL ? no_memory(folder, error) : files_make_folders(files, aside, error);
+    char *fresh = path == NULL ? NULL : checkpoint_fresh_path(path, CHECKPOINT_COPIED);
+    int rv = aside == NULL || fresh == NULL ? no_memory(folder, error)
+                                            : files_make_folders(files, aside, error);
     if (rv == 0 && piece->offset == 0)
-        rv = files_remove_tree(files, path, error);
+        rv = files_remove_tree(files, fresh, error);
     if (rv == 0)
-        rv = file_open_writable(&file, files, path, error);
+        rv = file_open_writable(&file, files, fresh, error);
     if (rv == 0 && piece->count > 0)
         rv = file_write_at(&file, piece->offset, bytes, piece->count, error);
     if (rv == 0 && piece->offset + piece->count == piece->part.bytes)
-        rv = finish_part(files, &file, piece, error);
+        rv = finish_part(files, &file, path, piece, error);
     file_close(&file);
+    free(fresh);
     free(aside);
     free(path);
     return rv;

@@ -7,6 +7,9 @@
 #define CHECKPOINT_PREFIX "checkpoint-"
 #define CHECKPOINT_ASIDE ".tmp"
 #define CHECKPOINT_MANIFEST "manifest.json"
+/* Behind the name of a part that is being written: by its own host, by another one. */
+#define CHECKPOINT_WRITTEN ".new"
+#define CHECKPOINT_COPIED ".copy"
 /* A line of 64 bytes a rank, and some. */
 #define CHECKPOINT_MANIFEST_BYTES_MAX ((size_t)16 << 20)
 
@@ -14,6 +17,12 @@
 char *checkpoint_path(const char *folder, uint64_t step);
 char *checkpoint_path_aside(const char *folder, uint64_t step, uint32_t era);
 char *checkpoint_part_path(const char *folder, uint32_t rank);
+char *checkpoint_fresh_path(const char *path, const char *by);
+
+/* Gives a part that was written and synced its name, durably: what has that name is always whole,
+ * however often a part is saved again. */
+int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
+                        struct error *error);
 
 /* Reads a part's file into bytes[part->bytes] (NULL: nowhere), and checks it. */
 int checkpoint_read_checked(struct files *files, const char *path,

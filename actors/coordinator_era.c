@@ -114,7 +114,10 @@ static int find_newest(struct job *job)
     struct choosing *choosing = job->arg;
     int rv = checkpoint_choose(choosing->files, choosing->folder, choosing->world,
                                &choosing->manifest, &choosing->damaged, &choosing->error);
-    return rv == TR_ENOENT ? 0 : rv;
+    if (rv != TR_ENOENT)
+        return rv;
+    choosing->error = (struct error){ 0 }; /* what there is none of is begun anew */
+    return 0;
 }
 
 /* Where everybody is by rank; false: one of them is not here any more. */

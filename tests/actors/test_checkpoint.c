@@ -242,6 +242,57 @@ static void a_part_that_is_not_here_makes_no_checkpoint(void **unused)
     close_folder(folder);
 }
 
+/* It may be reported by then, and the checkpoint be made of it at any time. */
+static void a_part_saved_again_stays_whole(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    unsigned char bytes[BYTES], other[BYTES];
+    struct checkpoint_part part, again;
+    struct faulty faulty;
+    open_folder(folder);
+    fill(bytes, 6, 1);
+    fill(other, 7, 1);
+    assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 1, 1, bytes, BYTES, &part, NULL),
+                     0);
+    bool struck = true;
+    for (uint64_t fails_at = 1; struck; fails_at++) {
+        make_faulty(&faulty, fails_at, fails_at % 2 == 0);
+        (void)checkpoint_write_part(&faulty.files, folder, 6, 1, 1, bytes, BYTES, &again, NULL);
+        assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL), 0);
+        /* Other bytes are there as a whole, or the ones before are. */
+        make_faulty(&faulty, fails_at, fails_at % 2 == 0);
+        (void)checkpoint_write_part(&faulty.files, folder, 6, 1, 1, other, BYTES, &again, NULL);
+        struck = faulty.changes >= fails_at;
+        if (checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL) != 0)
+            assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &again, NULL,
+                                                   NULL), 0);
+        assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 1, 1, bytes, BYTES, &again,
+                                               NULL), 0);
+    }
+    assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL), 0);
+    close_folder(folder);
+}
+
+static void a_folder_without_a_checkpoint_is_told(void **unused)
+{
+    (void)unused;
+    char folder[64];
+    struct checkpoint_manifest manifest;
+    struct error damaged, error = { 0 };
+    open_folder(folder);
+    assert_int_equal(checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error),
+                     TR_ENOENT);
+    assert_non_null(strstr(error.text, folder));
+    assert_int_equal(save(files_posix, folder, 3, 1), 0);
+    damage(folder, 3, "part1", 0);
+    error = (struct error){ 0 };
+    assert_int_equal(checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error),
+                     TR_ENOENT);
+    assert_non_null(strstr(error.text, "part1"));
+    close_folder(folder);
+}
+
 static void only_the_newest_are_kept(void **unused)
 {
     (void)unused;
@@ -266,6 +317,8 @@ int main(void)
         cmocka_unit_test(failures_leave_a_whole_checkpoint),
         cmocka_unit_test(damage_costs_steps_not_the_run),
         cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
+        cmocka_unit_test(a_part_saved_again_stays_whole),
+        cmocka_unit_test(a_folder_without_a_checkpoint_is_told),
         cmocka_unit_test(only_the_newest_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
