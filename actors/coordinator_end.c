@@ -8,6 +8,10 @@
 /* How long members are kept for trainers that do not know yet that the job is over: time for one
  * that is not linked at the moment. */
 #define LINGER_NS UINT64_C(5000000000)
+/* And at most for one that is a member all the while: what it is told may be on a link that carries
+ * nothing at present. Either that passes, or one side counts the other as dead; if it's this one
+ * that has to start again, it hears of the end from those that are still there. */
+#define LINGER_MEMBER_NS UINT64_C(30000000000)
 
 /* The last epoch that a rank said is over. */
 struct epoch_mark {
@@ -74,11 +78,29 @@ void coordinator_note_told(struct actor *self, uint32_t rank)
         coordinator_stop_members(self);
 }
 
+/* Some trainer is here and has yet to hear of the end. One that came anew will not ask for it. */
+static bool is_any_unaware(const struct coordinator *state)
+{
+    bool any = false;
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        bool here =
+            !address_is_none(coordinator_member_address(state, MSG_ROLE_REDUCER, rank));
+        bool anew = rank < state->world && state->restores[rank] != NULL;
+        any = any || (here && !anew && state->told[rank] == 0);
+    }
+    return any;
+}
+
 /* Who does not say that it knows may have known it before this coordinator was started. */
 static void stop_lingering(struct actor *self, void *arg)
 {
-    const struct coordinator *state = arg;
-    if (!state->stopping)
+    struct coordinator *state = arg;
+    uint64_t now_ns = actor_now_ns(self);
+    if (state->stopping)
+        return;
+    if (now_ns < state->linger_until_ns && is_any_unaware(state))
+        timer_start(self, &state->linger, now_ns + LINGER_NS, stop_lingering, state);
+    else
         coordinator_stop_members(self);
 }
 
@@ -90,6 +112,7 @@ static void end_job(struct actor *self)
     if (state->over || state->stopping)
         return;
     state->over = true;
+    state->linger_until_ns = actor_now_ns(self) + LINGER_MEMBER_NS;
     timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
         struct message *request = state->dones[rank];

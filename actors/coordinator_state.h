@@ -35,6 +35,7 @@ struct coordinator {
     unsigned char *told;      /* [options->trainers]: knows it, or is not here any more */
     uint32_t num_told;
     struct timer linger;      /* until members are stopped, and until all could be told to */
+    uint64_t linger_until_ns; /* at the latest, for those who are here */
     bool stopping;
     int code; /* of the job */
     char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
