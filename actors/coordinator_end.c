@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "actors/coordinator_state.h"
+#include "actors/member.h"
 
-/* How long members are kept for trainers that do not know yet that the job is over: time for one
- * that is not linked at the moment. */
+/* After this it is looked who is still to hear that the job is over, and again after as long. */
 #define LINGER_NS UINT64_C(5000000000)
-/* And at most for one that is a member all the while: what it is told may be on a link that carries
- * nothing at present. Either that passes, or one side counts the other as dead; if it's this one
- * that has to start again, it hears of the end from those that are still there. */
-#define LINGER_MEMBER_NS UINT64_C(30000000000)
+/* How long members are kept for such a trainer. It may be here, and what it is told on a link that
+ * carries nothing at present: either that passes, or one side counts the other as dead. Or it was a
+ * member of the coordinator before this one, and has not come yet: it looks for one as long as
+ * that, and then ends. */
+#define LINGER_MAX_NS MEMBER_JOIN_NS
 
 /* The last epoch that a rank said is over. */
 struct epoch_mark {
@@ -78,15 +79,19 @@ void coordinator_note_told(struct actor *self, uint32_t rank)
         coordinator_stop_members(self);
 }
 
-/* Some trainer is here and has yet to hear of the end. One that came anew will not ask for it. */
+void coordinator_note_refused(struct coordinator *state, uint32_t rank)
+{
+    if (rank < state->options->trainers)
+        state->told[rank] = 1;
+}
+
+/* Some trainer has yet to hear of the end. One that came anew will not ask for it. */
 static bool is_any_unaware(const struct coordinator *state)
 {
     bool any = false;
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
-        bool here =
-            !address_is_none(coordinator_member_address(state, MSG_ROLE_REDUCER, rank));
         bool anew = rank < state->world && state->restores[rank] != NULL;
-        any = any || (here && !anew && state->told[rank] == 0);
+        any = any || (!anew && state->told[rank] == 0);
     }
     return any;
 }
@@ -112,7 +117,7 @@ static void end_job(struct actor *self)
     if (state->over || state->stopping)
         return;
     state->over = true;
-    state->linger_until_ns = actor_now_ns(self) + LINGER_MEMBER_NS;
+    state->linger_until_ns = actor_now_ns(self) + LINGER_MAX_NS;
     timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
         struct message *request = state->dones[rank];

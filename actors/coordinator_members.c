@@ -169,6 +169,8 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     struct address from = request->frame.from;
     struct coordinator_member **at = find(state, head->role, head->rank);
     int rv = check_join(state, head, *at, from, error);
+    if (rv == TR_EEND && head->role == MSG_ROLE_REDUCER && state->over)
+        coordinator_note_refused(state, head->rank);
     if (rv != 0)
         return rv;
     struct message *reply = message_create(self, MSG_JOINED);

@@ -35,7 +35,7 @@ struct coordinator {
     unsigned char *told;      /* [options->trainers]: knows it, or is not here any more */
     uint32_t num_told;
     struct timer linger;      /* until members are stopped, and until all could be told to */
-    uint64_t linger_until_ns; /* at the latest, for those who are here */
+    uint64_t linger_until_ns; /* at the latest */
     bool stopping;
     int code; /* of the job */
     char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
@@ -73,6 +73,9 @@ struct address coordinator_member_address(const struct coordinator *state, uint3
 
 /* A rank's reducer has gone after the end of the job. */
 void coordinator_note_told(struct actor *self, uint32_t rank);
+
+/* It came anew, and hears of the end in the answer; which is on its way, so nobody is stopped. */
+void coordinator_note_refused(struct coordinator *state, uint32_t rank);
 
 /* Ends everything of eras before the present one with TR_EROLLBACK. */
 void coordinator_end_barriers(struct actor *self);
