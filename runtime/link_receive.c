@@ -398,8 +398,8 @@ static void ack_later(struct actor *self, void *arg)
     link_mark(link);
 }
 
-/* What is to be said of all that came: at once when it is much, else with the next record, or
- * alone a little later. */
+/* What is to be said of all that came: at once when it is much, else a little later. To go with
+ * each record instead would cost a small call 0.1 us. */
 static void plan_ack(struct link *link)
 {
     bool news = link->data_released != link->released_told;

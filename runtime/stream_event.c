@@ -407,6 +407,7 @@ static int bounded(int num_parts)
     return num_parts < IOV_MAX ? num_parts : IOV_MAX;
 }
 
+/* One part, which all small messages are, goes without a list of parts for the system to copy. */
 static ssize_t read_some(struct stream *stream, const struct iovec *parts, int num_parts)
 {
     struct socket_stream *self = of(stream);
@@ -414,7 +415,8 @@ static ssize_t read_some(struct stream *stream, const struct iovec *parts, int n
     if (self->state != STATE_OPEN)
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
     do
-        count = readv(self->fd, parts, bounded(num_parts));
+        count = num_parts == 1 ? recv(self->fd, parts->iov_base, parts->iov_len, 0)
+                               : readv(self->fd, parts, bounded(num_parts));
     while (count < 0 && errno == EINTR);
     if (count < 0)
         return broken(self, errno, "read");
@@ -430,7 +432,8 @@ static ssize_t write_some(struct stream *stream, const struct iovec *parts, int 
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
     message.msg_iovlen = (size_t)bounded(num_parts);
     do
-        count = sendmsg(self->fd, &message, MSG_NOSIGNAL);
+        count = num_parts == 1 ? send(self->fd, parts->iov_base, parts->iov_len, MSG_NOSIGNAL)
+                               : sendmsg(self->fd, &message, MSG_NOSIGNAL);
     while (count < 0 && errno == EINTR);
     return count < 0 ? broken(self, errno, "write") : count;
 }
