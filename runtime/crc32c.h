@@ -1,7 +1,8 @@
 /*
  * CRC-32C: the Castagnoli polynomial, reflected (RFC 3720, appendix B.4).
  *
- * With the CPU's own instruction where it has one, else by a table; both give the same numbers.
+ * Long runs with vectors of carry-less products, others with the CPU's own instruction for it, each
+ * where the CPU has them, else by a table; all give the same numbers.
  * Thread rules: pure.
  */
 #ifndef RUNTIME_CRC32C_H
@@ -13,7 +14,8 @@
 /* Continues a checksum over more bytes; begin with 0. */
 uint32_t crc32c(uint32_t crc, const void *bytes, size_t count);
 
-/* The same by the table alone: what the tests compare with. */
+/* The same without vectors, and by the table alone: what the tests compare with. */
+uint32_t crc32c_words(uint32_t crc, const void *bytes, size_t count);
 uint32_t crc32c_table(uint32_t crc, const void *bytes, size_t count);
 
 #endif
