@@ -1,10 +1,14 @@
 /*
  * Small calls between two processes over TCP loopback: the median of one at a time, beside a bare
- * ping-pong of as many bytes with epoll; and calls/s with 256 under way.
+ * ping-pong of as many bytes with epoll, with the two processes on two cores, and both on one; and
+ * calls/s with 256 under way.
  */
+#include "config.h" /* cpu_set_t */
+
 #include "bench/benches.h"
 
 #include "bench/bare_net.h"
+#include "bench/cores.h"
 #include "bench/talk.h"
 
 #define BYTES 88u /* of a record with its frame and the head of 8 bytes */
@@ -54,21 +58,65 @@ static int measure_many(void *arg, double *value, struct error *error)
     return rv;
 }
 
-static int measure(struct calls *calls, const struct bench_options *options, bench_emit *emit,
-                   void *arg, struct error *error)
+static int open_both(struct calls *calls, struct error *error)
 {
-    struct figure one = { .name = "calls", .unit = "seconds", .goal = 1.3,
-                          .lower_is_better = true,
-                          .reference = "bare ping-pong with epoll" };
-    int rv = figure_pair(&one, options->rounds, measure_one, measure_bare, calls, error);
-    if (rv != 0)
-        return rv;
-    emit(arg, &one);
+    int rv = bare_net_open(&calls->net, error);
+    return rv == 0 ? talk_open(false, &calls->talk, error) : rv;
+}
+
+static void close_both(struct calls *calls)
+{
+    talk_close(calls->talk);
+    bare_net_close(&calls->net);
+    calls->talk = NULL;
+}
+
+/* The other processes are started on their core, and then this one goes to its own. */
+static int measure_pinned(struct calls *calls, const struct cores *cores, int other_core,
+                          struct figure *figure, uint32_t rounds, struct error *error)
+{
+    int rv = cores_use(other_core, error);
+    if (rv == 0)
+        rv = open_both(calls, error);
+    if (rv == 0)
+        rv = cores_use(cores->first, error);
+    if (rv == 0)
+        rv = figure_pair(figure, rounds, measure_one, measure_bare, calls, error);
+    close_both(calls);
+    cores_end(cores);
+    return rv;
+}
+
+static int measure_latency(struct calls *calls, const struct bench_options *options,
+                           bench_emit *emit, void *arg, struct error *error)
+{
+    struct cores cores;
+    int rv = cores_begin(&cores, error);
+    for (int shared = cores.second == cores.first; shared < 2 && rv == 0; shared++) {
+        struct figure figure = { .name = shared ? "calls_one_core" : "calls", .unit = "seconds",
+                                 .goal = 1.3, .lower_is_better = true,
+                                 .reference = shared ? "bare ping-pong with epoll, there too"
+                                                     : "bare ping-pong with epoll" };
+        rv = measure_pinned(calls, &cores, shared ? cores.first : cores.second, &figure,
+                            options->rounds, error);
+        if (rv == 0)
+            emit(arg, &figure);
+    }
+    return rv;
+}
+
+static int measure_rate(struct calls *calls, const struct bench_options *options, bench_emit *emit,
+                        void *arg, struct error *error)
+{
     struct figure many = { .name = "calls_many", .unit = "calls/s", .goal = 1,
                            .reference = "goal" };
-    rv = figure_against(&many, options->rounds, measure_many, calls, GOAL, error);
+    int rv = talk_open(false, &calls->talk, error);
+    if (rv == 0)
+        rv = figure_against(&many, options->rounds, measure_many, calls, GOAL, error);
     if (rv == 0)
         emit(arg, &many);
+    talk_close(calls->talk);
+    calls->talk = NULL;
     return rv;
 }
 
@@ -76,13 +124,6 @@ int calls_bench(const struct bench_options *options, bench_emit *emit, void *arg
                 struct error *error)
 {
     struct calls calls = { .scale = options->scale };
-    int rv = bare_net_open(&calls.net, error);
-    if (rv != 0)
-        return rv;
-    rv = talk_open(false, &calls.talk, error);
-    if (rv == 0)
-        rv = measure(&calls, options, emit, arg, error);
-    talk_close(calls.talk);
-    bare_net_close(&calls.net);
-    return rv;
+    int rv = measure_latency(&calls, options, emit, arg, error);
+    return rv == 0 ? measure_rate(&calls, options, emit, arg, error) : rv;
 }

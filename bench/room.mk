@@ -22,6 +22,7 @@ libtr_bench_la_SOURCES = \
     bench/biggraph.c bench/biggraph.h \
     bench/child.c bench/child.h \
     bench/clock.h \
+    bench/cores.c bench/cores.h \
     bench/disk.c bench/disk.h \
     bench/figure.c bench/figure.h \
     bench/job.c bench/job.h \
