@@ -1,69 +1,132 @@
-/* Rows by ID, as many at a time as one operation of the client takes. */
+/* Rows by ID, in pieces, each an operation of the client, several under way. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "actors/client.h"
 #include "api/internal.h"
 
+/* A piece of a fetch: of each owner about so much, so that what is gathered, sent and received is
+ * still in the caches of who works on it next ... */
+#define PIECE_BYTES ((size_t)1 << 20)
+/* ... and no more in all, since several are under way. */
+#define PIECE_BYTES_MAX ((size_t)8 << 20)
+/* Under way: one is gathered, one travels, one is put into place. */
+#define PIECES 4u
+
 struct fetch {
     uint32_t ntype, table;
     size_t row_bytes;
     const uint64_t *ids;
+    size_t count;
+    uint32_t piece_rows;
+    unsigned char *rows;
+};
+
+/* One operation of the client. */
+struct piece {
+    const struct fetch *fetch;
     size_t first;
-    uint32_t count; /* of this piece */
+    uint32_t count;
+    struct port_errand *errand;
 };
 
 static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struct message **out)
 {
-    const struct fetch *f = arg;
+    const struct piece *piece = arg;
+    const struct fetch *f = piece->fetch;
     struct message *request = port_message(port, MSG_FETCH_REQUEST);
-    size_t bytes = f->count * sizeof *f->ids;
+    size_t bytes = piece->count * sizeof *f->ids;
     void *body = request == NULL ? NULL : port_body_alloc(port, request, bytes);
     if (body == NULL) {
         port_release(port, request);
         return TR_ENOMEM;
     }
     if (bytes > 0)
-        memcpy(body, f->ids + f->first, bytes);
+        memcpy(body, f->ids + piece->first, bytes);
     *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
         .timeout_ns = timeout_ns,
-        .first = f->first,
+        .first = piece->first,
         .row_bytes = f->row_bytes,
         .ntype = f->ntype,
         .table = f->table,
-        .count = f->count,
+        .count = piece->count,
     };
     *out = request;
     return 0;
 }
 
-static int take_reply(const struct fetch *f, const struct message *reply, unsigned char *rows,
-                      struct error *error)
+static int take_reply(const struct piece *piece, const struct message *reply, struct error *error)
 {
-    size_t bytes = f->count * f->row_bytes;
+    const struct fetch *f = piece->fetch;
+    size_t bytes = piece->count * f->row_bytes;
     if (reply->frame.kind != MSG_FETCH_REPLY || reply->frame.body_bytes != bytes)
         return error_set(error, TR_EFORMAT, "the client answered with rows of the wrong shape");
     if (bytes > 0)
-        memcpy(rows + f->first * f->row_bytes, message_body(reply), bytes);
+        memcpy(f->rows + piece->first * f->row_bytes, message_body(reply), bytes);
     return 0;
 }
 
-static int fetch_all(struct fetch *f, struct port *port, size_t count, uint64_t deadline_ns,
-                     void *rows, struct error *error)
+static int finish_piece(struct piece *piece, struct port *port, uint64_t deadline_ns,
+                        struct error *error)
 {
-    size_t most = client_fetch_rows_max(f->row_bytes);
-    int rv = most > 0 ? 0 : error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64
-                                      " fit a message", f->row_bytes, MSG_REPLY_BYTES_MAX);
-    for (f->first = 0; f->first < count && rv == 0; f->first += f->count) {
-        struct message *reply;
-        f->count = (uint32_t)(count - f->first < most ? count - f->first : most);
-        rv = graph_operate(port, deadline_ns, make_request, f, &reply, error);
-        if (rv != 0)
-            break;
-        rv = take_reply(f, reply, rows, error);
-        port_release(port, reply);
-    }
+    struct message *reply;
+    int rv = graph_await(port, piece->errand, deadline_ns, make_request, piece, &reply, error);
+    if (rv != 0)
+        return rv;
+    rv = take_reply(piece, reply, error);
+    port_release(port, reply);
     return rv;
+}
+
+/* Without an errand it is begun when it is awaited. */
+static void begin_piece(const struct fetch *f, struct port *port, const struct address *client,
+                        size_t first, uint64_t deadline_ns, struct piece *piece)
+{
+    size_t left = f->count - first;
+    *piece = (struct piece){ .fetch = f, .first = first };
+    piece->count = left < f->piece_rows ? (uint32_t)left : f->piece_rows;
+    if (client == NULL ||
+        graph_begin(port, *client, deadline_ns, make_request, piece, &piece->errand) != 0)
+        piece->errand = NULL;
+}
+
+/* Some pieces are under way while the oldest is put into place. What is not awaited is given up:
+ * nobody but this thread writes rows. */
+static int fetch_pieces(const struct fetch *f, struct port *port, uint64_t deadline_ns,
+                        struct error *error)
+{
+    struct piece pieces[PIECES];
+    struct address client;
+    bool found = f->count > 0 && graph_find_client(port, deadline_ns, &client) == 0;
+    size_t begun = 0, done = 0, next = 0;
+    int rv = 0;
+    while (rv == 0 && (done < begun || next < f->count)) {
+        if (next < f->count && begun - done < PIECES) {
+            struct piece *piece = &pieces[begun++ % PIECES];
+            begin_piece(f, port, found ? &client : NULL, next, deadline_ns, piece);
+            next += piece->count;
+        } else {
+            rv = finish_piece(&pieces[done++ % PIECES], port, deadline_ns, error);
+        }
+    }
+    for (; done < begun; done++)
+        if (pieces[done % PIECES].errand != NULL)
+            port_abandon(port, pieces[done % PIECES].errand);
+    return rv;
+}
+
+static int fetch_all(const struct tr_graph *graph, struct fetch *f, struct port *port,
+                     uint64_t deadline_ns, struct error *error)
+{
+    size_t most = client_fetch_rows_max(f->row_bytes), row_bytes = f->row_bytes;
+    if (most == 0)
+        return error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64 " fit a message",
+                         f->row_bytes, MSG_REPLY_BYTES_MAX);
+    size_t bytes = graph->book->num_parts < PIECE_BYTES_MAX / PIECE_BYTES
+                       ? graph->book->num_parts * PIECE_BYTES : PIECE_BYTES_MAX;
+    size_t fit = row_bytes == 0 ? most : row_bytes < bytes ? bytes / row_bytes : 1;
+    f->piece_rows = (uint32_t)(fit < most ? fit : most);
+    return fetch_pieces(f, port, deadline_ns, error);
 }
 
 /* All of them before the first row is written. */
@@ -83,7 +146,8 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_
 static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                        const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
 {
-    struct fetch f = { .ntype = ntype, .table = table, .row_bytes = row_bytes, .ids = ids };
+    struct fetch f = { .ntype = ntype, .table = table, .row_bytes = row_bytes, .ids = ids,
+                       .count = count, .rows = rows };
     struct error error = { 0 };
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
@@ -91,7 +155,7 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
         return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
     rv = check_ids(graph, ntype, ids, count, &error);
     if (rv == 0)
-        rv = fetch_all(&f, port->port, count, graph_deadline(graph, port->port, timeout_ns), rows,
+        rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns),
                        &error);
     graph_leave(graph, port);
     return rv == 0 ? 0 : session_fail(graph->session, &error);

@@ -19,22 +19,47 @@ uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, i
     return port_now_ns(port) + wait;
 }
 
+int graph_find_client(struct port *port, uint64_t deadline_ns, struct address *client)
+{
+    return port_find(port, CLIENT_NAME, deadline_ns + GRACE_NS, client);
+}
+
+int graph_begin(struct port *port, struct address client, uint64_t deadline_ns,
+                int (*make)(void *, struct port *, uint64_t, struct message **), void *arg,
+                struct port_errand **errand)
+{
+    struct message *request;
+    uint64_t now_ns = port_now_ns(port);
+    int rv = make(arg, port, deadline_ns > now_ns ? deadline_ns - now_ns : 0, &request);
+    return rv != 0 ? rv : port_begin(port, client, request, deadline_ns + GRACE_NS, errand);
+}
+
 static int attempt(struct port *port, uint64_t deadline_ns,
                    int (*make)(void *, struct port *, uint64_t, struct message **), void *arg,
                    struct message **reply)
 {
     struct address client;
-    struct message *request;
-    uint64_t now_ns = port_now_ns(port);
-    int rv = port_find(port, CLIENT_NAME, deadline_ns + GRACE_NS, &client);
+    struct port_errand *errand;
+    int rv = graph_find_client(port, deadline_ns, &client);
     if (rv == 0)
-        rv = make(arg, port, deadline_ns > now_ns ? deadline_ns - now_ns : 0, &request);
-    return rv != 0 ? rv : port_call(port, client, request, deadline_ns + GRACE_NS, reply);
+        rv = graph_begin(port, client, deadline_ns, make, arg, &errand);
+    return rv != 0 ? rv : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
 }
 
 static bool is_passing(int status)
 {
     return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM;
+}
+
+/* What the client answered, or why it did not. */
+static int take(struct port *port, int rv, struct message **reply, struct error *error)
+{
+    if (rv != 0)
+        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
+    rv = failed_read(*reply, error);
+    if (rv != 0)
+        port_release(port, *reply);
+    return rv;
 }
 
 int graph_operate(struct port *port, uint64_t deadline_ns,
@@ -47,10 +72,16 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
         nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
         rv = attempt(port, deadline_ns, make, arg, reply);
     }
-    if (rv != 0)
-        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
-    rv = failed_read(*reply, error);
-    if (rv != 0)
-        port_release(port, *reply);
-    return rv;
+    return take(port, rv, reply, error);
+}
+
+int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+                int (*make)(void *, struct port *, uint64_t, struct message **), void *arg,
+                struct message **reply, struct error *error)
+{
+    int rv = errand == NULL ? TR_EPEERDOWN
+                            : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
+    if (is_passing(rv))
+        return graph_operate(port, deadline_ns, make, arg, reply, error);
+    return take(port, rv, reply, error);
 }

@@ -182,6 +182,20 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
                               struct message **request),
                   void *arg, struct message **reply, struct error *error);
 
+int graph_find_client(struct port *port, uint64_t deadline_ns, struct address *client);
+
+/* The same in two steps, so that several are under way: to the client at that address, and to
+ * another one if that is gone. What has begun is awaited or, by port_abandon, given up, once; what
+ * could not begin (errand NULL) is awaited all the same, and tried again then. */
+int graph_begin(struct port *port, struct address client, uint64_t deadline_ns,
+                int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
+                            struct message **request),
+                void *arg, struct port_errand **errand);
+int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+                int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
+                            struct message **request),
+                void *arg, struct message **reply, struct error *error);
+
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */
 int group_finish(struct tr_group *group, int code);

@@ -31,7 +31,7 @@ struct port {
 };
 
 /* One send or call under way; holds a reference to the port until its part on the loop is over. */
-struct errand {
+struct port_errand {
     struct post post; /* first: a post is its errand */
     struct port *port;
     struct address to;
@@ -183,7 +183,8 @@ static void end_errand(struct port *port)
 }
 
 /* On the loop: the call is over; the thread is told, or had given up. */
-static void finish(struct loop *loop, struct errand *errand, int status, struct message *reply)
+static void finish(struct loop *loop, struct port_errand *errand, int status,
+                   struct message *reply)
 {
     struct port *port = errand->port;
     pthread_mutex_lock(&port->mutex);
@@ -207,7 +208,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 
 static void run_call(struct loop *loop, struct post *post)
 {
-    struct errand *errand = (struct errand *)(void *)post;
+    struct port_errand *errand = (struct port_errand *)(void *)post;
     struct actor *actor = loop_actor(loop, errand->port->address);
     struct message *request = errand->message;
     int rc = TR_ECLOSED;
@@ -221,7 +222,7 @@ static void run_call(struct loop *loop, struct post *post)
 
 static void run_send(struct loop *loop, struct post *post)
 {
-    struct errand *errand = (struct errand *)(void *)post;
+    struct port_errand *errand = (struct port_errand *)(void *)post;
     struct actor *actor = loop_actor(loop, errand->port->address);
     if (actor == NULL)
         loop_free_message(loop, errand->message);
@@ -240,7 +241,7 @@ static struct timespec to_timespec(uint64_t ns)
 }
 
 /* Under the mutex: hands the errand to the loop when that has room. */
-static int post_errand(struct port *port, struct errand *errand, uint64_t deadline_ns)
+static int post_errand(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
     struct timespec until = to_timespec(deadline_ns);
     int rc = 0;
@@ -256,9 +257,10 @@ static int post_errand(struct port *port, struct errand *errand, uint64_t deadli
     return 0;
 }
 
-static struct errand *errand_create(struct port *port, struct address to, struct message *message)
+static struct port_errand *errand_create(struct port *port, struct address to,
+                                         struct message *message)
 {
-    struct errand *errand = calloc(1, sizeof *errand);
+    struct port_errand *errand = calloc(1, sizeof *errand);
     if (errand == NULL) {
         port_release(port, message);
         return NULL;
@@ -271,7 +273,7 @@ static struct errand *errand_create(struct port *port, struct address to, struct
 
 int port_send(struct port *port, struct address to, struct message *message)
 {
-    struct errand *errand = errand_create(port, to, message);
+    struct port_errand *errand = errand_create(port, to, message);
     if (errand == NULL)
         return TR_ENOMEM;
     errand->post.run = run_send;
@@ -286,7 +288,7 @@ int port_send(struct port *port, struct address to, struct message *message)
 }
 
 /* Under the mutex: until it is done, the port closed, or the deadline passed. */
-static int wait_for(struct port *port, struct errand *errand, uint64_t deadline_ns)
+static int wait_for(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
     struct timespec until = to_timespec(deadline_ns);
     int rc = 0;
@@ -297,26 +299,34 @@ static int wait_for(struct port *port, struct errand *errand, uint64_t deadline_
     return port->closed ? TR_ECLOSED : TR_ETIMEDOUT;
 }
 
-int port_call(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
-              struct message **reply)
+int port_begin(struct port *port, struct address to, struct message *request,
+               uint64_t deadline_ns, struct port_errand **out)
 {
-    *reply = NULL;
-    struct errand *errand = errand_create(port, to, request);
+    struct port_errand *errand = errand_create(port, to, request);
     if (errand == NULL)
         return TR_ENOMEM;
     errand->post.run = run_call;
     errand->deadline_ns = deadline_ns;
     pthread_mutex_lock(&port->mutex);
     int rc = post_errand(port, errand, deadline_ns);
+    pthread_mutex_unlock(&port->mutex);
     if (rc != 0) {
-        pthread_mutex_unlock(&port->mutex);
         free(errand);
         port_release(port, request);
         return rc;
     }
+    *out = errand;
+    return 0;
+}
+
+int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+              struct message **reply)
+{
+    *reply = NULL;
+    pthread_mutex_lock(&port->mutex);
     assert(!port->waiting);
     port->waiting = true;
-    rc = wait_for(port, errand, deadline_ns);
+    int rc = wait_for(port, errand, deadline_ns);
     port->waiting = false;
     bool done = errand->done;
     errand->abandoned = !done;
@@ -330,6 +340,22 @@ int port_call(struct port *port, struct address to, struct message *request, uin
         *reply = NULL;
     }
     return rc;
+}
+
+void port_abandon(struct port *port, struct port_errand *errand)
+{
+    struct message *reply;
+    port_wait(port, errand, 0, &reply);
+    port_release(port, reply);
+}
+
+int port_call(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
+              struct message **reply)
+{
+    struct port_errand *errand;
+    *reply = NULL;
+    int rc = port_begin(port, to, request, deadline_ns, &errand);
+    return rc != 0 ? rc : port_wait(port, errand, deadline_ns, reply);
 }
 
 int port_find(struct port *port, const char *name, uint64_t deadline_ns, struct address *address)

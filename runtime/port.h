@@ -2,7 +2,7 @@
  * A port: how a thread that is not a loop (the training thread) talks to actors.
  *
  * A small actor on one loop makes the calls; the thread posts to that loop's inbox and waits, with
- * a deadline, on a condition variable. One waiter at a time; closing wakes it (TR_ECLOSED); an
+ * a deadline, on a condition variable. One waiter at a time, of any of its calls; closing wakes it (TR_ECLOSED); an
  * answer that comes too late is released. Real env only: the simulator drives actors directly.
  *
  * What a port sends is charged to the node's message account. At most PORT_ERRANDS_MAX sends and
@@ -39,6 +39,15 @@ int port_send(struct port *port, struct address to, struct message *message);
  * node closed. */
 int port_call(struct port *port, struct address to, struct message *request,
               uint64_t deadline_ns, struct message **reply);
+
+/* The same in two steps, so that several calls are under way: each that has begun is waited for or
+ * abandoned once. port_begin consumes the request. */
+struct port_errand;
+int port_begin(struct port *port, struct address to, struct message *request,
+               uint64_t deadline_ns, struct port_errand **errand);
+int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+              struct message **reply);
+void port_abandon(struct port *port, struct port_errand *errand);
 
 /* The address that a name has, waiting for it until the deadline (directory.h). */
 int port_find(struct port *port, const char *name, uint64_t deadline_ns, struct address *address);

@@ -232,6 +232,41 @@ static void fetch_equals_truth(void **state)
     tr_graph_close(graph);
 }
 
+/* Of several pieces, whole answers of one owner and mixed ones, read in place and by message. */
+static void a_large_fetch_equals_truth(void **state)
+{
+    static float features[WORLD_NODES * WORLD_WIDTH];
+    static int64_t labels[WORLD_NODES];
+    enum { N = 300001 };
+    uint64_t *ids = malloc(N * sizeof *ids), *original = malloc(N * sizeof *original);
+    float *rows = malloc((size_t)N * WORLD_WIDTH * sizeof *rows);
+    (void)state;
+    world_truth(&world, features, labels);
+    for (int i = 0; i < 4; i++) {
+        struct tr_session_options o;
+        struct tr_session *session;
+        struct tr_graph *graph;
+        char path[256];
+        tr_session_options_init(&o);
+        o.direct = i % 2;
+        world_partition(&world, PARTITION_RANDOM, i < 2 ? 1 : 4, path);
+        ok(NULL, tr_session_open(&o, &session));
+        ok(session, tr_graph_open(session, path, &graph));
+        for (size_t k = 0; k < N; k++)
+            ids[k] = k * 7919 % WORLD_NODES;
+        ok(session, tr_graph_original_ids(graph, 0, ids, N, 60 * SECOND, original));
+        ok(session, tr_graph_fetch(graph, 0, "feat", ids, N, 60 * SECOND, rows));
+        for (size_t k = 0; k < N; k++)
+            assert_memory_equal(rows + k * WORLD_WIDTH, features + original[k] * WORLD_WIDTH,
+                                WORLD_WIDTH * sizeof *rows);
+        tr_graph_close(graph);
+        tr_session_close(session);
+    }
+    free(rows);
+    free(original);
+    free(ids);
+}
+
 static void bad_input_is_named(void **state)
 {
     struct tr_session *session;
@@ -316,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_input_is_named),
         cmocka_unit_test(fetch_equals_truth),
+        cmocka_unit_test(a_large_fetch_equals_truth),
         cmocka_unit_test(epochs_cover_seeds),
         cmocka_unit_test(placement_changes_nothing),
         cmocka_unit_test(batches_outlive_all),

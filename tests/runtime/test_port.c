@@ -107,6 +107,42 @@ static void a_silent_callee_times_out_and_its_late_answer_is_released(void **sta
     port_destroy(port);
 }
 
+static struct port_errand *begin(struct port *port, struct address to, uint64_t value)
+{
+    struct port_errand *errand = NULL;
+    struct message *request = port_message(port, KIND_ASK);
+    assert_non_null(request);
+    ((struct number *)message_head(request))->value = value;
+    assert_int_equal(port_begin(port, to, request, port_now_ns(port) + 5000 * MS, &errand), 0);
+    return errand;
+}
+
+static void several_calls_are_awaited_in_any_order_and_the_rest_given_up(void **state)
+{
+    enum { CALLS = 8 };
+    struct house *house = *state;
+    struct port *port = NULL;
+    assert_int_equal(port_open(house->node, 0, &port), 0);
+    for (int round = 0; round < 20; round++) {
+        struct port_errand *errands[CALLS];
+        for (uint64_t i = 0; i < CALLS; i++)
+            errands[i] = begin(port, house->echo, 2 * i);
+        struct port_errand *silent = round % 10 == 0 ? begin(port, house->echo, 1) : NULL;
+        for (uint64_t i = CALLS; i-- > 2;) {
+            struct message *reply;
+            assert_int_equal(port_wait(port, errands[i], port_now_ns(port) + 5000 * MS, &reply),
+                             0);
+            assert_int_equal(((struct number *)message_head(reply))->value, 2 * i);
+            port_release(port, reply);
+        }
+        port_abandon(port, errands[0]);
+        port_abandon(port, errands[1]);
+        if (silent != NULL)
+            port_abandon(port, silent);
+    }
+    port_destroy(port);
+}
+
 static void a_dead_address_is_peer_down(void **state)
 {
     struct house *house = *state;
@@ -311,6 +347,7 @@ static void a_node_without_a_bound_does_not_take_all_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(several_calls_are_awaited_in_any_order_and_the_rest_given_up),
         TEST(a_dead_address_is_peer_down),
         TEST(a_silent_callee_times_out_and_its_late_answer_is_released),
         TEST(a_close_from_another_thread_wakes_the_waiter),
