@@ -203,26 +203,46 @@ int checkpoint_commit(struct files *files, const char *folder,
     return rv != 0 ? rv : checkpoint_make(files, folder, manifest, keep, error);
 }
 
-int checkpoint_find(struct files *files, const char *folder, uint64_t step,
-                    struct checkpoint_manifest *manifest, struct error *error)
+/* A folder named as a checkpoint promises its step. */
+static int check_step(const char *inside, const char *path,
+                      const struct checkpoint_manifest *manifest, struct error *error)
+{
+    const char *slash = strrchr(inside, '/');
+    uint64_t step;
+    if (!checkpoint_name_step(slash != NULL ? slash + 1 : inside, &step) || step == manifest->step)
+        return 0;
+    return error_set(error, TR_EFORMAT, "%s: it is of step %" PRIu64, path, manifest->step);
+}
+
+int checkpoint_read_manifest(struct files *files, const char *inside,
+                             struct checkpoint_manifest *manifest, struct error *error)
 {
     *manifest = (struct checkpoint_manifest){ 0 };
-    char *path = checkpoint_path(folder, step);
-    char *name = path == NULL ? NULL : files_join(path, CHECKPOINT_MANIFEST);
+    char *name = files_join(inside, CHECKPOINT_MANIFEST);
     char *text = NULL;
     size_t size = 0;
-    int rv = name == NULL ? no_memory(folder, error)
+    int rv = name == NULL ? no_memory(inside, error)
                           : files_read_all(files, name, CHECKPOINT_MANIFEST_BYTES_MAX, &text, &size,
                                            error);
     if (rv == 0)
         rv = checkpoint_from_json(name, text, size, manifest, error);
-    if (rv == 0 && manifest->step != step) {
-        rv = error_set(error, TR_EFORMAT, "%s: it is of step %" PRIu64, name, manifest->step);
+    if (rv == 0)
+        rv = check_step(inside, name, manifest, error);
+    if (rv != 0)
         checkpoint_manifest_fini(manifest);
-    }
     free(text);
     free(name);
-    free(path);
+    return rv;
+}
+
+int checkpoint_find(struct files *files, const char *folder, uint64_t step,
+                    struct checkpoint_manifest *manifest, struct error *error)
+{
+    *manifest = (struct checkpoint_manifest){ 0 };
+    char *inside = checkpoint_path(folder, step);
+    int rv = inside == NULL ? no_memory(folder, error)
+                            : checkpoint_read_manifest(files, inside, manifest, error);
+    free(inside);
     return rv;
 }
 

@@ -54,6 +54,11 @@ int checkpoint_commit(struct files *files, const char *folder,
                       const struct checkpoint_manifest *manifest, uint32_t keep,
                       struct error *error);
 
+/* The manifest in a checkpoint's own folder, which may have any name; one named checkpoint-STEP has
+ * to be of that step. TR_ENOENT: there is none. */
+int checkpoint_read_manifest(struct files *files, const char *inside,
+                             struct checkpoint_manifest *manifest, struct error *error);
+
 /* The manifest of a step; TR_ENOENT: there is none. */
 int checkpoint_find(struct files *files, const char *folder, uint64_t step,
                     struct checkpoint_manifest *manifest, struct error *error);
@@ -98,6 +103,10 @@ int checkpoint_receive(struct files *files, const char *folder,
 /* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT. */
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
                       struct checkpoint_manifest *manifest, struct error *error);
+
+/* The steps of all, whole or not, newest first; *steps for free(). No folder has none. */
+int checkpoint_list(struct files *files, const char *folder, uint64_t **steps, size_t *count,
+                    struct error *error);
 
 /* Is there any, whole or not? A folder that can't be listed counts as one. */
 bool checkpoint_is_any(struct files *files, const char *folder);

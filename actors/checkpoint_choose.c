@@ -72,6 +72,26 @@ static int list(struct listing *listing, struct files *files, const char *folder
     return 0;
 }
 
+int checkpoint_list(struct files *files, const char *folder, uint64_t **steps, size_t *count,
+                    struct error *error)
+{
+    struct listing listing;
+    *steps = NULL;
+    *count = 0;
+    int rv = list(&listing, files, folder, error);
+    size_t bytes = listing.num_steps * sizeof **steps;
+    if (rv == 0)
+        *steps = malloc(bytes + 1);
+    if (rv == 0 && *steps == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", folder);
+    if (rv == 0 && bytes > 0)
+        memcpy(*steps, listing.steps.data, bytes);
+    if (rv == 0)
+        *count = listing.num_steps;
+    vec_fini(&listing.steps);
+    return rv;
+}
+
 bool checkpoint_is_any(struct files *files, const char *folder)
 {
     struct listing listing;

@@ -1,4 +1,5 @@
-/* Names inside a folder of checkpoints, for the files that implement actors/checkpoint.h. */
+/* Names inside a folder of checkpoints, for the files that implement actors/checkpoint.h and for
+ * commands that show them. */
 #ifndef ACTORS_CHECKPOINT_PATHS_H
 #define ACTORS_CHECKPOINT_PATHS_H
 

@@ -1,5 +1,5 @@
 /*
- * `troupe inspect`: what a raw graph or a partition directory holds.
+ * `troupe inspect`: what a raw graph, a partition directory or a folder of checkpoints holds.
  *
  * Only the heads of files are read, so that a look at a big graph is quick.
  */
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/checkpoints.h"
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/report.h"
@@ -161,8 +162,9 @@ static int run(const struct invocation *invocation, const void *opaque)
     struct error error = {0};
     struct report report;
     report_init(&report, values->json);
-    int rc = names_book(path) ? inspect_book(&report, path, &error)
-                              : inspect_raw(&report, path, &error);
+    int rc = names_book(path)           ? inspect_book(&report, path, &error)
+             : checkpoints_named(path) ? checkpoints_inspect(path, &report, &error)
+                                       : inspect_raw(&report, path, &error);
     if (rc < 0) {
         report_fini(&report);
         return fail(invocation, &error);
@@ -173,13 +175,15 @@ static int run(const struct invocation *invocation, const void *opaque)
 static const char *const EXAMPLES[] = {
     "troupe inspect raw",
     "troupe inspect parts/graph.json --json",
+    "troupe inspect run/checkpoints",
+    "troupe inspect run/checkpoints/checkpoint-40",
     NULL,
 };
 
 const struct command command_inspect = {
     .name = "inspect",
-    .summary = "Show what a raw graph or a partitioned graph holds",
-    .operands = "RAW|DIR/NAME.json",
+    .summary = "Show what a raw graph, a partitioned graph or a checkpoint holds",
+    .operands = "RAW|DIR/NAME.json|CHECKPOINTS",
     .operands_min = 1,
     .operands_max = 1,
     .options = OPTIONS,

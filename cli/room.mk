@@ -4,6 +4,7 @@ dist_completion_DATA += cli/completions/troupe
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/bench.c \
+    cli/checkpoints.c cli/checkpoints.h \
     cli/child.c cli/child.h \
     cli/cluster.c cli/cluster.h cli/cluster_check.c cli/cluster_keys.c \
     cli/command.h \
@@ -16,7 +17,7 @@ libtr_cli_la_SOURCES = \
     cli/hold.c \
     cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
     cli/infer.c \
-    cli/inspect.c \
+    cli/inspect.c cli/inspect_checkpoint.c \
     cli/launch.c cli/launch.h cli/launch_copy.c cli/launch_host.c cli/launch_plan.c \
     cli/launch_run.c cli/launch_show.c cli/launch_show.h \
     cli/lines.c cli/lines.h \

@@ -1,8 +1,11 @@
 /*
- * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of.
+ * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of, or
+ * that checkpoints are whole.
  */
 #include <stddef.h>
+#include <string.h>
 
+#include "cli/checkpoints.h"
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/report.h"
@@ -12,6 +15,7 @@
 struct verify_values {
     bool undirected;
     uint64_t num_nodes;
+    bool some;
     bool json;
     bool quiet;
 };
@@ -23,6 +27,8 @@ static const struct option_spec OPTIONS[] = {
      .help = "of an edge list: as it was partitioned"},
     {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
      .help = "of an edge list: as it was partitioned"},
+    {.name = "some", .kind = OPTION_FLAG, .offset = AT(some),
+     .help = "of checkpoints: parts that are not here are on other hosts"},
     OPTION_ROW_JSON(struct verify_values),
     OPTION_ROW_QUIET(struct verify_values),
     OPTION_ROW_END,
@@ -50,40 +56,101 @@ static int compare(const struct invocation *invocation, const struct verify_valu
     return rc;
 }
 
-static int run(const struct invocation *invocation, const void *opaque)
+static int show_graph(const struct verify_values *values, const struct verify_report *result,
+                      struct error *error)
 {
-    const struct verify_values *values = opaque;
-    struct verify_report result;
-    struct error error = {0};
-    struct work work;
-    int rc = work_begin(&work, values->quiet, &error);
-    if (rc < 0)
-        return fail(invocation, &error);
-    rc = compare(invocation, values, &work, &result, &error);
-    work_end(&work);
-    if (rc < 0)
-        return fail(invocation, &error);
     struct report report;
     report_init(&report, values->json);
     report_flag(&report, "equal", "equal", true);
-    report_count(&report, "nodes", "nodes", result.num_nodes);
-    report_count(&report, "edges", "edges", result.num_edges);
-    report_count(&report, "rows", "feature rows", result.num_rows);
-    report_count(&report, "halos", "halo entries", result.num_halos);
-    report_seconds(&report, "seconds", "time", result.seconds);
-    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+    report_count(&report, "nodes", "nodes", result->num_nodes);
+    report_count(&report, "edges", "edges", result->num_edges);
+    report_count(&report, "rows", "feature rows", result->num_rows);
+    report_count(&report, "halos", "halo entries", result->num_halos);
+    report_seconds(&report, "seconds", "time", result->seconds);
+    return report_print(&report, error);
+}
+
+static int show_checkpoints(const struct verify_values *values,
+                            const struct checkpoints_found *found, struct error *error)
+{
+    struct report report;
+    report_init(&report, values->json);
+    report_flag(&report, "whole", "whole", true);
+    report_count(&report, "checkpoints", "checkpoints", found->checkpoints);
+    report_count(&report, "unfinished", "without a manifest", found->unfinished);
+    report_count(&report, "parts", "parts", found->parts);
+    report_count(&report, "elsewhere", "parts not here", found->elsewhere);
+    report_bytes(&report, "bytes", "read", found->bytes);
+    return report_print(&report, error);
+}
+
+static int verify_graph(const struct invocation *invocation, const struct verify_values *values,
+                        struct work *work, struct error *error)
+{
+    struct verify_report result;
+    int rc = compare(invocation, values, work, &result, error);
+    progress_end(&work->progress);
+    return rc == 0 ? show_graph(values, &result, error) : rc;
+}
+
+static int verify_checkpoints(const struct invocation *invocation,
+                              const struct verify_values *values, struct work *work,
+                              struct error *error)
+{
+    struct checkpoints_found found;
+    int rc = checkpoints_verify(invocation->operands[0], values->some, work, &found, error);
+    progress_end(&work->progress);
+    return rc == 0 ? show_checkpoints(values, &found, error) : rc;
+}
+
+/* One operand is of checkpoints, which need nothing beside them. */
+static int check_operands(const struct invocation *invocation, const struct verify_values *values,
+                          struct error *error)
+{
+    const char *path = invocation->operands[0];
+    bool alone = invocation->num_operands == 1;
+    size_t length = strlen(path);
+    if (alone && length > 5 && strcmp(path + length - 5, ".json") == 0)
+        return error_set(error, TR_EINVAL, "%s: something is missing: give the RAW or FILE that it "
+                         "was made of", path);
+    if (!alone && checkpoints_named(path))
+        return error_set(error, TR_EINVAL, "%s: checkpoints are verified alone", path);
+    if (alone && (values->undirected || values->num_nodes != 0))
+        return error_set(error, TR_EINVAL, "%s: --undirected and --num-nodes are of edge lists, "
+                         "not of checkpoints", path);
+    if (!alone && values->some)
+        return error_set(error, TR_EINVAL, "%s: --some is of checkpoints, not of graphs", path);
+    return 0;
+}
+
+static int run(const struct invocation *invocation, const void *opaque)
+{
+    const struct verify_values *values = opaque;
+    struct error error = {0};
+    struct work work;
+    int rc = check_operands(invocation, values, &error);
+    if (rc < 0)
+        return fail_usage(invocation, &error);
+    rc = work_begin(&work, values->quiet, &error);
+    if (rc < 0)
+        return fail(invocation, &error);
+    rc = invocation->num_operands == 1 ? verify_checkpoints(invocation, values, &work, &error)
+                                       : verify_graph(invocation, values, &work, &error);
+    work_end(&work);
+    return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {
     "troupe verify parts/graph.json raw",
+    "troupe verify run/checkpoints",
     NULL,
 };
 
 const struct command command_verify = {
     .name = "verify",
-    .summary = "Prove that a partitioned graph equals its raw graph",
-    .operands = "DIR/NAME.json RAW|FILE",
-    .operands_min = 2,
+    .summary = "Prove that a partitioned graph equals its raw graph, or that checkpoints are whole",
+    .operands = "DIR/NAME.json RAW|FILE, or CHECKPOINTS",
+    .operands_min = 1,
     .operands_max = 2,
     .options = OPTIONS,
     .values_size = sizeof(struct verify_values),

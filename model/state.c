@@ -25,7 +25,7 @@ struct state_head {
     uint64_t optimiser_steps;
     double beta1_power, beta2_power;
 };
-_Static_assert(sizeof(struct state_head) == 22 * 8, "the head is written as it lies");
+_Static_assert(sizeof(struct state_head) == STATE_HEAD_BYTES, "the head is written as it lies");
 
 /* Weights, two moments, and the best weights where there are some. */
 static size_t count_arrays(const struct state_head *head)
@@ -129,5 +129,15 @@ int state_read(struct model *model, float *best, struct trainer_position *positi
     optimiser->beta1_power = head.beta1_power;
     optimiser->beta2_power = head.beta2_power;
     restore_position(&head, position);
+    return 0;
+}
+
+int state_look(const void *bytes, struct state_facts *facts)
+{
+    struct state_head head;
+    memcpy(&head, bytes, sizeof head);
+    if (head.magic != STATE_MAGIC)
+        return TR_EFORMAT;
+    *facts = (struct state_facts){ head.job, head.params, head.epoch, head.step, head.steps };
     return 0;
 }

@@ -30,4 +30,14 @@ int state_write(struct model *model, const float *best, const struct trainer_pos
 int state_read(struct model *model, float *best, struct trainer_position *position, uint64_t job,
                const void *bytes, size_t count, struct error *error);
 
+/* What a head says of where its run stands; for people, unproved. */
+#define STATE_HEAD_BYTES ((size_t)22 * 8)
+struct state_facts {
+    uint64_t job; /* the hash of what it belongs to */
+    uint64_t params, epoch, step, steps;
+};
+
+/* Of the first bytes, [STATE_HEAD_BYTES]. TR_EFORMAT: not such bytes. */
+int state_look(const void *bytes, struct state_facts *facts);
+
 #endif

@@ -25,6 +25,41 @@ short="$work/parts/part1/node~_N~halo1.npy"
 truncate -s -8 "$short"
 troupe inspect "$work/parts/g.json"
 expect "a file that is too short is named, in whatever partition" fails_with "$short"
+
+"$TROUPE" train "$work/parts/g.json" --run "$work/run" --epochs 4 --hidden 4 --fanout 3,3 --batch-size 4 --trainers 2 \
+    --checkpoint-every 2 --quiet >"$work/out" 2>"$work/err" || exit 99
+kept="$work/run/checkpoints"
+newest=$(ls "$kept" | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1)
+last="$kept/checkpoint-$newest"
+crc=$(sed -n 's/.*"crc32c": \([0-9]*\).*/\1/p' "$last/manifest.json" | head -n 1)
+troupe inspect "$kept"
+expect "a folder of checkpoints is shown, the newest first" \
+    [ "$(grep -A1 '^step' "$work/out" | tail -n 1 | sed 's/^ *\([0-9]*\).*/\1/')" = "$newest" ]
+mkdir "$kept/checkpoint-99999"
+troupe inspect "$kept/" --json
+expect "what has no manifest is counted" says '"kind":"checkpoints","count":2,"unfinished":1,'
+expect "with epochs and batches" \
+    says "\"step\":$newest,\"era\":[0-9]*,\"trainers\":2,\"epoch\":[1-4],\"batch\":[0-9]*,\"job_hash\":\"[0-9a-f]*\""
+troupe inspect "$kept/checkpoint-99999"
+expect "alone it is no checkpoint" fails_with "checkpoint-99999/manifest.json"
+rmdir "$kept/checkpoint-99999"
+cp -r "$last" "$work/copied"
+for folder in "$last" "$work/copied"; do
+    troupe inspect "$folder"
+    expect "a checkpoint's parts have the checksums of its manifest" says "$(printf '%08x' "$crc")"
+done
+cp -r "$last" "$kept/checkpoint-77777"
+troupe inspect "$kept"
+expect "a checkpoint under the name of another step is named" fails_with "checkpoint-77777/manifest.json"
+rm -r "$kept/checkpoint-77777" "$work/copied/part1"
+troupe inspect "$work/copied" --json
+expect "a part that is not here is told" says '"rank":1,[^}]*"here":false'
+truncate -s -1 "$work/copied/part0"
+troupe inspect "$work/copied"
+expect "a part that is cut is named" fails_with "$work/copied/part0"
+echo '{"step": 1}' >"$work/copied/manifest.json"
+troupe inspect "$work/copied"
+expect "a broken manifest is named" fails_with "$work/copied/manifest.json"
 if [ -e /dev/full ]; then
     # shellcheck disable=SC2016 # expanded by the inner shell
     run sh -c '"$TROUPE" inspect "$1" --json >/dev/full' - "$work/raw"

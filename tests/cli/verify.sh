@@ -36,6 +36,44 @@ while read -r array; do
 done <"$work/arrays"
 troupe verify "$work/metis-2/toy.json" "$work/raw" --quiet
 expect "put back, it is equal again" exited 0
+
+"$TROUPE" train "$work/metis-2/toy.json" --run "$work/run" --epochs 4 --hidden 4 --fanout 3,3 --batch-size 4 --trainers 2 \
+    --checkpoint-every 2 --quiet >"$work/out" 2>"$work/err" || exit 99
+kept="$work/run/checkpoints"
+last="$kept/checkpoint-$(ls "$kept" | sed -n 's/^checkpoint-//p' | sort -n | tail -n 1)"
+mkdir "$kept/5-1.tmp" "$kept/checkpoint-99999"
+troupe verify "$kept" --quiet --json
+expect "checkpoints are whole" says '^{"whole":true,"checkpoints":2,"unfinished":1,"parts":4,"elsewhere":0,'
+troupe verify "$last/" --quiet --json
+expect "one of them alone, too" says '^{"whole":true,"checkpoints":1,"unfinished":0,"parts":2,'
+size=$(wc -c <"$last/part1")
+for at in 0 $((size / 2)) $((size - 1)); do
+    cp "$last/part1" "$work/kept"
+    byte=$(od -An -tu1 -j $at -N 1 "$last/part1" | tr -d ' ')
+    printf "\\$(printf '%o' $(((byte + 1) % 256)))" | dd of="$last/part1" bs=1 seek=$at conv=notrunc 2>/dev/null
+    for folder in "$last" "$kept"; do
+        troupe verify "$folder" --quiet
+        expect "byte $at of a part that changed is found" fails_with "$last/part1"
+    done
+    cp "$work/kept" "$last/part1"
+done
+truncate -s -1 "$last/part1"
+troupe verify "$last" --quiet
+expect "a part that is cut is found" fails_with "$last/part1"
+rm "$last/part1"
+troupe verify "$last" --quiet
+expect "a part that is gone is found" fails_with "$last/part1"
+troupe verify "$last" --some --quiet --json
+expect "unless it is on another host" says '"parts":1,"elsewhere":1,'
+troupe verify "$kept/nowhere" --quiet
+expect "no folder is an error" fails_with "nowhere"
+troupe verify "$work/metis-2" --quiet
+expect "nor are there checkpoints elsewhere" fails_with "metis-2"
+troupe verify "$work/metis-2/toy.json" --quiet
+expect "a graph alone is wrong usage" refuses_with "toy.json"
+troupe verify "$kept" "$work/raw" --quiet
+expect "so are checkpoints and a raw graph" refuses_with "$kept"
+
 rm -r "$work/metis-2/part1"
 troupe verify "$work/metis-2/toy.json" "$work/raw" --quiet
 expect "a partition that is gone is named" fails_with "part1"
