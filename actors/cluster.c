@@ -2,7 +2,6 @@
 
 #include "actors/cluster_read.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,15 +52,16 @@ int cluster_read(struct files *files, const char *path, struct cluster *cluster,
                  struct error *error)
 {
     char *text = NULL;
-    size_t size = 0, at = 0;
+    size_t size = 0;
+    bool json = false;
     int rv = set_defaults(cluster, path);
     if (rv != 0)
         error_set(error, rv, "%s: no memory", path);
     else
         rv = files_read_all(files, path, FILE_BYTES_MAX, &text, &size, error);
-    while (rv == 0 && at < size && isspace((unsigned char)text[at]))
-        at++;
-    if (rv == 0 && text[at] == '{')
+    if (rv == 0)
+        rv = cluster_find_form(path, text, size, &json, error);
+    if (rv == 0 && json)
         rv = cluster_read_json(files, path, cluster, error);
     else if (rv == 0)
         rv = cluster_read_ip_config(path, text, cluster, error);

@@ -77,6 +77,8 @@ static int read_line(struct cluster *cluster, const char *path, uint32_t line, c
         return bad_line(path, line, error, "the port is not a number from 1 to 65535");
     if (count > 2 && !parse_number(words[2], CLUSTER_ROLE_MAX, &servers))
         return bad_line(path, line, error, "the number of servers is not one from 1 to 4096");
+    if (words[0][0] == '[')
+        return bad_line(path, line, error, "an IPv6 address stands here without brackets");
     if (strlen(words[0]) >= ENDPOINT_HOST_MAX || strpbrk(words[0], "[]/%") != NULL)
         return bad_line(path, line, error, "the address is no host name, IPv4 or IPv6 address");
     if (cluster->num_hosts == CLUSTER_HOSTS_MAX)

@@ -16,6 +16,10 @@ extern const char *const cluster_role_names[CLUSTER_ROLES];
 #define CLUSTER_RESTART_NS (UINT64_C(600) * 1000000000)
 #define CLUSTER_KEEP 2u
 
+/* Which of both a file's text (with a NUL after it) is; TR_EFORMAT: none. */
+int cluster_find_form(const char *path, const char *text, size_t size, bool *json,
+                      struct error *error);
+
 /* Each fills a cluster that holds the defaults; who called frees it, whatever the result. */
 int cluster_read_json(struct files *files, const char *path, struct cluster *cluster,
                       struct error *error);

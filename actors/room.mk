@@ -5,7 +5,7 @@ libtr_actors_la_SOURCES = \
     actors/client_fetch.c \
     actors/client_lane.c \
     actors/client_nodes.c \
-    actors/cluster.c actors/cluster.h actors/cluster_check.c actors/cluster_ip_config.c \
+    actors/cluster.c actors/cluster.h actors/cluster_check.c actors/cluster_form.c actors/cluster_ip_config.c \
     actors/cluster_json.c actors/cluster_plan.c actors/cluster_read.h \
     actors/coordinator.c actors/coordinator.h actors/coordinator_state.h \
     actors/coordinator_barrier.c \

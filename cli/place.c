@@ -82,7 +82,7 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
     *process = nth_of_role(plan, cluster_host_processes(plan, host), role,
                            index == PLACE_NONE ? 0 : index, &found);
     if (found == 0)
-        return error_set(error, TR_ENOENT, "host %s has no process that is a %s", name,
+        return error_set(error, TR_EINVAL, "host %s has no process that is a %s", name,
                          launcher_role_name(role));
     if (found > 1 && index == PLACE_NONE)
         return error_set(error, TR_EINVAL,
@@ -101,6 +101,11 @@ static int by_host_name(const struct cluster_plan *plan, const struct place_want
     int rv = cluster_find_host(plan->cluster, name, &host, error);
     if (rv == 0 && index == PLACE_NONE)
         rv = say_number(wanted, "TROUPE_INDEX", &index, error);
+    if (rv == TR_ENOENT) { /* a wrong word, not a missing file */
+        rv = TR_EINVAL;
+        if (error != NULL)
+            error->code = rv;
+    }
     return rv == 0 ? on_host(plan, host, wanted->role, index, process, error) : rv;
 }
 
@@ -224,7 +229,7 @@ int place_find(const struct cluster_plan *plan, const struct place_wanted *wante
         rv = from_surroundings(plan, wanted, process, error);
     if (rv != 0 || *process != PLACE_NONE)
         return rv;
-    return error_set(error, TR_ENOENT,
+    return error_set(error, TR_EINVAL,
                      "%s: nothing says which of its processes this is, and no host of it is called "
                      "%s: add --process or --host, or set TROUPE_PROCESS",
                      plan->cluster->path,

@@ -215,11 +215,32 @@ static void ip_config_is_taken_in_its_place(void **unused)
     static const char *const bad[][2] = {
         { "", "names no host" }, { "# a\n", "names no host" }, { "a 1 2 3", "line 1" },
         { "a\nb 0", "line 2" }, { "a 70000", "port" }, { "a 1 9999", "servers" },
-        { "a 1x", "port" }, { "[::1] 7", "address" }, { "a 7\na 7", "both at a" },
+        { "a 1x", "port" }, { "[::1] 7", "IPv6 address" }, { "a 7\na 7", "both at a" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         error.text[0] = '\0';
         assert_int_not_equal(read_text(bad[i][0], &c, &error), 0);
+        if (strstr(error.text, bad[i][1]) == NULL || strstr(error.text, file) == NULL)
+            fail_msg("\"%s\": \"%s\"", bad[i][0], error.text);
+    }
+}
+
+/* Whatever else a file begins with, the sentence says what it is and what it should be. */
+static void what_is_no_cluster_file_is_told_so(void **unused)
+{
+    static const char *const bad[][2] = {
+        { "[{\"name\": \"a\"}]", "JSON array" }, { " \n [] ", "JSON array" },
+        { "[\"a\", \"b\"", "neither JSON" }, { "[a, b]", "neither JSON" },
+        { "[", "neither JSON" }, { "\"a\"", "JSON string" }, { "\"a", "neither JSON" },
+        { "[fe80::1%eth0]:7", "brackets" }, { "a\n[::2]\n", "line 2" },
+        { "\xef\xbb\xbf{}", "0xef" }, { "}", "0x7d" }, { "<hosts/>", "0x3c" },
+        { "[::1", "IPv6 address" }, { "[::1, 2]", "neither JSON" },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct cluster c;
+        struct error error = { 0 };
+        assert_int_equal(read_text(bad[i][0], &c, &error), TR_EFORMAT);
         if (strstr(error.text, bad[i][1]) == NULL || strstr(error.text, file) == NULL)
             fail_msg("\"%s\": \"%s\"", bad[i][0], error.text);
     }
@@ -420,6 +441,7 @@ int main(void)
         cmocka_unit_test(bad_fields_are_named_by_their_path),
         cmocka_unit_test(all_fields_are_read),
         cmocka_unit_test(ip_config_is_taken_in_its_place),
+        cmocka_unit_test(what_is_no_cluster_file_is_told_so),
         cmocka_unit_test(every_partition_is_served_evenly),
         cmocka_unit_test(listed_partitions_stay_where_they_are_listed),
         cmocka_unit_test(peers_are_all_others_with_the_hosts_that_they_prove),

@@ -49,4 +49,12 @@ troupe partition "$work/raw" --parts 3 --trainers 4 --train-mask nothing --out "
 expect "a mask that is not there is named" fails_with "nothing"
 troupe cluster check "$work/1.json"
 expect "partitions are those of the graph" exited 0
+
+sed 's/"name": "here"/"name": "not-this-host"/' "$work/1.json" >"$work/away.json"
+for command in serve sample; do
+    run env -u TROUPE_PROCESS -u TROUPE_HOST -u SLURM_PROCID "$TROUPE" $command --cluster "$work/away.json"
+    expect "$command: a process that nobody names is wrong usage" refuses_with "nothing says which"
+    troupe $command --cluster "$work/1.json" --host nowhere
+    expect "$command: so is a host that is not in the file" refuses_with '"nowhere"'
+done
 finish
