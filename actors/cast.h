@@ -42,7 +42,7 @@ struct cast_options {
     uint32_t slice_edges;     /* server.h */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
-    const char *kept;         /* the only folder that other hosts may keep copies in; NULL: any */
+    const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */

@@ -50,9 +50,8 @@ void checkpoint_manifest_fini(struct checkpoint_manifest *manifest)
     *manifest = (struct checkpoint_manifest){ 0 };
 }
 
-/* A new file with those bytes, synced. */
-static int write_file(struct files *files, const char *path, const void *bytes, size_t count,
-                      struct error *error)
+int checkpoint_write_file(struct files *files, const char *path, const void *bytes, size_t count,
+                          struct error *error)
 {
     struct file file = { 0 };
     int rv = files_remove_tree(files, path, error);
@@ -92,7 +91,7 @@ static int write_part(struct files *files, const char *path, const struct checkp
     if (checkpoint_read_checked(files, path, part, NULL, NULL) == 0)
         from = path;
     else
-        rv = write_file(files, fresh, bytes, (size_t)part->bytes, error);
+        rv = checkpoint_write_file(files, fresh, bytes, (size_t)part->bytes, error);
     if (rv == 0)
         rv = checkpoint_put_part(files, from, path, error);
     if (rv != 0)
@@ -122,7 +121,8 @@ static int write_manifest(struct files *files, const char *aside,
     char *path = files_join(aside, CHECKPOINT_MANIFEST);
     char *text = checkpoint_to_json(manifest);
     int rv = path == NULL || text == NULL ? no_memory(aside, error)
-                                          : write_file(files, path, text, strlen(text), error);
+                                          : checkpoint_write_file(files, path, text, strlen(text),
+                                                                  error);
     if (rv == 0)
         rv = files_sync_folder(files, aside, error);
     free(text);

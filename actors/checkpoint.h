@@ -94,6 +94,10 @@ int checkpoint_read_saved(struct files *files, const char *folder, uint64_t step
                           uint32_t rank, const struct checkpoint_part *part, void *bytes,
                           struct error *error);
 
+/* Puts a part that another host had back here, into its checkpoint or where that is being made. */
+int checkpoint_keep_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                         uint32_t rank, const void *bytes, size_t count, struct error *error);
+
 /* Makes the checkpoint of which this host has none, some or all parts; done already is fine.
  * Removes what earlier eras and steps left unfinished, and prunes as checkpoint_commit. */
 int checkpoint_receive(struct files *files, const char *folder,

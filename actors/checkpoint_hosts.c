@@ -1,5 +1,8 @@
 /* Checkpoints on hosts that share no folder: pieces of parts, and manifests without all of them. */
+#include "config.h" /* asprintf */
+
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +144,45 @@ static bool is_committed(struct files *files, const char *folder,
     bool same = here.era == manifest->era && here.world == manifest->world;
     checkpoint_manifest_fini(&here);
     return same;
+}
+
+/* Beside what stands there first: a reader sees the old one or the new one, whole. */
+static int replace_part(struct files *files, const char *inside, uint32_t rank, const void *bytes,
+                        size_t count, struct error *error)
+{
+    char *path = checkpoint_part_path(inside, rank);
+    char *aside = NULL;
+    if (path != NULL && asprintf(&aside, "%s" CHECKPOINT_ASIDE, path) < 0)
+        aside = NULL;
+    int rv = aside == NULL ? no_memory(inside, error)
+                           : checkpoint_write_file(files, aside, bytes, count, error);
+    if (rv == 0)
+        rv = files_rename(files, aside, path, error);
+    if (rv == 0)
+        rv = files_sync_folder(files, inside, error);
+    free(aside);
+    free(path);
+    return rv;
+}
+
+int checkpoint_keep_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                         uint32_t rank, const void *bytes, size_t count, struct error *error)
+{
+    struct checkpoint_manifest here;
+    struct checkpoint_part written;
+    bool there = checkpoint_find(files, folder, step, &here, NULL) == 0;
+    if (there && here.era != era) {
+        checkpoint_manifest_fini(&here);
+        there = false; /* it will be replaced by the one that this part is of */
+    }
+    if (!there) /* its manifest comes, and takes what is there with it */
+        return checkpoint_write_part(files, folder, step, era, rank, bytes, count, &written, error);
+    char *inside = checkpoint_path(folder, step);
+    int rv = inside == NULL ? no_memory(folder, error)
+                            : replace_part(files, inside, rank, bytes, count, error);
+    free(inside);
+    checkpoint_manifest_fini(&here);
+    return rv;
 }
 
 int checkpoint_receive(struct files *files, const char *folder,

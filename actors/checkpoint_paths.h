@@ -25,6 +25,10 @@ char *checkpoint_fresh_path(const char *path, const char *by);
 int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
                         struct error *error);
 
+/* A new file with those bytes, synced; its folder is not. */
+int checkpoint_write_file(struct files *files, const char *path, const void *bytes, size_t count,
+                          struct error *error);
+
 /* Reads a part's file into bytes[part->bytes] (NULL: nowhere), and checks it. */
 int checkpoint_read_checked(struct files *files, const char *path,
                             const struct checkpoint_part *part, void *bytes, struct error *error);

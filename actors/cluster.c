@@ -48,6 +48,16 @@ static int set_defaults(struct cluster *cluster, const char *path)
     return cluster->path == NULL ? TR_ENOMEM : 0;
 }
 
+/* Several hosts keep parts for each other, so all have to know where; one host's is its run's. */
+static int name_checkpoints(struct cluster *cluster, struct error *error)
+{
+    if (cluster->num_hosts < 2 || cluster->checkpoints.folder != NULL)
+        return 0;
+    cluster->checkpoints.folder = cluster_resolve(cluster, CLUSTER_CHECKPOINTS);
+    return cluster->checkpoints.folder != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory",
+                                                               cluster->path);
+}
+
 int cluster_read(struct files *files, const char *path, struct cluster *cluster,
                  struct error *error)
 {
@@ -67,6 +77,8 @@ int cluster_read(struct files *files, const char *path, struct cluster *cluster,
         rv = cluster_read_ip_config(path, text, cluster, error);
     if (rv == 0)
         rv = cluster_check(cluster, error);
+    if (rv == 0)
+        rv = name_checkpoints(cluster, error);
     free(text);
     if (rv != 0)
         cluster_fini(cluster);

@@ -74,7 +74,7 @@ struct cluster_restart {
 };
 
 struct cluster_checkpoints {
-    char *folder;    /* NULL: none */
+    char *folder;    /* NULL: one host, of which the file names none */
     uint64_t every;  /* steps; 0: none */
     uint32_t keep;
 };

@@ -15,6 +15,7 @@ extern const char *const cluster_role_names[CLUSTER_ROLES];
 #define CLUSTER_RESTARTS 5u
 #define CLUSTER_RESTART_NS (UINT64_C(600) * 1000000000)
 #define CLUSTER_KEEP 2u
+#define CLUSTER_CHECKPOINTS "checkpoints/%h"
 
 /* Which of both a file's text (with a NUL after it) is; TR_EFORMAT: none. */
 int cluster_find_form(const char *path, const char *text, size_t size, bool *json,

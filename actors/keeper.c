@@ -79,7 +79,8 @@ static uint32_t reply_kind(uint32_t kind)
 }
 
 /* The folder is the end of every body. */
-static int read_folder(const struct keeper *keeper, const struct message *request, char **folder)
+static int read_folder(const struct keeper *keeper, const struct message *request, char **folder,
+                       struct error *error)
 {
     const void *head = request->head;
     uint32_t kind = request->frame.kind;
@@ -96,8 +97,11 @@ static int read_folder(const struct keeper *keeper, const struct message *reques
     char *given = strndup(length == 0 ? "" : body + request->frame.body_bytes - length, length);
     const char *only = keeper->options->folder;
     int rv = given == NULL ? TR_ENOMEM : 0;
-    if (rv == 0 && (length == 0 || (only != NULL && strcmp(only, given) != 0)))
-        rv = TR_EMISMATCH;
+    /* A member may not have us write, or read, wherever it likes. */
+    if (rv == 0 && (only == NULL || strcmp(only, given) != 0))
+        rv = error_set(error, TR_EMISMATCH, "this host keeps checkpoints in %s, not in %s: what all "
+                       "processes use is in the cluster file, which has to be equal on all hosts",
+                       only == NULL ? "no folder" : only, given);
     if (rv == 0)
         *folder = checkpoint_folder(given, keeper->options->host);
     free(given);
@@ -109,7 +113,7 @@ static int prepare(struct actor *self, struct errand *errand)
     struct keeper *keeper = actor_state(self);
     const struct message *request = errand->request;
     errand->files = keeper->options->files != NULL ? keeper->options->files : files_posix;
-    int rv = read_folder(keeper, request, &errand->folder);
+    int rv = read_folder(keeper, request, &errand->folder, &errand->error);
     if (rv != 0)
         return rv;
     errand->reply = message_create(self, reply_kind(request->frame.kind));
@@ -154,7 +158,10 @@ static int receive(struct actor *self, struct message *request)
     int rv = prepare(self, errand);
     if (rv != 0) {
         errand->request = NULL;
-        actor_refuse(self, request, rv);
+        if (errand->error.code == rv)
+            failed_reply(self, request, &errand->error);
+        else
+            actor_refuse(self, request, rv);
         drop(self, errand);
         return 0;
     }

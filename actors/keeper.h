@@ -4,7 +4,8 @@
  * A pure state machine, in the first process of each host of a cluster ("checkpoints"). It says
  * whether a part is there, keeps copies of parts that another host saves, gives them back, and
  * commits the coordinator's manifest, all on the crew. Every request may be repeated. The folder is
- * named in each request, since only trainers are told of it; "%h" in it stands for this host.
+ * named in each request, and has to be the one that this host was told of: a member cannot have it
+ * write or read elsewhere. "%h" in it stands for this host.
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */
@@ -26,7 +27,7 @@
 struct keeper_options {
     struct files *files; /* NULL: files_posix */
     const char *host;    /* "%h"; NULL: stands for itself */
-    const char *folder;  /* where that is known; then no other is written to */
+    const char *folder;  /* as the cluster file names it; NULL: everything is refused */
 };
 
 /* arg: struct keeper_options. */

@@ -185,7 +185,7 @@ static void finish_pull(struct actor *self)
     struct operation *op = &r->operation;
     reducer_copy_stop(self);
     if (op->crc32c == op->part.crc32c)
-        reducer_loaded(self);
+        reducer_keep_begin(self);
     else
         reducer_fail(self, &op->part.error); /* it says what is wrong with the one here */
 }

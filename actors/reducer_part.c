@@ -1,7 +1,10 @@
 /* This rank's part of a checkpoint: written before it is reported, read when it is restored. */
+#include <inttypes.h>
+
 #include "actors/checkpoint.h"
 #include "actors/reducer_state.h"
 #include "runtime/files.h"
+#include "runtime/log.h"
 
 static struct files *files_of(const struct reducer *r)
 {
@@ -99,6 +102,38 @@ void reducer_loaded(struct actor *self)
     struct message *reply = r->operation.reply;
     r->operation.reply = NULL;
     reducer_reply(self, reply);
+}
+
+static int keep_part(struct job *job)
+{
+    struct part_work *part = job->arg;
+    return checkpoint_keep_part(part->files, part->folder, part->step, part->era, part->rank,
+                                part->data, part->bytes, &part->error);
+}
+
+static void was_kept(struct actor *self, struct job *job, int status)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    (void)job;
+    /* The bytes are here, and the next checkpoint has its own: training need not wait for a disk. */
+    if (status != 0 && status != TR_ECANCELED) {
+        log_write(actor_node(self), LOG_LEVEL_WARN, "trainer %" PRIu32 ": its part of the "
+                  "checkpoint of step %" PRIu64 " came from another host and is not here again: %s",
+                  r->options->rank, op->part.step,
+                  op->part.error.code != 0 ? op->part.error.text : tr_strerror(status));
+        op->part.error = (struct error){ 0 };
+        status = 0;
+    }
+    if (is_done(self, status))
+        reducer_loaded(self);
+}
+
+void reducer_keep_begin(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    r->operation.part.error = (struct error){ 0 };
+    work(self, keep_part, was_kept);
 }
 
 void reducer_load_begin(struct actor *self, const struct msg_restored *head)

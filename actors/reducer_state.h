@@ -122,6 +122,8 @@ void reducer_drop_shares(struct actor *self, int status);
 /* reducer_part.c */
 void reducer_save_begin(struct actor *self);
 void reducer_load_begin(struct actor *self, const struct msg_restored *head);
+/* The part was pulled: puts it back on this host, so that two have it, and ends the operation. */
+void reducer_keep_begin(struct actor *self);
 
 /* reducer_copy.c: the same on another host. Each ends with what follows, or ends the operation. */
 bool reducer_has_second(const struct reducer *r);

@@ -340,6 +340,10 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     t->save_every = t->values->checkpoint_every;
     if (t->in_cluster) {
         const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
+        if (given != NULL && all->folder != NULL && strcmp(given, all->folder) != 0)
+            return error_set(error, TR_EINVAL, "--checkpoints %s: the processes of %s keep them in "
+                             "%s; name another folder there, in its field 'checkpoints'", given,
+                             t->process.cluster_path, all->folder);
         given = all->folder != NULL ? all->folder : given;
         t->save_every = t->save_every != 0 ? t->save_every : all->every;
     }

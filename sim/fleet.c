@@ -63,6 +63,7 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
         .slice_edges = plan->slice_edges,
         .files = process->files,
         .checkpoints = FLEET_CHECKPOINTS,
+        .kept = FLEET_CHECKPOINTS,
         .checkpoint_keep = plan->keep,
     };
     int rv = cast_init(&process->cast, &options);

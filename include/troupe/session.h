@@ -55,7 +55,8 @@ struct tr_session_options {
      * troupe launch makes for its job. NULL: none. */
     const char *shared_key;
     /* The folder of checkpoints (troupe-checkpoint(5)), the same for every process of the job;
-     * NULL: none are kept, and a group goes back to the start. */
+     * NULL: none are kept, and a group goes back to the start. A cluster file that names
+     * one, or several hosts, goes before this. */
     const char *checkpoints;
     uint32_t checkpoint_keep; /* how many; 0: 2 */
     /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */

@@ -85,7 +85,8 @@ void spread_start(struct spread *spread, uint32_t process)
         .bank = party->bank, .plan = &spread->plan, .process = process, .loops = 2,
         .direct = spread->layout->direct, .recovery_ns = RECOVERY_NS, .reply_bytes_max = 4096,
         .at_once_bytes = spread->layout->at_once_bytes,
-        .files = party->files, .checkpoints = spread->layout->checkpoints, .host = "here",
+        .files = party->files, .checkpoints = spread->layout->checkpoints,
+        .kept = spread->layout->checkpoints, .host = "here",
     };
     const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
     struct error error = { 0 };

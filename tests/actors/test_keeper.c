@@ -14,6 +14,7 @@
 
 #include "actors/checkpoint.h"
 #include "actors/failed.h"
+#include "actors/keeper.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/env_sim.h"
@@ -361,10 +362,115 @@ static void a_part_is_on_two_hosts(void **state)
     free(run);
 }
 
+static bool has_restored(void *arg)
+{
+    const struct run *run = arg;
+    return run->trainers[0].stage == REDUCE && run->trainers[0].memory.step >= run->saved &&
+           run->saved > 0;
+}
+
+static bool has_saved(void *arg)
+{
+    return ((const struct run *)arg)->saved > 0;
+}
+
+/* A host whose disk is new gets its part from another, and then has it: the other may lose its
+ * disk, too, before anything else was saved. */
+static void a_part_that_was_pulled_is_put_back(void **state)
+{
+    (void)state;
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    assert_int_equal(env_sim_create(7, NULL, &env), 0);
+    spread_open(&run->spread, &layouts[0], env, true);
+    for (uint32_t p = 0; p < layouts[0].num_processes; p++)
+        start_trainers(run, p);
+    uint64_t until_ns = LIMIT_NS;
+    assert_int_equal(env_sim_run(env, has_saved, run, until_ns), 0);
+    struct files *files = run->spread.parties[1].files;
+    struct checkpoint_manifest manifest;
+    spread_kill(&run->spread, 0);
+    spread_lose_disk(&run->spread, 0);
+    assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL), 0);
+    start_process(run, 0);
+    assert_int_equal(env_sim_run(env, has_restored, run, until_ns), 0);
+    assert_int_equal(run->trainers[0].memory.step, manifest.step);
+    files = run->spread.parties[0].files;
+    assert_int_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 0,
+                                           &manifest.parts[0], NULL, NULL), 0);
+    /* The part of the other trainer is nowhere but there. */
+    assert_int_not_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 1,
+                                               &manifest.parts[1], NULL, NULL), 0);
+    checkpoint_manifest_fini(&manifest);
+    assert_int_equal(let_run(run, LIMIT_NS), 0);
+    spread_close(&run->spread);
+    free(run);
+}
+
+struct stranger {
+    const char *folder;
+    int status;
+    bool answered;
+    struct error error;
+};
+
+static void was_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct stranger *stranger = arg;
+    stranger->status = status != 0 ? status : failed_read(reply, &stranger->error);
+    stranger->answered = true;
+    message_release(self, reply);
+}
+
+static int start_stranger(struct actor *self, const void *arg)
+{
+    struct stranger *stranger = (void *)(uintptr_t)arg;
+    const struct checkpoint_manifest manifest = { 4, 1, 1, &(struct checkpoint_part){ 0, 0 } };
+    struct message *request = keeper_commit(self, stranger->folder, 2, &manifest);
+    assert_non_null(request);
+    return keeper_call(self, 0, request, actor_now_ns(self) + ASK_NS, was_answered, stranger);
+}
+
+static const struct actor_ops stranger_ops = { .name = "stranger", .start = start_stranger,
+                                               .receive = drop };
+
+static bool was_told(void *arg)
+{
+    return ((const struct stranger *)arg)->answered;
+}
+
+static void no_other_folder_is_touched(void **state)
+{
+    static const char *const folders[] = { "d", "c", "c/%h/../d", "c/%h/", "/c/%h", "c/%h" };
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    assert_int_equal(env_sim_create(9, NULL, &env), 0);
+    spread_open(&run->spread, &layouts[0], env, true);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        struct stranger stranger = { .folder = folders[i] };
+        const struct actor_options options = { .ops = &stranger_ops, .arg = &stranger };
+        struct address address;
+        bool own = i + 1 == sizeof folders / sizeof *folders;
+        assert_int_equal(node_spawn(run->spread.parties[1].node, &options, &address), 0);
+        assert_int_equal(env_sim_run(env, was_told, &stranger, LIMIT_NS), 0);
+        assert_int_equal(stranger.status, own ? 0 : TR_EMISMATCH);
+        assert_true(own || strstr(stranger.error.text, folders[i]) != NULL);
+        assert_true(files_exists(run->spread.parties[0].files, "c") == own);
+        assert_false(files_exists(run->spread.parties[0].files, "d"));
+    }
+    spread_close(&run->spread);
+    free(run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_is_on_two_hosts),
+        cmocka_unit_test(a_part_that_was_pulled_is_put_back),
+        cmocka_unit_test(no_other_folder_is_touched),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };
     return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
