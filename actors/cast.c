@@ -211,6 +211,7 @@ static void fill_reducers(struct cast *cast)
             .checkpoints = o->checkpoints,
             .checkpoint_keep = o->checkpoint_keep,
             .host = o->host,
+            .standing = o->standing,
         };
     cast->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
@@ -219,6 +220,7 @@ static void fill_reducers(struct cast *cast)
         .plan = o->plan,
         .process = o->process,
         .host = o->host,
+        .standing = o->standing,
     };
     cast->keeper = (struct keeper_options){ o->files, o->host, o->kept };
 }

@@ -45,6 +45,7 @@ struct cast_options {
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
+    struct standing *standing; /* NULL: nobody wants to know */
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
 

@@ -39,6 +39,7 @@
 
 struct files;
 struct plan;
+struct standing;
 
 struct coordinator_options {
     uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
@@ -48,6 +49,7 @@ struct coordinator_options {
     const struct plan *plan; /* NULL, or of one host: all checkpoints are in this one's folder */
     uint32_t process;        /* of the plan: the coordinator's */
     const char *host;        /* "%h" in the folder; NULL: stands for itself */
+    struct standing *standing; /* may be NULL */
 };
 
 /* arg: struct coordinator_options. */

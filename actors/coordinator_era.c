@@ -9,6 +9,7 @@
 #include "actors/failed.h"
 #include "actors/plan.h"
 #include "runtime/crew.h"
+#include "actors/standing.h"
 #include "runtime/log.h"
 
 #define TELL_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
@@ -173,6 +174,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     uint32_t after = manifest->era + 1;
     state->era = state->era > after ? state->era : after;
     state->entered = true;
+    standing_note_era(state->options->standing, state->era, manifest->world != 0, manifest->step);
     coordinator_end_dones(self);
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",

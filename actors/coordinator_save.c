@@ -16,6 +16,7 @@
 #include "actors/failed.h"
 #include "actors/keeper.h"
 #include "actors/plan.h"
+#include "actors/standing.h"
 #include "runtime/crew.h"
 
 enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
@@ -79,7 +80,10 @@ static void answer(struct actor *self, struct saving *saving, uint32_t rank)
 
 static void end(struct actor *self, struct saving *saving)
 {
+    const struct coordinator *state = actor_state(self);
     saving->stage = ENDED;
+    if (saving->error.code == 0)
+        standing_note_checkpoint(state->options->standing, saving->manifest.step);
     for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
         answer(self, saving, rank);
 }

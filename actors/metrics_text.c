@@ -158,6 +158,21 @@ static void put_info(FILE *out, const struct status_options *options)
     fputs("\"} 1\n", out);
 }
 
+static void put_standing(FILE *out, struct standing *standing)
+{
+    const struct standing_now now = standing_look(standing);
+    put_gauge(out, "troupe_era", NULL, "The era of the job's trainers; 0: none has begun.",
+              now.era);
+    put_gauge(out, "troupe_epoch", NULL, "The epoch that a trainer here is in, from 1.", now.epoch);
+    put_gauge(out, "troupe_epochs", NULL, "Epochs to train; 0: not known.", now.epochs);
+    put_gauge(out, "troupe_step", NULL, "Batches of the epoch that it took.", now.step);
+    put_gauge(out, "troupe_steps", NULL, "Batches of an epoch.", now.steps);
+    if (now.has_checkpoint)
+        put_gauge(out, "troupe_checkpoint_step", NULL,
+                  "Steps, over all epochs, that the last committed checkpoint has.",
+                  now.checkpoint);
+}
+
 char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns)
 {
     struct batch_bank_counts batches;
@@ -170,6 +185,7 @@ char *metrics_text(const struct status_options *options, struct node *node, uint
     put_info(out, options);
     put_family(out, "troupe_uptime_seconds", "gauge", "seconds", "Since the process joined.");
     fprintf(out, "troupe_uptime_seconds %.3f\n", (double)(now_ns - options->begin_ns) / 1e9);
+    put_standing(out, options->standing);
     put_counter(out, "troupe_batches_made", NULL, "Mini-batches made by samplers here.",
                 batches.made);
     put_counter(out, "troupe_batches_taken", NULL, "Mini-batches taken by trainers here.",

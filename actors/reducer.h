@@ -24,6 +24,7 @@
 
 struct files;
 struct plan;
+struct standing;
 
 /* Pieces on their way at once: 64 MiB keep a 10 Gbit/s link busy through a round trip of 50 ms. */
 #define REDUCER_WINDOW 16u
@@ -40,6 +41,7 @@ struct reducer_options {
     const char *checkpoints;  /* their folder, "%h" being the host; NULL: none are kept */
     const char *host;         /* "%h"; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
+    struct standing *standing; /* may be NULL */
 };
 
 /* "reducer/RANK" */

@@ -4,6 +4,7 @@
 
 #include "actors/failed.h"
 #include "actors/reducer_state.h"
+#include "actors/standing.h"
 
 static struct message *make(struct actor *self, const struct reducer *r)
 {
@@ -73,6 +74,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
     r->reductions = r->barriers = r->passed = 0;
     r->outcome = (struct msg_barrier_done){ 0 };
+    standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
         reducer_ask(self);
@@ -116,6 +118,14 @@ static void finish(struct actor *self)
     r->result = (int32_t)asked->value;
     reducer_tell_end(self);
     reply_done(self, 0);
+}
+
+static void saved(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    uint64_t step = r->operation.part.step;
+    standing_note_checkpoint(r->options->standing, step);
+    reply_done(self, step);
 }
 
 static bool may_pass(int status)
@@ -178,7 +188,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
         heard_outcome(self, reply);
     else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
-        reply_done(self, op->part.step);
+        saved(self);
     else if (op->kind == MSG_GROUP_FINISH && reply->frame.kind == MSG_JOB_DONE)
         finish(self);
     else

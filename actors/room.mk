@@ -29,6 +29,7 @@ libtr_actors_la_SOURCES = \
     actors/server_sample.c \
     actors/server_select.c \
     actors/metrics.c actors/metrics.h actors/metrics_text.c \
+    actors/standing.c actors/standing.h \
     actors/status.c actors/status.h actors/status_json.c \
     actors/snapshot.c actors/snapshot.h actors/snapshot_load.c
 

@@ -6,12 +6,15 @@
  * mailboxes there, since an actor's state is its loop's alone.
  *
  *     {"node": 1, "incarnation": 5, "job": "name", "roles": "server", "uptime_seconds": 3.2,
+ *      "era": 1, "epoch": 2, "epochs": 10, "step": 7, "steps": 100, "checkpoint": 107,
  *      "batches_made": 0, "batches_taken": 0, "batch_bytes": 0,
  *      "counters": {"messages_live": 3, "sent": 9, ...},
  *      "links": [{"node": 0, "state": "up", "bytes_sent": 12, ..., "silent_seconds": 0.2}],
  *      "refused": {"accepted": 2, "refused": 0, "unproved": 0, "corrupt": 0, "guests": 0},
  *      "actors": [{"name": "server", "loop": 0, "messages": 0, "bytes": 0, "bytes_max": 1,
  *                  "calls": 0, "received": 4}]}
+ *
+ * What a process does not know of the job is 0; "checkpoint" is there once there is one.
  *
  * Ownership: the options outlive the actor. Thread rules: an actor's; status_json on any thread.
  */
@@ -21,6 +24,7 @@
 #include <jansson.h>
 
 #include "actors/batch_bank.h"
+#include "actors/standing.h"
 #include "runtime/actor.h"
 #include "runtime/node.h"
 
@@ -33,6 +37,7 @@ struct status_options {
     const char *job;   /* the cluster's name */
     const char *roles; /* of this process */
     struct batch_bank *bank;
+    struct standing *standing; /* may be NULL */
     uint32_t node, incarnation;
     uint64_t begin_ns; /* of the env's clock */
 };

@@ -73,6 +73,18 @@ static json_t *refused_json(struct node *node)
     return object;
 }
 
+static void add_standing(json_t *object, struct standing *standing)
+{
+    const struct standing_now now = standing_look(standing);
+    add_count(object, "era", now.era);
+    add_count(object, "epoch", now.epoch);
+    add_count(object, "epochs", now.epochs);
+    add_count(object, "step", now.step);
+    add_count(object, "steps", now.steps);
+    if (now.has_checkpoint)
+        add_count(object, "checkpoint", now.checkpoint);
+}
+
 json_t *status_json(const struct status_options *options, struct node *node, uint64_t now_ns)
 {
     struct batch_bank_counts batches;
@@ -86,6 +98,7 @@ json_t *status_json(const struct status_options *options, struct node *node, uin
     json_object_set_new(object, "roles", json_string(options->roles));
     json_object_set_new(object, "uptime_seconds",
                         json_real((double)(now_ns - options->begin_ns) / 1e9));
+    add_standing(object, options->standing);
     add_count(object, "batches_made", batches.made);
     add_count(object, "batches_taken", batches.taken);
     add_count(object, "batch_bytes", batch_bank_used(options->bank));

@@ -47,6 +47,7 @@ static int init_cast(struct tr_graph *graph)
         .call_ns = graph->session->cluster.limits.call_ns,
         .checkpoints = o->checkpoints,
         .checkpoint_keep = o->checkpoint_keep,
+        .standing = &graph->standing,
         .kept = graph->session->cluster.checkpoints.folder,
         .host = graph->session->in_cluster
                     ? graph->session->cluster.hosts[graph_plays(graph)->host].name : NULL,
@@ -143,6 +144,7 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     atomic_init(&graph->references, 1);
     pthread_mutex_init(&graph->mutex, NULL);
     pthread_mutex_init(&graph->mapping, NULL);
+    standing_init(&graph->standing);
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
@@ -244,6 +246,7 @@ void graph_release(struct tr_graph *graph)
     pthread_cond_destroy(&graph->left);
     pthread_mutex_destroy(&graph->mutex);
     pthread_mutex_destroy(&graph->mapping);
+    standing_fini(&graph->standing);
     session_release(graph->session);
     free(graph);
 }

@@ -114,6 +114,7 @@ int graph_spawn_status(struct tr_graph *graph)
         .job = session->in_cluster ? session->cluster.name : "",
         .roles = graph->roles,
         .bank = session->bank,
+        .standing = &graph->standing,
         .node = graph->process,
         .incarnation = graph_incarnation(graph),
         .begin_ns = env_now_ns(session->env),

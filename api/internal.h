@@ -85,6 +85,7 @@ struct tr_graph {
     uint32_t process;            /* of the plan: this one */
     struct security *security;   /* NULL: no TLS */
     struct cast cast;
+    struct standing standing;
     struct status_options status;
     char roles[64];
     struct kinds kinds;

@@ -403,6 +403,9 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
         rv = TR_EEND;
     } else {
         rv = next_batch(loader, timeout_ns, &batch);
+        if (rv == 0 && (loader->open.flags & MSG_LOADER_SHUFFLE) != 0) /* not an evaluation's */
+            standing_note_step(&loader->graph->standing, loader->epoch, loader->next,
+                               loader->num_batches);
     }
     *out = (struct tr_batch *)(void *)batch;
     leave(loader);

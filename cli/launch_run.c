@@ -58,6 +58,8 @@ struct launch {
     uint32_t count, first_incarnation;
     struct launched *launched; /* [count] */
     struct pollfd *polled;     /* [1 + STREAMS * count] */
+    char *kernels;             /* of the first trainer that said them, or NULL */
+    uint32_t kernels_of;
     bool done;
 };
 
@@ -92,6 +94,25 @@ static void take_silence(struct launch *launch, uint32_t witness, const char *li
         launcher_policy_silent(&launch->policy, witness, process, incarnation, now_ns());
 }
 
+/* The same numbers come of equal kernels only. Trainers that have to agree refuse each other; where
+ * they need not, a person should know. */
+static void take_kernels(struct launch *launch, uint32_t process, const char *line)
+{
+    const char *kernels = line + strlen(NOTICE_KERNELS);
+    kernels += *kernels == ' ';
+    if (launch->kernels == NULL || process == launch->kernels_of) {
+        free(launch->kernels);
+        launch->kernels = strdup(kernels);
+        launch->kernels_of = process;
+    } else if (strcmp(launch->kernels, kernels) != 0) {
+        launch_show_event(&launch->show, &launch->launched[process].who, "kernels",
+                          "computes with the kernels '%.120s', %s with '%.120s': the result may "
+                          "differ in its last digits from that of equal hosts; train's "
+                          "--reproducible refuses that", kernels,
+                          launch->launched[launch->kernels_of].prefix, launch->kernels);
+    }
+}
+
 static void take_line(void *arg, char *line, size_t length)
 {
     struct stream_of *stream = arg;
@@ -100,6 +121,8 @@ static void take_line(void *arg, char *line, size_t length)
         take_silence(launch, stream->process, line);
     if (stream->fd == 1 && notice_is(line, NOTICE_READY))
         launcher_policy_ready(&launch->policy, stream->process, now_ns());
+    if (stream->fd == 1 && notice_is(line, NOTICE_KERNELS))
+        take_kernels(launch, stream->process, line);
     if (stream->fd == 1 && notice_is(line, NOTICE_CHECKPOINT))
         launcher_policy_checkpoint(&launch->policy, now_ns());
     launch_show_line(&launch->show, &launch->launched[stream->process].who, stream->fd, line,
@@ -327,6 +350,7 @@ int launch_run(const struct launch_plan *plan, struct error *error)
         wakeups_stop(&launch.wakeups);
     }
     launcher_policy_fini(&launch.policy);
+    free(launch.kernels);
     free(launch.launched);
     free(launch.polled);
     return rv;

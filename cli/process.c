@@ -46,6 +46,14 @@ int process_fail(const struct invocation *invocation, const struct error *error)
     return error->code == TR_EMISMATCH ? EXIT_USAGE : code;
 }
 
+void process_say_kernels(const char *kernels)
+{
+    if (!process_is_launched())
+        return;
+    printf("%s %s\n", NOTICE_KERNELS, kernels);
+    fflush(stdout);
+}
+
 void process_say_checkpoint(uint64_t step)
 {
     if (!process_is_launched())

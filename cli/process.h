@@ -113,6 +113,8 @@ void process_watch_peers(struct tr_session *session);
 /* Says what failed, and returns the exit code. By that of wrong usage a launcher learns that
  * another start would end in the same way: what this process was started with is not the job's. */
 int process_fail(const struct invocation *invocation, const struct error *error);
+/* Tells a launcher by which kernels this process computes. */
+void process_say_kernels(const char *kernels);
 /* Tells a launcher that a checkpoint was committed. */
 void process_say_checkpoint(uint64_t step);
 

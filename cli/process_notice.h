@@ -2,6 +2,7 @@
  * What a process of a job tells its launcher: lines on its standard output.
  *
  *     troupe: ready process 3 ...
+ *     troupe: kernels blas SkylakeX, loops avx512
  *     troupe: checkpoint 1200
  *     troupe: silent process 1 incarnation 280000011
  *
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #define NOTICE_READY "troupe: ready"
+#define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
 #define NOTICE_SILENT "troupe: silent"
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "actors/standing.h"
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/guest.h"
@@ -55,6 +56,61 @@ struct line {
 static uint64_t count_of(json_t *object, const char *key)
 {
     return (uint64_t)json_integer_value(json_object_get(object, key));
+}
+
+/* What the processes know of the job. Trainers are at most a step apart; a process that has not heard
+ * of an era yet knows nothing new. */
+static void add_standing(struct standing_now *job, json_t *document)
+{
+    json_t *checkpoint = json_object_get(document, "checkpoint");
+    const struct standing_now one = {
+        .era = (uint32_t)count_of(document, "era"),
+        .epoch = (uint32_t)count_of(document, "epoch"),
+        .epochs = (uint32_t)count_of(document, "epochs"),
+        .step = count_of(document, "step"),
+        .steps = count_of(document, "steps"),
+        .has_checkpoint = checkpoint != NULL,
+        .checkpoint = (uint64_t)json_integer_value(checkpoint),
+    };
+    if (one.era > job->era)
+        *job = (struct standing_now){.era = one.era, .epochs = job->epochs};
+    if (one.era < job->era)
+        return;
+    if (one.epoch > job->epoch || (one.epoch == job->epoch && one.step > job->step)) {
+        job->epoch = one.epoch;
+        job->step = one.step;
+        job->steps = one.steps;
+    }
+    job->epochs = one.epochs > job->epochs ? one.epochs : job->epochs;
+    if (one.has_checkpoint && (!job->has_checkpoint || one.checkpoint > job->checkpoint)) {
+        job->has_checkpoint = true;
+        job->checkpoint = one.checkpoint;
+    }
+}
+
+/* All that answered. */
+static struct standing_now look_at_job(struct guest *guest)
+{
+    struct standing_now job = {0};
+    for (uint32_t p = 0; p < guest_plan(guest)->plan.num_processes; p++) {
+        struct guest_seen seen;
+        guest_look(guest, p, &seen);
+        if (seen.document != NULL)
+            add_standing(&job, seen.document);
+        json_decref(seen.document);
+    }
+    return job;
+}
+
+static void report_job(struct report *report, const struct standing_now *job)
+{
+    report_count(report, "era", "era", job->era);
+    report_count(report, "epoch", "epoch", job->epoch);
+    report_count(report, "epochs", "of", job->epochs);
+    report_count(report, "step", "step of the epoch", job->step);
+    report_count(report, "steps", "of", job->steps);
+    if (job->has_checkpoint)
+        report_count(report, "checkpoint", "last checkpoint, at step", job->checkpoint);
 }
 
 static void add_links(struct line *line, json_t *links)
@@ -131,9 +187,11 @@ static int report_all(struct guest *guest, bool json, uint32_t *down, struct err
 {
     const struct cluster_plan *plan = guest_plan(guest);
     struct report report;
+    const struct standing_now job = look_at_job(guest);
     *down = 0;
     report_init(&report, json);
     report_text(&report, "job", "job", plan->cluster->name);
+    report_job(&report, &job);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
         struct guest_seen seen;
         struct line line;
@@ -200,6 +258,18 @@ static void draw_line(uint32_t process, const struct line *line, struct rates *b
     *before = (struct rates){at_ns, bytes, line->made, line->taken};
 }
 
+static void draw_job(const struct standing_now *job, const char *end)
+{
+    char checkpoint[64] = "no checkpoint";
+    if (job->has_checkpoint)
+        snprintf(checkpoint, sizeof checkpoint, "last checkpoint at step %" PRIu64,
+                 job->checkpoint);
+    printf("era %" PRIu32 ", epoch %" PRIu32, job->era, job->epoch);
+    if (job->epochs != 0)
+        printf(" of %" PRIu32, job->epochs);
+    printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
+}
+
 static int draw(struct guest *guest, struct rates *rates, bool terminal, struct error *error)
 {
     const struct cluster_plan *plan = guest_plan(guest);
@@ -207,6 +277,8 @@ static int draw(struct guest *guest, struct rates *rates, bool terminal, struct 
     if (terminal)
         printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name,
                plan->plan.num_processes, end);
+    const struct standing_now job = look_at_job(guest);
+    draw_job(&job, end);
     printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
            "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {

@@ -81,6 +81,7 @@ static void begin_epoch(struct training *t, uint32_t epoch)
     char label[48];
     snprintf(label, sizeof label, "epoch %u", epoch + 1);
     t->epoch = epoch;
+    standing_note_epochs(&t->job.graph->standing, t->config.model.epochs);
     progress_begin(&t->progress, label, "batches",
                    tr_loader_num_batches(train_ranks_loader(&t->ranks)));
 }
@@ -408,6 +409,8 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
         rv = open_folder(t, error);
         t->taken = rv == TR_EEXIST;
     }
+    if (rv == 0 && t->in_cluster)
+        process_say_kernels(model_kernels_text(t->job.model));
     if (rv == 0 && t->in_cluster)
         rv = process_ready(&t->process, t->job.session, t->job.graph, error);
     else if (rv == 0)

@@ -3,10 +3,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "actors/metrics.h"
 #include "actors/status.h"
 #include "runtime/port.h"
 #include "schemas/messages.h"
@@ -54,7 +56,14 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     const struct node_options options = { .id = 3, .loops = LOOPS, .kinds = &kinds,
                                           .codec = true };
     assert_int_equal(node_create(env, &options, &node, &error), 0);
+    struct standing standing;
+    standing_init(&standing);
+    standing_note_era(&standing, 4, true, 120);
+    standing_note_checkpoint(&standing, 130);
+    standing_note_step(&standing, 2, 5, 50);
+    standing_note_epochs(&standing, 9);
     const struct status_options status = { .job = "job", .roles = "server", .bank = bank,
+                                           .standing = &standing,
                                            .node = 3, .incarnation = 9,
                                            .begin_ns = env_now_ns(env) };
     const struct actor_options root = { .ops = &status_ops, .arg = &status };
@@ -77,6 +86,16 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_int_equal(made, 1);
     assert_int_equal(taken, 0);
     assert_int_equal(json_array_size(links), 0);
+    int era, epoch, epochs, step, steps, checkpoint;
+    assert_int_equal(json_unpack(document, "{s:i, s:i, s:i, s:i, s:i, s:i}", "era", &era, "epoch",
+                                 &epoch, "epochs", &epochs, "step", &step, "steps", &steps,
+                                 "checkpoint", &checkpoint), 0);
+    assert_int_equal(era, 4);
+    assert_int_equal(epoch, 3);
+    assert_int_equal(epochs, 9);
+    assert_int_equal(step, 5);
+    assert_int_equal(steps, 50);
+    assert_int_equal(checkpoint, 130);
     uint32_t probes = 0;
     for (size_t i = 0; i < json_array_size(actors); i++) {
         const char *name = json_string_value(json_object_get(json_array_get(actors, i), "name"));
@@ -85,10 +104,25 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_int_equal(probes, LOOPS);
     json_decref(document);
 
+    char *text = metrics_text(&status, node, env_now_ns(env));
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\ntroupe_era 4\n"));
+    assert_non_null(strstr(text, "\ntroupe_checkpoint_step 130\n"));
+    free(text);
+    standing_note_era(&standing, 5, false, 0);
+    text = metrics_text(&status, node, env_now_ns(env));
+    assert_non_null(text);
+    assert_null(strstr(text, "troupe_checkpoint_step"));
+    free(text);
+    document = status_json(&status, node, env_now_ns(env));
+    assert_null(json_object_get(document, "checkpoint"));
+    json_decref(document);
+
     node_stop(node, env_now_ns(env) + WAIT_NS);
     assert_int_equal(node_join(node), 0);
     node_destroy(node);
     env_destroy(env);
+    standing_fini(&standing);
     batch_bank_release(bank);
 }
 

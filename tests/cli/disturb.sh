@@ -58,7 +58,10 @@ job() {
     holder=$!
     "$relay" "$seed" "$1" 4 <"$work/hold" >"$work/ports" &
     relaying=$!
-    within [ -s "$work/ports" ] || return 1
+    within [ -s "$work/ports" ] || {
+        kill $holder
+        return 1
+    }
     for p in 0 1 2 3; do
         cluster_of $p "$2" >"$work/c$p.json"
     done

@@ -82,9 +82,17 @@ expect "status sees every process" exited 0
 expect "and what the trainer took" says ' 3  a  *trainer  *yes '
 troupe status "$work/cluster.json" --json
 expect "as JSON too" says '"process":1,"host":"a","roles":"server","up":true'
+expect "with where the job stands" \
+    says '"job":"job","era":[1-9][0-9]*,"epoch":[1-9][0-9]*,"epochs":1000000,"step":[0-9]*,"steps":[1-9]'
+has_checkpoint() {
+    troupe status "$work/cluster.json" --json
+    says '"checkpoint":[1-9]'
+}
+expect "and the last checkpoint" within has_checkpoint
 "$TROUPE" top "$work/cluster.json" >"$work/top" 2>&1 </dev/null &
 top=$!
 expect "top shows it" within grep -q 'made/s' "$work/top"
+expect "and where the job stands" grep -q '^era [1-9].* of 1000000, step .* checkpoint' "$work/top"
 kill -TERM $top
 wait $top
 expect "until it is ended" [ $? = 0 ]

@@ -53,6 +53,8 @@ train/well) until all_ready; do sleep 0.1; done; exit 0 ;;
 train/fail) echo "it went wrong" >&2; exit 1 ;;
 train/once) [ -e "$FAKE/failed" ] && exit 0; touch "$FAKE/failed"; kill -9 $$ ;;
 train/usage) exit 2 ;;
+train/kernels) echo "troupe: kernels blas $TROUPE_PROCESS, loops one"; sleep 0.5; exit 0 ;;
+train/alike) echo "troupe: kernels blas core, loops one"; sleep 0.5; exit 0 ;;
 *) cat >/dev/null ;;
 esac
 EOF
@@ -169,6 +171,14 @@ expect "and that is removed" sh -c "! ls -d '$work'/troupe-launch-* 2>/dev/null"
 
 troupe launch "$work/c.json" --dry-run -- --epochs 2
 expect "--dry-run prints the commands" says '^\[a/trainer 3\] ssh .*--epochs 2'
+cluster '{"name": "a", "unix": "sockets"}, {"name": "b", "unix": "sockets-b"}'
+TRAINER=kernels launch
+expect "hosts with other kernels: the job goes on" exited 0
+expect "and it is said who has which" \
+    complains "^\[./trainer .\] computes with the kernels 'blas [01], loops one', \[./trainer .\] with 'blas [01], loops one'"
+expect "once" [ "$(grep -c 'computes with the kernels' "$work/err")" = 1 ]
+TRAINER=alike launch
+expect "hosts with equal kernels: nothing is said" sh -c "! grep -q 'computes with' '$work/err'"
 cluster '{"name": "a", "unix": "sockets", "trainers": 2}'
 launch --exec own
 expect "--exec wants a process a trainer" refuses_with "process for each role"
