@@ -28,6 +28,7 @@ cli_shell_tests = \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \
+    tests/cli/trouble.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh
 EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv
