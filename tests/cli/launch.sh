@@ -124,5 +124,5 @@ expect "and nothing is left" all_gone
 troupe serve --cluster "$work/cluster.json" --process 3
 expect "a process with trainers is not started by serve" refuses_with "troupe train"
 troupe serve --cluster "$work/cluster.json" --host b
-expect "a host that is not there is named" fails_with "b"
+expect "a host that is not there is named" refuses_with "b"
 finish
