@@ -382,10 +382,11 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     struct env *env;
     struct run *run = calloc(1, sizeof *run);
     assert_non_null(run);
+    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(7, NULL, &env), 0);
     spread_open(&run->spread, &layouts[0], env, true);
     for (uint32_t p = 0; p < layouts[0].num_processes; p++)
-        start_trainers(run, p);
+        spread_play_start_trainers(&run->play, p);
     uint64_t until_ns = LIMIT_NS;
     assert_int_equal(env_sim_run(env, has_saved, run, until_ns), 0);
     struct files *files = run->spread.parties[1].files;
@@ -393,7 +394,7 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     spread_kill(&run->spread, 0);
     spread_lose_disk(&run->spread, 0);
     assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL), 0);
-    start_process(run, 0);
+    spread_play_start(&run->play, 0);
     assert_int_equal(env_sim_run(env, has_restored, run, until_ns), 0);
     assert_int_equal(run->trainers[0].memory.step, manifest.step);
     files = run->spread.parties[0].files;
@@ -403,7 +404,7 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     assert_int_not_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 1,
                                                &manifest.parts[1], NULL, NULL), 0);
     checkpoint_manifest_fini(&manifest);
-    assert_int_equal(let_run(run, LIMIT_NS), 0);
+    assert_int_equal(spread_play_run(&run->play, LIMIT_NS), 0);
     spread_close(&run->spread);
     free(run);
 }
