@@ -184,7 +184,7 @@ bool actor_advance(struct actor *actor)
         }
         return true;
     }
-    if (actor->jobs != NULL)
+    if (actor->jobs != NULL || node_awaits_child(actor))
         return true;
     finish(actor);
     return false;

@@ -49,7 +49,6 @@ static void root_fini(struct actor *self)
     struct node *node = self->loop->node;
     timer_stop(&node->kill_timer);
     pthread_mutex_lock(&node->mutex);
-    node->stopping = true;
     if (node->failure == 0 && self->reason < 0 && !self->killed)
         node->failure = self->reason;
     pthread_mutex_unlock(&node->mutex);
@@ -202,11 +201,32 @@ struct adoption {
     bool first;
 };
 
+/* The mutex makes it wait until the spawning thread has sent the child to its loop: what the root
+ * tells the child, its end above all, comes there later. */
 static void adopt(struct loop *loop, struct post *post)
 {
     struct adoption *adoption = (struct adoption *)(void *)post;
-    supervisor_adopt(loop->node->root, adoption->child, adoption->first);
+    struct node *node = loop->node;
+    struct actor *root = node->root;
+    pthread_mutex_lock(&node->mutex);
+    node->adoptions--;
+    node->stopping = node->stopping || root->exiting || root->phase >= ACTOR_DRAINING;
+    pthread_mutex_unlock(&node->mutex);
+    supervisor_adopt(root, adoption->child, adoption->first);
     free(adoption);
+    actor_advance(root); /* where it is ending, so is the child */
+}
+
+bool node_awaits_child(struct actor *parent)
+{
+    struct node *node = parent->loop->node;
+    if (parent != node->root)
+        return false;
+    pthread_mutex_lock(&node->mutex);
+    bool awaits = node->adoptions > 0;
+    node->stopping = true;
+    pthread_mutex_unlock(&node->mutex);
+    return awaits;
 }
 
 static int spawn(struct node *node, const struct actor_options *options, bool first,
@@ -231,6 +251,7 @@ static int spawn(struct node *node, const struct actor_options *options, bool fi
         struct actor *actor = child->actor;
         *address = actor->address;
         *out = actor;
+        node->adoptions++;
         loop_post(&node->loops[0], &adoption->post);
         actor_install(actor, NULL);
     }

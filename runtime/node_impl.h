@@ -29,8 +29,9 @@ struct node {
     atomic_uint actors_live;
     atomic_uint refusals; /* of messages and bodies; relaxed: it only spaces log lines */
     uint64_t stop_deadline_ns;
-    pthread_mutex_t mutex; /* guards stopping and failure */
+    pthread_mutex_t mutex; /* guards stopping, adoptions and failure */
     bool stopping, started;
+    uint32_t adoptions; /* of roots that other threads spawned: on their way to loop 0 */
     bool dead; /* the simulator killed it; nothing it does is seen outside */
     int failure;
 };
@@ -59,6 +60,10 @@ int node_spawn_first(struct node *node, const struct actor_options *options,
 
 /* The node stops, with this reason (TR_E*), as if a root had failed with it. Any loop. */
 void node_fail(struct node *node, int reason);
+
+/* Before the root actor ends: are children of it on their way? No others can be spawned any more.
+ * False for any other actor. */
+bool node_awaits_child(struct actor *parent);
 
 /* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
 int node_root_ended(struct actor *parent, int reason);

@@ -193,10 +193,49 @@ static void all_completes_once_on_threads(void **state)
     env_destroy(env);
 }
 
+#define FALLS 300
+#define GUESTS 100 /* of each at most */
+
+static int fall(struct actor *self, const void *arg)
+{
+    (void)self, (void)arg;
+    return TR_EIO;
+}
+
+static const struct actor_ops faller_ops = { "faller", fall, discard, NULL, NULL };
+static const struct actor_ops guest_ops = { "guest", NULL, discard, NULL, NULL };
+
+/* The root actor ends by itself when a child may not be restarted any more, while this thread knows
+ * nothing of it and spawns. */
+static void roots_spawned_while_the_node_falls_end_with_it(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    struct address address;
+    uint32_t spawned = 0, fallen = 0;
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    for (uint32_t i = 0; i < FALLS; i++) {
+        struct node *node = NULL;
+        const struct node_options options = { .loops = LOOPS, .kinds = support_kinds() };
+        const struct actor_options faller = { .ops = &faller_ops, .loop = i % LOOPS,
+                                              .restart = ACTOR_RESTART_ALWAYS };
+        struct actor_options guest = { .ops = &guest_ops };
+        assert_int_equal(node_create(env, &options, &node, NULL), 0);
+        assert_int_equal(node_spawn(node, &faller, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        for (uint32_t j = 0; j < GUESTS && node_spawn(node, &guest, &address) == 0; j++)
+            guest.loop = ++spawned % LOOPS;
+        fallen += support_finish(node) < 0; /* else it was stopped before */
+    }
+    assert_true(spawned > FALLS && fallen > 0);
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_completes_once_on_threads),
+        cmocka_unit_test(roots_spawned_while_the_node_falls_end_with_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
