@@ -106,15 +106,11 @@ void call_complete(struct call *call, int status, struct message *reply)
 }
 
 /* The numbers of calls can be guessed, so an answer from elsewhere counts only when it comes from
- * where the request went: the node that was asked, or any node of the cluster when an actor here
- * was, which may have handed the request on. */
+ * where the request went: nobody hands on a request of another. */
 static bool may_answer(const struct call *call, const struct actor *self, struct address from)
 {
-    uint32_t own = self->loop->node->id;
-    if (from.node == own)
+    if (from.node == self->loop->node->id)
         return true;
-    if (call->to.node == own)
-        return from.node < NODE_GUESTS;
     return from.node == call->to.node &&
            (call->to.incarnation == 0 || from.incarnation == call->to.incarnation);
 }
