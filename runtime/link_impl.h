@@ -60,8 +60,10 @@ struct link;
  * sound peer lets grow: in windows. The data lane may hold two. */
 #define LINK_CONTROL_WINDOWS 8u
 #define LINK_DATA_WINDOWS 2u
-/* A lane that is full may hold a million messages: looking at all takes milliseconds. */
+/* How long a lane that is full is left alone after what is too late for it was looked for; for each
+ * message in it ten times what a look at one costs that is in no cache. There may be millions. */
 #define LINK_LATE_LOOK_NS UINT64_C(10000000)
+#define LINK_LATE_LOOK_EACH_NS UINT64_C(1000)
 /* Of a lane to a guest, which is no part of the job: a few of the largest pictures. */
 #define LINK_GUEST_QUEUE_BYTES (UINT64_C(16) << 20)
 

@@ -118,13 +118,14 @@ static bool is_late(const struct link *link, const struct message *message)
     return message->frame.deadline_ns != 0 && message->frame.deadline_ns <= link->loop->now_ns;
 }
 
-/* Of what waits, that for which nobody waits any more. A connection that is slower than deadlines are
- * long would have nothing else in its queues. Looked for once in that long, since it may find none. */
+/* Of what waits, that for which nobody waits any more. A connection that is slower than deadlines
+ * are long would have nothing else in its queues. Not each time, since there may be none. */
 static void drop_late(struct link *link, enum wire_lane lane)
 {
     struct link_out *out = &link->out[lane];
     struct message *first = out->next, *before = out->before;
-    if (link->loop->now_ns < out->late_looked_ns + LINK_LATE_LOOK_NS)
+    uint64_t pause_ns = LINK_LATE_LOOK_NS + out->count * LINK_LATE_LOOK_EACH_NS;
+    if (link->loop->now_ns < out->late_looked_ns + pause_ns)
         return;
     out->late_looked_ns = link->loop->now_ns;
     if (out->begun) { /* its rest has to follow */
