@@ -85,11 +85,13 @@ static void make_failure(struct link *link, struct message *message, int status)
 }
 
 /* Takes a message, which is behind `before`, out of its lane, unsent: it is too late for it, or its
- * head can't be encoded. False: an answer, which stays in its place as a failure. */
+ * head can't be encoded. False: an answer, which stays in its place as a failure. One that is too
+ * late goes all the same: who asked has a timer of its own, and a refusal would tell it that the
+ * other actor said so. */
 static bool discard(struct link *link, struct link_out *out, struct message *message,
                     struct message *before, int status)
 {
-    if (message->frame.flags & MESSAGE_REPLY) {
+    if ((message->frame.flags & MESSAGE_REPLY) && status != TR_ETIMEDOUT) {
         out->queued_bytes -= message->frame.body_bytes;
         make_failure(link, message, status);
         return false;
