@@ -338,6 +338,7 @@ static int report_run(const struct training *t, struct error *error)
 static int name_checkpoints(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     const char *given = t->values->checkpoints;
+    bool named = false;
     t->save_every = t->values->checkpoint_every;
     if (t->in_cluster) {
         const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
@@ -345,10 +346,12 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
             return error_set(error, TR_EINVAL, "--checkpoints %s: the processes of %s keep them in "
                              "%s; name another folder there, in its field 'checkpoints'", given,
                              t->process.cluster_path, all->folder);
-        given = all->folder != NULL ? all->folder : given;
+        named = all->folder != NULL;
+        given = named ? all->folder : given;
         t->save_every = t->save_every != 0 ? t->save_every : all->every;
     }
-    if (t->save_every == 0 && !t->values->resume)
+    /* Those of the cluster file are gone back to even by a run that makes none. */
+    if (t->save_every == 0 && !t->values->resume && !named)
         return 0;
     char *path = given != NULL ? strdup(given) : files_join(t->values->run, "checkpoints");
     /* Whichever process coordinates may have started in another folder. */

@@ -50,6 +50,21 @@ for part in part0 part1; do
 done
 expect "it has several pieces" [ "$(wc -c <"$work/kept/b/checkpoint-$last/part0")" -gt 8388608 ]
 
+# Where the file names no folder there is one all the same; a run that makes no checkpoints would go
+# back to those of another.
+sed '/"checkpoints"/d; s/"trainers": 1}\],/"trainers": 1}]}/' "$work/c.json" >"$work/unnamed.json"
+run timeout 120 "$TROUPE" launch "$work/unnamed.json" --run "$work/kept-3" -- --deal shuffle --epochs 4 \
+    --batch-size 32 --quiet --checkpoint-every 2 --checkpoint-keep 3
+expect "a file that names no folder: the job trains" exited 0
+for host in a b; do
+    expect "and $host keeps as many checkpoints as were asked for" \
+        [ "$(ls "$work/checkpoints/$host" | grep -c '^checkpoint-')" = 3 ]
+done
+run timeout 120 "$TROUPE" launch "$work/unnamed.json" --run "$work/none" -- --deal shuffle --epochs 4 \
+    --batch-size 32 --quiet
+expect "another run is told of them" sh -c "grep -q 'has checkpoints already' '$work/err'"
+expect "and does not begin" [ $code != 0 ]
+
 # Each host dies with its folder once there is a checkpoint.
 for host in a b; do
     rm -rf "$work/kept"
