@@ -43,7 +43,6 @@ static int set_defaults(struct cluster *cluster, const char *path)
         .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS, .call_ns = CLUSTER_CALL_NS,
                     .coordinator_ns = CLUSTER_COORDINATOR_NS },
         .restart = { .times = CLUSTER_RESTARTS, .ns = CLUSTER_RESTART_NS },
-        .checkpoints = { .keep = CLUSTER_KEEP },
     };
     return cluster->path == NULL ? TR_ENOMEM : 0;
 }

@@ -76,7 +76,7 @@ struct cluster_restart {
 struct cluster_checkpoints {
     char *folder;    /* NULL: one host, of which the file names none */
     uint64_t every;  /* steps; 0: none */
-    uint32_t keep;
+    uint32_t keep;   /* 0: the file does not say */
 };
 
 enum cluster_launcher_kind { CLUSTER_LAUNCH_LOCAL, CLUSTER_LAUNCH_SSH, CLUSTER_LAUNCH_SRUN };

@@ -353,7 +353,7 @@ static int read_checkpoints(const struct json_field *root, struct cluster *clust
         rv = json_take_count(&field, "every", INT64_MAX, &checkpoints->every, error);
     if (rv == 0)
         rv = take_u32(&field, "keep", 1000, &checkpoints->keep, error);
-    if (rv == 0 && checkpoints->keep == 0)
+    if (rv == 0 && checkpoints->keep == 0 && json_object_get(field.value, "keep") != NULL)
         rv = json_fail(&field, error, TR_ERANGE, "\"keep\" is 0; keep 1 or more");
     return rv;
 }

@@ -14,7 +14,6 @@ extern const char *const cluster_role_names[CLUSTER_ROLES];
 #define CLUSTER_COORDINATOR_NS (UINT64_C(30) * 1000000000)
 #define CLUSTER_RESTARTS 5u
 #define CLUSTER_RESTART_NS (UINT64_C(600) * 1000000000)
-#define CLUSTER_KEEP 2u
 #define CLUSTER_CHECKPOINTS "checkpoints/%h"
 
 /* Which of both a file's text (with a NUL after it) is; TR_EFORMAT: none. */

@@ -74,10 +74,10 @@ static int read_cluster(struct tr_session *session, struct error *error)
         o->memory_bytes_max = cluster->limits.memory_bytes;
     if (cluster->limits.recovery_deadline_ns != 0)
         o->recovery_deadline_ns = (int64_t)cluster->limits.recovery_deadline_ns;
-    if (cluster->checkpoints.folder != NULL) {
+    if (cluster->checkpoints.folder != NULL)
         o->checkpoints = cluster->checkpoints.folder;
+    if (cluster->checkpoints.keep != 0)
         o->checkpoint_keep = cluster->checkpoints.keep;
-    }
     return add_key(session, error);
 }
 

@@ -50,8 +50,8 @@ for part in part0 part1; do
 done
 expect "it has several pieces" [ "$(wc -c <"$work/kept/b/checkpoint-$last/part0")" -gt 8388608 ]
 
-# Where the file names no folder there is one all the same; a run that makes no checkpoints would go
-# back to those of another.
+# Where the file names no folder there is one all the same, for as many as were asked for; a run that
+# makes no checkpoints would go back to those of another.
 sed '/"checkpoints"/d; s/"trainers": 1}\],/"trainers": 1}]}/' "$work/c.json" >"$work/unnamed.json"
 run timeout 120 "$TROUPE" launch "$work/unnamed.json" --run "$work/kept-3" -- --deal shuffle --epochs 4 \
     --batch-size 32 --quiet --checkpoint-every 2 --checkpoint-keep 3
