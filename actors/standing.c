@@ -18,6 +18,10 @@ void standing_note_era(struct standing *standing, uint32_t era, bool found, uint
     if (standing == NULL)
         return;
     pthread_mutex_lock(&standing->mutex);
+    if (standing->now.era != era) { /* the steps of another are taken back */
+        standing->now.epoch = 0;
+        standing->now.step = standing->now.steps = 0;
+    }
     standing->now.era = era;
     standing->now.has_checkpoint = found;
     standing->now.checkpoint = found ? step : 0;

@@ -31,7 +31,7 @@ struct standing {
 void standing_init(struct standing *standing);
 void standing_fini(struct standing *standing);
 
-/* An era begins, from a checkpoint or from the start. */
+/* An era begins, from a checkpoint or from the start; its epoch and step are not known yet. */
 void standing_note_era(struct standing *standing, uint32_t era, bool found, uint64_t step);
 void standing_note_checkpoint(struct standing *standing, uint64_t step);
 /* epoch: from 0. */

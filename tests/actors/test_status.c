@@ -113,6 +113,9 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     text = metrics_text(&status, node, env_now_ns(env));
     assert_non_null(text);
     assert_null(strstr(text, "troupe_checkpoint_step"));
+    assert_non_null(strstr(text, "\ntroupe_epoch 0\n"));
+    assert_non_null(strstr(text, "\ntroupe_epochs 9\n"));
+    assert_non_null(strstr(text, "\ntroupe_step 0\n"));
     free(text);
     document = status_json(&status, node, env_now_ns(env));
     assert_null(json_object_get(document, "checkpoint"));
