@@ -5,14 +5,16 @@
 
 #include "runtime/actor_impl.h"
 #include "runtime/directory_impl.h"
+#include "runtime/links.h"
 #include "runtime/links_impl.h"
 #include "runtime/node_impl.h"
 #include "runtime/runtime_kinds.h"
 
 /* What a node that stops because a root failed grants the others to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
-/* What the smallest machine's messages may take: a few windows of the smallest graphs. */
-#define NODE_MESSAGE_BYTES_MIN ((size_t)64 << 20)
+/* What the smallest machine's messages may take: a few of the largest that a link carries, half a
+ * window each. Below that such a one would never be received. */
+#define NODE_MESSAGE_BYTES_MIN (2u * (size_t)LINKS_WINDOW_BYTES)
 
 void node_fail(struct node *node, int reason)
 {
