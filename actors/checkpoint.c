@@ -135,16 +135,8 @@ static int replace(struct files *files, const char *folder, const char *aside, c
                    struct error *error)
 {
     int rv = 0;
-    if (files_exists(files, final)) {
-        char *manifest = files_join(final, CHECKPOINT_MANIFEST);
-        rv = manifest == NULL ? no_memory(folder, error)
-                              : files_remove_tree(files, manifest, error);
-        if (rv == 0)
-            rv = files_sync_folder(files, final, error);
-        if (rv == 0)
-            rv = files_remove_tree(files, final, error);
-        free(manifest);
-    }
+    if (files_exists(files, final))
+        rv = checkpoint_remove(files, final, error);
     if (rv == 0)
         rv = files_rename(files, aside, final, error);
     return rv != 0 ? rv : files_sync_folder(files, folder, error);

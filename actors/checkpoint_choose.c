@@ -100,6 +100,19 @@ bool checkpoint_is_any(struct files *files, const char *folder)
     return any;
 }
 
+int checkpoint_remove(struct files *files, const char *path, struct error *error)
+{
+    char *manifest = files_join(path, CHECKPOINT_MANIFEST);
+    int rv = manifest == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
+                              : files_remove_tree(files, manifest, error);
+    if (rv == 0)
+        rv = files_sync_folder(files, path, error);
+    if (rv == 0)
+        rv = files_remove_tree(files, path, error);
+    free(manifest);
+    return rv;
+}
+
 int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
 {
     struct listing listing;
@@ -108,7 +121,7 @@ int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, str
     for (size_t i = keep; i < listing.num_steps && rv == 0; i++) {
         char *path = checkpoint_path(folder, steps[i]);
         rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", folder)
-                          : files_remove_tree(files, path, error);
+                          : checkpoint_remove(files, path, error);
         free(path);
     }
     vec_fini(&listing.steps);

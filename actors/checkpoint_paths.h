@@ -25,6 +25,10 @@ char *checkpoint_fresh_path(const char *path, const char *by);
 int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
                         struct error *error);
 
+/* Removes one that is there, its manifest first: what is left of it is then no checkpoint, whenever
+ * the removal ends. */
+int checkpoint_remove(struct files *files, const char *path, struct error *error);
+
 /* A new file with those bytes, synced; its folder is not. */
 int checkpoint_write_file(struct files *files, const char *path, const void *bytes, size_t count,
                           struct error *error);

@@ -88,6 +88,15 @@ static void report_part_rows(struct report *report, const struct checkpoint_mani
     report_rows_end(report);
 }
 
+/* A job that runs removes old ones, their manifests first. */
+static bool is_gone(const struct checkpoints *checkpoints, const char *inside)
+{
+    char *manifest = files_join(inside, CHECKPOINT_MANIFEST);
+    bool gone = !checkpoints->single && manifest != NULL && !files_exists(files_posix, manifest);
+    free(manifest);
+    return gone;
+}
+
 static int inspect_each(const struct checkpoints *checkpoints, struct report *report,
                         struct error *error)
 {
@@ -102,6 +111,8 @@ static int inspect_each(const struct checkpoints *checkpoints, struct report *re
             report_facts(report, &manifest, &seen);
             if (checkpoints->single)
                 report_part_rows(report, &manifest, &seen);
+        } else if (is_gone(checkpoints, checkpoints->inside[i])) {
+            rv = 0;
         }
         free(seen.is_here);
         checkpoint_manifest_fini(&manifest);
