@@ -50,9 +50,10 @@ static void answer(struct actor *self, struct message *request, int status)
     actor_reply(self, request, reply);
 }
 
-/* What ended since the last that all came to has timed out. A rank that is behind is told up to where,
- * else others, who wait no longer than their deadline, would be ahead of it for ever. */
-static void answer_late(struct actor *self, struct message *request, const struct barrier_name *name)
+/* What ended since the last that all came to has timed out. A rank that is behind is told up to
+ * where, else others, who wait no longer than their deadline, would be ahead of it for ever. */
+static void answer_late(struct actor *self, struct message *request,
+                        const struct barrier_name *name)
 {
     const struct msg_barrier *head = message_head(request);
     bool behind = head->sequence > name->passed && head->sequence < name->newest;

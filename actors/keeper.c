@@ -99,8 +99,9 @@ static int read_folder(const struct keeper *keeper, const struct message *reques
     int rv = given == NULL ? TR_ENOMEM : 0;
     /* A member may not have us write, or read, wherever it likes. */
     if (rv == 0 && (only == NULL || strcmp(only, given) != 0))
-        rv = error_set(error, TR_EMISMATCH, "this host keeps checkpoints in %s, not in %s: what all "
-                       "processes use is in the cluster file, which has to be equal on all hosts",
+        rv = error_set(error, TR_EMISMATCH, "this host keeps checkpoints in %s, not in %s: what "
+                       "all processes use is in the cluster file, which has to be equal on all "
+                       "hosts",
                        only == NULL ? "no folder" : only, given);
     if (rv == 0)
         *folder = checkpoint_folder(given, keeper->options->host);

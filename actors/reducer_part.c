@@ -116,7 +116,7 @@ static void was_kept(struct actor *self, struct job *job, int status)
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     (void)job;
-    /* The bytes are here, and the next checkpoint has its own: training need not wait for a disk. */
+    /* The bytes are here, and the next checkpoint has its own: no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
         log_write(actor_node(self), LOG_LEVEL_WARN, "trainer %" PRIu32 ": its part of the "
                   "checkpoint of step %" PRIu64 " came from another host and is not here again: %s",

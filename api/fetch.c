@@ -120,8 +120,8 @@ static int fetch_all(const struct tr_graph *graph, struct fetch *f, struct port 
 {
     size_t most = client_fetch_rows_max(f->row_bytes), row_bytes = f->row_bytes;
     if (most == 0)
-        return error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64 " fit a message",
-                         f->row_bytes, MSG_REPLY_BYTES_MAX);
+        return error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64 " fit a "
+                         "message", f->row_bytes, MSG_REPLY_BYTES_MAX);
     size_t bytes = graph->book->num_parts < PIECE_BYTES_MAX / PIECE_BYTES
                        ? graph->book->num_parts * PIECE_BYTES : PIECE_BYTES_MAX;
     size_t fit = row_bytes == 0 ? most : row_bytes < bytes ? bytes / row_bytes : 1;

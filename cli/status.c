@@ -58,8 +58,8 @@ static uint64_t count_of(json_t *object, const char *key)
     return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
-/* What the processes know of the job. Trainers are at most a step apart; a process that has not heard
- * of an era yet knows nothing new. */
+/* What the processes know of the job. Trainers are at most a step apart; a process that has not
+ * heard of an era yet knows nothing new. */
 static void add_standing(struct standing_now *job, json_t *document)
 {
     json_t *checkpoint = json_object_get(document, "checkpoint");

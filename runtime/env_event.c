@@ -370,8 +370,8 @@ static size_t default_threads(void)
     return cores > 0 ? (size_t)cores : 1;
 }
 
-/* What a container, or the job of a batch system that shows it this way, may take (Linux, cgroup v2);
- * "max" and a missing file say nothing. */
+/* What a container, or the job of a batch system that shows it this way, may take (Linux, cgroup
+ * v2); "max" and a missing file say nothing. */
 static uint64_t group_memory_bytes(void)
 {
     uint64_t bytes = UINT64_MAX;

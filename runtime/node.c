@@ -115,8 +115,8 @@ static int create_root(struct node *node)
     return rc;
 }
 
-/* Messages that pile up end here, and not with a process that the system kills: the other half is for
- * graphs and batches, which have bounds of their own. */
+/* Messages that pile up end here, and not with a process that the system kills: the other half is
+ * for graphs and batches, which have bounds of their own. */
 static size_t message_bytes(const struct env *env, const struct node_options *options)
 {
     uint64_t bytes = env->memory_bytes / 2;

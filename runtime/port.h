@@ -2,8 +2,9 @@
  * A port: how a thread that is not a loop (the training thread) talks to actors.
  *
  * A small actor on one loop makes the calls; the thread posts to that loop's inbox and waits, with
- * a deadline, on a condition variable. One waiter at a time, of any of its calls; closing wakes it (TR_ECLOSED); an
- * answer that comes too late is released. Real env only: the simulator drives actors directly.
+ * a deadline, on a condition variable. One waiter at a time, of any of its calls; closing wakes it
+ * (TR_ECLOSED); an answer that comes too late is released. Real env only: the simulator drives
+ * actors directly.
  *
  * What a port sends is charged to the node's message account. At most PORT_ERRANDS_MAX sends and
  * given-up calls wait for the loop; then the next waits for it, so that a thread that polls can't

@@ -352,9 +352,9 @@ struct msg_barrier {
     uint32_t era; /* 0: the barrier is of no era */
 };
 
-/* The outcome: of that sequence, or, where it timed out, of all that ended up to a later one. Also to
- * the coordinator, as a plain message: one that was started again learns how
- * the last barrier that a member came to had ended. */
+/* The outcome: of that sequence, or, where it timed out, of all that ended up to a later one. Also
+ * to the coordinator, as a plain message: one that was started again learns how the last barrier
+ * that a member came to had ended. */
 struct msg_barrier_done {
     uint64_t name;
     uint64_t sequence;

@@ -390,8 +390,8 @@ static void what_cannot_be_is_refused(void **unused)
     asker_close(asker);
 }
 
-/* One that comes to barriers that the others gave up learns of all of them at once: it would be slower
- * one by one than they are. */
+/* One that comes to barriers that the others gave up learns of all of them at once: it would be
+ * slower one by one than they are. */
 static void who_is_behind_learns_how_far(void **unused)
 {
     (void)unused;

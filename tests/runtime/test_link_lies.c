@@ -438,7 +438,8 @@ static void a_stall_ends(void **state)
     cluster_close(&cluster);
 }
 
-/* As large as the window of raw_hello() lets them be; together more than a guest may have queued. */
+/* As large as the window of raw_hello() lets them be; together more than a guest may
+ * have queued. */
 #define LARGE_BYTES (256u << 10)
 #define LARGE_ASKS 96u
 
@@ -493,7 +494,8 @@ static void a_guest_that_does_not_read_is_let_go(void **state)
 
 #define LATE_NS UINT64_C(10000000)
 
-/* Answers whose deadline passed are not kept, so who is slow to take them is not let go for them. */
+/* Answers whose deadline passed are not kept, so who is slow to take them is not let go for
+ * them. */
 static void answers_that_are_too_late_take_no_room(void **state)
 {
     (void)state;
