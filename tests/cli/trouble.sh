@@ -34,7 +34,7 @@ limited() { run sh -c 'trap "" XFSZ; ulimit -f 8; exec "$TROUPE" "$@"' - "$@"; }
 rm -rf "$work/run" "$work/checkpoints"
 # shellcheck disable=SC2086
 limited train "$work/g/toy.json" --run "$work/run" --seed 3 --checkpoint-every 2 $wide
-expect "a part that cannot be written is named" fails_with 'checkpoints/2-1.tmp/part0: .*File too large'
+expect "a part that cannot be written is named" fails_with 'checkpoints/2-1.tmp/part0.new: .*File too large'
 expect "no checkpoint was made" sh -c "! ls '$work/run/checkpoints' | grep -q checkpoint-"
 cluster "$role_hosts"
 sed -i 's/"times": 20/"times": 1/' "$work/cluster.json"
@@ -43,7 +43,7 @@ rm -rf "$work/run"
 limited launch "$work/cluster.json" --run "$work/run" -- $wide
 expect "nor by a job: it ends when restarts do not help" \
     fails_with 'process 3 (trainer) ended with exit code 1; .* started again 1 times'
-expect "and names the file" complains 'troupe train: .*/checkpoints/10-2.tmp/part0: .*File too large'
+expect "and names the file" complains 'troupe train: .*/checkpoints/10-2.tmp/part0.new: .*File too large'
 expect "nothing of it is left" all_gone
 
 # A disk that is full for a while: the job ends, what was committed is whole, and a new start goes on.
