@@ -1,11 +1,17 @@
 # The examples of libtroupe(3), built on the public headers and the library alone.
+# libtool leaves the C++ run-time library out of what a static libtroupe asks for, since its C++
+# linker adds it; programs in C name it themselves, as those that use troupe.pc --static do.
+examples_libs = libtroupe.la
+if !SHARED
+examples_libs += -lstdc++
+endif
 check_PROGRAMS += examples/batches examples/train_loop examples/group
 examples_batches_SOURCES = examples/batches.c
-examples_batches_LDADD = libtroupe.la
+examples_batches_LDADD = $(examples_libs)
 examples_train_loop_SOURCES = examples/train_loop.c
-examples_train_loop_LDADD = libtroupe.la -lm
+examples_train_loop_LDADD = $(examples_libs) -lm
 examples_group_SOURCES = examples/group.c
-examples_group_LDADD = libtroupe.la -lm $(PTHREAD_LIBS)
+examples_group_LDADD = $(examples_libs) -lm $(PTHREAD_LIBS)
 # How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
 EXTRA_DIST += \
     examples/deploy/README.md \
