@@ -1,7 +1,9 @@
 /*
  * `troupe simulate`: whole jobs under faults, in virtual time, each from one seed.
  *
- * A seed that fails is printed with the command that replays it.
+ * A seed that fails is printed with the command that replays it. With --minutes the seeds are fresh:
+ * they count up from the microseconds since 1970, so no later run has them again, nor does the list
+ * of remembered seeds, which are far smaller; and what fails goes to a file as soon as it does.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,15 +17,20 @@
 #include "cli/report.h"
 #include "sim/crowd.h"
 
-/* More seeds than anyone waits for; the list of them is memory. */
+/* More seeds than anyone waits for. */
 #define SEEDS_MAX 100000000u
 /* Failures that are reported one by one: the first are what a person looks at. */
 #define FAILURES_MAX 100u
 /* That a run repeats is the same code in each seed: every so many show it. */
 #define TWICE_EVERY 8u
 
+/* With --minutes: where what fails is appended. */
+#define FAILURES_FILE "simulate-failures.txt"
+
 struct simulate_values {
     const char *seeds;
+    double minutes; /* 0: --seeds says which */
+    const char *failures;
     uint64_t jobs;
     bool twice;
     bool verbose;
@@ -34,11 +41,18 @@ struct tally {
     uint64_t runs, failed, steps, batches, faults, restarts;
     uint32_t num_failures;
     struct sim_result *failures; /* [FAILURES_MAX] */
+    const char *path;            /* of the file of failures; NULL: none */
+    int path_errno;              /* why a failure did not get there */
 };
 
 static const struct option_spec OPTIONS[] = {
     {.name = "seeds", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, seeds),
-     .metavar = "A-B", .required = true, .help = "seeds to run, or one seed"},
+     .metavar = "A-B", .help = "seeds to run, or one seed"},
+    {.name = "minutes", .kind = OPTION_REAL, .offset = offsetof(struct simulate_values, minutes),
+     .metavar = "M", .min = 0, .max = 1e6, .help = "run seeds that never ran, for so long"},
+    {.name = "failures", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, failures),
+     .metavar = "FILE",
+     .help = "append what fails to FILE (with --minutes: " FAILURES_FILE ")"},
     {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
      .metavar = "N", .fallback = "0", .min = 0, .max = CROWD_WORKERS_MAX,
      .help = "seeds at once; 0: one a core"},
@@ -87,6 +101,27 @@ static uint32_t workers_of(const struct simulate_values *values)
     return (uint32_t)(workers < CROWD_WORKERS_MAX ? workers : CROWD_WORKERS_MAX);
 }
 
+static void write_replay(char *text, size_t size, uint64_t seed)
+{
+    snprintf(text, size, "troupe simulate --seeds %" PRIu64 " --verbose", seed);
+}
+
+/* At once, so that a run that is stopped has not lost what it found. */
+static void append_failure(struct tally *tally, const struct sim_result *result)
+{
+    char replay[64];
+    write_replay(replay, sizeof replay, result->seed);
+    FILE *file = fopen(tally->path, "a");
+    bool written = file != NULL && fprintf(file, "%s\n    %s\n", replay, result->error.text) > 0;
+    int why = errno;
+    if (file != NULL && fclose(file) != 0) {
+        written = false;
+        why = errno;
+    }
+    if (!written && tally->path_errno == 0)
+        tally->path_errno = why != 0 ? why : EIO;
+}
+
 static void note(void *arg, const struct sim_result *result)
 {
     struct tally *tally = arg;
@@ -100,6 +135,8 @@ static void note(void *arg, const struct sim_result *result)
     tally->failed++;
     if (tally->num_failures < FAILURES_MAX)
         tally->failures[tally->num_failures++] = *result;
+    if (tally->path != NULL)
+        append_failure(tally, result);
 }
 
 static int by_seed(const void *a, const void *b)
@@ -108,11 +145,12 @@ static int by_seed(const void *a, const void *b)
     return (x->seed > y->seed) - (x->seed < y->seed);
 }
 
-static int print(const struct simulate_values *values, struct tally *tally, double seconds,
-                 struct error *error)
+static int print(const struct simulate_values *values, struct tally *tally, uint64_t first,
+                 double seconds, struct error *error)
 {
     struct report report;
     report_init(&report, values->json);
+    report_count(&report, "first_seed", "first seed", first);
     report_count(&report, "seeds", "seeds", tally->runs);
     report_count(&report, "failed", "failed", tally->failed);
     report_count(&report, "batches", "batches", tally->batches);
@@ -125,8 +163,7 @@ static int print(const struct simulate_values *values, struct tally *tally, doub
     qsort(tally->failures, tally->num_failures, sizeof *tally->failures, by_seed);
     for (uint32_t i = 0; i < tally->num_failures; i++) {
         char replay[64];
-        snprintf(replay, sizeof replay, "troupe simulate --seeds %" PRIu64 " --verbose",
-                 tally->failures[i].seed);
+        write_replay(replay, sizeof replay, tally->failures[i].seed);
         report_row(&report, "failures");
         report_count(&report, "seed", "failing seed", tally->failures[i].seed);
         report_text(&report, "replay", "replay", replay);
@@ -136,46 +173,62 @@ static int print(const struct simulate_values *values, struct tally *tally, doub
     return report_print(&report, error);
 }
 
-static double now_seconds(void)
+static double now_seconds(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
 static int simulate(const struct simulate_values *values, uint64_t first, uint64_t count,
                     struct tally *tally, struct error *error)
 {
-    uint64_t *seeds = malloc(count * sizeof *seeds);
-    tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
-    int rv = seeds == NULL || tally->failures == NULL
-                 ? error_set(error, TR_ENOMEM, "no memory for %" PRIu64 " seeds", count) : 0;
-    for (uint64_t i = 0; i < count && rv == 0; i++)
-        seeds[i] = first + i;
+    double begun = now_seconds(CLOCK_MONOTONIC);
     const struct crowd_options options = {
-        .seeds = seeds,
+        .first_seed = first,
         .num_seeds = count,
+        .until_ns = (uint64_t)((values->minutes > 0 ? begun + values->minutes * 60 : 0) * 1e9),
         .workers = workers_of(values),
         .twice_every = values->twice ? 1 : TWICE_EVERY,
         .verbose = values->verbose ? stderr : NULL,
     };
-    double begun = now_seconds();
+    tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
+    int rv = tally->failures == NULL ? error_set(error, TR_ENOMEM, "no memory for failures") : 0;
     if (rv == 0)
         rv = crowd_run(&options, note, tally, error);
     if (rv == 0)
-        rv = print(values, tally, now_seconds() - begun, error);
-    free(seeds);
+        rv = print(values, tally, first, now_seconds(CLOCK_MONOTONIC) - begun, error);
+    if (rv == 0 && tally->path_errno != 0)
+        rv = error_set_errno(error, tally->path_errno, "writing what failed to %s", tally->path);
     free(tally->failures);
     return rv;
+}
+
+/* Which seeds: those that were asked for, or fresh ones. */
+static int choose_seeds(const struct simulate_values *values, uint64_t *first, uint64_t *count,
+                        struct error *error)
+{
+    if ((values->seeds != NULL) == (values->minutes > 0))
+        return error_set(error, TR_EINVAL, "give the seeds with --seeds, or with --minutes a time "
+                         "above 0 in which fresh ones run");
+    if (values->seeds != NULL)
+        return parse_seeds(values->seeds, first, count, error);
+    *first = (uint64_t)(now_seconds(CLOCK_REALTIME) * 1e6);
+    *count = SEEDS_MAX;
+    return 0;
 }
 
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct simulate_values *values = opaque;
     struct error error = {0};
-    struct tally tally = {0};
+    struct tally tally = {
+        .path = values->failures != NULL ? values->failures
+                : values->minutes > 0    ? FAILURES_FILE
+                                         : NULL,
+    };
     uint64_t first = 0, count = 0;
-    if (parse_seeds(values->seeds, &first, &count, &error) != 0)
+    if (choose_seeds(values, &first, &count, &error) != 0)
         return fail_usage(invocation, &error);
     if (simulate(values, first, count, &tally, &error) != 0)
         return fail(invocation, &error);
@@ -185,6 +238,7 @@ static int run(const struct invocation *invocation, const void *opaque)
 static const char *const EXAMPLES[] = {
     "troupe simulate --seeds 0-1999",
     "troupe simulate --seeds 1234 --verbose",
+    "troupe simulate --minutes 10",
     NULL,
 };
 

@@ -9,15 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(sizeof(struct sim_result) <= PIPE_BUF, "a result is written whole");
 
+/* A worker's last word, which no result is as short as. */
+#define WORKER_FINISHED 'f'
+
 struct worker {
     pid_t pid;
     int fd;       /* of its pipe */
-    uint64_t next; /* place of the seed that it runs or ran last */
+    uint64_t next; /* place of the seed that it runs, or of the first that it did not run */
     bool running;
+    bool finished; /* it said that it runs no more seeds */
 };
 
 struct crowd {
@@ -28,10 +33,25 @@ struct crowd {
     uint64_t done_count;
 };
 
+static uint64_t seed_at(const struct crowd_options *options, uint64_t at)
+{
+    return options->seeds != NULL ? options->seeds[at] : options->first_seed + at;
+}
+
+static bool is_late(const struct crowd_options *options)
+{
+    struct timespec now;
+    if (options->until_ns == 0)
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec >=
+           options->until_ns;
+}
+
 static void run_seed(const struct crowd_options *options, uint64_t at, struct sim_result *result)
 {
     bool twice = options->twice_every != 0 && at % options->twice_every == 0;
-    (twice ? sim_run_twice : sim_run)(options->seeds[at], options->verbose, result);
+    (twice ? sim_run_twice : sim_run)(seed_at(options, at), options->verbose, result);
     if (options->verbose != NULL)
         fflush(options->verbose);
 }
@@ -39,7 +59,7 @@ static void run_seed(const struct crowd_options *options, uint64_t at, struct si
 /* A worker's life: every so many seeds, from `at` on. Never returns. */
 static void work(const struct crowd_options *options, uint64_t at, int fd)
 {
-    for (; at < options->num_seeds; at += options->workers) {
+    for (; at < options->num_seeds && !is_late(options); at += options->workers) {
         struct sim_result result;
         memset(&result, 0, sizeof result);
         alarm(CROWD_SEED_SECONDS);
@@ -47,6 +67,8 @@ static void work(const struct crowd_options *options, uint64_t at, int fd)
         if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
             _exit(1);
     }
+    if (write(fd, &(char){ WORKER_FINISHED }, 1) != 1)
+        _exit(1);
     exit(0); /* so that a sanitizer looks for leaks */
 }
 
@@ -68,6 +90,7 @@ static int start_worker(struct crowd *crowd, struct worker *worker, struct error
     }
     worker->fd = ends[0];
     worker->running = true;
+    worker->finished = false;
     return 0;
 }
 
@@ -87,19 +110,20 @@ static int end_worker(struct crowd *crowd, struct worker *worker, struct error *
     worker->running = false;
     while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    bool finished = worker->next >= crowd->options->num_seeds;
-    if (finished && status == 0)
+    if (worker->finished && (status == 0 || worker->next < crowd->options->workers))
         return 0;
-    if (finished) /* something was found at its end, whichever seed it was */
+    if (worker->finished) /* something was found at its end, whichever seed it was */
         worker->next -= crowd->options->workers;
-    struct sim_result result = { .seed = crowd->options->seeds[worker->next] };
+    struct sim_result result = { .seed = seed_at(crowd->options, worker->next) };
     if (WIFSIGNALED(status))
         error_set(&result.error, TR_EINTERNAL, "the run died: %s", strsignal(WTERMSIG(status)));
     else
         error_set(&result.error, TR_EINTERNAL, "the run ended its process with status %d",
                   WEXITSTATUS(status));
     take_result(crowd, worker, &result);
-    return worker->next < crowd->options->num_seeds ? start_worker(crowd, worker, error) : 0;
+    return worker->finished || worker->next >= crowd->options->num_seeds ||
+                   is_late(crowd->options)
+               ? 0 : start_worker(crowd, worker, error);
 }
 
 static int read_worker(struct crowd *crowd, struct worker *worker, struct error *error)
@@ -108,6 +132,10 @@ static int read_worker(struct crowd *crowd, struct worker *worker, struct error 
     ssize_t count = read(worker->fd, &result, sizeof result);
     if (count < 0 && errno == EINTR)
         return 0;
+    if (count == 1) {
+        worker->finished = true;
+        return 0;
+    }
     if (count != (ssize_t)sizeof result)
         return end_worker(crowd, worker, error);
     take_result(crowd, worker, &result);

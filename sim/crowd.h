@@ -1,7 +1,8 @@
 /*
  * Many seeds on all cores: each worker is a process, since a broken invariant aborts it.
  *
- * A worker that dies or takes too long fails the seed that it ran, and another one goes on.
+ * A worker that dies or takes too long fails the seed that it ran, and another one goes on. A crowd
+ * with a deadline begins no seed after it, and lets those under way end.
  *
  * Thread rules: the process has one thread; workers are its children and end with the call.
  */
@@ -15,8 +16,10 @@
 #define CROWD_WORKERS_MAX 64u
 
 struct crowd_options {
-    const uint64_t *seeds; /* [num_seeds] */
+    const uint64_t *seeds; /* [num_seeds]; NULL: first_seed and those that follow it */
+    uint64_t first_seed;
     uint64_t num_seeds;
+    uint64_t until_ns;     /* of CLOCK_MONOTONIC: no seed begins later; 0: no such bound */
     uint32_t workers;      /* 1 .. CROWD_WORKERS_MAX */
     uint32_t twice_every;  /* every so many seeds one runs twice; 0: none */
     FILE *verbose;         /* sim_run's; NULL: nothing */

@@ -25,6 +25,7 @@ cli_shell_tests = \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
+    tests/cli/simulate.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
     tests/cli/trainers.sh \

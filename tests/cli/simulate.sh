@@ -1,0 +1,48 @@
+# `troupe simulate --minutes` runs seeds that never ran, ends in time, and writes what fails, with the
+# command that replays it, as soon as it does.
+here=$(cd "${srcdir:-.}" && pwd)
+. "$here/tests/cli/tap.sh"
+cd "$work" || exit 99
+
+first_seed() { sed -n 's/.*"first_seed": *\([0-9]*\).*/\1/p' "$work/out"; }
+seeds_run() { sed -n 's/.*"seeds": *\([0-9]*\).*/\1/p' "$work/out"; }
+
+troupe simulate
+expect "seeds or minutes are needed" refuses_with '\-\-seeds'
+troupe simulate --seeds 1 --minutes 1
+expect "and not both" refuses_with '\-\-minutes'
+troupe simulate --minutes 0
+expect "no time is refused" refuses_with '\-\-minutes'
+
+# A deadline bounds the beginnings of seeds, not their ends.
+troupe simulate --minutes 0.05 --jobs 2 --json
+expect "fresh seeds hold" exited 0
+expect "some ran" [ "$(seeds_run)" -gt 0 ]
+expect "nothing failed, and there is no file" absent "$work/simulate-failures.txt"
+once=$(first_seed)
+largest=$(sed -n 's/^\([0-9][0-9]*\).*/\1/p' "$here/tests/sim/seeds.txt" | sort -n | tail -n 1)
+expect "they are none of the remembered ones" [ "$once" -gt "$largest" ]
+troupe simulate --minutes 0.01 --json
+expect "another run has others" [ "$(first_seed)" -gt $((once + 100)) ]
+
+# What fails: a worker that is killed fails the seed that it ran, and the rest goes on.
+worker_of() { worker=$(cat "/proc/$1/task/$1/children" 2>/dev/null | cut -d ' ' -f 1) && [ -n "$worker" ]; }
+"$TROUPE" simulate --minutes 0.1 --jobs 1 --failures "$work/failed.txt" >"$work/out" 2>"$work/err" &
+simulating=$!
+tries=0
+while ! worker_of $simulating && [ $tries -lt 200 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+expect "a worker runs" [ -n "$worker" ]
+kill -KILL "$worker"
+wait $simulating
+code=$?
+expect "a seed that dies fails the run" exited 1
+expect "others ran after it" [ "$(sed -n 's/^seeds  *\([0-9,]*\)$/\1/p' "$work/out" | tr -d ,)" -gt 1 ]
+expect "the file has the command" grep -q '^troupe simulate --seeds [0-9]* --verbose$' "$work/failed.txt"
+expect "and what was wrong" grep -q '^    the run died' "$work/failed.txt"
+"$TROUPE" simulate $(sed -n '1s/^troupe simulate \(.*\) --verbose$/\1/p' "$work/failed.txt") >"$work/out" 2>"$work/err"
+code=$?
+expect "the command runs that seed" exited 0
+finish
