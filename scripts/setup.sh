@@ -39,6 +39,9 @@ iproute2             has_command ip
 mandoc               has_command mandoc
 openssl              has_command openssl"
 
+# What the tests of ./check outside run.
+needed_outside="$needed_to_check"
+
 # Prints the packages of a list whose things are not there.
 missing_of() {
     printf '%s\n' "$1" | while read -r package probe; do

@@ -12,7 +12,8 @@
 
 . "${srcdir:-.}/tests/cli/tap.sh"
 
-seed=${TROUPE_SEED:-$(date +%s)}
+# One seed, so that the moments that make check tries are the same every time; soak drivers draw others.
+seed=${TROUPE_SEED:-1}
 echo "# TROUPE_SEED=$seed repeats this"
 state=$((seed % 2147483648))
 pick() {
