@@ -115,6 +115,23 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
     return rv;
 }
 
+void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                          uint32_t rank)
+{
+    char *aside = checkpoint_path_aside(folder, step, era);
+    char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
+    char *manifest = aside == NULL ? NULL : files_join(aside, CHECKPOINT_MANIFEST);
+    if (path != NULL)
+        (void)files_remove_tree(files, path, NULL);
+    if (manifest != NULL) /* the half of one that did not fit */
+        (void)files_remove_tree(files, manifest, NULL);
+    if (aside != NULL)
+        (void)files->rmdir(files, aside);
+    free(manifest);
+    free(path);
+    free(aside);
+}
+
 static int write_manifest(struct files *files, const char *aside,
                           const struct checkpoint_manifest *manifest, struct error *error)
 {

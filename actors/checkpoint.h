@@ -48,6 +48,11 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
                           uint32_t rank, const void *bytes, size_t count,
                           struct checkpoint_part *part, struct error *error);
 
+/* Gives back the room of a part whose checkpoint will not be made, and of the folder when it was the
+ * last one there. Best effort: what stays is removed with the next checkpoint or the next era. */
+void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
+                          uint32_t rank);
+
 /* Makes the checkpoint whose parts are all on disk, and removes those before the newest `keep`
  * (0: CHECKPOINT_KEEP_DEFAULT). */
 int checkpoint_commit(struct files *files, const char *folder,

@@ -25,6 +25,8 @@ static serve *find(uint32_t kind)
         return coordinator_restore;
     case MSG_CHECKPOINT_PART:
         return coordinator_save_part;
+    case MSG_CHECKPOINT_DONE:
+        return coordinator_save_known;
     case MSG_EPOCH_DONE:
         return coordinator_epoch_done;
     case MSG_JOB_DONE:

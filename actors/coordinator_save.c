@@ -1,6 +1,10 @@
 /*
  * Checkpoints: every rank reports its part of one, then the manifest is written, then all hear.
  *
+ * A rank without a part reports that too. The record waits for all ranks even then, so each of them
+ * gets the same answer: there is this checkpoint, or there is none. A rank that asks again with the
+ * number of a save that failed has missed the answer; a higher number is another try.
+ *
  * The last checkpoint's record stays for repeats. A report of a step that this coordinator knows
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
@@ -39,6 +43,7 @@ struct saving {
     struct checkpoint_manifest before;   /* committed before this was asked for; world 0: none */
     struct checkpoint_manifest manifest; /* of the parts that were reported */
     struct error error;                  /* when ENDED: code 0 or why there is none */
+    uint64_t sequence;                   /* of the ranks' saves */
     uint32_t reported;
     bool *came;                 /* [world] */
     struct message **requests;  /* [world], NULL: not waiting */
@@ -74,7 +79,8 @@ static void answer(struct actor *self, struct saving *saving, uint32_t rank)
         return;
     }
     *(struct msg_checkpoint_done *)message_head(reply) =
-        (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era };
+        (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era,
+                                      .sequence = saving->sequence };
     actor_reply(self, request, reply);
 }
 
@@ -153,12 +159,37 @@ static void copy_manifest(struct actor *self, void *arg)
 
 static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
 
+/* Did ranks hear of this one that it failed, from a coordinator before this one? */
+static bool is_refused(const struct coordinator *state, const struct saving *saving)
+{
+    const struct refused_save *refused = &state->refused;
+    return refused->status < 0 && refused->era == saving->manifest.era &&
+           refused->step == saving->manifest.step && refused->sequence == saving->sequence;
+}
+
+static void refuse(const struct coordinator *state, struct saving *saving)
+{
+    error_set(&saving->error, state->refused.status, "the checkpoint of step %" PRIu64 " could not "
+              "be written: %s", saving->manifest.step, tr_strerror(state->refused.status));
+}
+
+/* All ranks have reported, and the folder is known not to have this checkpoint. */
+static void make_checkpoint(struct actor *self, struct saving *saving)
+{
+    if (saving->error.code != 0) {
+        end(self, saving);
+    } else {
+        saving->stage = COMMITTING;
+        work(self, saving, commit);
+    }
+}
+
 static void worked(struct actor *self, struct job *job, int status)
 {
+    struct coordinator *state = actor_state(self);
     struct saving *saving = job->arg;
     saving->working = false;
     if (saving->abandoned) {
-        struct coordinator *state = actor_state(self);
         destroy(self, saving);
         state->num_abandoned--;
         if (status != TR_ECANCELED)
@@ -171,6 +202,8 @@ static void worked(struct actor *self, struct job *job, int status)
         error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
     /* What was found here may not be on the second host yet. */
     bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
+    if (made)
+        saving->error = (struct error){ 0 }; /* a rank that could not repeat its part has one */
     if (made && saving->stage == LOOKING) {
         struct checkpoint_part *reported = saving->manifest.parts;
         saving->manifest.parts = saving->before.parts;
@@ -182,9 +215,11 @@ static void worked(struct actor *self, struct job *job, int status)
         end(self, saving);
     else
         saving->stage = GATHERING;
-    if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
-        saving->stage = COMMITTING;
-        work(self, saving, commit);
+    if (saving->stage == GATHERING && is_refused(state, saving)) {
+        refuse(state, saving);
+        end(self, saving);
+    } else if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
+        make_checkpoint(self, saving);
     }
 }
 
@@ -205,6 +240,7 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     saving->given = strdup(state->checkpoints);
     saving->second = coordinator_second_node(state);
     saving->keep = state->keep;
+    saving->sequence = head->sequence;
     saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
     saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
     saving->came = calloc(head->world, sizeof *saving->came);
@@ -247,8 +283,9 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = state->saving;
-    /* One that failed may be tried again. */
-    bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0;
+    /* One that failed may be tried again; where it failed in passing, ranks do so by themselves. */
+    bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0 &&
+                 (head->sequence > saving->sequence || may_pass(saving->error.code));
     if (saving != NULL && saving->manifest.step == head->step && !again) {
         *out = saving;
         return 0;
@@ -261,6 +298,16 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
     state->saving = *out;
     work(self, *out, look);
     return 0;
+}
+
+/* What ranks would ask again for is no answer to them. */
+static void note_failure(struct saving *saving, const struct msg_checkpoint_part *head)
+{
+    int status = head->status;
+    bool is_answer = !may_pass(status) && status != TR_ECANCELED && status != TR_EROLLBACK;
+    error_set(&saving->error, is_answer ? status : TR_EIO, "trainer %" PRIu32 " could not write "
+              "its part of the checkpoint of step %" PRIu64 ": %s", head->rank, head->step,
+              tr_strerror(status));
 }
 
 int coordinator_save_part(struct actor *self, struct message *request, struct error *error)
@@ -283,14 +330,34 @@ int coordinator_save_part(struct actor *self, struct message *request, struct er
         answer(self, saving, rank);
         return 0;
     }
-    if (saving->stage != COMMITTING && saving->stage != COPYING) /* then they are as they are */
+    if (saving->stage != COMMITTING && saving->stage != COPYING) { /* then they are as they are */
         saving->manifest.parts[rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
+        if (head->status < 0 && saving->error.code == 0)
+            note_failure(saving, head);
+    }
     saving->reported += !saving->came[rank];
     saving->came[rank] = true;
-    if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
-        saving->stage = COMMITTING;
-        work(self, saving, commit);
+    if (saving->stage == GATHERING && saving->reported == saving->manifest.world)
+        make_checkpoint(self, saving);
+    return 0;
+}
+
+/* What another rank was answered by the coordinator before this one: nobody has that checkpoint,
+ * and no report of that rank will come. */
+int coordinator_save_known(struct actor *self, struct message *message, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_checkpoint_done *head = message_head(message);
+    struct saving *saving = state->saving;
+    if (head->status < 0 && head->era != 0 && head->era == state->era)
+        state->refused = (struct refused_save){ head->step, head->sequence, head->era,
+                                                head->status };
+    if (saving != NULL && saving->stage == GATHERING && is_refused(state, saving)) {
+        refuse(state, saving);
+        end(self, saving);
     }
+    (void)error;
+    message_release(self, message);
     return 0;
 }
 

@@ -21,6 +21,13 @@ struct search;
 struct saving;
 struct checkpoint_manifest;
 
+/* A save that the coordinator before this one answered with a failure, as a rank says. */
+struct refused_save {
+    uint64_t step, sequence;
+    uint32_t era;
+    int32_t status; /* 0: nobody said so */
+};
+
 struct coordinator {
     const struct coordinator_options *options;
     struct coordinator_member *members; /* by role, then rank */
@@ -49,6 +56,7 @@ struct coordinator {
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
     struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
+    struct refused_save refused;
     uint32_t num_abandoned;    /* of eras that are over, while the crew still makes them */
 };
 
@@ -62,6 +70,7 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
 int coordinator_barrier_known(struct actor *self, struct message *message, struct error *error);
 int coordinator_restore(struct actor *self, struct message *request, struct error *error);
 int coordinator_save_part(struct actor *self, struct message *request, struct error *error);
+int coordinator_save_known(struct actor *self, struct message *message, struct error *error);
 
 /* A reducer came (with the era it is in) or went. */
 void coordinator_reducer_joined(struct actor *self, const struct msg_join *head);

@@ -62,7 +62,7 @@ static int commit(struct job *job)
     struct errand *errand = job->arg;
     const struct msg_checkpoint_commit *head = message_head(errand->request);
     *(struct msg_checkpoint_done *)message_head(errand->reply) =
-        (struct msg_checkpoint_done){ head->step, head->era };
+        (struct msg_checkpoint_done){ .step = head->step, .era = head->era };
     return checkpoint_receive(errand->files, errand->folder, &errand->manifest, head->keep,
                               &errand->error);
 }

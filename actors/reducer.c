@@ -118,6 +118,9 @@ static int begin(struct actor *self, struct error *error)
     case MSG_GROUP_SAVE:
         reducer_save_begin(self);
         return 0;
+    case MSG_GROUP_SKIP:
+        reducer_skip_begin(self);
+        return 0;
     case MSG_GROUP_BARRIER:
         reducer_barrier_begin(self);
         return 0;
@@ -129,7 +132,7 @@ static int begin(struct actor *self, struct error *error)
 
 static int check(const struct reducer *r, const struct msg_group_request *head, struct error *error)
 {
-    if (head->operation > MSG_GROUP_CANCEL)
+    if (head->operation > MSG_GROUP_SKIP)
         return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
                          head->operation);
     /* A trainer that failed may say so at any time. */
@@ -141,7 +144,8 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     if (r->options->checkpoints != NULL && strlen(r->options->checkpoints) > MSG_PATH_BYTES_MAX)
         return error_set(error, TR_ETOOBIG, "the path of the checkpoints' folder has more than %u "
                          "bytes", MSG_PATH_BYTES_MAX);
-    if (head->operation == MSG_GROUP_SAVE && r->options->checkpoints == NULL)
+    bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
+    if (saves && r->options->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
     return 0;
 }
@@ -223,10 +227,17 @@ void reducer_tell_end(struct actor *self)
     (void)actor_send(self, r->member.coordinator, message);
 }
 
-/* A coordinator that was started again is told what it cannot know. */
+/* A coordinator that was started again is notified of what it cannot know. */
 static void tell_outcome(struct actor *self, const struct reducer *r)
 {
     struct message *message = NULL;
+    if (r->refused.sequence != 0 && r->refused.era == r->era && r->era != 0)
+        message = message_create(self, MSG_CHECKPOINT_DONE);
+    if (message != NULL) {
+        *(struct msg_checkpoint_done *)message_head(message) = r->refused;
+        (void)actor_send(self, r->member.coordinator, message);
+        message = NULL;
+    }
     if (r->outcome.sequence != 0 && r->outcome.era == r->era && r->era != 0)
         message = message_create(self, MSG_BARRIER_DONE);
     if (message == NULL)

@@ -40,7 +40,8 @@ static struct message *make(struct actor *self, const struct reducer *r)
     else
         *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
             .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
-            .rank = rank, .world = world, .path_bytes = path_bytes, .keep = keep };
+            .rank = rank, .world = world, .path_bytes = path_bytes, .keep = keep,
+            .sequence = r->saves + 1, .status = op->part.error.code };
     return request;
 }
 
@@ -74,6 +75,8 @@ static void enter(struct actor *self, const struct message *reply)
     r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
     r->reductions = r->barriers = r->passed = 0;
     r->outcome = (struct msg_barrier_done){ 0 };
+    r->saves = 0;
+    r->refused = (struct msg_checkpoint_done){ 0 };
     standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
@@ -124,8 +127,23 @@ static void saved(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     uint64_t step = r->operation.part.step;
+    r->saves++;
     standing_note_checkpoint(r->options->standing, step);
     reply_done(self, step);
+}
+
+/* Nobody has this checkpoint; the group goes on. */
+static void save_failed(struct actor *self, int status, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct error why = *error;
+    if (why.code == 0)
+        error_set(&why, status, "a checkpoint: %s", tr_strerror(status));
+    r->saves++;
+    r->refused = (struct msg_checkpoint_done){ .step = r->operation.part.step,
+                                               .sequence = r->saves, .era = r->era,
+                                               .status = why.code };
+    reducer_drop_begin(self, &why);
 }
 
 static bool may_pass(int status)
@@ -155,7 +173,9 @@ static void handle(struct actor *self, int status, const struct error *error)
             op->asks_outcome = true;
             reducer_ask(self);
         }
-    } else if (error->code != 0)
+    } else if (op->kind == MSG_GROUP_SAVE && status != TR_ETIMEDOUT)
+        save_failed(self, status, error);
+    else if (error->code != 0)
         reducer_fail(self, error);
     else
         reducer_end(self, status);

@@ -112,6 +112,12 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
         reducer_again(self);
     } else if (may_pass(status)) {
         reducer_again(self);
+    } else if (r->operation.kind == MSG_GROUP_SAVE) {
+        if (error.code == 0)
+            error_set(&error, status != 0 ? status : TR_EFORMAT, "a part of a checkpoint on a "
+                      "second host: %s", tr_strerror(status));
+        reducer_copy_stop(self);
+        reducer_save_refused(self, &error);
     } else if (error.code != 0) {
         reducer_fail(self, &error);
     } else {

@@ -51,9 +51,29 @@ static int write_part(struct job *job)
     return rv;
 }
 
+/* The crew was out of memory or the operation was cancelled: this rank asks again, or never does. */
+static bool is_of_disk(int status)
+{
+    return status != 0 && status != TR_ENOMEM && status != TR_ECANCELED;
+}
+
+void reducer_save_refused(struct actor *self, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    if (&r->operation.part.error != error)
+        r->operation.part.error = *error;
+    reducer_ask(self);
+}
+
 static void written(struct actor *self, struct job *job, int status)
 {
+    struct operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job;
+    if (op->ended == 0 && is_of_disk(status) && op->part.error.code != 0) {
+        op->working = false;
+        reducer_save_refused(self, &op->part.error);
+        return;
+    }
     if (!is_done(self, status))
         return;
     if (reducer_has_second(actor_state(self)))
@@ -72,6 +92,51 @@ void reducer_save_begin(struct actor *self)
     op->part.bytes = head->count;
     op->part.data = message_body(op->request);
     work(self, write_part, written);
+}
+
+void reducer_skip_begin(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    const struct msg_group_request *head = message_head(op->request);
+    int status = (int32_t)head->count;
+    struct error error = { 0 };
+    error_set(&error, status < 0 ? status : TR_EINTERNAL, "trainer %" PRIu32 " saves no part of "
+              "the checkpoint of step %" PRIu64 ": %s", r->options->rank, head->value,
+              tr_strerror(status));
+    op->kind = MSG_GROUP_SAVE;
+    op->part.step = head->value;
+    op->part.era = r->era;
+    reducer_save_refused(self, &error);
+}
+
+static int drop_part(struct job *job)
+{
+    struct part_work *part = job->arg;
+    checkpoint_drop_part(part->files, part->folder, part->step, part->era, part->rank);
+    return 0;
+}
+
+static void dropped(struct actor *self, struct job *job, int status)
+{
+    struct operation *op = &((struct reducer *)actor_state(self))->operation;
+    (void)job, (void)status;
+    op->working = false;
+    int ended = op->ended;
+    op->ended = 0;
+    /* An answer that came before the deadline counts, for the others have it too. */
+    if (ended != 0 && ended != TR_ETIMEDOUT)
+        reducer_end(self, ended);
+    else
+        reducer_fail(self, &op->part.error);
+}
+
+void reducer_drop_begin(struct actor *self, const struct error *error)
+{
+    struct operation *op = &((struct reducer *)actor_state(self))->operation;
+    if (op->part.error.code == 0) /* else it names the file that this rank could not write */
+        op->part.error = *error;
+    work(self, drop_part, dropped);
 }
 
 static int read_part(struct job *job)

@@ -87,6 +87,8 @@ struct reducer {
     uint64_t barriers;   /* that are over here */
     uint64_t passed;     /* of those the ones that all came to */
     struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
+    uint64_t saves;      /* of the era that were answered here */
+    struct msg_checkpoint_done refused; /* the last that failed; sequence 0: none did */
     bool finished; /* the job is over, as far as this rank is concerned */
     int32_t result;
     struct operation operation;
@@ -121,6 +123,12 @@ void reducer_drop_shares(struct actor *self, int status);
 
 /* reducer_part.c */
 void reducer_save_begin(struct actor *self);
+/* Takes part in a save without a part of its own. */
+void reducer_skip_begin(struct actor *self);
+/* This rank has no part: says so to the coordinator, whose answer the others wait for too. */
+void reducer_save_refused(struct actor *self, const struct error *error);
+/* There is no such checkpoint: gives the part's room on the disk back, then ends the operation. */
+void reducer_drop_begin(struct actor *self, const struct error *error);
 void reducer_load_begin(struct actor *self, const struct msg_restored *head);
 /* The part was pulled: puts it back on this host, so that two have it, and ends the operation. */
 void reducer_keep_begin(struct actor *self);

@@ -270,6 +270,13 @@ int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size
     return run(group, &asked, timeout_ns, NULL, NULL);
 }
 
+int group_skip_save(struct tr_group *group, uint64_t step, int code)
+{
+    const struct asked asked = { .name = "save", .operation = MSG_GROUP_SKIP, .value = step,
+                                 .count = (uint32_t)code };
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+}
+
 static int take_checkpoint(struct tr_group *group, const struct message *reply, void *arg)
 {
     const struct msg_group_reply *head = (const void *)reply->head;

@@ -200,6 +200,9 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */
 int group_finish(struct tr_group *group, int code);
+/* Takes part in a save that this rank has no part for (code says why), so that it fails for all ranks
+ * alike. Always fails: with code, or as tr_group_save. */
+int group_skip_save(struct tr_group *group, uint64_t step, int code);
 /* Wakes the thread that waits in the group (TR_ECANCELED); later calls give TR_ECLOSED. */
 void group_shut(struct tr_group *group);
 

@@ -154,6 +154,11 @@ int file_sync(struct file *file, struct error *error)
     return rv < 0 ? error_set_errno(error, -rv, "%s: cannot sync to disk", file->path) : 0;
 }
 
+bool files_is_refusal(int code)
+{
+    return code == TR_EIO || code == TR_ENOSPC || code == TR_EPERM || code == TR_ENOENT;
+}
+
 int file_map(struct file *file, const void **data, struct error *error)
 {
     static const char nothing[64];

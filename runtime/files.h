@@ -89,6 +89,9 @@ int file_sync(struct file *file, struct error *error);
 /* The whole file, read-only, until file_close; an empty file gives a valid pointer. */
 int file_map(struct file *file, const void **data, struct error *error);
 
+/* A disk is full, read-only, gone or broken: codes of a write that may succeed at a later time. */
+bool files_is_refusal(int code);
+
 bool files_exists(struct files *files, const char *path);
 bool files_is_folder(struct files *files, const char *path);
 int files_size(struct files *files, const char *path, uint64_t *size, struct error *error);

@@ -50,8 +50,8 @@
     S(sequence) S(total) S(piece) S(piece_values) S(count) S(era) S(rank) S(world)
 #define FIELDS_msg_reduced(S, D, F) S(sequence) S(piece) S(count) S(era)
 #define FIELDS_msg_checkpoint_part(S, D, F) \
-    S(step) S(bytes) S(crc32c) S(era) S(rank) S(world) S(path_bytes) S(keep)
-#define FIELDS_msg_checkpoint_done(S, D, F) S(step) S(era)
+    S(step) S(bytes) S(sequence) S(crc32c) S(era) S(rank) S(world) S(path_bytes) S(keep) S(status)
+#define FIELDS_msg_checkpoint_done(S, D, F) S(step) S(sequence) S(era) S(status)
 #define FIELDS_msg_group_request(S, D, F) S(value) S(count) S(timeout_ns) S(operation)
 #define FIELDS_msg_group_reply(S, D, F) S(step) S(count) S(found) S(era)
 #define FIELDS_msg_status_request(S, D, F) S(version)

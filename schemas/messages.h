@@ -440,22 +440,29 @@ struct msg_reduced {
     uint32_t era;
 };
 
-/* To the coordinator: a part of a checkpoint is on disk. Answered when all of it is. Body: as of a
- * restore, for a coordinator that was started again since. */
+/* To the coordinator: a part of a checkpoint is on disk, or cannot be (status). Answered when all
+ * ranks have said so: the checkpoint is there for all of them or for none. Body: as of a restore,
+ * for a coordinator that was started again since. */
 struct msg_checkpoint_part {
     uint64_t step;
     uint64_t bytes;
+    uint64_t sequence; /* of this rank's saves in its era, from 1: tells a repeat from a new try */
     uint32_t crc32c;
     uint32_t era;
     uint32_t rank;
     uint32_t world;
     uint32_t path_bytes;
     uint32_t keep;
+    int32_t status; /* 0, or why this rank has no part */
 };
 
+/* An answer; or, to a coordinator that was started again, what a rank was answered before: that
+ * there is no such checkpoint (status). */
 struct msg_checkpoint_done {
     uint64_t step;
+    uint64_t sequence;
     uint32_t era;
+    int32_t status;
 };
 
 /* To a reducer, from its trainer: one operation at a time. */
@@ -467,7 +474,8 @@ enum msg_group_operation {
     MSG_GROUP_BARRIER, /* value: hash of the name; count: its number, as above */
     MSG_GROUP_SAVE,    /* value: the step; body: unsigned char part[count] */
     MSG_GROUP_FINISH,  /* value: the job's result for this rank, as a uint32_t */
-    MSG_GROUP_CANCEL   /* ends the operation under way with TR_ECANCELED */
+    MSG_GROUP_CANCEL,  /* ends the operation under way with TR_ECANCELED */
+    MSG_GROUP_SKIP     /* a save without a part; value: the step; count: why, as a uint32_t */
 };
 
 struct msg_group_request {

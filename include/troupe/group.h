@@ -49,8 +49,12 @@ TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t ti
 
 /* This rank's part of a checkpoint: bytes of any format, kept with a checksum. Every rank calls it
  * after the same step, else TR_EMISMATCH. 0: the checkpoint is committed: all parts are on disk and
- * named by its manifest. TR_EINVAL: the session has no folder of checkpoints; TR_EIO, TR_ENOSPC:
- * it could not be written, and the last one stays. */
+ * named by its manifest. TR_EINVAL: the session has no folder of checkpoints.
+ *
+ * TR_ENOSPC (the disk is full), TR_EPERM (it is read-only), TR_EIO, TR_ENOENT, TR_ETOOBIG: the part
+ * of this rank, that of another one or the manifest could not be written. Every rank gets a failure,
+ * for nobody has this checkpoint; the one before stays. The group is as after a success: go on with
+ * the next step, or all call it again for the same one. */
 TR_API int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
                          int64_t timeout_ns);
 

@@ -64,6 +64,9 @@ struct world {
     uint32_t world, kills, rollbacks, restored, failed_saves;
     uint32_t alloc_fail_ppm;
     bool finishes; /* the job ends when all have said that they are done */
+    bool forgoes;  /* a checkpoint that failed: goes on with the next step */
+    bool spares_reducers; /* only the coordinator is killed */
+    int saves[STEPS + 1]; /* forgoes: what the first rank was told of it, 1: nothing yet */
     uint32_t taken_back; /* that they had said */
     struct timer timer;
     char folder[64];
@@ -165,13 +168,33 @@ static void take(struct trainer *t, const struct message *reply)
     }
 }
 
+/* A checkpoint is there for all ranks or for none. */
+static void check_save(const struct trainer *t, int status, uint64_t step)
+{
+    int *told = &t->world->saves[step];
+    if (*told == 1)
+        *told = status;
+    assert_int_equal(*told, status);
+}
+
+static void fail_save(struct trainer *t)
+{
+    t->world->failed_saves++;
+    if (t->world->forgoes)
+        t->stage = after_save(t);
+}
+
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct trainer *t = arg;
+    uint64_t before = t->memory.step;
+    bool saved = t->stage == SAVE;
     if (status == 0)
         status = failed_read(reply, NULL);
     if (status == 0)
         take(t, reply);
+    if (saved && t->world->forgoes && (status == 0 || status == TR_EIO))
+        check_save(t, status, before);
     t->world->rollbacks += status == TR_EROLLBACK;
     t->world->taken_back += status == TR_EROLLBACK && t->stage == FINISH;
     if (status == TR_EROLLBACK)
@@ -179,7 +202,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     else if (status == TR_EPEERDOWN)
         t->stage = FIND;
     else if (status == TR_EIO)
-        t->world->failed_saves++;
+        fail_save(t);
     else if (status != 0)
         assert_true(status == TR_EFULL || status == TR_ENOMEM || status == TR_ECANCELED);
     message_release(self, reply);
@@ -277,7 +300,8 @@ static void strike(struct actor *self, void *arg)
 {
     struct world *w = arg;
     char name[DIRECTORY_NAME_MAX] = COORDINATOR_NAME;
-    uint32_t victim = (uint32_t)random_below(&w->state, w->world + 1);
+    uint32_t victim = w->spares_reducers ? w->world
+                                         : (uint32_t)random_below(&w->state, w->world + 1);
     if (victim < w->world)
         reducer_name(victim, name, sizeof name);
     w->kills--;
@@ -410,6 +434,29 @@ static void sums_are_those_of_an_undisturbed_run(void **unused)
     assert_true(taken_back > 0);
 }
 
+/* Disks fail under some of the parts, and the coordinator dies in between: each rank goes on without
+ * the checkpoint that failed, none waits for a part that will not come, and all know the same. */
+static void a_save_that_failed_failed_for_all(void **unused)
+{
+    (void)unused;
+    uint32_t failed_saves = 0, both = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct world w;
+        open_world(&w, seed, 1 + (uint32_t)seed % RANKS_MAX, (uint32_t)seed % 7);
+        w.sync_fails = 3 + (uint32_t)seed % 11;
+        w.forgoes = w.spares_reducers = true;
+        for (uint32_t step = 0; step <= STEPS; step++)
+            w.saves[step] = 1;
+        run(&w);
+        assert_int_equal(w.rollbacks, 0);
+        failed_saves += w.failed_saves;
+        both += w.saves[EVERY] != w.saves[2 * EVERY];
+        close_world(&w);
+    }
+    assert_true(failed_saves > SEEDS);
+    assert_true(both > SEEDS / 8); /* some were made, some were not */
+}
+
 /* A second job in the same folder begins where the first ended. */
 static void a_new_job_begins_at_the_last_checkpoint(void **unused)
 {
@@ -484,6 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_belongs_to_no_era_is_refused),
         cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
+        cmocka_unit_test(a_save_that_failed_failed_for_all),
         cmocka_unit_test(sums_are_those_of_an_undisturbed_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
