@@ -34,42 +34,81 @@ static void halt(struct actor *self)
     op->reply = NULL;
 }
 
-/* Takes the request out, for who answers it. NULL: the crew works for it; it ends after that. */
-static struct message *take(struct actor *self, int status)
+/* Drops the operation, which has nothing under way any more, and returns the call that waits for
+ * its answer, if one does. */
+static struct message *release_operation(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    struct message *waiting = op->waiting;
+    if (op->request != waiting)
+        message_release(self, op->request);
+    message_release(self, op->outcome);
+    op->request = op->waiting = op->outcome = NULL;
+    op->failure = (struct error){ 0 };
+    return waiting;
+}
+
+/* Stops the operation. False: the crew works for it, and it ends with `status` after that. */
+static bool halt_or_mark(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     if (op->working) {
         op->ended = op->ended != 0 ? op->ended : status;
         crew_cancel(&op->part.job);
-        return NULL;
+        return false;
     }
     halt(self);
-    struct message *request = op->request;
-    op->request = NULL;
-    return request;
+    return true;
+}
+
+/* Ends the operation and forgets its outcome, whether or not somebody waits for it. */
+static void withdraw(struct actor *self, int status)
+{
+    if (!halt_or_mark(self, status))
+        return;
+    struct message *waiting = release_operation(self);
+    if (waiting != NULL)
+        actor_refuse(self, waiting, status);
 }
 
 void reducer_reply(struct actor *self, struct message *reply)
 {
     struct reducer *r = actor_state(self);
-    assert(!r->operation.working);
-    struct message *request = take(self, 0);
-    actor_reply(self, request, reply);
+    struct operation *op = &r->operation;
+    assert(!op->working);
+    halt(self);
+    if (op->waiting != NULL) {
+        actor_reply(self, release_operation(self), reply);
+    } else if (op->kind == MSG_GROUP_RESTORE && r->era == 0) {
+        message_release(self, reply); /* the era is over already: a repeat is restored anew */
+        release_operation(self);
+    } else {
+        op->outcome = reply;
+    }
 }
 
 void reducer_end(struct actor *self, int status)
 {
-    struct message *request = take(self, status);
-    if (request != NULL)
-        actor_refuse(self, request, status);
+    struct reducer *r = actor_state(self);
+    bool told = r->operation.waiting != NULL || status == TR_EROLLBACK || status == TR_ECANCELED;
+    if (told)
+        withdraw(self, status);
+    else if (halt_or_mark(self, status))
+        error_set(&r->operation.failure, status, "%s", tr_strerror(status));
 }
 
 void reducer_fail(struct actor *self, const struct error *error)
 {
-    struct message *request = take(self, error->code);
-    if (request != NULL)
-        failed_reply(self, request, error);
+    struct reducer *r = actor_state(self);
+    const struct error failure = *error; /* it may be the operation's own */
+    if (!halt_or_mark(self, failure.code))
+        return;
+    if (r->operation.waiting != NULL)
+        failed_reply(self, release_operation(self), &failure);
+    else
+        r->operation.failure = failure;
 }
 
 void reducer_roll_back(struct actor *self, uint32_t era)
@@ -80,8 +119,9 @@ void reducer_roll_back(struct actor *self, uint32_t era)
         return;
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
-    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_RESTORE)
-        reducer_end(self, TR_EROLLBACK);
+    if (r->operation.request != NULL &&
+        (r->operation.kind != MSG_GROUP_RESTORE || r->operation.outcome != NULL))
+        withdraw(self, TR_EROLLBACK);
 }
 
 static void step_again(struct actor *self, void *arg)
@@ -103,10 +143,76 @@ void reducer_again(struct actor *self)
                     &r->operation);
 }
 
+/* Ends the call that waits, and leaves the operation under way: false where there is no memory for
+ * that, and it was withdrawn. The operands stay in a message of their own, since the call's goes
+ * back with the answer. */
+static bool dismiss(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    struct message *waiting = op->waiting;
+    if (waiting == NULL)
+        return true;
+    struct message *operands = waiting == op->request ? message_copy(self, waiting) : op->request;
+    if (operands == NULL) {
+        withdraw(self, status);
+        return false;
+    }
+    op->request = operands;
+    op->waiting = NULL;
+    actor_refuse(self, waiting, status);
+    return true;
+}
+
 static void expire(struct actor *self, void *arg)
 {
-    (void)arg;
-    reducer_end(self, TR_ETIMEDOUT);
+    const struct operation *op = arg;
+    if (op->kind == MSG_GROUP_BARRIER)
+        reducer_end(self, TR_ETIMEDOUT);
+    else
+        (void)dismiss(self, TR_ETIMEDOUT);
+}
+
+static void set_deadline(struct actor *self, struct operation *op, uint64_t timeout_ns)
+{
+    uint64_t now_ns = actor_now_ns(self);
+    op->deadline_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+    /* A barrier's deadline is the coordinator's to see. */
+    uint64_t late = op->kind == MSG_GROUP_BARRIER ? 2 * REDUCER_OUTCOME_NS : 0;
+    uint64_t at_ns = op->deadline_ns < UINT64_MAX - late ? op->deadline_ns + late : UINT64_MAX;
+    timer_start(self, &op->expire, at_ns, expire, op);
+}
+
+/* The same call again, for an operation that is under way or whose outcome nobody has had. */
+static bool is_repeat(const struct operation *op, const struct msg_group_request *head)
+{
+    if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
+        return false;
+    const struct msg_group_request *asked = (const void *)op->request->head;
+    return head->operation == op->kind && head->value == asked->value &&
+           head->count == asked->count;
+}
+
+/* The repeat gets the operation's answer. Its own operands are those of the first. */
+static void join(struct actor *self, struct message *request)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    const struct msg_group_request *head = message_head(request);
+    if (op->outcome != NULL) {
+        struct message *outcome = op->outcome;
+        op->outcome = NULL;
+        release_operation(self);
+        actor_reply(self, request, outcome);
+    } else if (op->failure.code != 0) {
+        const struct error failure = op->failure;
+        release_operation(self);
+        failed_reply(self, request, &failure);
+    } else {
+        op->waiting = request;
+        buffer_release(self, message_body_detach(request));
+        set_deadline(self, op, head->timeout_ns);
+    }
 }
 
 static int begin(struct actor *self, struct error *error)
@@ -155,8 +261,13 @@ static int operate(struct actor *self, struct message *request, struct error *er
     struct reducer *r = actor_state(self);
     const struct msg_group_request *head = message_head(request);
     struct operation *op = &r->operation;
+    /* The call before this one is not waited for any more: the trainer has one at a time. */
+    if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
+        join(self, request);
+        return 0;
+    }
     if (op->request != NULL)
-        reducer_end(self, TR_ECANCELED); /* who asked for it does not wait any more */
+        withdraw(self, TR_ECANCELED);
     if (head->operation == MSG_GROUP_CANCEL) {
         message_release(self, request);
         return 0;
@@ -167,19 +278,14 @@ static int operate(struct actor *self, struct message *request, struct error *er
     int rv = check(r, head, error);
     if (rv != 0)
         return rv;
-    uint64_t now_ns = actor_now_ns(self);
-    *op = (struct operation){ .request = request, .kind = head->operation };
-    op->deadline_ns = head->timeout_ns < UINT64_MAX - now_ns ? now_ns + head->timeout_ns
-                                                             : UINT64_MAX;
-    /* A barrier's deadline is the coordinator's to see. */
-    uint64_t late = op->kind == MSG_GROUP_BARRIER ? 2 * REDUCER_OUTCOME_NS : 0;
-    uint64_t at_ns = op->deadline_ns < UINT64_MAX - late ? op->deadline_ns + late : UINT64_MAX;
-    timer_start(self, &op->expire, at_ns, expire, op);
+    *op = (struct operation){ .request = request, .waiting = request, .kind = head->operation };
+    set_deadline(self, op, head->timeout_ns);
     if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
         reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */
     rv = begin(self, error);
     if (rv != 0) {
         halt(self);
+        op->waiting = NULL; /* the caller answers it */
         op->request = NULL;
     }
     return rv;
@@ -287,7 +393,7 @@ static void fini(struct actor *self)
     struct reducer *r = actor_state(self);
     if (r == NULL)
         return;
-    message_release(self, r->operation.request);
+    message_release(self, release_operation(self));
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);
     free(r->peers);

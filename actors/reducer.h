@@ -4,7 +4,9 @@
  * A pure state machine, one a rank ("reducer/RANK"). Its trainer asks it for one operation at a
  * time (MSG_GROUP_REQUEST): to be restored, to add up values over ranks, to wait at a barrier, to
  * save its part of a checkpoint. It is the group's member among actors: joins the coordinator,
- * hears of eras, and ends everything of an era that is over with TR_EROLLBACK.
+ * hears of eras, and ends everything of an era that is over with TR_EROLLBACK. An operation
+ * outlives its call's deadline: a repeat of the call waits for it and gets its answer. Only a
+ * barrier ends with its deadline.
  *
  * Values are reduced in pieces, each by its owner (reduce-scatter), who sends the sums back to all
  * (all-gather). An owner adds the pieces of ranks in the order of ranks, whatever order they come

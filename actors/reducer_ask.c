@@ -221,11 +221,15 @@ void reducer_ask(struct actor *self)
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     /* Without a coordinator: as soon as one was joined again. */
-    if (op->request == NULL || op->calling || op->working || op->away ||
+    if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
+        op->working || op->away ||
         address_is_none(r->member.coordinator))
         return;
     struct message *request = make(self, r);
-    op->until_ns = op->asks_outcome ? actor_now_ns(self) + REDUCER_OUTCOME_NS : op->deadline_ns;
+    /* What is not a barrier has no deadline here: a repeat takes the answer of this attempt. */
+    op->until_ns = op->kind != MSG_GROUP_BARRIER ? UINT64_MAX
+                   : op->asks_outcome            ? actor_now_ns(self) + REDUCER_OUTCOME_NS
+                                                 : op->deadline_ns;
     int rv = request == NULL ? TR_ENOMEM : 0;
     op->calling = rv == 0;
     if (rv == 0)

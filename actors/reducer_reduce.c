@@ -122,8 +122,10 @@ static int send(struct actor *self, struct reducer *r, uint32_t piece, struct sl
         return TR_ENOMEM;
     slot->piece = piece;
     slot->state = SLOT_SENT;
-    int rv = actor_call(self, r->peers[piece % r->options->world], request,
-                        r->operation.deadline_ns, answered, slot, &slot->call);
+    /* Without a deadline: the reduction outlives the call that asked for it, and a piece that was
+     * sent once is not sent again behind itself. It ends with the owner, or with the era. */
+    int rv = actor_call(self, r->peers[piece % r->options->world], request, UINT64_MAX, answered,
+                        slot, &slot->call);
     if (rv != 0)
         slot->state = SLOT_FREE;
     return rv;

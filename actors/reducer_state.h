@@ -56,9 +56,23 @@ struct part_work {
     struct error error;
 };
 
-/* What the trainer asked for. */
+/*
+ * What the trainer asked for. It outlives the time-out of the call that asked for it: what it has
+ * sent and written stays under way, and a repeat of the call joins it. One that began anew each
+ * time would be late each time, behind what the attempts before it left on the links.
+ *
+ *     begun, waiting != NULL      the answer goes to `waiting`
+ *     begun, waiting == NULL      the call timed out; the answer is kept in `outcome` or `failure`
+ *     `outcome` or `failure` set  the operation is over, nothing of it is under way
+ *
+ * Every other operation, the end of the era and MSG_GROUP_CANCEL withdraw it. A barrier is never
+ * joined: its deadline is an outcome, and the coordinator's to see.
+ */
 struct operation {
-    struct message *request; /* NULL: none */
+    struct message *request; /* its head and body are the operands; NULL: there is no operation */
+    struct message *waiting; /* `request`, a repeat of it, or NULL */
+    struct message *outcome; /* an answer that nobody has had */
+    struct error failure;    /* the same of an operation that failed */
     uint32_t kind;           /* MSG_GROUP_* */
     uint64_t deadline_ns;
     struct timer expire;
@@ -97,7 +111,7 @@ struct reducer {
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
 };
 
-/* Ends the operation: with a reply of the reducer's, a status alone, or a sentence. */
+/* Ends the operation: with a reply of the reducer's, a status alone, or a message. */
 void reducer_reply(struct actor *self, struct message *reply);
 void reducer_end(struct actor *self, int status);
 void reducer_fail(struct actor *self, const struct error *error);

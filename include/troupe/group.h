@@ -33,13 +33,18 @@ TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group 
 TR_API void tr_group_close(struct tr_group *group);
 
 /* All that follow may end with TR_ETIMEDOUT, TR_EROLLBACK, TR_ECANCELED, or TR_EINVAL: another
- * thread is inside. */
+ * thread is inside.
+ *
+ * A call that timed out may be made again with the same arguments: it then waits for what the first
+ * began, and gets its answer. Any other call of the group withdraws that. A barrier is no such
+ * call: its timeout is an outcome, and the next one begins a new barrier. */
 TR_API uint32_t tr_group_rank(const struct tr_group *group);
 TR_API uint32_t tr_group_world(const struct tr_group *group);
 
 /* Replaces values[count] on every rank by their sum over ranks, in the order of ranks. Every rank
  * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. After
- * a failure the values are what they were; after TR_ETIMEDOUT the same call may be made again.
+ * a failure the values are what they were. After TR_ETIMEDOUT the call may be made again with the
+ * same values: those that were given first are what is added up.
  * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the sentence says the bound. */
 TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
                            int64_t timeout_ns);

@@ -124,6 +124,12 @@ tests_actors_test_keeper_SOURCES = tests/actors/test_keeper.c tests/actors/sprea
     tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
     tests/seeds.h
 tests_actors_test_keeper_LDADD = $(actors_libs) $(test_libs)
+check_PROGRAMS += tests/actors/test_group_calls
+TESTS += tests/actors/test_group_calls
+tests_actors_test_group_calls_SOURCES = tests/actors/test_group_calls.c tests/actors/spread.c \
+    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_group_calls_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_job_end
 TESTS += tests/actors/test_job_end
 tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/spread.c \
