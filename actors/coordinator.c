@@ -19,8 +19,6 @@ static serve *find(uint32_t kind)
         return coordinator_list_members;
     case MSG_BARRIER:
         return coordinator_barrier;
-    case MSG_BARRIER_DONE:
-        return coordinator_barrier_known;
     case MSG_RESTORE:
         return coordinator_restore;
     case MSG_CHECKPOINT_PART:

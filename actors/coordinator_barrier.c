@@ -1,10 +1,20 @@
-/* Barriers: all ranks, or a deadline; one outcome for all, and the same one for repeats. */
+/*
+ * Barriers: all ranks, or a deadline; one outcome for all, and the same one for repeats.
+ *
+ * A coordinator that was started again does not know how the barriers of its era ended. Each
+ * reducer says what it knows when it joins (msg_join), and a deadline decides nothing before all of
+ * them have: one may have passed the barrier that another, whose answer was lost, comes to again.
+ * Until then that one's call times out by itself, and it asks for the outcome.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "actors/coordinator_state.h"
 #include "runtime/timer.h"
+
+/* How often it is looked whether all have joined. */
+#define UNDECIDED_NS UINT64_C(20000000)
 
 /* Instances of one name that are open at once: after a deadline ranks may be apart by a few. */
 #define OPEN_MAX 16u
@@ -129,9 +139,22 @@ static void finish(struct actor *self, struct barrier *barrier, int status)
     free(barrier);
 }
 
+static bool all_have_joined(const struct coordinator *state, uint32_t count)
+{
+    uint32_t rank = 0;
+    while (rank < count &&
+           !address_is_none(coordinator_member_address(state, MSG_ROLE_REDUCER, rank)))
+        rank++;
+    return rank == count;
+}
+
 static void expire(struct actor *self, void *arg)
 {
-    finish(self, arg, TR_ETIMEDOUT);
+    struct barrier *barrier = arg;
+    if (barrier->name->era != 0 && !all_have_joined(actor_state(self), barrier->count))
+        timer_start(self, &barrier->timer, actor_now_ns(self) + UNDECIDED_NS, expire, barrier);
+    else
+        finish(self, barrier, TR_ETIMEDOUT);
 }
 
 static int open_barrier(struct barrier_name *name, const struct msg_barrier *head,
@@ -208,29 +231,37 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     return 0;
 }
 
-/* Who sends it came to the barrier, and maybe another that did not hear how it ended. */
-int coordinator_barrier_known(struct actor *self, struct message *message, struct error *error)
+static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint64_t sequence,
+                         int status, struct error *error)
 {
-    struct coordinator *state = actor_state(self);
-    const struct msg_barrier_done *head = message_head(message);
     struct barrier_name *name;
     int known;
-    int rv = head->era == 0 || head->era != state->era
-                 ? 0
-                 : find_name(state, head->name, head->era, &name, error);
-    if (rv == 0 && head->era != 0 && head->era == state->era &&
-        !find_outcome(name, head->sequence, &known)) {
-        struct barrier *open = name->open;
-        while (open != NULL && open->sequence != head->sequence)
-            open = open->next;
-        int status = head->status == 0 ? 0 : TR_ETIMEDOUT;
-        if (open != NULL)
-            finish(self, open, status);
-        else
-            note_outcome(name, head->sequence, status);
-    }
-    if (rv == 0)
-        message_release(self, message);
+    int rv = find_name(actor_state(self), called, era, &name, error);
+    if (rv != 0 || find_outcome(name, sequence, &known))
+        return rv;
+    struct barrier *open = name->open;
+    while (open != NULL && open->sequence != sequence)
+        open = open->next;
+    if (open != NULL)
+        finish(self, open, status);
+    else
+        note_outcome(name, sequence, status);
+    return 0;
+}
+
+int coordinator_learn_barriers(struct actor *self, const struct msg_join *head,
+                               struct error *error)
+{
+    const struct coordinator *state = actor_state(self);
+    int rv = 0;
+    if (head->era == 0 || head->era < state->era)
+        return 0;
+    /* The one that was passed first: what ended before a later one would count as given up. */
+    if (head->passed_sequence != 0)
+        rv = learn_outcome(self, head->era, head->passed_name, head->passed_sequence, 0, error);
+    if (rv == 0 && head->over_sequence > head->passed_sequence)
+        rv = learn_outcome(self, head->era, head->over_name, head->over_sequence, TR_ETIMEDOUT,
+                           error);
     return rv;
 }
 

@@ -176,7 +176,9 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     struct message *reply = message_create(self, MSG_JOINED);
     if (reply == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
-    if (!stands_at(*at, head->role, head->rank))
+    if (head->role == MSG_ROLE_REDUCER)
+        rv = coordinator_learn_barriers(self, head, error);
+    if (rv == 0 && !stands_at(*at, head->role, head->rank))
         rv = add(self, state, head, at, from, error);
     if (rv != 0) {
         message_release(self, reply);

@@ -67,7 +67,6 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
 int coordinator_epoch_done(struct actor *self, struct message *request, struct error *error);
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error);
 
-int coordinator_barrier_known(struct actor *self, struct message *message, struct error *error);
 int coordinator_restore(struct actor *self, struct message *request, struct error *error);
 int coordinator_save_part(struct actor *self, struct message *request, struct error *error);
 int coordinator_save_known(struct actor *self, struct message *message, struct error *error);
@@ -85,6 +84,11 @@ void coordinator_note_told(struct actor *self, uint32_t rank);
 
 /* It came anew, and hears of the end in the answer; which is on its way, so nobody is stopped. */
 void coordinator_note_refused(struct coordinator *state, uint32_t rank);
+
+/* Takes over what a reducer knows of the barriers of its era, before it is a member: a barrier of
+ * an era is not given up before all its reducers are. */
+int coordinator_learn_barriers(struct actor *self, const struct msg_join *head,
+                               struct error *error);
 
 /* Ends everything of eras before the present one with TR_EROLLBACK. */
 void coordinator_end_barriers(struct actor *self);

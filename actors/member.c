@@ -120,6 +120,10 @@ static void found(struct actor *self, void *arg, int status, struct address addr
             .seen = member->seen,
             .plan = member->plan != NULL ? member->plan->marks.plan : 0,
             .graph = member->plan != NULL ? member->plan->marks.graph : 0,
+            .passed_name = member->passed_name,
+            .passed_sequence = member->passed_sequence,
+            .over_name = member->over_name,
+            .over_sequence = member->over_sequence,
         };
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
     }

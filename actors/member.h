@@ -31,8 +31,9 @@ struct member {
     struct address root;
     struct address coordinator; /* none: not joined */
     uint32_t era;      /* the job's, as of the last joining */
-    uint32_t restored; /* what msg_join says; a reducer's business */
+    uint32_t restored; /* what msg_join says; a reducer's business, as all of these */
     uint32_t seen;
+    uint64_t passed_name, passed_sequence, over_name, over_sequence;
     /* May be NULL: the first time and after each restart of the coordinator. */
     void (*joined)(struct actor *self, struct member *member);
     /* Below: member.c's. */

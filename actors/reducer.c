@@ -189,7 +189,7 @@ static bool is_repeat(const struct operation *op, const struct msg_group_request
     if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
         return false;
     const struct msg_group_request *asked = (const void *)op->request->head;
-    return head->operation == op->kind && head->value == asked->value &&
+    return head->operation == asked->operation && head->value == asked->value &&
            head->count == asked->count;
 }
 
@@ -333,22 +333,16 @@ void reducer_tell_end(struct actor *self)
     (void)actor_send(self, r->member.coordinator, message);
 }
 
-/* A coordinator that was started again is notified of what it cannot know. */
+/* A coordinator that was started again is notified of what it cannot know. Barriers are not among
+ * it: what this rank knows of them came with its joining. */
 static void tell_outcome(struct actor *self, const struct reducer *r)
 {
     struct message *message = NULL;
     if (r->refused.sequence != 0 && r->refused.era == r->era && r->era != 0)
         message = message_create(self, MSG_CHECKPOINT_DONE);
-    if (message != NULL) {
-        *(struct msg_checkpoint_done *)message_head(message) = r->refused;
-        (void)actor_send(self, r->member.coordinator, message);
-        message = NULL;
-    }
-    if (r->outcome.sequence != 0 && r->outcome.era == r->era && r->era != 0)
-        message = message_create(self, MSG_BARRIER_DONE);
     if (message == NULL)
         return;
-    *(struct msg_barrier_done *)message_head(message) = r->outcome;
+    *(struct msg_checkpoint_done *)message_head(message) = r->refused;
     (void)actor_send(self, r->member.coordinator, message);
 }
 

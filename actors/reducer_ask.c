@@ -74,7 +74,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->era = r->member.restored = head->era;
     r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
     r->reductions = r->barriers = r->passed = 0;
-    r->outcome = (struct msg_barrier_done){ 0 };
+    r->member.passed_sequence = r->member.over_sequence = 0;
     r->saves = 0;
     r->refused = (struct msg_checkpoint_done){ 0 };
     standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
@@ -94,13 +94,16 @@ static void pass(struct actor *self, uint64_t sequence, int status)
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
     r->barriers = sequence > r->barriers ? sequence : r->barriers + 1;
-    r->outcome = (struct msg_barrier_done){ .name = asked->value, .sequence = r->barriers,
-                                            .era = r->era, .status = status };
-    r->passed += status == 0;
-    if (status == 0)
-        reply_done(self, 0);
-    else
+    r->member.over_name = asked->value;
+    r->member.over_sequence = r->barriers;
+    if (status != 0) {
         reducer_end(self, status);
+        return;
+    }
+    r->passed++;
+    r->member.passed_name = asked->value;
+    r->member.passed_sequence = r->barriers;
+    reply_done(self, 0);
 }
 
 void reducer_barrier_begin(struct actor *self)

@@ -100,7 +100,6 @@ struct reducer {
     uint64_t reductions; /* of the era that are done here */
     uint64_t barriers;   /* that are over here */
     uint64_t passed;     /* of those the ones that all came to */
-    struct msg_barrier_done outcome; /* of the last barrier; sequence 0: none */
     uint64_t saves;      /* of the era that were answered here */
     struct msg_checkpoint_done refused; /* the last that failed; sequence 0: none did */
     bool finished; /* the job is over, as far as this rank is concerned */

@@ -33,7 +33,8 @@
 #define FIELDS_msg_loader_close(S, D, F) S(loader)
 #define FIELDS_msg_batch_request(S, D, F) S(loader) S(batch) S(epoch)
 #define FIELDS_msg_batch_reply(S, D, F) S(loader) S(batch) S(bytes) S(epoch)
-#define FIELDS_msg_join(S, D, F) S(role) S(rank) S(era) S(seen) S(plan) S(graph)
+#define FIELDS_msg_join(S, D, F) S(role) S(rank) S(era) S(seen) S(plan) S(graph) \
+    S(passed_name) S(passed_sequence) S(over_name) S(over_sequence)
 #define FIELDS_msg_joined(S, D, F) S(rank) S(era)
 #define FIELDS_msg_members_request(S, D, F) S(role)
 #define FIELDS_msg_members_reply(S, D, F) S(count)

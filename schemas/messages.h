@@ -328,6 +328,11 @@ struct msg_join {
     uint32_t seen; /* the newest era that it heard of */
     uint64_t plan;  /* marks of its plan, which are the coordinator's */
     uint64_t graph;
+    /* Barriers of `era` as a reducer knows them, for a coordinator that was started again: the last
+     * that all came to, and the last that is over, which timed out where it is a later one. Names
+     * and sequences; sequence 0: none. */
+    uint64_t passed_name, passed_sequence;
+    uint64_t over_name, over_sequence;
 };
 
 struct msg_joined {
@@ -352,9 +357,7 @@ struct msg_barrier {
     uint32_t era; /* 0: the barrier is of no era */
 };
 
-/* The outcome: of that sequence, or, where it timed out, of all that ended up to a later one. Also
- * to the coordinator, as a plain message: one that was started again learns how the last barrier
- * that a member came to had ended. */
+/* The outcome: of that sequence, or, where it timed out, of all that ended up to a later one. */
 struct msg_barrier_done {
     uint64_t name;
     uint64_t sequence;

@@ -26,7 +26,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
             memcpy(asker->reply, message_body(reply), asker->reply_bytes);
         message_release(self, reply);
     }
-    actor_exit(self, 0);
+    if (!asker->stays)
+        actor_exit(self, 0);
 }
 
 static int start(struct actor *self, const void *arg)

@@ -26,6 +26,7 @@ struct asker {
     const void *body;
     size_t body_bytes;
     uint64_t timeout_ns; /* 0: a minute */
+    bool stays;              /* the actor that asks lives on, as one that joins does */
     uint32_t alloc_fail_ppm; /* from the request on, until the answer */
     /* The answer. */
     bool answered;

@@ -416,9 +416,59 @@ static void who_is_behind_learns_how_far(void **unused)
     asker_close(asker);
 }
 
+static void join_era(struct asker *asker, struct msg_join head)
+{
+    head.role = MSG_ROLE_REDUCER;
+    head.era = head.seen = 1;
+    asker->stays = true;
+    assert_int_equal(asker_ask(asker, MSG_JOIN, &head, sizeof head, NULL, 0), 0);
+    asker->stays = false;
+    assert_int_equal(asker->reply_kind, MSG_JOINED);
+}
+
+/* 0, or what the barrier ended with, for that rank. */
+static int come_to(struct asker *asker, uint32_t rank, uint64_t name, uint64_t sequence)
+{
+    const struct msg_barrier head = { .name = name, .sequence = sequence, .rank = rank, .count = 2,
+                                      .era = 1 };
+    int rv = asker_ask(asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
+    return rv != 0 ? rv : barrier_done(asker)->status;
+}
+
+/* A rank passed a barrier, and the answer to the other died with the coordinator. The next
+ * coordinator knows nothing of it, so a deadline decides nothing before both have joined. */
+static void a_restarted_coordinator_gives_up_nothing_that_was_passed(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct asker asker;
+        asker_open(&asker, seed, seed % 2 != 0);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        join_era(&asker, (struct msg_join){ .rank = 0 });
+        asker.timeout_ns = MS;
+        for (uint32_t i = 0; i < seed % 3 + 1; i++)
+            assert_int_equal(come_to(&asker, 0, 7, 1), TR_ETIMEDOUT);
+        asker.timeout_ns = 100 * MS;
+        /* The first also gave up the next one since, of another name. */
+        join_era(&asker, (struct msg_join){ .rank = 1, .passed_name = 7, .passed_sequence = 1,
+                                            .over_name = 8, .over_sequence = 2 });
+        assert_int_equal(come_to(&asker, 0, 7, 1), 0);
+        assert_int_equal(come_to(&asker, 0, 8, 2), TR_ETIMEDOUT);
+        /* With all there a deadline decides. */
+        asker.timeout_ns = MS;
+        assert_int_equal(come_to(&asker, 0, 9, 3), TR_ETIMEDOUT);
+        env_sim_run(asker.env, NULL, NULL, env_sim_now_ns(asker.env) + ENV_SECOND_NS);
+        asker.timeout_ns = 600 * ENV_SECOND_NS;
+        assert_int_equal(come_to(&asker, 1, 9, 3), TR_ETIMEDOUT);
+        asker_close(&asker);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_restarted_coordinator_gives_up_nothing_that_was_passed),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(who_is_behind_learns_how_far),
         cmocka_unit_test(the_end_of_the_job_ends_everybody_once),
