@@ -1,6 +1,7 @@
 /* Which nodes of a set are one trainer's. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/internal.h"
 #include "partition/deal.h"
@@ -11,19 +12,22 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     struct tr_graph *graph = nodes->graph;
     struct error error = { 0 };
     char *own = NULL;
+    uint32_t checksum;
     uint32_t named = tr_graph_deal_trainers(graph);
     if (path == NULL && named != world)
         return session_failf(graph->session, TR_ENOENT, "the graph has a deal for %u trainers, not "
                              "for %u; partition it with --trainers %u, or give the file of a deal",
                              named, world, world);
-    if (path == NULL) {
-        own = store_deal_path(graph->store, nodes->ntype);
-        if (own == NULL)
-            return session_failf(graph->session, TR_ENOMEM, "no memory for a file's name");
+    own = store_deal_path(graph->store, nodes->ntype);
+    if (own == NULL)
+        return session_failf(graph->session, TR_ENOMEM, "no memory for a file's name");
+    if (path == NULL)
         path = own;
-    }
+    /* Only the deal that lies beside the partition book is summed there. */
+    bool summed = strcmp(path, own) == 0 &&
+                  store_deal_checksum(graph->store, nodes->ntype, &checksum);
     int rv = deal_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
-                       &error);
+                       summed ? &checksum : NULL, &error);
     free(own);
     return rv == 0 ? 0 : session_fail(graph->session, &error);
 }

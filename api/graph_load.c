@@ -1,10 +1,12 @@
 /* What a process has of a graph: the book and what it says of tables, its own partitions in
  * memory, and those that others on its host serve as mapped files. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/internal.h"
 #include "runtime/crew.h"
+#include "runtime/log.h"
 
 static int fill_meta(struct tr_graph *graph, const char *path, struct error *error)
 {
@@ -59,6 +61,11 @@ static bool is_near(const struct tr_graph *graph, uint32_t part)
     return false;
 }
 
+static enum partition_check check_of(const struct tr_graph *graph)
+{
+    return graph->session->options.verify_files ? PARTITION_CHECK_ALL : PARTITION_CHECK_COPIES;
+}
+
 static int load_part(struct tr_graph *graph, uint32_t part, const struct partition_load *what,
                      struct error *error)
 {
@@ -75,7 +82,8 @@ static int load_parts(struct tr_graph *graph, struct error *error)
     const struct tr_session_options *o = &graph->session->options;
     /* No helper threads, no harm: then this thread reads alone. */
     struct parallel *parallel = crew_parallel_create(o->loops - 1);
-    struct partition_load what = { .features = true, .degrees = true, .parallel = parallel };
+    struct partition_load what = { .check = check_of(graph), .features = true, .degrees = true,
+                                   .parallel = parallel };
     int rv = 0;
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++) {
         bool own = is_own(graph, p);
@@ -90,11 +98,28 @@ static int load_parts(struct tr_graph *graph, struct error *error)
     return rv;
 }
 
+int tr_graph_has_checksums(const struct tr_graph *graph)
+{
+    return store_has_checksums(graph->store);
+}
+
+static void note_unchecked(const struct tr_graph *graph, const char *path)
+{
+    const struct tr_session_options *o = &graph->session->options;
+    char line[LOG_LINE_MAX];
+    if (o->log == NULL || store_has_checksums(graph->store))
+        return;
+    snprintf(line, sizeof line, "%s: an older version wrote it without checksums: its files are "
+             "loaded unchecked; partition again to have them", path);
+    o->log(o->log_arg, LOG_LEVEL_WARN, line);
+}
+
 int graph_load(struct tr_graph *graph, const char *path, struct error *error)
 {
     int rv = store_open(path, &graph->store, error);
     if (rv != 0)
         return rv;
+    note_unchecked(graph, path);
     graph->book = store_book(graph->store);
     rv = graph_make_plan(graph, error);
     if (rv != 0)
@@ -117,8 +142,8 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
 
 int graph_map_parts(struct tr_graph *graph)
 {
-    const struct partition_load what = { .mode = PARTITION_MAP, .features = true,
-                                         .degrees = true };
+    const struct partition_load what = { .mode = PARTITION_MAP, .check = check_of(graph),
+                                         .features = true, .degrees = true };
     struct error error = { 0 };
     struct graph_port *port;
     int rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */

@@ -17,7 +17,7 @@ libtr_bench_la_SOURCES = \
     bench/bench_roundtrip.c \
     bench/bench_sampling.c \
     bench/bench_step.c \
-    bench/bench_topology.c \
+    bench/bench_load.c bench/bench_topology.c \
     bench/benches.h \
     bench/biggraph.c bench/biggraph.h \
     bench/child.c bench/child.h \

@@ -13,7 +13,6 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/fail.h"
-#include "cli/job_key.h"
 #include "cli/wakeups.h"
 #include "cli/words.h"
 
@@ -78,22 +77,10 @@ static int hold(struct child_process *child, struct wakeups *wakeups)
     return number != 0 ? EXIT_SIGNAL + number : code;
 }
 
-/* The key of the job stands in the input that is held; the program finds it by a path. */
-static int take_key(struct job_key *key, struct words *environment, struct error *error)
-{
-    int rv = job_key_find(key, error);
-    if (rv == 0 && key->path != NULL)
-        words_addf(environment, JOB_KEY_VARIABLE "=%s", key->path);
-    return rv == 0 && words_failed(environment)
-               ? error_set(error, TR_ENOMEM, "no memory for the path of a key")
-               : rv;
-}
-
 static int run(const struct invocation *invocation, const void *values)
 {
     (void)values;
-    struct words words = {0}, environment = {0};
-    struct job_key key;
+    struct words words = {0};
     struct wakeups wakeups;
     struct child_process child;
     struct error error = {0};
@@ -105,12 +92,10 @@ static int run(const struct invocation *invocation, const void *values)
         return fail(invocation, &error);
     }
     int code = EXIT_FAILED;
-    int rv = take_key(&key, &environment, &error);
-    if (rv == 0)
-        rv = wakeups_start(&wakeups, &error);
+    int rv = wakeups_start(&wakeups, &error);
     if (rv == 0) {
-        const struct child_start start = {.words = words.list, .environment = environment.list,
-                                          .orphan_signal = SIGKILL, .inherit = true};
+        const struct child_start start = {
+            .words = words.list, .orphan_signal = SIGKILL, .inherit = true};
         rv = child_start(&child, &start, &error);
         if (rv == 0) {
             code = hold(&child, &wakeups);
@@ -119,8 +104,6 @@ static int run(const struct invocation *invocation, const void *values)
         wakeups_stop(&wakeups);
     }
     words_fini(&words);
-    words_fini(&environment);
-    job_key_fini(&key);
     return rv == 0 ? code : fail(invocation, &error);
 }
 

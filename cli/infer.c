@@ -21,6 +21,7 @@ struct infer_values {
     uint64_t threads;
     uint64_t loops;
     bool map;
+    bool verify;
     bool json;
     bool quiet;
 };
@@ -42,6 +43,8 @@ static const struct option_spec OPTIONS[] = {
      .max = 1024, .help = "event loops, each on a thread; 0: one a processor"},
     {.name = "map", .kind = OPTION_FLAG, .offset = AT(map),
      .help = "serve from mapped files: slower, less memory"},
+    {.name = "verify", .kind = OPTION_FLAG, .offset = AT(verify),
+     .help = "with --map: compare the files with their checksums first"},
     OPTION_ROW_JSON(struct infer_values),
     OPTION_ROW_QUIET(struct infer_values),
     OPTION_ROW_END,
@@ -136,7 +139,8 @@ static int run(const char *graph, const struct infer_values *values, struct work
     struct run_job job = {0};
     const struct run_job_layout layout = {.threads = (uint32_t)values->threads,
                                       .loops = (uint32_t)values->loops,
-                                      .map_files = values->map};
+                                      .map_files = values->map,
+                                      .verify_files = values->verify};
     const struct run_job_hooks hooks = {.cancel = &work->cancel};
     int rv = run_folder_find(&folder, files_posix, values->run, error);
     if (rv != 0)

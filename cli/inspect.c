@@ -114,6 +114,7 @@ static int report_store(struct report *report, struct store *store, struct error
     report_real(report, "node_balance", "node balance (largest / mean)", inspection.node_balance);
     report_real(report, "edge_balance", "edge balance (largest / mean)", inspection.edge_balance);
     report_bytes(report, "bytes", "files", inspection.file_bytes);
+    report_flag(report, "checksums", "checksums", store_has_checksums(store));
     report_types(report, &book->types, book->num_nodes, book->num_edges);
     report_book_tables(report, inspection.file);
     report_parts(report, &inspection);

@@ -35,6 +35,7 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.direct = !layout->messages;
     options.codec = layout->codec;
     options.map_files = layout->map_files;
+    options.verify_files = layout->verify_files;
     options.memory_bytes_max = layout->memory_bytes;
     if (layout->process != NULL)
         process_session(layout->process, &options);
@@ -320,6 +321,9 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         session_failed(job->session, rv, error);
         goto failed;
     }
+    if (layout->process == NULL && !tr_graph_has_checksums(job->graph))
+        fprintf(stderr, "troupe: %s: an older version wrote it without checksums: its files are "
+                "loaded unchecked; partition again to have them\n", graph);
     rv = check_homogeneous(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;

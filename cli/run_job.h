@@ -29,6 +29,7 @@ struct run_job_layout {
     bool messages;    /* no direct reads */
     bool codec;
     bool map_files;
+    bool verify_files;
     uint64_t memory_bytes;
 };
 

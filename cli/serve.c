@@ -20,6 +20,7 @@
 struct serve_values {
     struct process_values process;
     bool map;
+    bool verify;
     bool verbose;
 };
 
@@ -35,6 +36,8 @@ static const struct option_spec OPTIONS[] = {
     PROCESS_OPTION_ROWS(struct serve_values, process),
     {.name = "map", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, map),
      .help = "serve from mapped files instead of memory"},
+    {.name = "verify", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verify),
+     .help = "with --map: compare the files with their checksums first"},
     {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verbose),
      .help = "log more than what went wrong"},
     OPTION_ROW_END,
@@ -62,6 +65,7 @@ static int open_graph(struct serving *serving, struct error *error)
     tr_session_options_init(&options);
     process_session(&serving->process, &options);
     options.map_files = serving->values->map;
+    options.verify_files = serving->values->verify;
     options.log = log_line;
     options.log_arg = serving;
     int rv = tr_session_open(&options, &serving->session);

@@ -61,6 +61,7 @@ struct train_values {
     bool messages;
     bool codec;
     bool map;
+    bool verify;
     bool replace;
     bool json;
     bool quiet;

@@ -113,6 +113,8 @@ const struct option_spec train_options[] = {
      .help = "encode and verify each message as a link would"},
     {.name = "map", .kind = OPTION_FLAG, .offset = AT(map),
      .help = "serve from mapped files: slower, less memory"},
+    {.name = "verify", .kind = OPTION_FLAG, .offset = AT(verify),
+     .help = "with --map: compare the files with their checksums first"},
     {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),
      .help = "replace the run that RUNDIR holds"},
     OPTION_ROW_JSON(struct train_values),
@@ -182,6 +184,7 @@ int train_configure(const struct train_values *values, struct run_config *config
         .messages = values->messages,
         .codec = values->codec,
         .map_files = values->map,
+        .verify_files = values->verify,
         .memory_bytes = values->memory,
     };
     choose_model(values, &config->model);

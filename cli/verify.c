@@ -1,6 +1,6 @@
 /*
- * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of, or
- * that checkpoints are whole.
+ * `troupe verify`: proves that a directory of partitions holds exactly the graph it was made of, that
+ * its files are those that were written, or that checkpoints are whole.
  */
 #include <stddef.h>
 #include <string.h>
@@ -10,7 +10,12 @@
 #include "cli/fail.h"
 #include "cli/report.h"
 #include "cli/work.h"
+#include "partition/store.h"
 #include "partition/verify.h"
+#include "runtime/crew.h"
+
+/* Threads that sum beside the first: files come no faster than a few can sum them. */
+#define SUMMING_THREADS 3
 
 struct verify_values {
     bool undirected;
@@ -28,7 +33,7 @@ static const struct option_spec OPTIONS[] = {
     {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
      .help = "of an edge list: as it was partitioned"},
     {.name = "some", .kind = OPTION_FLAG, .offset = AT(some),
-     .help = "of checkpoints: parts that are not here are on other hosts"},
+     .help = "what is not here of partitions or checkpoints is on other hosts"},
     OPTION_ROW_JSON(struct verify_values),
     OPTION_ROW_QUIET(struct verify_values),
     OPTION_ROW_END,
@@ -70,6 +75,47 @@ static int show_graph(const struct verify_values *values, const struct verify_re
     return report_print(&report, error);
 }
 
+struct summing {
+    struct work *work;
+    uint32_t num_parts;
+};
+
+static int show_part(void *arg, uint32_t part, struct error *error)
+{
+    struct summing *summing = arg;
+    if (cancel_asked(&summing->work->cancel))
+        return error_set(error, TR_ECANCELED, "verifying was cancelled");
+    progress_step(&summing->work->progress, "checksums", "", part, summing->num_parts);
+    return 0;
+}
+
+static int check_sums(const struct invocation *invocation, const struct verify_values *values,
+                      struct work *work, struct store_checked *checked, struct error *error)
+{
+    struct store *store;
+    int rc = store_open(invocation->operands[0], &store, error);
+    if (rc < 0)
+        return rc;
+    struct summing summing = {.work = work, .num_parts = store_book(store)->num_parts};
+    struct parallel *parallel = crew_parallel_create(SUMMING_THREADS);
+    rc = store_check_files(store, values->some, parallel, show_part, &summing, checked, error);
+    crew_parallel_destroy(parallel);
+    store_close(store);
+    return rc;
+}
+
+static int show_sums(const struct verify_values *values, const struct store_checked *checked,
+                     struct error *error)
+{
+    struct report report;
+    report_init(&report, values->json);
+    report_flag(&report, "whole", "whole", true);
+    report_count(&report, "files", "files", checked->num_files);
+    report_count(&report, "elsewhere", "partitions not here", checked->elsewhere);
+    report_bytes(&report, "bytes", "read", checked->bytes);
+    return report_print(&report, error);
+}
+
 static int show_checkpoints(const struct verify_values *values,
                             const struct checkpoints_found *found, struct error *error)
 {
@@ -93,6 +139,15 @@ static int verify_graph(const struct invocation *invocation, const struct verify
     return rc == 0 ? show_graph(values, &result, error) : rc;
 }
 
+static int verify_sums(const struct invocation *invocation, const struct verify_values *values,
+                       struct work *work, struct error *error)
+{
+    struct store_checked checked;
+    int rc = check_sums(invocation, values, work, &checked, error);
+    progress_end(&work->progress);
+    return rc == 0 ? show_sums(values, &checked, error) : rc;
+}
+
 static int verify_checkpoints(const struct invocation *invocation,
                               const struct verify_values *values, struct work *work,
                               struct error *error)
@@ -103,23 +158,26 @@ static int verify_checkpoints(const struct invocation *invocation,
     return rc == 0 ? show_checkpoints(values, &found, error) : rc;
 }
 
-/* One operand is of checkpoints, which need nothing beside them. */
+/* A partitioned graph is named by its book, anything else that stands alone is checkpoints. */
+static bool names_book(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
 static int check_operands(const struct invocation *invocation, const struct verify_values *values,
                           struct error *error)
 {
     const char *path = invocation->operands[0];
     bool alone = invocation->num_operands == 1;
-    size_t length = strlen(path);
-    if (alone && length > 5 && strcmp(path + length - 5, ".json") == 0)
-        return error_set(error, TR_EINVAL, "%s: something is missing: give the RAW or FILE that it "
-                         "was made of", path);
     if (!alone && checkpoints_named(path))
         return error_set(error, TR_EINVAL, "%s: checkpoints are verified alone", path);
     if (alone && (values->undirected || values->num_nodes != 0))
-        return error_set(error, TR_EINVAL, "%s: --undirected and --num-nodes are of edge lists, "
-                         "not of checkpoints", path);
+        return error_set(error, TR_EINVAL, "%s: --undirected and --num-nodes are of edge lists; "
+                         "give the one that it was made of", path);
     if (!alone && values->some)
-        return error_set(error, TR_EINVAL, "%s: --some is of checkpoints, not of graphs", path);
+        return error_set(error, TR_EINVAL, "%s: --some is of what is verified alone; a graph is "
+                         "compared as a whole", path);
     return 0;
 }
 
@@ -134,22 +192,27 @@ static int run(const struct invocation *invocation, const void *opaque)
     rc = work_begin(&work, values->quiet, &error);
     if (rc < 0)
         return fail(invocation, &error);
-    rc = invocation->num_operands == 1 ? verify_checkpoints(invocation, values, &work, &error)
-                                       : verify_graph(invocation, values, &work, &error);
+    if (invocation->num_operands == 2)
+        rc = verify_graph(invocation, values, &work, &error);
+    else if (names_book(invocation->operands[0]))
+        rc = verify_sums(invocation, values, &work, &error);
+    else
+        rc = verify_checkpoints(invocation, values, &work, &error);
     work_end(&work);
     return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {
     "troupe verify parts/graph.json raw",
+    "troupe verify parts/graph.json",
     "troupe verify run/checkpoints",
     NULL,
 };
 
 const struct command command_verify = {
     .name = "verify",
-    .summary = "Prove that a partitioned graph equals its raw graph, or that checkpoints are whole",
-    .operands = "DIR/NAME.json RAW|FILE, or CHECKPOINTS",
+    .summary = "Prove that a partitioned graph equals its raw graph, or that files are whole",
+    .operands = "DIR/NAME.json [RAW|FILE], or CHECKPOINTS",
     .operands_min = 1,
     .operands_max = 2,
     .options = OPTIONS,

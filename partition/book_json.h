@@ -17,12 +17,16 @@
 
 #include "graph/part.h"
 #include "partition/book.h"
+#include "partition/checksums.h"
 #include "runtime/error.h"
 #include "runtime/files.h"
 
 #define BOOK_FORMAT_VERSION 1
 /* (type, partition) pairs, of about 50 bytes each: what fits in JSON_FILE_BYTES_MAX. */
 #define BOOK_RANGES_MAX ((uint64_t)4 << 20)
+#define BOOK_RANGE_BYTES 50
+/* The checksum of one array of one partition: eight digits and what parts them. */
+#define BOOK_CHECKSUM_BYTES 9
 /* Tables of features; each is a file in each partition. */
 #define BOOK_TABLES_MAX 65536
 
@@ -46,6 +50,7 @@ struct book_file {
     uint32_t num_trainers;  /* 0: no trainers were named, no deal is stored */
     char *train_mask;       /* the table that named who is dealt; NULL: PARTITION_TRAIN_MASK */
     char **part_folders;    /* [num_parts], relative to the file's folder */
+    struct checksums checksums; /* of the arrays; none in folders of older versions */
 };
 
 /* Bytes of one row; 0 for a width of zero. */

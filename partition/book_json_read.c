@@ -29,6 +29,7 @@ void book_file_fini(struct book_file *file)
     free(file->part_folders);
     free(file->column_tables);
     free(file->train_mask);
+    checksums_fini(&file->checksums);
     book_fini(&file->book);
     *file = (struct book_file){ 0 };
 }
@@ -382,6 +383,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_tables(&own, false, file, error);
     if (rv == 0)
         rv = read_tables(&own, true, file, error);
+    if (rv == 0)
+        rv = checksums_take(&file->checksums, &own, file->book.num_parts, error);
     return rv;
 }
 
@@ -420,13 +423,33 @@ static int read_book(const struct json_field *root, struct book *book, struct er
     return rv;
 }
 
+/* The document, compared with its own sum before any of it is used: what a wrong byte made of it is
+ * not worth a better message. */
+static int read_document(struct files *files, const char *path, json_t **document,
+                         struct json_field *root, struct error *error)
+{
+    char *text;
+    size_t size;
+    int rv = files_read_all(files, path, JSON_FILE_BYTES_MAX, &text, &size, error);
+    if (rv != 0)
+        return rv;
+    rv = json_parse_document(path, text, size, document, root, error);
+    if (rv == 0) {
+        rv = checksums_check_seal(root, text, size, error);
+        if (rv != 0)
+            json_decref(*document);
+    }
+    free(text);
+    return rv;
+}
+
 int book_file_read(struct book_file *file, struct files *files, const char *path,
                    struct error *error)
 {
     json_t *document = NULL;
     struct json_field root;
     *file = (struct book_file){ 0 };
-    int rv = json_load_document(files, path, &document, &root, error);
+    int rv = read_document(files, path, &document, &root, error);
     if (rv != 0)
         return rv;
     rv = read_book(&root, &file->book, error);

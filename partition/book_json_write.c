@@ -1,5 +1,6 @@
 #include "partition/book_json.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,6 +109,10 @@ static json_t *make_own(const struct book_file *file)
     json_object_set_new(own, "column_tables", columns);
     json_object_set_new(own, "node_data", make_tables(file, false));
     json_object_set_new(own, "edge_data", make_tables(file, true));
+    if (checksums_known(&file->checksums) && checksums_put(&file->checksums, own) != 0) {
+        json_decref(own);
+        return NULL;
+    }
     return own;
 }
 
@@ -155,6 +160,11 @@ int book_file_write(const struct book_file *file, struct files *files, const cha
 {
     json_t *root = make_root(file);
     char *text = is_whole(root, &file->book) ? json_dumps(root, JSON_INDENT(4)) : NULL;
+    if (text != NULL && checksums_known(&file->checksums)) {
+        bool sealed = checksums_seal(text, strlen(text));
+        assert(sealed);
+        (void)sealed;
+    }
     int rv = text == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to write it, or a name "
                                       "that is not UTF-8", path)
                           : files_write_atomic(files, path, text, strlen(text), error);

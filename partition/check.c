@@ -25,6 +25,14 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
                          " fit the partition book",
                          options->num_parts, raw->types.num_ntypes + raw->types.num_etypes,
                          ranges, BOOK_RANGES_MAX);
+    uint64_t arrays = raw->types.num_ntypes * (4 + (uint64_t)options->halo_hops) +
+                      raw->types.num_etypes * UINT64_C(5) + raw->num_tables;
+    uint64_t bytes = ranges * BOOK_RANGE_BYTES + options->num_parts * arrays * BOOK_CHECKSUM_BYTES;
+    if (bytes > JSON_FILE_BYTES_MAX)
+        return error_set(error, TR_ETOOBIG,
+                         "%u partitions of %" PRIu64 " arrays each: the partition book would have "
+                         "%" PRIu64 " bytes, at most %zu are possible; use fewer partitions",
+                         options->num_parts, arrays, bytes, JSON_FILE_BYTES_MAX);
     if (options->trainers > BOOK_TRAINERS_MAX)
         return error_set(error, TR_EINVAL, "%u trainers were asked for: 1 to %d are possible",
                          options->trainers, BOOK_TRAINERS_MAX);

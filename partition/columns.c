@@ -41,7 +41,7 @@ static int append_all(const struct columns *columns, struct npy_writer *writer,
             rv = npy_append(writer, &v, sizeof v, error);
         }
     }
-    return rv == 0 ? npy_finish(writer, error) : rv;
+    return rv;
 }
 
 static int write_globals(const struct columns *columns, const struct scatter *scatter,
@@ -55,6 +55,8 @@ static int write_globals(const struct columns *columns, const struct scatter *sc
                           : npy_create(&writer, job->files, path, "<u8", 1, &total, error);
     if (rv == 0)
         rv = append_all(columns, &writer, error);
+    if (rv == 0)
+        rv = job_finish_array(job, part, &writer, error);
     npy_writer_close(&writer);
     free(path);
     return rv;

@@ -5,6 +5,7 @@
 
 #include "graph/key.h"
 #include "partition/npy.h"
+#include "runtime/crc32c.h"
 
 static uint64_t hash_of(const struct deal *deal)
 {
@@ -63,8 +64,23 @@ static int check_trainers(const struct deal *deal, const char *path, struct erro
     return rv;
 }
 
+static int check_sum(const struct deal *deal, struct npy *npy, uint32_t checksum,
+                     struct error *error)
+{
+    uint32_t sum;
+    int rv = npy_header_checksum(npy, &sum, error);
+    if (rv != 0)
+        return rv;
+    sum = crc32c(sum, deal->trainers, (size_t)deal->num_nodes * sizeof *deal->trainers);
+    if (sum == checksum)
+        return 0;
+    return error_set(error, TR_EFORMAT, "%s: its checksum is %08" PRIx32 ", the partition book "
+                     "says %08" PRIx32 ": the file was damaged or is another one; copy it again, "
+                     "or partition again", npy->file.path, sum, checksum);
+}
+
 int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t num_nodes,
-              uint32_t num_trainers, struct error *error)
+              uint32_t num_trainers, const uint32_t *checksum, struct error *error)
 {
     struct npy npy;
     *deal = (struct deal){ .num_nodes = num_nodes, .num_trainers = num_trainers };
@@ -78,6 +94,8 @@ int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t
         rv = deal->trainers == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
                                     : npy_read_rows(&npy, 0, num_nodes, deal->trainers, error);
     }
+    if (rv == 0 && checksum != NULL)
+        rv = check_sum(deal, &npy, *checksum, error);
     npy_close(&npy);
     if (rv == 0)
         rv = check_trainers(deal, path, error);

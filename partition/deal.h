@@ -24,9 +24,10 @@ struct deal {
 };
 
 /* Reads a deal of that many nodes among that many trainers. TR_EMISMATCH: it is one of another
- * graph or of other trainers; the sentence says what differs. */
+ * graph or of other trainers; the sentence says what differs. checksum: the CRC-32C that the file
+ * must have; NULL: whatever it is. */
 int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t num_nodes,
-              uint32_t num_trainers, struct error *error);
+              uint32_t num_trainers, const uint32_t *checksum, struct error *error);
 void deal_fini(struct deal *deal);
 
 /* Moves nodes from trainers that have more than their share to those that have less: to the next

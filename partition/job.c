@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 int job_step(struct partition_job *job, const char *stage, uint64_t done, uint64_t total,
@@ -29,6 +30,19 @@ char *job_path(const struct partition_job *job, uint32_t part, char *name)
                                     : asprintf(&path, "%s/part%u/%s", job->folder, part, name);
     free(name);
     return length < 0 ? NULL : path;
+}
+
+int job_finish_array(struct partition_job *job, uint32_t part, struct npy_writer *writer,
+                     struct error *error)
+{
+    const char *name = strrchr(writer->file.path, '/') + 1;
+    int rv = npy_finish(writer, error);
+    if (rv != 0)
+        return rv;
+    pthread_mutex_lock(&job->summing);
+    rv = checksums_set(&job->checksums, job->options->num_parts, part, name, writer->checksum);
+    pthread_mutex_unlock(&job->summing);
+    return rv == 0 ? 0 : job_no_memory(error, "the checksums", 0);
 }
 
 int job_no_memory(struct error *error, const char *what, uint64_t bytes)

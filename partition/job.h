@@ -7,6 +7,10 @@
 #ifndef PARTITION_JOB_H
 #define PARTITION_JOB_H
 
+#include <pthread.h>
+
+#include "partition/checksums.h"
+#include "partition/npy.h"
 #include "partition/partition.h"
 
 /* Pieces between which cancellation is asked: a few milliseconds of work each. */
@@ -26,6 +30,8 @@ struct partition_job {
     uint32_t **in_degrees;  /* [ntype][original ID], over all edge types */
     uint32_t **out_degrees;
     struct partition_report *report;
+    struct checksums checksums; /* of the arrays that are finished */
+    pthread_mutex_t summing;    /* over checksums: bodies of parallel loops finish arrays */
 };
 
 /* TR_ECANCELED if somebody asked for the end; else tells how far the stage is. */
@@ -34,6 +40,11 @@ int job_step(struct partition_job *job, const char *stage, uint64_t done, uint64
 
 /* "FOLDER/part<i>/NAME" or with part UINT32_MAX "FOLDER/NAME"; frees name. NULL: no memory. */
 char *job_path(const struct partition_job *job, uint32_t part, char *name);
+
+/* Finishes an array of a partition (UINT32_MAX: of the graph) and keeps its checksum for NAME.json.
+ * Any thread of a parallel loop. */
+int job_finish_array(struct partition_job *job, uint32_t part, struct npy_writer *writer,
+                     struct error *error);
 
 /* Sets TR_ENOMEM with what the memory was for. */
 int job_no_memory(struct error *error, const char *what, uint64_t bytes);

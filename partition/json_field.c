@@ -36,9 +36,16 @@ int json_load_document(struct files *files, const char *path, json_t **document,
     int rv = files_read_all(files, path, JSON_FILE_BYTES_MAX, &text, &size, error);
     if (rv != 0)
         return rv;
+    rv = json_parse_document(path, text, size, document, root, error);
+    free(text);
+    return rv;
+}
+
+int json_parse_document(const char *path, const char *text, size_t size, json_t **document,
+                        struct json_field *root, struct error *error)
+{
     json_error_t why;
     *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
-    free(text);
     if (*document == NULL)
         return error_set(error, TR_EFORMAT, "%s: line %d, column %d: %s; correct the JSON", path,
                          why.line, why.column, why.text);
@@ -46,8 +53,8 @@ int json_load_document(struct files *files, const char *path, json_t **document,
     snprintf(root->path, sizeof root->path, "%s", path);
     if (json_is_object(*document))
         return 0;
-    rv = json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
-                   name_type(json_typeof(*document)));
+    int rv = json_fail(root, error, TR_EFORMAT, "the document must be an object, not %s",
+                       name_type(json_typeof(*document)));
     json_decref(*document);
     *document = NULL;
     return rv;

@@ -29,6 +29,9 @@ struct json_field {
  * failure leaves no document. */
 int json_load_document(struct files *files, const char *path, json_t **document,
                        struct json_field *root, struct error *error);
+/* The same of a text that was read from path. */
+int json_parse_document(const char *path, const char *text, size_t size, json_t **document,
+                        struct json_field *root, struct error *error);
 
 /* field[key] or field[index], of a type. optional: absent gives value NULL and 0. */
 int json_get(const struct json_field *field, const char *key, json_type type,

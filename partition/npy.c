@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/crc32c.h"
+
 static int read_header(struct npy *npy, struct error *error)
 {
     uint8_t *head = malloc(NPY_HEADER_BYTES_MAX + 12);
@@ -54,6 +56,19 @@ int npy_read_rows(struct npy *npy, uint64_t begin, uint64_t count, void *rows,
                          begin, begin + count, npy->num_rows);
     return file_read_at(&npy->file, npy->header.data_offset + begin * npy->row_bytes, rows,
                         (size_t)(count * npy->row_bytes), error);
+}
+
+int npy_header_checksum(struct npy *npy, uint32_t *checksum, struct error *error)
+{
+    size_t size = (size_t)npy->header.data_offset;
+    uint8_t *head = malloc(size);
+    if (head == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory for its header", npy->file.path);
+    int rv = file_read_at(&npy->file, 0, head, size, error);
+    if (rv == 0)
+        *checksum = crc32c(0, head, size);
+    free(head);
+    return rv;
 }
 
 int npy_map(struct npy *npy, const void **data, struct error *error)

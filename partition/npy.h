@@ -81,6 +81,7 @@ struct npy_writer {
     uint64_t shape[NPY_NDIM_MAX];
     uint64_t row_bytes;
     uint64_t bytes;      /* appended so far */
+    uint32_t checksum;   /* CRC-32C of the bytes that left the buffer; of the file when finished */
     uint8_t *buffer;
     size_t buffered;
 };
@@ -90,7 +91,8 @@ struct npy_writer {
 int npy_create(struct npy_writer *writer, struct files *files, const char *path,
                const char *descr, uint32_t ndim, const uint64_t *shape, struct error *error);
 int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error);
-/* Writes what is buffered and the header, checks that as many bytes came as the shape says. */
+/* Writes what is buffered and the header, checks that as many bytes came as the shape says. Then
+ * writer->checksum is that of the whole file. */
 int npy_finish(struct npy_writer *writer, struct error *error);
 /* Closes the file, finished or not. Harmless on a zeroed writer. */
 void npy_writer_close(struct npy_writer *writer);
@@ -98,5 +100,8 @@ void npy_writer_close(struct npy_writer *writer);
 /* A whole array at once: create, append, finish, close. */
 int npy_write(struct files *files, const char *path, const char *descr, uint32_t ndim,
               const uint64_t *shape, const void *data, struct error *error);
+
+/* The CRC-32C of what stands before the elements. */
+int npy_header_checksum(struct npy *npy, uint32_t *checksum, struct error *error);
 
 #endif

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/crc32c.h"
+
 /* Big enough that a system call costs little beside it, small enough for hundreds of types. */
 #define BUFFER_BYTES ((size_t)256 << 10)
 /* Room for the shape of NPY_NDIM_MAX extents of 20 digits; a multiple of NPY_ALIGN. */
 #define HEADER_BYTES 256
 
-static int write_header(struct npy_writer *writer, uint64_t num_rows, struct error *error)
+static int write_header(struct npy_writer *writer, uint64_t num_rows, uint32_t *checksum,
+                        struct error *error)
 {
     char head[HEADER_BYTES];
     memset(head, ' ', sizeof head);
@@ -30,12 +33,14 @@ static int write_header(struct npy_writer *writer, uint64_t num_rows, struct err
     assert((size_t)length < sizeof text);
     memcpy(head + 10, text, (size_t)length);
     head[HEADER_BYTES - 1] = '\n';
+    *checksum = crc32c(0, head, sizeof head);
     return file_write_at(&writer->file, 0, head, sizeof head, error);
 }
 
 int npy_create(struct npy_writer *writer, struct files *files, const char *path,
                const char *descr, uint32_t ndim, const uint64_t *shape, struct error *error)
 {
+    uint32_t unused;
     memset(writer, 0, sizeof *writer);
     assert(strlen(descr) == 3 && ndim <= NPY_NDIM_MAX);
     memcpy(writer->descr, descr, 4);
@@ -51,15 +56,22 @@ int npy_create(struct npy_writer *writer, struct files *files, const char *path,
         return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
     int rv = file_create(&writer->file, files, path, error);
     if (rv == 0)
-        rv = write_header(writer, 0, error);
+        rv = write_header(writer, 0, &unused, error);
     if (rv != 0)
         npy_writer_close(writer);
     return rv;
 }
 
+/* Sums on the way to the file: the bytes are in the cache, and nothing is read again for it. */
+static int write_out(struct npy_writer *writer, const void *data, size_t size, struct error *error)
+{
+    writer->checksum = crc32c(writer->checksum, data, size);
+    return file_append(&writer->file, data, size, error);
+}
+
 static int flush(struct npy_writer *writer, struct error *error)
 {
-    int rv = file_append(&writer->file, writer->buffer, writer->buffered, error);
+    int rv = write_out(writer, writer->buffer, writer->buffered, error);
     writer->buffered = 0;
     return rv;
 }
@@ -69,7 +81,7 @@ int npy_append(struct npy_writer *writer, const void *data, size_t size, struct 
     writer->bytes += size;
     if (size >= BUFFER_BYTES) {
         int rv = flush(writer, error);
-        return rv != 0 ? rv : file_append(&writer->file, data, size, error);
+        return rv != 0 ? rv : write_out(writer, data, size, error);
     }
     if (size > BUFFER_BYTES - writer->buffered) {
         int rv = flush(writer, error);
@@ -101,11 +113,14 @@ static int count_rows(const struct npy_writer *writer, uint64_t *num_rows, struc
 int npy_finish(struct npy_writer *writer, struct error *error)
 {
     uint64_t num_rows;
+    uint32_t head = 0;
     int rv = count_rows(writer, &num_rows, error);
     if (rv == 0)
         rv = flush(writer, error);
     if (rv == 0)
-        rv = write_header(writer, num_rows, error);
+        rv = write_header(writer, num_rows, &head, error);
+    if (rv == 0)
+        writer->checksum = crc32c_join(head, writer->checksum, writer->bytes);
     return rv;
 }
 

@@ -140,7 +140,7 @@ static const char *method_name(enum partition_method method)
     return method == PARTITION_RANDOM ? "random" : method == PARTITION_METIS ? "metis" : "file";
 }
 
-/* NAME.json. Takes column_tables. */
+/* NAME.json. Takes column_tables and the job's checksums. */
 static int write_book(struct partition_job *job, const char *name, bool *column_tables,
                       struct error *error)
 {
@@ -152,6 +152,8 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     int rv = book_init(&file.book, name, &job->raw->types, options->num_parts,
                        job->plan->node_counts, job->plan->edge_counts);
     file.column_tables = column_tables;
+    file.checksums = job->checksums;
+    job->checksums = (struct checksums){ 0 };
     if (rv == 0) {
         file.book.halo_hops = options->halo_hops;
         file.book.part_method = strdup(method_name(options->method));
@@ -277,7 +279,8 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
                                  .hooks = hooks,
                                  .parallel = parallel == NULL ? parallel_serial : parallel,
                                  .files = options->files == NULL ? files_posix : options->files,
-                                 .report = report == NULL ? &unwanted : report };
+                                 .report = report == NULL ? &unwanted : report,
+                                 .summing = PTHREAD_MUTEX_INITIALIZER };
     *job.report = (struct partition_report){ 0 };
     int rv = partition_check(raw, options, error);
     if (rv != 0)
@@ -301,6 +304,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
         rv = atomic_dir_commit(&folder, error);
     atomic_dir_abort(&folder);
     assignment_fini(&assignment);
+    checksums_fini(&job.checksums);
     job.report->total_seconds = job_seconds() - begin;
     return rv;
 }

@@ -4,8 +4,8 @@ libtr_partition_la_SOURCES = \
     partition/assign_metis.c partition/assign_random.c \
     partition/book.c partition/book.h \
     partition/book_json.h partition/book_json_read.c partition/book_json_write.c \
-    partition/book_paths.c partition/book_paths.h \
     partition/check.c partition/check.h \
+    partition/checksums.c partition/checksums.h \
     partition/classes.c partition/classes.h \
     partition/columns.c partition/columns.h \
     partition/deal.c partition/deal.h \
@@ -16,7 +16,8 @@ libtr_partition_la_SOURCES = \
     partition/partition.c partition/partition.h \
     partition/id_plan.c partition/id_plan.h \
     partition/scatter.c partition/scatter.h \
-    partition/store.c partition/store.h partition/store_array.c partition/store_private.h \
+    partition/store.c partition/store.h partition/store_array.c partition/store_check.c \
+    partition/store_private.h \
     partition/symmetric.c partition/symmetric.h \
     partition/train_mask.c partition/train_mask.h \
     partition/inspect.c partition/inspect.h \

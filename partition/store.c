@@ -48,6 +48,11 @@ const struct book_file *store_book_file(const struct store *store)
     return &store->file;
 }
 
+bool store_has_checksums(const struct store *store)
+{
+    return checksums_known(&store->file.checksums);
+}
+
 /* One partition while it is being loaded. */
 struct loading {
     struct store *store;
@@ -363,17 +368,23 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
     return bytes;
 }
 
-/* A small array as a copy that the caller frees. */
-static int read_copy(struct store *store, char *path, const struct array_form *form, void **data,
-                     struct error *error)
+/* A small array as a copy that the caller frees. part: CHECKSUMS_GRAPH for one of the graph. */
+static int read_copy(struct store *store, uint32_t part, char *path, const struct array_form *form,
+                     void **data, struct error *error)
 {
     struct npy npy;
+    uint32_t sum;
     int rv = store_open_array(store, path, form, &npy, error);
     if (rv != 0)
         return rv;
-    void *copy = malloc((size_t)(npy.num_rows * npy.row_bytes) + 1);
+    size_t bytes = (size_t)(npy.num_rows * npy.row_bytes);
+    void *copy = malloc(bytes + 1);
     rv = copy == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to read it", npy.file.path)
                       : npy_read_rows(&npy, 0, npy.num_rows, copy, error);
+    if (rv == 0)
+        rv = store_sum_array(&npy, copy, bytes, NULL, &sum, error);
+    if (rv == 0)
+        rv = store_check_sum(store, part, npy.file.path, sum, error);
     npy_close(&npy);
     if (rv != 0)
         free(copy);
@@ -400,8 +411,9 @@ int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t
         return rv;
     struct array_form form = { .kind = 'u', .item_bytes = 8, .ndim = 1, .rows = npy.num_rows };
     npy_close(&npy);
-    rv = read_copy(store, store_path(store, part, part_file_halo(&book->types, ntype, hop)), &form,
-                   &data, error);
+    rv = read_copy(store, part,
+                   store_path(store, part, part_file_halo(&book->types, ntype, hop)), &form, &data,
+                   error);
     if (rv == 0) {
         *ids = data;
         *count = form.rows;
@@ -412,6 +424,15 @@ int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t
 char *store_deal_path(const struct store *store, uint32_t ntype)
 {
     return store_path(store, UINT32_MAX, part_file_deal(&store->file.book.types, ntype));
+}
+
+bool store_deal_checksum(const struct store *store, uint32_t ntype, uint32_t *checksum)
+{
+    char *name = part_file_deal(&store->file.book.types, ntype);
+    bool known = name != NULL &&
+                 checksums_find(&store->file.checksums, CHECKSUMS_GRAPH, name, checksum);
+    free(name);
+    return known;
 }
 
 int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, struct error *error)
@@ -425,7 +446,8 @@ int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, str
     struct array_form form = {
         .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]
     };
-    int rv = read_copy(store, store_deal_path(store, ntype), &form, &data, error);
+    int rv = read_copy(store, CHECKSUMS_GRAPH, store_deal_path(store, ntype), &form, &data,
+                       error);
     if (rv == 0)
         *trainers = data;
     return rv;

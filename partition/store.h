@@ -22,9 +22,14 @@ struct store;
 
 enum partition_mode { PARTITION_COPY, PARTITION_MAP };
 
+/* What is compared with the checksums of NAME.json, where it has some. A mapped file is read whole
+ * for that, which a mapping is there to avoid. PARTITION_CHECK_NONE is for measuring the others. */
+enum partition_check { PARTITION_CHECK_COPIES, PARTITION_CHECK_ALL, PARTITION_CHECK_NONE };
+
 /* What to load beside topology; an unset part is NULL in the graph_part. */
 struct partition_load {
     enum partition_mode mode;
+    enum partition_check check;
     bool features;          /* node and edge features */
     bool degrees;           /* in_degrees and out_degrees */
     bool edge_rank;
@@ -38,6 +43,8 @@ void store_close(struct store *store);
 const struct book *store_book(const struct store *store);
 /* The tables, the seed and what else NAME.json says. */
 const struct book_file *store_book_file(const struct store *store);
+/* Whether NAME.json has checksums: folders of older versions have none, and load unchecked. */
+bool store_has_checksums(const struct store *store);
 
 int store_load(struct store *store, uint32_t part, const struct partition_load *load,
                struct graph_part **out, struct error *error);
@@ -52,8 +59,23 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
 int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t hop,
                     uint64_t **ids, uint64_t *count, struct error *error);
 
+struct store_checked {
+    uint64_t num_files;
+    uint64_t bytes;
+    uint32_t elsewhere; /* partitions whose folder is not here */
+};
+
+/* Compares every array that NAME.json has a checksum of with it, the lists of halos and the deals
+ * too. some: a partition without a folder is on another host. step may be NULL; what it returns
+ * ends the work. TR_ENOENT without checksums. */
+int store_check_files(struct store *store, bool some, struct parallel *parallel,
+                      int (*step)(void *arg, uint32_t part, struct error *error), void *arg,
+                      struct store_checked *checked, struct error *error);
+
 /* Where the deal of a type lies that was written for this graph; free it. NULL: no memory. */
 char *store_deal_path(const struct store *store, uint32_t ntype);
+/* Its checksum; false: not known. */
+bool store_deal_checksum(const struct store *store, uint32_t ntype, uint32_t *checksum);
 
 /* The trainer of each node of a type by original ID, -1 where it is not a training node:
  * [num_nodes]. Free *trainers. TR_ENOENT if no trainers were named. */

@@ -6,10 +6,13 @@
 #include <string.h>
 
 #include "partition/store_private.h"
+#include "runtime/crc32c.h"
 #include "runtime/hotmem.h"
 
 /* A piece of a file that one index of the loop reads. */
 #define READ_BYTES ((size_t)8 << 20)
+/* What is read before it is summed: it fits the second cache beside what the copy itself needs. */
+#define SUM_BYTES ((size_t)256 << 10)
 /* A mapping takes a page at least, and Linux stops at 65530 of them: thousands of partitions have
  * more files than that. */
 #define MAP_BYTES_MIN ((size_t)16 << 10)
@@ -76,54 +79,111 @@ void store_table_form(const struct book_table *table, uint64_t rows, struct arra
                                  .row_shape = table->shape };
 }
 
-struct reading {
-    struct npy *npy;
-    char *data;
-    size_t bytes;
-    struct error *errors; /* [pieces] */
+int store_check_sum(const struct store *store, uint32_t part, const char *path, uint32_t sum,
+                    struct error *error)
+{
+    const struct checksums *checksums = &store->file.checksums;
+    const char *slash = strrchr(path, '/');
+    uint32_t said;
+    if (!checksums_known(checksums))
+        return 0;
+    if (!checksums_find(checksums, part, slash == NULL ? path : slash + 1, &said))
+        return error_set(error, TR_EFORMAT, "%s: %s has no checksum of it; partition again", path,
+                         store->path);
+    if (sum == said)
+        return 0;
+    return error_set(error, TR_EFORMAT,
+                     "%s: its checksum is %08" PRIx32 ", %s says %08" PRIx32 ": the file was "
+                     "damaged or is another one; copy it again, or partition again",
+                     path, sum, store->path, said);
+}
+
+/* One piece of an array: read, or in memory already, and summed. */
+struct piece {
+    uint32_t sum;
+    struct error error;
 };
 
-/* Pieces share the file: reading at an offset changes nothing in it. */
+struct reading {
+    struct npy *npy;
+    char *into;       /* NULL: nothing is read */
+    const char *data; /* what is summed: into, or a mapping */
+    size_t bytes;
+    bool sums;
+    struct piece *pieces;
+};
+
+/* Pieces share the file: reading at an offset changes nothing in it. Each stretch is summed while it
+ * is still in the cache. */
 static void read_piece(void *arg, size_t index, size_t worker)
 {
     struct reading *reading = arg;
+    struct piece *piece = &reading->pieces[index];
     (void)worker;
     size_t begin = index * READ_BYTES, left = reading->bytes - begin;
-    size_t size = left < READ_BYTES ? left : READ_BYTES;
-    struct error *error = &reading->errors[index];
-    error->code = file_read_at(&reading->npy->file, reading->npy->header.data_offset + begin,
-                               reading->data + begin, size, error);
+    size_t end = begin + (left < READ_BYTES ? left : READ_BYTES);
+    int rv = 0;
+    for (size_t at = begin; at < end && rv == 0;) {
+        size_t size = end - at;
+        if (reading->sums && size > SUM_BYTES)
+            size = SUM_BYTES;
+        if (reading->into != NULL)
+            rv = file_read_at(&reading->npy->file, reading->npy->header.data_offset + at,
+                              reading->into + at, size, &piece->error);
+        if (rv == 0 && reading->sums)
+            piece->sum = crc32c(piece->sum, reading->data + at, size);
+        at += size;
+    }
+    piece->error.code = rv;
 }
 
-static int read_whole(struct npy *npy, void *data, size_t bytes, struct parallel *parallel,
-                      struct error *error)
+/* Does the pieces side by side; their sums are put together in order, behind that of the header. */
+static int read_pieces(struct reading *reading, struct parallel *parallel, uint32_t *sum,
+                       struct error *error)
 {
-    size_t pieces = (bytes + READ_BYTES - 1) / READ_BYTES;
-    struct reading reading = { .npy = npy, .data = data, .bytes = bytes };
-    reading.errors = calloc(pieces + 1, sizeof *reading.errors);
-    if (reading.errors == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory to read it", npy->file.path);
-    parallel_for(parallel == NULL ? parallel_serial : parallel, pieces, read_piece, &reading);
-    int rv = 0;
-    for (size_t i = 0; i < pieces && rv == 0; i++) {
-        rv = reading.errors[i].code;
+    size_t count = (reading->bytes + READ_BYTES - 1) / READ_BYTES;
+    reading->pieces = calloc(count + 1, sizeof *reading->pieces);
+    if (reading->pieces == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to read it", reading->npy->file.path);
+    parallel_for(parallel == NULL ? parallel_serial : parallel, count, read_piece, reading);
+    int rv = reading->sums ? npy_header_checksum(reading->npy, sum, error) : 0;
+    for (size_t i = 0; i < count && rv == 0; i++) {
+        struct piece *piece = &reading->pieces[i];
+        size_t left = reading->bytes - i * READ_BYTES;
+        rv = piece->error.code;
         if (rv != 0)
-            error_set(error, rv, "%s", reading.errors[i].text);
+            error_set(error, rv, "%s", piece->error.text);
+        else if (reading->sums)
+            *sum = crc32c_join(*sum, piece->sum, left < READ_BYTES ? left : READ_BYTES);
     }
-    free(reading.errors);
+    free(reading->pieces);
     return rv;
 }
 
-static int copy_array(struct store_block *block, struct parallel *parallel, const void **data,
-                      struct error *error)
+int store_sum_array(struct npy *npy, const void *data, size_t bytes, struct parallel *parallel,
+                    uint32_t *sum, struct error *error)
+{
+    struct reading reading = { .npy = npy, .data = data, .bytes = bytes, .sums = true };
+    return read_pieces(&reading, parallel, sum, error);
+}
+
+static int copy_array(const struct store *store, uint32_t part, struct store_block *block,
+                      const struct partition_load *load, const void **data, struct error *error)
 {
     struct npy *npy = &block->npy;
+    uint32_t sum = 0;
     block->bytes = (size_t)(npy->header.num_items * npy->header.item_bytes);
     block->memory = hotmem_alloc(block->bytes);
+    struct reading reading = { .npy = npy, .into = block->memory, .data = block->memory,
+                               .bytes = block->bytes,
+                               .sums = load->check != PARTITION_CHECK_NONE &&
+                                       checksums_known(&store->file.checksums) };
     int rv = block->memory == NULL
                  ? error_set(error, TR_ENOMEM, "%s: no memory for its %zu bytes",
                              npy->file.path, block->bytes)
-                 : read_whole(npy, block->memory, block->bytes, parallel, error);
+                 : read_pieces(&reading, load->parallel, &sum, error);
+    if (rv == 0 && reading.sums)
+        rv = store_check_sum(store, part, npy->file.path, sum, error);
     npy_close(npy);
     *data = block->memory;
     return rv;
@@ -131,10 +191,20 @@ static int copy_array(struct store_block *block, struct parallel *parallel, cons
 
 /* The mapping outlives the descriptor: a graph of many partitions has more files than a process may
  * have open. */
-static int map_array(struct store_block *block, const void **data, struct error *error)
+static int map_array(const struct store *store, uint32_t part, struct store_block *block,
+                     const struct partition_load *load, const void **data, struct error *error)
 {
     struct file *file = &block->npy.file;
+    const struct npy_header *header = &block->npy.header;
+    uint32_t sum;
     int rv = npy_map(&block->npy, data, error);
+    if (rv == 0 && load->check == PARTITION_CHECK_ALL) {
+        rv = store_sum_array(&block->npy, *data,
+                             (size_t)(header->num_items * header->item_bytes), load->parallel,
+                             &sum, error);
+        if (rv == 0)
+            rv = store_check_sum(store, part, file->path, sum, error);
+    }
     if (rv == 0) {
         file->files->close(file->files, file->fd);
         file->fd = -1;
@@ -160,5 +230,7 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
         return rv;
     loaded->num_blocks++;
     bool map = load->mode == PARTITION_MAP && block->npy.file.size >= MAP_BYTES_MIN;
-    return map ? map_array(block, data, error) : copy_array(block, load->parallel, data, error);
+    uint32_t part = loaded->part.part_id;
+    return map ? map_array(store, part, block, load, data, error)
+               : copy_array(store, part, block, load, data, error);
 }

@@ -46,6 +46,15 @@ char *store_path(const struct store *store, uint32_t part, char *name);
 int store_open_array(struct store *store, char *path, const struct array_form *form,
                      struct npy *npy, struct error *error);
 
+/* Compares what was summed over a whole file with NAME.json, if that has checksums. part:
+ * CHECKSUMS_GRAPH for a file beside NAME.json. */
+int store_check_sum(const struct store *store, uint32_t part, const char *path, uint32_t sum,
+                    struct error *error);
+
+/* The sum of the header, and of data that lie behind it. */
+int store_sum_array(struct npy *npy, const void *data, size_t bytes, struct parallel *parallel,
+                    uint32_t *sum, struct error *error);
+
 /* Reads or maps an array; the loaded part holds it. Takes path. */
 int store_load_array(struct store *store, struct loaded_part *loaded, char *path,
                      const struct array_form *form, const struct partition_load *load,

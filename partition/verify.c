@@ -91,6 +91,7 @@ static int load_parts(struct verification *verification)
 {
     struct partition_load load = {
         .mode = PARTITION_MAP,
+        .check = PARTITION_CHECK_NONE, /* the comparison says more of what differs */
         .features = true,
         .degrees = true,
         .edge_rank = true,
@@ -222,6 +223,7 @@ int verify_directory(const char *path, struct raw_graph *raw,
     struct verify_report unwanted;
     struct partition_options options = { 0 };
     double begin = job_seconds();
+    struct store_checked checked;
     struct verification verification = {
         .job = { .raw = raw, .hooks = hooks, .parallel = parallel_serial, .files = files_posix,
                  .report = &unused, .options = &options },
@@ -248,6 +250,8 @@ int verify_directory(const char *path, struct raw_graph *raw,
         rv = check_tables(&verification);
     if (rv == 0)
         rv = check_all(&verification);
+    if (rv == 0 && store_has_checksums(verification.store))
+        rv = store_check_files(verification.store, false, NULL, NULL, NULL, &checked, error);
     unload(&verification);
     store_close(verification.store);
     verification.report->seconds = job_seconds() - begin;

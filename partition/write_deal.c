@@ -30,6 +30,7 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
                      uint32_t ntype, uint64_t *counts, struct error *error)
 {
     uint64_t num_nodes = job->raw->num_nodes[ntype];
+    struct npy_writer writer = { 0 };
     int32_t *deal = malloc((size_t)num_nodes * sizeof *deal + 1);
     int rv = deal == NULL ? job_no_memory(error, "the deal", num_nodes * sizeof *deal)
                           : job_step(job, "deal", ntype, assignment->num_ntypes, error);
@@ -42,7 +43,12 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
     if (rv == 0 && path == NULL)
         rv = job_no_memory(error, "a file's name", 0);
     if (rv == 0)
-        rv = npy_write(job->files, path, "<i4", 1, &num_nodes, deal, error);
+        rv = npy_create(&writer, job->files, path, "<i4", 1, &num_nodes, error);
+    if (rv == 0)
+        rv = npy_append(&writer, deal, (size_t)num_nodes * sizeof *deal, error);
+    if (rv == 0)
+        rv = job_finish_array(job, UINT32_MAX, &writer, error);
+    npy_writer_close(&writer);
     free(path);
     free(deal);
     return rv;

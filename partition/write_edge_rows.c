@@ -112,7 +112,7 @@ int write_edge_rows(struct partition_job *job, uint32_t table_index, const uint6
             rv = write_part(job, table_index, positions, &window, window_rows, block, begin,
                             begin + counts[part], &writer, error);
         if (rv == 0)
-            rv = npy_finish(&writer, error);
+            rv = job_finish_array(job, part, &writer, error);
         npy_writer_close(&writer);
         begin += counts[part];
     }

@@ -72,7 +72,7 @@ static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, i
         rv = write_piecewise(scatter, kind, begin, counts[part],
                              table && kind == COLUMNS ? &columns : NULL, &writer, error);
     if (rv == 0)
-        rv = npy_finish(&writer, error);
+        rv = job_finish_array(job, part, &writer, error);
     npy_writer_close(&writer);
     columns_fini(&columns);
     free(path);

@@ -209,7 +209,7 @@ static int write_bits(struct halo *halo, uint32_t ntype, uint32_t hop)
         }
     }
     if (rv == 0)
-        rv = npy_finish(&writer, &halo->error);
+        rv = job_finish_array(halo->job, halo->part, &writer, &halo->error);
     npy_writer_close(&writer);
     free(path);
     return rv;

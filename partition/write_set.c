@@ -9,6 +9,7 @@ int write_set_open(struct write_set *set, struct partition_job *job, const char 
 {
     uint64_t whole[NPY_NDIM_MAX] = { 0 };
     int rv = 0;
+    set->job = job;
     set->first = first;
     set->count = 0;
     for (uint32_t d = 0; d < ndim; d++)
@@ -31,7 +32,7 @@ int write_set_finish(struct write_set *set, struct error *error)
 {
     int rv = 0;
     for (uint32_t i = 0; i < set->count && rv == 0; i++)
-        rv = npy_finish(&set->writers[i], error);
+        rv = job_finish_array(set->job, set->first + i, &set->writers[i], error);
     return rv;
 }
 

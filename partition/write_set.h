@@ -17,6 +17,7 @@
 #define WRITE_SET_PARTS 32
 
 struct write_set {
+    struct partition_job *job;
     uint32_t first; /* partition */
     uint32_t count;
     struct npy_writer writers[WRITE_SET_PARTS];

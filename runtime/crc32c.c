@@ -211,3 +211,30 @@ uint32_t crc32c(uint32_t crc, const void *bytes, size_t count)
 #endif
     return crc32c_words(crc, bytes, count);
 }
+
+/* x^0 of a reflected polynomial, and the polynomial itself without x^32. */
+#define POWER_0 (UINT32_C(1) << 31)
+#define POLYNOMIAL UINT32_C(0x82f63b78)
+
+/* The product of two polynomials modulo the polynomial. */
+static uint32_t multiply(uint32_t a, uint32_t b)
+{
+    uint32_t product = 0;
+    for (uint32_t power = POWER_0; power != 0; power >>= 1) {
+        if (a & power)
+            product ^= b;
+        b = b & 1 ? b >> 1 ^ POLYNOMIAL : b >> 1;
+    }
+    return product;
+}
+
+/* Moving a sum behind n more bytes is a product with x^(8n), which squaring makes in 64 steps. */
+uint32_t crc32c_join(uint32_t first, uint32_t second, uint64_t second_bytes)
+{
+    uint32_t by = POWER_0, square = POWER_0 >> 8;
+    for (; second_bytes != 0; second_bytes >>= 1, square = multiply(square, square)) {
+        if (second_bytes & 1)
+            by = multiply(by, square);
+    }
+    return multiply(first, by) ^ second;
+}

@@ -104,6 +104,8 @@ TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank
 TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
 /* For how many trainers a deal lies beside the graph; 0: none. */
 TR_API uint32_t tr_graph_deal_trainers(const struct tr_graph *graph);
+/* Whether the folder has checksums of its files: those of older versions load unchecked. */
+TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);

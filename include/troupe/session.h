@@ -42,6 +42,9 @@ struct tr_session_options {
     bool codec;
     /* Serve from mapped files instead of huge-page memory: slower, but takes no memory. */
     bool map_files;
+    /* Compare mapped files with their checksums first, which reads them whole; what is read into
+     * memory is always compared. */
+    bool verify_files;
     uint64_t memory_bytes_max;    /* of batches that are in flight or held; 0: 4 GiB */
     int64_t recovery_deadline_ns; /* 0: 600 s */
     /* The cluster file (troupe-cluster(5)) of a job of several processes, of which this is number

@@ -37,6 +37,51 @@ done <"$work/arrays"
 troupe verify "$work/metis-2/toy.json" "$work/raw" --quiet
 expect "put back, it is equal again" exited 0
 
+# Without the raw graph the files are compared with their checksums, by whatever reads them.
+"$TROUPE" generate sbm --nodes 6000 --edges 30000 --features 8 --classes 3 --out "$work/larger" --quiet >/dev/null || exit 99
+"$TROUPE" partition "$work/larger" --parts 2 --trainers 2 --method random --name toy --out "$work/sums" --quiet \
+    >/dev/null || exit 99
+once() {
+    rm -rf "$work/once"
+    troupe train "$work/sums/toy.json" --run "$work/once" --epochs 1 --hidden 4 --fanout 3 --batch-size 64 --layers 1 \
+        --quiet "$@"
+}
+troupe verify "$work/sums/toy.json" --quiet --json
+expect "files are those that were written" says '^{"whole":true,"files":[1-9]'
+features="$work/sums/part1/node~_N~feature~feat.npy"
+cp "$features" "$work/kept"
+printf 'x' | dd of="$features" bs=1 seek=20001 conv=notrunc 2>/dev/null
+troupe verify "$work/sums/toy.json" --quiet
+expect "a changed byte is found by its checksum" fails_with "$features"
+once
+expect "training does not begin with it" fails_with "$features: its checksum is"
+once --map
+expect "unless the file is mapped" exited 0
+once --map --verify
+expect "and not to be verified" fails_with "$features: its checksum is"
+cp "$work/kept" "$features"
+once --map --verify
+expect "whole files are mapped" exited 0
+deal="$work/sums/deal~_N.npy"
+cp "$deal" "$work/kept"
+printf '\001\000\000\000\000\000\000\000' | dd of="$deal" bs=1 seek=256 conv=notrunc 2>/dev/null
+troupe verify "$work/sums/toy.json" --quiet
+expect "a changed deal is found" fails_with "$deal"
+once --trainers 2
+expect "by trainers too" fails_with "$deal: its checksum is"
+once --trainers 2 --deal "$deal"
+expect "also where the deal is named" fails_with "$deal: its checksum is"
+cp "$work/kept" "$deal"
+sed -i '/"checksum": /d; /"part_checksums": {/,/}/d; /"graph_checksums": {/,/}/d; s/"edge_data": {},/"edge_data": {}/' \
+    "$work/sums/toy.json"
+once
+expect "a folder of an older version is trained on" exited 0
+expect "with a notice" grep -q 'toy.json: an older version wrote it without checksums' "$work/err"
+troupe verify "$work/sums/toy.json" --quiet
+expect "but has nothing to verify alone" fails_with "toy.json: it has no checksums"
+troupe inspect "$work/sums/toy.json" --json
+expect "which a look says" says '"checksums":false'
+
 "$TROUPE" train "$work/metis-2/toy.json" --run "$work/run" --epochs 4 --hidden 4 --fanout 3,3 --batch-size 4 --trainers 2 \
     --checkpoint-every 2 --quiet >"$work/out" 2>"$work/err" || exit 99
 kept="$work/run/checkpoints"
@@ -69,8 +114,8 @@ troupe verify "$kept/nowhere" --quiet
 expect "no folder is an error" fails_with "nowhere"
 troupe verify "$work/metis-2" --quiet
 expect "nor are there checkpoints elsewhere" fails_with "metis-2"
-troupe verify "$work/metis-2/toy.json" --quiet
-expect "a graph alone is wrong usage" refuses_with "toy.json"
+troupe verify "$work/metis-2/toy.json" --undirected --quiet
+expect "a graph alone has no edge list" refuses_with "toy.json"
 troupe verify "$kept" "$work/raw" --quiet
 expect "so are checkpoints and a raw graph" refuses_with "$kept"
 

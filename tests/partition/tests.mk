@@ -63,3 +63,8 @@ TESTS += tests/partition/test_json_mutations
 tests_partition_test_json_mutations_SOURCES = tests/partition/test_json_mutations.c \
     tests/json_spots.c tests/json_spots.h
 tests_partition_test_json_mutations_LDADD = $(partition_libs) $(test_libs)
+
+check_PROGRAMS += tests/partition/test_checksums
+TESTS += tests/partition/test_checksums
+tests_partition_test_checksums_SOURCES = tests/partition/test_checksums.c
+tests_partition_test_checksums_LDADD = $(partition_libs) $(test_libs)

@@ -25,6 +25,9 @@ static void checksums_are_those_of_the_standard(void **state)
         assert_int_equal(crc32c_words(7, bytes, i), crc32c_table(7, bytes, i));
         assert_int_equal(crc32c(crc32c(0, bytes, i), bytes + i, sizeof bytes - i),
                          crc32c(0, bytes, sizeof bytes));
+        assert_int_equal(crc32c_join(crc32c(0, bytes, i), crc32c(0, bytes + i, sizeof bytes - i),
+                                     sizeof bytes - i),
+                         crc32c(0, bytes, sizeof bytes));
     }
 }
 
