@@ -49,14 +49,18 @@ int operation_charge(struct operation *op, size_t bytes, struct error *error)
     return rv;
 }
 
-static void expire(struct actor *self, void *arg)
+void operation_expire(struct operation *op)
 {
-    struct operation *op = arg;
     char text[ERROR_TEXT_MAX];
-    (void)self;
     snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s",
              op->timeout_ns / 1000000, op->error.code != 0 ? ": " : "", op->error.text);
     operation_end(op, TR_ETIMEDOUT, text);
+}
+
+static void expire(struct actor *self, void *arg)
+{
+    (void)self;
+    operation_expire(arg);
 }
 
 static void stop_running(struct operation *op)
@@ -241,7 +245,7 @@ static int start(struct actor *self, const void *arg)
     account_init(&c->account, "client", c->options->bytes_max != 0 ? c->options->bytes_max
                                                                    : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
-    int rv = owners_init(&c->owners, self, c->options->plan, num_parts, lanes_found_owner);
+    int rv = owners_init(&c->owners, self, c->options->plan, num_parts);
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }
 

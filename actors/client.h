@@ -55,7 +55,7 @@ struct client_options {
     const struct plan *plan;     /* NULL: everything is in this process */
     struct account *replies;     /* of the process, see room.h; NULL: none come through links */
     size_t bytes_max;            /* of the account; 0: CLIENT_BYTES_DEFAULT */
-    uint64_t call_ns;            /* after this a request goes out again; 0: 10 s */
+    uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     size_t piece_bytes;          /* most of one owner's answer; 0: 2 MiB */
     uint32_t running_max;        /* 0: CLIENT_RUNNING_MAX */
 };

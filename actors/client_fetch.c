@@ -140,13 +140,20 @@ static bool wants(const struct operation *op, uint32_t part)
     return f->starts[part + 1] > f->starts[part];
 }
 
+static size_t choose(struct lane *lane)
+{
+    const struct fetch *f = of(lane->op);
+    uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
+    lane->piece = piece_rows(f->head->row_bytes, client_piece_bytes(lane->op->client),
+                             f->starts[lane->part + 1] - begin);
+    return (size_t)(lane->piece * f->head->row_bytes);
+}
+
 static int make(struct lane *lane, struct message **out)
 {
     struct fetch *f = of(lane->op);
     struct client *client = lane->op->client;
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
-    lane->piece = piece_rows(f->head->row_bytes, client_piece_bytes(client),
-                             f->starts[lane->part + 1] - begin);
     struct message *request = message_create(client->self, MSG_ROWS_REQUEST);
     size_t bytes = sizeof(struct msg_rows_section) + lane->piece * sizeof *f->rows;
     struct msg_rows_section *section =
@@ -161,7 +168,6 @@ static int make(struct lane *lane, struct message **out)
     head->part = lane->part;
     head->version = client->options->book->node_extents[f->head->ntype][lane->part].version;
     head->num_sections = 1;
-    lane->reply_bytes = (size_t)(lane->piece * f->head->row_bytes);
     *out = request;
     return 0;
 }
@@ -253,6 +259,7 @@ const struct operation_ops fetch_ops = {
     .size = size,
     .begin = begin,
     .wants = wants,
+    .choose = choose,
     .make = make,
     .take = take,
     .read = read_rows,

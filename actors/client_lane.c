@@ -1,34 +1,7 @@
 /* Partition after partition: asking owners until they answer, and reading what is here. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "actors/client_state.h"
-#include "actors/failed.h"
-
-/* An owner that was lost or full is asked again after this. */
-#define RETRY_NS UINT64_C(5000000)
-
-/* A request without an answer goes out again after this: answers take milliseconds. */
-#define CALL_NS UINT64_C(10000000000)
 
 static void send_lane(struct lane *lane);
-
-static struct actor *self_of(const struct lane *lane)
-{
-    return lane->op->client->self;
-}
-
-static void retry(struct actor *self, void *arg)
-{
-    (void)self;
-    send_lane(arg);
-}
-
-static void retry_later(struct lane *lane)
-{
-    struct actor *self = self_of(lane);
-    timer_start(self, &lane->timer, actor_now_ns(self) + RETRY_NS, retry, lane);
-}
 
 static struct snapshot *acquire(const struct operation *op, uint32_t part)
 {
@@ -64,95 +37,23 @@ static void next_partition(struct lane *lane)
 {
     struct operation *op = lane->op;
     lane->busy = move_on(lane);
-    if (lane->busy && !lane->local)
+    if (lane->busy && !lane->local) {
+        lane->call.part = lane->part;
+        part_call_reset(&lane->call); /* another server, perhaps a faster one */
         send_lane(lane);
-    else if (lane->busy)
+    } else if (lane->busy) {
         client_schedule(op->client);
-    else if (--op->lanes_open == 0 && op->state == OPERATION_RUNNING)
+    } else if (--op->lanes_open == 0 && op->state == OPERATION_RUNNING) {
         op->ops->finish(op);
-}
-
-void lanes_start(struct operation *op)
-{
-    op->next_part[0] = op->next_part[1] = 0;
-    op->lanes_open = CLIENT_LANES;
-    for (uint32_t i = 0; i < CLIENT_LANES; i++)
-        op->lanes[i] = (struct lane){ .op = op, .local = i == 0 };
-    /* Those who ask first: their answers travel while the rest is read. */
-    for (uint32_t i = CLIENT_LANES; i-- > 0 && op->state == OPERATION_RUNNING;)
-        next_partition(&op->lanes[i]);
-}
-
-void lanes_stop(struct operation *op)
-{
-    for (uint32_t i = 0; i < CLIENT_LANES && op->lanes[i].op != NULL; i++) {
-        struct lane *lane = &op->lanes[i];
-        lane->busy = lane->lost = false;
-        timer_stop(&lane->timer);
-        if (lane->call.id != 0)
-            actor_cancel(self_of(lane), lane->call);
-        lane->call = (struct call_id){ 0 };
-        room_release(&lane->room);
-        snapshot_release(lane->snapshot);
-        lane->snapshot = NULL;
     }
 }
 
-void lanes_fini(struct operation *op)
-{
-    for (uint32_t i = 0; i < CLIENT_LANES; i++)
-        room_fini(&op->lanes[i].room);
-    lanes_stop(op);
-}
-
-/* What passes is tried again; the sentence is kept for the deadline. */
-static void note(struct lane *lane, int status)
-{
-    error_set(&lane->op->error, status, "partition %" PRIu32 ": %s", lane->part,
-              tr_strerror(status));
-    retry_later(lane);
-}
-
-static void wake_lost(struct client *client, uint32_t part, bool found)
-{
-    for (struct operation *op = client->first; op != NULL; op = op->next)
-        for (uint32_t i = 0; i < CLIENT_LANES; i++) {
-            struct lane *lane = &op->lanes[i];
-            if (!lane->lost || lane->part != part)
-                continue;
-            lane->lost = false;
-            if (found)
-                send_lane(lane);
-            else
-                note(lane, TR_EPEERDOWN);
-        }
-}
-
-void lanes_found_owner(struct actor *self, uint32_t part, int status)
-{
-    wake_lost(actor_state(self), part, status == 0);
-}
-
-static bool is_passing(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
-           status == TR_ENOMEM;
-}
-
-static void take(struct lane *lane, struct message *reply)
+static void take_answer(struct lane *lane, struct message *reply)
 {
     struct operation *op = lane->op;
     struct error error = { 0 };
-    int rv = failed_read(reply, &error);
-    if (is_passing(rv)) {
-        message_release(self_of(lane), reply);
-        op->error = error;
-        retry_later(lane);
-        return;
-    }
-    if (rv == 0)
-        rv = op->ops->take(lane, reply, &error);
-    message_release(self_of(lane), reply);
+    int rv = op->ops->take(lane, reply, &error);
+    message_release(op->client->self, reply);
     if (rv < 0)
         operation_end(op, rv, error.text);
     else if (rv == LANE_MORE)
@@ -161,76 +62,79 @@ static void take(struct lane *lane, struct message *reply)
         next_partition(lane);
 }
 
-static void done(struct actor *self, void *arg, int status, struct message *reply)
+static int make_request(struct part_call *call, struct message **request)
 {
-    struct lane *lane = arg;
-    (void)self;
-    lane->call = (struct call_id){ 0 };
-    room_release(&lane->room);
-    if (status == TR_ECANCELED)
-        return;
-    if (status == 0) {
-        take(lane, reply);
-        return;
-    }
-    owners_lost(&lane->op->client->owners, lane->part, lane->to, status);
-    if (is_passing(status)) {
-        note(lane, status);
-        return;
-    }
-    struct error error = { 0 };
-    error_set(&error, status, "partition %" PRIu32 ": %s", lane->part, tr_strerror(status));
-    operation_end(lane->op, status, error.text);
+    struct lane *lane = call->arg;
+    return lane->op->ops->make(lane, request);
 }
 
-static void room_granted(struct actor *self, void *arg, int status)
+/* The deadline of the operation says what it waited for. */
+static void note_failure(struct part_call *call, const struct error *why)
 {
-    (void)self;
+    ((struct lane *)call->arg)->op->error = *why;
+}
+
+static void lane_done(struct part_call *call, int status, struct message *reply,
+                      const struct error *error)
+{
+    struct lane *lane = call->arg;
     if (status == 0)
-        send_lane(arg);
+        take_answer(lane, reply);
+    else if (status == TR_ETIMEDOUT) /* the deadline is the operation's */
+        operation_expire(lane->op);
     else
-        note(arg, status);
+        operation_end(lane->op, status, error->text);
 }
 
-/* 0: it may be sent; 1: it will be, when there is room for its answer. */
-static int make_room(struct lane *lane)
+static const struct part_call_ops lane_ops = { .make = make_request, .failed = note_failure,
+                                               .done = lane_done };
+
+static void init_lane(struct lane *lane, struct operation *op, bool local)
 {
-    struct client *client = lane->op->client;
-    if (!room_is_needed(client->self, lane->to))
-        return 0;
-    return room_reserve(&lane->room, client->options->replies, client->self, lane->reply_bytes,
-                        lane->op->deadline.at_ns, room_granted, lane);
+    struct client *client = op->client;
+    *lane = (struct lane){ .op = op, .local = local };
+    lane->call = (struct part_call){ .ops = &lane_ops, .self = client->self, .arg = lane,
+                                     .owners = &client->owners,
+                                     .replies = client->options->replies,
+                                     .call_ns = client->options->call_ns };
+}
+
+void lanes_start(struct operation *op)
+{
+    op->next_part[0] = op->next_part[1] = 0;
+    op->lanes_open = CLIENT_LANES;
+    for (uint32_t i = 0; i < CLIENT_LANES; i++)
+        init_lane(&op->lanes[i], op, i == 0);
+    /* Lanes that ask come first: their answers travel while the rest is read. */
+    for (uint32_t i = CLIENT_LANES; i-- > 0 && op->state == OPERATION_RUNNING;)
+        next_partition(&op->lanes[i]);
+}
+
+void lanes_stop(struct operation *op)
+{
+    for (uint32_t i = 0; i < CLIENT_LANES && op->lanes[i].op != NULL; i++) {
+        struct lane *lane = &op->lanes[i];
+        lane->busy = false;
+        part_call_cancel(&lane->call);
+        snapshot_release(lane->snapshot);
+        lane->snapshot = NULL;
+    }
+}
+
+void lanes_fini(struct operation *op)
+{
+    for (uint32_t i = 0; i < CLIENT_LANES; i++)
+        part_call_fini(&op->lanes[i].call);
+    lanes_stop(op);
 }
 
 static void send_lane(struct lane *lane)
 {
     struct operation *op = lane->op;
-    struct client *client = op->client;
     if (op->state != OPERATION_RUNNING)
         return;
-    lane->to = owners_address(&client->owners, lane->part);
-    if (address_is_none(lane->to)) {
-        room_release(&lane->room);
-        lane->lost = true;
-        owners_find(&client->owners, lane->part, op->deadline.at_ns);
-        return;
-    }
-    uint64_t call_ns = client->options->call_ns != 0 ? client->options->call_ns : CALL_NS;
-    uint64_t until = actor_now_ns(client->self) + call_ns;
-    until = until < op->deadline.at_ns ? until : op->deadline.at_ns;
-    struct message *request;
-    int rv = op->ops->make(lane, &request);
-    int room = rv == 0 ? make_room(lane) : rv;
-    if (rv == 0 && room != 0)
-        message_release(client->self, request);
-    if (room == 1)
-        return;
-    if (room == 0)
-        room = actor_call(client->self, lane->to, request, until, done, lane, &lane->call);
-    if (room != 0) {
-        room_release(&lane->room);
-        note(lane, room);
-    }
+    lane->call.reply_bytes = op->ops->choose(lane);
+    part_call_send(&lane->call, op->deadline.at_ns);
 }
 
 bool lanes_read(struct operation *op)

@@ -65,6 +65,11 @@ static uint32_t rows_max(const struct client *client)
     return fit < SELECT_ROWS ? (uint32_t)fit : SELECT_ROWS;
 }
 
+static size_t choose(struct lane *lane)
+{
+    return rows_max(lane->op->client) * 2 * sizeof(uint64_t);
+}
+
 static int make(struct lane *lane, struct message **out)
 {
     struct nodes *n = of(lane->op);
@@ -80,7 +85,6 @@ static int make(struct lane *lane, struct message **out)
         .begin = lane->at,
         .rows_max = rows_max(client),
     };
-    lane->reply_bytes = rows_max(client) * 2 * sizeof(uint64_t);
     *out = request;
     return 0;
 }
@@ -220,6 +224,7 @@ const struct operation_ops nodes_ops = {
     .size = size,
     .begin = begin,
     .wants = wants,
+    .choose = choose,
     .make = make,
     .take = take,
     .read = read_mask,

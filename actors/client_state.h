@@ -6,7 +6,7 @@
 
 #include "actors/client.h"
 #include "actors/owner.h"
-#include "actors/room.h"
+#include "actors/part_call.h"
 #include "runtime/account.h"
 #include "runtime/call.h"
 #include "runtime/error.h"
@@ -23,16 +23,11 @@ struct lane {
     struct operation *op;
     bool local; /* reads partitions of this process, lane 0; others ask */
     bool busy;  /* stands at a partition */
-    bool lost;  /* waits until the owner is found again */
     uint32_t part;
     struct snapshot *snapshot; /* of a local lane's partition */
     uint64_t at;               /* in the partition: what comes next */
     uint32_t piece;            /* from there on: what was asked for */
-    struct address to; /* of the call */
-    struct call_id call;
-    struct room room;      /* of its reply */
-    size_t reply_bytes;    /* most that the request may bring */
-    struct timer timer;
+    struct part_call call;
 };
 
 /* What a kind of operation does; each state starts with its struct operation. */
@@ -44,7 +39,9 @@ struct operation_ops {
     /* Makes ready. After TR_ENOMEM (and fini) it is called again, later. */
     int (*begin)(struct operation *op, struct error *error);
     bool (*wants)(const struct operation *op, uint32_t part);
-    /* The request that the lane stands at, and lane->reply_bytes. */
+    /* Chooses the piece that the lane asks for next; returns the most bytes of its reply. */
+    size_t (*choose)(struct lane *lane);
+    /* The request for that piece. */
     int (*make)(struct lane *lane, struct message **request);
     /* Takes the answer to it: LANE_MORE of this partition, LANE_DONE or TR_E*. */
     int (*take)(struct lane *lane, struct message *reply, struct error *error);
@@ -98,6 +95,9 @@ struct client {
 /* client.c: something may be done. */
 void client_schedule(struct client *client);
 
+/* The operation's deadline passed: it ends with what it waited for. */
+void operation_expire(struct operation *op);
+
 /* The operation is over, with that status; the first end counts. */
 void operation_end(struct operation *op, int status, const char *sentence);
 
@@ -109,7 +109,6 @@ void lanes_start(struct operation *op);
 void lanes_stop(struct operation *op);
 /* The same in the client's fini. */
 void lanes_fini(struct operation *op);
-void lanes_found_owner(struct actor *self, uint32_t part, int status);
 /* One slice of what is read in place; false: there is none. */
 bool lanes_read(struct operation *op);
 

@@ -44,12 +44,43 @@ static uint64_t doubled(uint64_t ns, uint32_t times, uint32_t most)
 
 static void look(struct actor *self, void *arg);
 
+void owner_wait_stop(struct owner_wait *wait)
+{
+    if (wait->link == NULL)
+        return;
+    *wait->link = wait->next;
+    if (wait->next != NULL)
+        wait->next->link = wait->link;
+    wait->next = NULL;
+    wait->link = NULL;
+}
+
+static void add_wait(struct owner *owner, struct owner_wait *wait)
+{
+    struct owner_wait **end = &owner->first;
+    while (*end != NULL)
+        end = &(*end)->next;
+    wait->next = NULL;
+    wait->link = end;
+    *end = wait;
+}
+
+/* Those that wait are taken off the list first: one that is notified may wait anew, and may stop
+ * others. */
 static void settle(struct owner *owner, int status, struct address address)
 {
+    struct owner_wait *first = owner->first;
     owner->finding = false;
     owner->address = address;
     owner->misses = 0;
-    owner->owners->found(owner->owners->self, part_of(owner), status);
+    owner->first = NULL;
+    if (first != NULL)
+        first->link = &first;
+    while (first != NULL) {
+        struct owner_wait *wait = first;
+        owner_wait_stop(wait);
+        wait->found(wait, status);
+    }
 }
 
 static void look_at_next(struct owner *owner, uint32_t count)
@@ -94,10 +125,9 @@ static void look(struct actor *self, void *arg)
 }
 
 int owners_init(struct owners *owners, struct actor *self, const struct plan *plan,
-                uint32_t num_parts, owners_found *found)
+                uint32_t num_parts)
 {
-    *owners = (struct owners){ .self = self, .plan = plan, .found = found,
-                               .num_parts = num_parts };
+    *owners = (struct owners){ .self = self, .plan = plan, .num_parts = num_parts };
     owners->parts = calloc((size_t)num_parts + 1, sizeof *owners->parts);
     if (owners->parts == NULL)
         return TR_ENOMEM;
@@ -114,9 +144,11 @@ void owners_fini(struct owners *owners)
     owners->parts = NULL;
 }
 
-void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns)
+void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns,
+                 struct owner_wait *wait)
 {
     struct owner *owner = &owners->parts[part];
+    add_wait(owner, wait);
     if (owner->finding)
         return;
     owner->finding = true;

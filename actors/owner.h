@@ -20,8 +20,17 @@
 
 struct owners;
 
+/* One that waits for a server of a partition. All zeros, or stopped: it does not wait. */
+struct owner_wait {
+    struct owner_wait *next, **link;
+    /* Runs once, unless stopped: somebody is known now (0), or nobody was found: TR_ETIMEDOUT. */
+    void (*found)(struct owner_wait *wait, int status);
+    void *arg;
+};
+
 struct owner {
     struct owners *owners;
+    struct owner_wait *first; /* those that wait, in the order of their coming */
     struct address address; /* none: not known */
     bool finding;
     uint32_t turn;   /* of its servers: which is looked for */
@@ -30,20 +39,16 @@ struct owner {
     struct timer timer;
 };
 
-/* A server of that partition is known now (0), or none was found: TR_ETIMEDOUT. */
-typedef void owners_found(struct actor *self, uint32_t part, int status);
-
 struct owners {
     struct actor *self;
     const struct plan *plan; /* NULL: all are in this process */
-    owners_found *found;
     uint32_t num_parts;
     struct owner *parts; /* [num_parts] */
 };
 
 /* TR_ENOMEM. All zeros is valid for owners_fini. */
 int owners_init(struct owners *owners, struct actor *self, const struct plan *plan,
-                uint32_t num_parts, owners_found *found);
+                uint32_t num_parts);
 void owners_fini(struct owners *owners);
 
 static inline struct address owners_address(const struct owners *owners, uint32_t part)
@@ -51,9 +56,13 @@ static inline struct address owners_address(const struct owners *owners, uint32_
     return owners->parts[part].address;
 }
 
-/* Looks for a server of a partition that has none; found follows, not before this returns. One
- * that is being looked for already keeps its deadline. */
-void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns);
+/* Looks for a server of a partition that has none; wait->found follows, not before this returns. A
+ * search that is under way keeps its deadline. */
+void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns,
+                 struct owner_wait *wait);
+
+/* found is not called after this. */
+void owner_wait_stop(struct owner_wait *wait);
 
 /* That server did not answer: TR_EPEERDOWN, or TR_ETIMEDOUT, after which it is kept where there is
  * no other. */

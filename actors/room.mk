@@ -21,6 +21,7 @@ libtr_actors_la_SOURCES = \
     actors/member.c actors/member.h \
     actors/node_sort.c actors/node_sort.h \
     actors/owner.c actors/owner.h \
+    actors/part_call.c actors/part_call.h \
     actors/presence.c actors/presence.h \
     actors/room.c actors/room.h \
     actors/server.c actors/server.h actors/server_work.h \

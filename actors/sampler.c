@@ -33,8 +33,8 @@ void sampler_schedule(struct sampler *s)
         timer_start(s->self, &s->work, actor_now_ns(s->self), work, s);
 }
 
-/* Of the partitions that it read and, unless that was handed over, of its batch. */
-static void let_go(struct task *task)
+/* Releases the snapshots that this task pinned and, unless it was handed over, its batch. */
+static void release_borrowed(struct task *task)
 {
     draft_end(&task->draft);
     for (uint32_t p = 0; p < task->draft.num_parts; p++) {
@@ -49,7 +49,7 @@ static void finish_task(struct task *task)
 {
     sampler_cancel_asks(task);
     timer_stop(&task->keep);
-    let_go(task);
+    release_borrowed(task);
     task->request = NULL;
     sampler_schedule(task->sampler);
 }
@@ -423,10 +423,8 @@ static int init_task(struct sampler *s, struct task *task)
     task->parts = calloc(book->num_parts, sizeof *task->parts);
     if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL)
         return TR_ENOMEM;
-    for (uint32_t p = 0; p < book->num_parts; p++) {
-        task->asks[p].task = task;
-        task->asks[p].part = p;
-    }
+    for (uint32_t p = 0; p < book->num_parts; p++)
+        sampler_init_ask(&task->asks[p], task, p);
     return draft_init(&task->draft, &graph);
 }
 
@@ -434,7 +432,9 @@ static void fini_task(struct task *task)
 {
     message_release(task->sampler->self, task->request);
     if (task->snapshots != NULL)
-        let_go(task);
+        release_borrowed(task);
+    for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)
+        part_call_fini(&task->asks[p].call);
     draft_fini(&task->draft);
     free(task->snapshots);
     free(task->parts);
@@ -452,8 +452,7 @@ static int start(struct actor *self, const void *arg)
     s->options = options;
     account_init(&s->kept, "kept batches", options->kept_bytes_max != 0 ? options->kept_bytes_max
                                                                         : SAMPLER_KEPT_BYTES);
-    int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts,
-                         sampler_found_server);
+    int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
     char name[DIRECTORY_NAME_MAX];

@@ -46,16 +46,20 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
     return count;
 }
 
-/* Of the largest reply; at most what is asked for, where every neighbour may come. */
-static size_t samples_bytes(const struct ask *ask, const struct msg_sample_section *sections,
-                            uint32_t num_sections)
+/* Of the largest reply; at most what is asked for, where every neighbour may come. 0: no edge type
+ * has a section. */
+static size_t samples_bytes(const struct ask *ask)
 {
+    const struct draft *draft = &ask->task->draft;
     uint64_t most = reply_bytes_max(ask), bytes = 0;
-    for (uint32_t i = 0; i < num_sections && bytes < most; i++) {
-        uint64_t edges = sections[i].fanout < 0 ? most : (uint64_t)sections[i].fanout;
+    for (uint32_t e = 0; e < draft->num_etypes && bytes < most; e++) {
+        if (!sampler_samples_etype(ask, e))
+            continue;
+        int32_t fanout = draft_fanout(draft);
+        uint64_t edges = fanout < 0 ? most : (uint64_t)fanout;
         uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
         bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
-        bytes += row * sections[i].num_rows;
+        bytes += row * ask_list(ask, draft->graph.types->etypes[e].dst)->count;
     }
     return (size_t)(bytes < most ? bytes : most);
 }
@@ -74,15 +78,18 @@ static void copy_rows(const struct ask *ask, const struct msg_sample_section *se
     }
 }
 
-int sampler_make_samples(struct ask *ask, struct message **out)
+bool sampler_wants_samples(struct ask *ask)
+{
+    ask->call.reply_bytes = samples_bytes(ask);
+    return ask->call.reply_bytes > 0;
+}
+
+int sampler_make_samples(const struct ask *ask, struct message **out)
 {
     const struct draft *draft = &ask->task->draft;
     struct actor *self = ask->task->sampler->self;
     uint64_t bytes = 0;
     uint32_t num_sections = put_samples(ask, NULL, &bytes);
-    *out = NULL;
-    if (num_sections == 0)
-        return 0;
     struct message *request = message_create(self, MSG_SAMPLE_REQUEST);
     struct msg_sample_section *sections =
         request == NULL ? NULL : message_body_alloc(self, request, bytes);
@@ -91,7 +98,6 @@ int sampler_make_samples(struct ask *ask, struct message **out)
         return TR_ENOMEM;
     }
     put_samples(ask, sections, &bytes);
-    ask->reply_bytes = samples_bytes(ask, sections, num_sections);
     copy_rows(ask, sections, num_sections);
     struct msg_sample_request *head = message_head(request);
     *head = (struct msg_sample_request){
@@ -155,20 +161,23 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[DRAFT_TABLE
         uint64_t room = (most < ROWS_BYTES ? most : ROWS_BYTES) / (row_bytes + 1);
         room = room == 0 ? 1 : room;
         ask->piece = room < ask->piece ? (uint32_t)room : ask->piece;
-        ask->reply_bytes = (size_t)(ask->piece * row_bytes + count * ROWS_ALIGN);
+        ask->call.reply_bytes = (size_t)(ask->piece * row_bytes + count * ROWS_ALIGN);
         return sampler_rows_pieces(ask, pieces);
     }
     return 0;
 }
 
-int sampler_make_rows(struct ask *ask, struct message **out)
+bool sampler_wants_rows(struct ask *ask)
+{
+    struct rows_piece pieces[DRAFT_TABLES];
+    return find_piece(ask, pieces) > 0;
+}
+
+int sampler_make_rows(const struct ask *ask, struct message **out)
 {
     struct actor *self = ask->task->sampler->self;
     struct rows_piece pieces[DRAFT_TABLES];
-    uint32_t count = find_piece(ask, pieces);
-    *out = NULL;
-    if (count == 0)
-        return 0;
+    uint32_t count = sampler_rows_pieces(ask, pieces);
     uint64_t bytes = count * sizeof(struct msg_rows_section);
     for (uint32_t i = 0; i < count; i++)
         bytes += i > 0 && pieces[i].count == pieces[i - 1].count

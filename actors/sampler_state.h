@@ -5,7 +5,7 @@
 #include "actors/epoch_plan.h"
 #include "actors/member.h"
 #include "actors/owner.h"
-#include "actors/room.h"
+#include "actors/part_call.h"
 #include "actors/sampled_batch.h"
 #include "actors/sampler.h"
 #include "graph/draft.h"
@@ -67,13 +67,7 @@ struct ask {
     struct task *task;
     uint32_t part;
     enum ask_what what;
-    uint32_t timeouts; /* of this request so far: each doubles the wait for the next */
-    bool lost; /* waits until the server is found again, or for the timer */
-    struct address to; /* of the call */
-    struct call_id call;
-    struct room room;      /* of its reply */
-    size_t reply_bytes;    /* most that the request may bring */
-    struct timer timer;
+    struct part_call call;
     /* Samples: what was answered so far. */
     uint32_t sections_done, rows_done;
     /* Rows: nodes of this type's list from `at` on; the piece that is under way. */
@@ -137,7 +131,7 @@ void sampler_free_loaders(struct sampler *sampler);
 int sampler_epoch_order(struct loader_state *loader, uint32_t epoch, const uint32_t **positions);
 
 /* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
-void sampler_found_server(struct actor *self, uint32_t part, int status);
+void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part);
 void sampler_ask_samples(struct task *task);
 void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
@@ -169,9 +163,12 @@ void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);
 int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error);
 
-/* sampler_request.c: the request that the ask stands at, *request NULL when there is none left. */
-int sampler_make_samples(struct ask *ask, struct message **request);
-int sampler_make_rows(struct ask *ask, struct message **request);
+/* sampler_request.c: whether something is left to ask; then the bytes of its reply are in the call.
+ * And the request for it. */
+bool sampler_wants_samples(struct ask *ask);
+bool sampler_wants_rows(struct ask *ask);
+int sampler_make_samples(const struct ask *ask, struct message **request);
+int sampler_make_rows(const struct ask *ask, struct message **request);
 
 /* The sections of the rows request that the ask stands at: each table that is wanted of the nodes
  * [ask->at, ask->at + ask->piece) of the list of ask->ntype. Returns their number. */

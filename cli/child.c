@@ -2,8 +2,10 @@
 
 #include "cli/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +63,19 @@ static void close_pipes(struct pipes *pipes)
     close_pair(pipes->err);
 }
 
-static int open_pipes(struct pipes *pipes, bool inherit)
+/* Before the child is there: this process has the other end, so writing neither waits nor ends us
+ * by SIGPIPE. */
+static bool put_input(const struct pipes *pipes, const char *input)
+{
+    size_t length = input != NULL ? strlen(input) : 0;
+    assert(length <= PIPE_BUF);
+    return length == 0 || write(pipes->in[1], input, length) == (ssize_t)length;
+}
+
+static int open_pipes(struct pipes *pipes, const char *input, bool inherit)
 {
     *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
-    if (pipe2(pipes->in, O_CLOEXEC) == 0 &&
+    if (pipe2(pipes->in, O_CLOEXEC) == 0 && put_input(pipes, input) &&
         (inherit ||
          (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0)))
         return 0;
@@ -113,7 +124,7 @@ int child_start(struct child_process *child, const struct child_start *start, st
     char **environment = join_environment(start->environment);
     if (environment == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to start it", start->words[0]);
-    int failed = open_pipes(&pipes, start->inherit);
+    int failed = open_pipes(&pipes, start->input, start->inherit);
     if (failed != 0) {
         free(environment);
         return error_set_errno(error, failed, "%s: cannot make its pipes", start->words[0]);

@@ -29,6 +29,7 @@ struct child_start {
     char *const *words;       /* what runs, looked up in PATH; NULL ends */
     char *const *environment; /* "NAME=VALUE" added to ours; NULL: none; NULL ends */
     const char *folder;       /* where; NULL: here */
+    const char *input;        /* what it reads first, at most PIPE_BUF bytes; NULL: nothing */
     int orphan_signal;        /* sent to it when we die */
     bool inherit;             /* no pipes but the input: it prints where we do */
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "actors/status.h"
+#include "cli/job_key.h"
 #include "partition/book_json.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
@@ -32,6 +33,7 @@ struct asked {
 struct guest {
     struct cluster cluster;
     struct cluster_plan plan;
+    struct job_key key;
     struct security *security;
     struct env *env;
     struct kinds kinds;
@@ -145,12 +147,14 @@ static int read_cluster(struct guest *guest, const char *path, const char *graph
 {
     struct cluster *cluster = &guest->cluster;
     struct book_file book = {0};
-    const char *key = getenv("TROUPE_SHARED_KEY");
-    int rv = cluster_read(files_posix, path, cluster, error);
+    int rv = job_key_find(&guest->key, error);
+    if (rv == 0)
+        rv = cluster_read(files_posix, path, cluster, error);
     if (rv != 0)
         return rv;
-    if (key != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
-        cluster->tls.shared_key == NULL && (cluster->tls.shared_key = strdup(key)) == NULL)
+    if (guest->key.path != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
+        cluster->tls.shared_key == NULL &&
+        (cluster->tls.shared_key = strdup(guest->key.path)) == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a path");
     graph = graph != NULL ? graph : cluster->graph;
     if (graph == NULL)
@@ -272,6 +276,7 @@ void guest_close(struct guest *guest)
     security_destroy(guest->security);
     cluster_plan_fini(&guest->plan);
     cluster_fini(&guest->cluster);
+    job_key_fini(&guest->key);
     pthread_mutex_destroy(&guest->mutex);
     free(guest);
 }

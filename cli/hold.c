@@ -13,6 +13,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/fail.h"
+#include "cli/job_key.h"
 #include "cli/wakeups.h"
 #include "cli/words.h"
 
@@ -77,10 +78,22 @@ static int hold(struct child_process *child, struct wakeups *wakeups)
     return number != 0 ? EXIT_SIGNAL + number : code;
 }
 
+/* The key of the job stands in the input that is held; the program finds it by a path. */
+static int take_key(struct job_key *key, struct words *environment, struct error *error)
+{
+    int rv = job_key_find(key, error);
+    if (rv == 0 && key->path != NULL)
+        words_addf(environment, JOB_KEY_VARIABLE "=%s", key->path);
+    return rv == 0 && words_failed(environment)
+               ? error_set(error, TR_ENOMEM, "no memory for the path of a key")
+               : rv;
+}
+
 static int run(const struct invocation *invocation, const void *values)
 {
     (void)values;
-    struct words words = {0};
+    struct words words = {0}, environment = {0};
+    struct job_key key;
     struct wakeups wakeups;
     struct child_process child;
     struct error error = {0};
@@ -92,10 +105,12 @@ static int run(const struct invocation *invocation, const void *values)
         return fail(invocation, &error);
     }
     int code = EXIT_FAILED;
-    int rv = wakeups_start(&wakeups, &error);
+    int rv = take_key(&key, &environment, &error);
+    if (rv == 0)
+        rv = wakeups_start(&wakeups, &error);
     if (rv == 0) {
-        const struct child_start start = {
-            .words = words.list, .orphan_signal = SIGKILL, .inherit = true};
+        const struct child_start start = {.words = words.list, .environment = environment.list,
+                                          .orphan_signal = SIGKILL, .inherit = true};
         rv = child_start(&child, &start, &error);
         if (rv == 0) {
             code = hold(&child, &wakeups);
@@ -104,6 +119,8 @@ static int run(const struct invocation *invocation, const void *values)
         wakeups_stop(&wakeups);
     }
     words_fini(&words);
+    words_fini(&environment);
+    job_key_fini(&key);
     return rv == 0 ? code : fail(invocation, &error);
 }
 

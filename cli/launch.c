@@ -25,7 +25,7 @@ static const struct option_spec OPTIONS[] = {
      .fallback = "29500", .min = 1, .max = 65535,
      .help = "MASTER_PORT for torch.distributed"},
     {.name = "no-copy", .kind = OPTION_FLAG, .offset = offsetof(struct launch_values, no_copy),
-     .help = "copy no partitions: they are there"},
+     .help = "copy nothing to the hosts: it is there"},
     {.name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct launch_values, dry_run),
      .help = "print the commands, start nothing"},
     OPTION_ROW_JSON(struct launch_values),
@@ -82,8 +82,12 @@ static int run(const struct invocation *invocation, const void *values)
     } else if (rv == 0) {
         rv = launch_copy(&plan, &error);
         if (rv == 0)
+            rv = launch_check_shared(&plan, &error);
+        if (rv == 0 && plan.key.path != NULL && !plan.values->quiet && !plan.values->json)
+            fprintf(stderr, "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
+                    plan.key.path);
+        if (rv == 0)
             rv = launch_run(&plan, &error);
-        launch_copy_undo(&plan);
     }
     launch_plan_fini(&plan);
     if (rv == 0)

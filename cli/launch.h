@@ -1,7 +1,7 @@
 /*
  * `troupe launch`, in parts: what is to run where (launch_plan.c), how a command gets to a host
- * (launch_host.c), what is copied there first (launch_copy.c), and the processes while they run
- * (launch_run.c). What to do about an end is the policy's (actors/launcher_policy.h).
+ * (launch_host.c), what is copied there first (launch_copy.c), whether hosts share a folder
+ * (launch_shared.c), and the processes while they run (launch_run.c). What to do about an end is the policy's (actors/launcher_policy.h).
  *
  * Ownership: launch_plan_fini frees the plan. Thread rules: the main thread.
  */
@@ -11,6 +11,7 @@
 #include "actors/cluster.h"
 #include "actors/launcher_policy.h"
 #include "cli/command.h"
+#include "cli/job_key.h"
 #include "cli/place.h"
 #include "cli/words.h"
 #include "partition/book_json.h"
@@ -36,18 +37,17 @@ struct launch_plan {
     char *const *words; /* [num_words] after "--": the options of train, or of --exec's program */
     int num_words;
     char *cluster_path, *graph_path, *program; /* absolute */
+    char *run; /* folder of the run as the processes get it; NULL: none was named */
     struct cluster cluster;
     struct book_file book;
     struct cluster_plan plan;
     enum cluster_launcher_kind kind;
-    char *job_folder; /* 0700, of the shared key; NULL: none was made */
-    char *key_path;
+    struct job_key key; /* of this job alone; none where the file chose how hosts prove themselves */
 };
 
 /* Reads cluster file and graph, and makes the key of the job where it needs one. */
 int launch_plan_init(struct launch_plan *plan, const struct invocation *invocation,
                      const struct launch_values *values, struct error *error);
-/* Removes the key too. */
 void launch_plan_fini(struct launch_plan *plan);
 
 /* "[host/role N]". */
@@ -64,15 +64,15 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
 int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct words *command,
                      struct words *environment, struct words *wrapped, struct error *error);
 
-/* Runs a command on a host and waits for it. input: what it reads, NULL: nothing. TR_ECHILD says
- * how it ended; *code, if not NULL, takes an exit code instead. */
-int launch_host_run(const struct launch_plan *plan, uint32_t host, const struct words *command,
-                    const char *input, int *code, struct error *error);
+/* Runs a command on a host that answers by its exit code, 0: yes, 1: no. TR_ECHILD: it was not run
+ * or ended otherwise. */
+int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct words *command,
+                    bool *yes, struct error *error);
 
-/* Copies to every host what it serves, and the key; checks that what must be reachable there is. */
+/* Copies to every host what it reads, where the launcher is ssh and the user lets it. */
 int launch_copy(const struct launch_plan *plan, struct error *error);
-/* Removes what launch_copy left on the hosts beside partitions; says nothing of failures. */
-void launch_copy_undo(const struct launch_plan *plan);
+/* Says whether hosts that are reached by ssh or srun share the folder of checkpoints. */
+int launch_check_shared(const struct launch_plan *plan, struct error *error);
 
 /* Runs the job to its end. */
 int launch_run(const struct launch_plan *plan, struct error *error);

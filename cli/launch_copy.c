@@ -1,13 +1,9 @@
 /*
- * What has to be on a host before its processes start: the cluster file, the graph's book, the
- * partitions it serves, the key of the job. And whether all of them see one folder of checkpoints.
+ * What has to be on a host before its processes start: the cluster file, what it reads of the graph,
+ * and by what it proves itself, where those are files that lie here.
  *
  * rsync leaves out what is equal, so a second launch copies nothing.
  */
-#include "config.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +12,7 @@
 
 #include "cli/child.h"
 #include "cli/launch.h"
-
-/* Tells the folder of this launch from one of the same name on another host. */
-#define TOKEN_BYTES 64
+#include "partition/book_paths.h"
 
 static bool serves(const struct launch_plan *plan, uint32_t host, uint32_t part)
 {
@@ -32,44 +26,93 @@ static bool serves(const struct launch_plan *plan, uint32_t host, uint32_t part)
     return false;
 }
 
-/* Everything that stands beside the graph's book and is small: deals are read by all. */
-struct deals {
-    struct words *words;
-    const char *folder;
-    const char *name; /* of the graph, with the dot */
-};
-
-static int add_deal(void *arg, const char *name)
+static int add_path(void *arg, const char *path)
 {
-    struct deals *deals = arg;
-    size_t length = strlen(name);
-    if (strncmp(name, deals->name, strlen(deals->name)) == 0 && length > 9 &&
-        strcmp(name + length - 9, ".deal.npy") == 0)
-        words_addf(deals->words, "%s/%s", deals->folder, name);
+    words_add(arg, path);
     return 0;
+}
+
+/* By what a host proves itself. What is not here was given to the hosts by somebody else. */
+static int list_proofs(const struct launch_plan *plan, uint32_t host, struct words *words)
+{
+    struct cluster_tls tls = {0};
+    /* The key of this job alone lies in no file. */
+    int rv = plan->key.path == NULL ? cluster_host_tls(&plan->cluster, host, &tls) : 0;
+    const char *const paths[] = {tls.ca, tls.certificate, tls.key, tls.shared_key};
+    for (size_t i = 0; rv == 0 && i < sizeof paths / sizeof *paths; i++)
+        if (paths[i] != NULL && files_exists(files_posix, paths[i]))
+            words_add(words, paths[i]);
+    cluster_tls_fini(&tls);
+    return rv;
 }
 
 /* The paths that a host needs, each as it is here. */
 static int list_paths(const struct launch_plan *plan, uint32_t host, struct words *words)
 {
-    char *folder = files_parent(plan->graph_path);
-    if (folder == NULL)
+    uint32_t num_parts = plan->book.book.num_parts;
+    bool *served = calloc(num_parts, sizeof *served);
+    if (served == NULL)
         return TR_ENOMEM;
+    for (uint32_t part = 0; part < num_parts; part++)
+        served[part] = serves(plan, host, part);
     words_add(words, plan->cluster_path);
-    words_add(words, plan->graph_path);
-    struct deals deals = {words, folder, plan->book.book.graph_name};
-    files_posix->list(files_posix, folder, add_deal, &deals);
-    for (uint32_t part = 0; part < plan->book.book.num_parts; part++) {
-        char *path = serves(plan, host, part) ? files_join(folder, plan->book.part_folders[part])
-                                              : NULL;
-        if (path != NULL)
-            words_add(words, path);
-        else
-            words->failed = words->failed || serves(plan, host, part);
-        free(path);
+    int rv = list_proofs(plan, host, words);
+    if (rv == 0)
+        rv = book_paths(&plan->book, plan->graph_path, served, add_path, words);
+    free(served);
+    return rv == 0 && words_failed(words) ? TR_ENOMEM : rv;
+}
+
+/* Makes the folder of a secret, or finds that only its user (or root) may change it: in the folder of
+ * somebody else a secret could be exchanged, and through a link of theirs a file of ours written
+ * over. */
+static const char KEY_FOLDER[] =
+    "mkdir -p -- \"$2\" && { [ -d \"$1\" ] || mkdir -m 700 -- \"$1\"; } && "
+    "[ -z \"$(find \"$1\" \"$1/.\" -prune ! -user \"$(id -u)\" ! -user 0)\" ] && "
+    "[ -z \"$(find \"$1/.\" -prune '(' -perm -020 -o -perm -002 ')')\" ]";
+
+static int check_key_folder(const struct launch_plan *plan, uint32_t host, const char *key,
+                            struct error *error)
+{
+    struct words command = {0};
+    char *folder = files_parent(key), *above = folder != NULL ? files_parent(folder) : NULL;
+    bool safe = false;
+    int rv = above != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
+    if (rv == 0) {
+        words_add(&command, "sh");
+        words_add(&command, "-c");
+        words_add(&command, KEY_FOLDER);
+        words_add(&command, "sh");
+        words_add(&command, folder);
+        words_add(&command, above);
+        rv = launch_host_ask(plan, host, &command, &safe, error);
     }
+    if (rv == 0 && !safe)
+        rv = error_set(error, TR_EPERM,
+                       "host %s: %s there is no folder that its user alone may change: no key is "
+                       "copied into it. Remove it there, or copy the keys yourself and add "
+                       "--no-copy",
+                       plan->cluster.hosts[host].name, folder);
+    words_fini(&command);
     free(folder);
-    return words_failed(words) ? TR_ENOMEM : 0;
+    free(above);
+    return rv;
+}
+
+static int check_keys(const struct launch_plan *plan, uint32_t host, struct error *error)
+{
+    struct cluster_tls tls = {0};
+    if (plan->key.path != NULL) /* it lies in no file */
+        return 0;
+    int rv = cluster_host_tls(&plan->cluster, host, &tls);
+    if (rv != 0)
+        error_set(error, rv, "no memory for the names of keys");
+    const char *const secrets[] = {tls.key, tls.shared_key};
+    for (int i = 0; rv == 0 && i < 2; i++)
+        if (secrets[i] != NULL && files_exists(files_posix, secrets[i]))
+            rv = check_key_folder(plan, host, secrets[i], error);
+    cluster_tls_fini(&tls);
+    return rv;
 }
 
 /* `rsync -R` gives every path the place there that it has here. */
@@ -116,102 +159,15 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
     return rv;
 }
 
-/* Through the command's input: a key on a command line could be read by anybody there. */
-static int copy_key(const struct launch_plan *plan, uint32_t host, struct error *error)
-{
-    struct words command = {0};
-    char *key = NULL;
-    size_t size;
-    int rv = files_read_all(files_posix, plan->key_path, 4096, &key, &size, error);
-    words_add(&command, "sh");
-    words_add(&command, "-c");
-    words_add(&command, "umask 077 && mkdir -p -- \"$1\" && cat >\"$2\"");
-    words_add(&command, "sh");
-    words_add(&command, plan->job_folder);
-    words_add(&command, plan->key_path);
-    if (rv == 0)
-        rv = launch_host_run(plan, host, &command, key, NULL, error);
-    words_fini(&command);
-    free(key);
-    return rv;
-}
-
-static int probe(const struct launch_plan *plan, uint32_t host, const char *token, bool *seen,
-                 struct error *error)
-{
-    struct words command = {0};
-    int code = 0;
-    words_add(&command, "test");
-    words_add(&command, "-e");
-    words_add(&command, token);
-    int rv = launch_host_run(plan, host, &command, NULL, &code, error);
-    words_fini(&command);
-    *seen = code == 0;
-    if (rv == 0 && code > 1)
-        rv = error_set(error, TR_ECHILD,
-                       "host %s: cannot run a command there (exit code %d of ssh or srun)",
-                       plan->cluster.hosts[host].name, code);
-    return rv;
-}
-
-/* Every process may be started again on its own host, and then reads the last checkpoint. A file
- * that is made here is seen there where hosts share the folder; where they do not, processes copy
- * what they save to a second host, which is told. */
-static int check_shared(const struct launch_plan *plan, struct error *error)
-{
-    const char *folder = plan->cluster.checkpoints.folder;
-    char token[TOKEN_BYTES];
-    /* "%h" says that each host has its own. */
-    if (folder == NULL || strstr(folder, "%h") != NULL || plan->cluster.num_hosts < 2)
-        return 0;
-    int rv = files_make_folders(files_posix, folder, error);
-    if (rv != 0)
-        return rv;
-    snprintf(token, sizeof token, ".launch-%ld", (long)getpid());
-    char *path = files_join(folder, token);
-    struct file file = {0};
-    if (path == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to launch");
-    rv = file_create(&file, files_posix, path, error);
-    file_close(&file);
-    bool seen = true;
-    for (uint32_t host = 0; rv == 0 && seen && host < plan->cluster.num_hosts; host++) {
-        rv = probe(plan, host, path, &seen, error);
-        if (rv == 0 && !seen)
-            fprintf(stderr, "troupe launch: host %s does not see the checkpoints in %s: each part "
-                    "of one is copied to a second host\n", plan->cluster.hosts[host].name, folder);
-    }
-    (void)files_posix->unlink(files_posix, path);
-    free(path);
-    return rv;
-}
-
 int launch_copy(const struct launch_plan *plan, struct error *error)
 {
     int rv = 0;
-    if (plan->kind == CLUSTER_LAUNCH_LOCAL)
-        return 0; /* these are our own files */
+    if (plan->kind != CLUSTER_LAUNCH_SSH || plan->values->no_copy)
+        return 0;
     for (uint32_t host = 0; rv == 0 && host < plan->cluster.num_hosts; host++) {
-        if (plan->kind == CLUSTER_LAUNCH_SSH && !plan->values->no_copy)
+        rv = check_keys(plan, host, error);
+        if (rv == 0)
             rv = copy_to(plan, host, error);
-        if (rv == 0 && plan->key_path != NULL)
-            rv = copy_key(plan, host, error);
     }
-    return rv == 0 ? check_shared(plan, error) : rv;
-}
-
-void launch_copy_undo(const struct launch_plan *plan)
-{
-    if (plan->kind == CLUSTER_LAUNCH_LOCAL || plan->key_path == NULL)
-        return;
-    for (uint32_t host = 0; host < plan->cluster.num_hosts; host++) {
-        struct words command = {0};
-        int code;
-        words_add(&command, "rm");
-        words_add(&command, "-rf");
-        words_add(&command, "--");
-        words_add(&command, plan->job_folder);
-        (void)launch_host_run(plan, host, &command, NULL, &code, NULL);
-        words_fini(&command);
-    }
+    return rv;
 }

@@ -90,18 +90,8 @@ int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct
                      where->name);
 }
 
-/* Input is short (a key): it fits in the pipe, so writing it does not wait. */
-static void feed(struct child_process *child, const char *input)
-{
-    if (input != NULL) {
-        ssize_t written = write(child->in, input, strlen(input));
-        (void)written; /* the command says what it misses */
-    }
-    child_close_input(child);
-}
-
 /* Waits for the end of a command that prints where we do. */
-static int wait_for(struct child_process *child, const char *name, int *code, struct error *error)
+static int wait_for(struct child_process *child, const char *name, bool *yes, struct error *error)
 {
     int status;
     while (waitpid(child->pid, &status, 0) < 0)
@@ -110,16 +100,15 @@ static int wait_for(struct child_process *child, const char *name, int *code, st
     child->pid = 0;
     if (WIFSIGNALED(status))
         return error_set(error, TR_ECHILD, "%s was ended by signal %d", name, WTERMSIG(status));
-    if (code != NULL)
-        *code = WEXITSTATUS(status);
-    else if (WEXITSTATUS(status) != 0)
-        return error_set(error, TR_ECHILD, "%s ended with exit code %d", name,
-                         WEXITSTATUS(status));
+    if (WEXITSTATUS(status) > 1)
+        return error_set(error, TR_ECHILD, "cannot run a command there (exit code %d of %s)",
+                         WEXITSTATUS(status), name);
+    *yes = WEXITSTATUS(status) == 0;
     return 0;
 }
 
-int launch_host_run(const struct launch_plan *plan, uint32_t host, const struct words *command,
-                    const char *input, int *code, struct error *error)
+int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct words *command,
+                    bool *yes, struct error *error)
 {
     struct words words = {0}, environment = {0};
     struct child_process child;
@@ -130,8 +119,8 @@ int launch_host_run(const struct launch_plan *plan, uint32_t host, const struct 
         rv = child_start(&child, &start, error);
     }
     if (rv == 0) {
-        feed(&child, input);
-        rv = wait_for(&child, words.list[0], code, error);
+        child_close_input(&child);
+        rv = wait_for(&child, words.list[0], yes, error);
         child_close(&child);
     }
     if (rv != 0)

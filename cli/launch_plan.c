@@ -1,19 +1,12 @@
 /* What a launcher runs where, from the cluster file, the graph and the command line. */
-#include "config.h" /* asprintf */
-
 #include "cli/launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define KEY_BYTES 32u
 
 static int absolute(const char *path, char **out, struct error *error)
 {
@@ -52,47 +45,30 @@ static bool needs_key(const struct cluster *cluster)
     return false;
 }
 
-static int write_key(const char *path, struct error *error)
-{
-    unsigned char bytes[KEY_BYTES];
-    char text[2 * KEY_BYTES + 2];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return error_set_errno(error, errno, "the system has no random bytes for a key");
-    for (size_t i = 0; i < KEY_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    text[2 * KEY_BYTES] = '\n';
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return error_set_errno(error, errno, "%s", path);
-    ssize_t written = write(fd, text, sizeof text - 1);
-    int failed = written == (ssize_t)sizeof text - 1 ? 0 : written < 0 ? errno : ENOSPC;
-    if (close(fd) != 0 && failed == 0)
-        failed = errno;
-    return failed == 0 ? 0 : error_set_errno(error, failed, "%s", path);
-}
-
-/* A key for this job alone, in a folder that only we may enter. */
+/* The plan asks whether hosts prove themselves; by what is for the processes to find. */
 static int make_key(struct launch_plan *plan, struct error *error)
 {
-    const char *scratch = getenv("TMPDIR");
-    if (asprintf(&plan->job_folder, "%s/troupe-launch-XXXXXX",
-                 scratch != NULL && scratch[0] == '/' ? scratch : "/tmp") < 0) {
-        plan->job_folder = NULL;
-        return error_set(error, TR_ENOMEM, "no memory to launch");
-    }
-    if (mkdtemp(plan->job_folder) == NULL) {
-        int failed = errno;
-        error_set_errno(error, failed, "%s: cannot make a folder for the job's key",
-                        plan->job_folder);
-        free(plan->job_folder);
-        plan->job_folder = NULL;
-        return error_from_errno(failed);
-    }
-    plan->key_path = files_join(plan->job_folder, "key");
-    if (plan->key_path == NULL ||
-        (plan->cluster.tls.shared_key = strdup(plan->key_path)) == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to launch");
-    return write_key(plan->key_path, error);
+    int rv = job_key_make(&plan->key, error);
+    if (rv == 0 && (plan->cluster.tls.shared_key = strdup(plan->key.path)) == NULL)
+        rv = error_set(error, TR_ENOMEM, "no memory to launch");
+    return rv;
+}
+
+/* ssh begins in the user's home: without a folder to work in there, the run lies where it would lie
+ * if its processes were here. */
+static int name_run(struct launch_plan *plan, struct error *error)
+{
+    const char *run = plan->values->run;
+    if (run == NULL)
+        return 0;
+    bool from_here = plan->kind == CLUSTER_LAUNCH_SSH && plan->cluster.launcher.workdir == NULL;
+    char *here = from_here ? realpath(".", NULL) : NULL;
+    if (from_here && here == NULL)
+        return error_set_errno(error, errno, "--run %s: the folder it begins in is not known", run);
+    plan->run = from_here ? files_join(here, run) : strdup(run);
+    free(here);
+    return plan->run != NULL ? 0 : error_set(error, TR_ENOMEM, "--run %s: no memory for its path",
+                                             run);
 }
 
 /* torch.distributed starts one process a rank. */
@@ -130,21 +106,19 @@ int launch_plan_init(struct launch_plan *plan, const struct invocation *invocati
         rv = check_exec(plan, error);
     plan->kind = values->launcher == 0 ? plan->cluster.launcher.kind
                                        : (enum cluster_launcher_kind)(values->launcher - 1);
-    return rv;
+    return rv == 0 ? name_run(plan, error) : rv;
 }
 
 void launch_plan_fini(struct launch_plan *plan)
 {
-    if (plan->job_folder != NULL)
-        (void)files_remove_tree(files_posix, plan->job_folder, NULL);
     cluster_plan_fini(&plan->plan);
     book_file_fini(&plan->book);
     cluster_fini(&plan->cluster);
     free(plan->cluster_path);
     free(plan->graph_path);
     free(plan->program);
-    free(plan->job_folder);
-    free(plan->key_path);
+    free(plan->run);
+    job_key_fini(&plan->key);
 }
 
 void launch_prefix(const struct launch_plan *plan, uint32_t process,
@@ -186,8 +160,8 @@ static void add_environment(const struct launch_plan *plan, uint32_t process, ui
     words_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
     words_addf(environment, "TROUPE_RESTARTED=%d", restarted);
     words_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
-    if (plan->key_path != NULL)
-        words_addf(environment, "TROUPE_SHARED_KEY=%s", plan->key_path);
+    if (plan->key.path != NULL)
+        words_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
     if (plan->plan.plan.processes[process].trainers.count > 0)
         add_rank(plan, process, environment);
 }
@@ -213,8 +187,8 @@ static void add_built_in(const struct launch_plan *plan, uint32_t process, struc
     words_addf(words, "--process=%u", process);
     if (role != LAUNCHER_TRAINER)
         return;
-    if (plan->values->run != NULL)
-        words_addf(words, "--run=%s", plan->values->run);
+    if (plan->run != NULL)
+        words_addf(words, "--run=%s", plan->run);
     for (int i = 0; i < plan->num_words; i++)
         words_add(words, plan->words[i]);
 }

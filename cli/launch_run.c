@@ -172,6 +172,7 @@ static void start_process(struct launch *launch, uint32_t process, uint32_t inca
             .words = words.list,
             .environment = environment.list,
             .folder = local ? launch->plan->cluster.launcher.workdir : NULL,
+            .input = launch->plan->key.line,
             .orphan_signal = SIGTERM,
         };
         rv = child_start(&launched->child, &start, &error);

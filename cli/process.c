@@ -146,7 +146,7 @@ static int find_graph(struct process *process, const char *graph, struct error *
 /* As the session will: the key of the job stands in where the file chose nothing. */
 static int add_key(struct process *process, struct error *error)
 {
-    const char *key = getenv("TROUPE_SHARED_KEY");
+    const char *key = process->key.path;
     struct cluster *cluster = &process->cluster;
     if (key == NULL || cluster->insecure_network || cluster->tls.ca != NULL ||
         cluster->tls.shared_key != NULL)
@@ -168,7 +168,9 @@ int process_find(struct process *process, const struct process_values *values, c
     process->cluster_path = strdup(path);
     if (process->cluster_path == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a path");
-    int rv = cluster_read(files_posix, path, &process->cluster, error);
+    int rv = job_key_find(&process->key, error);
+    if (rv == 0)
+        rv = cluster_read(files_posix, path, &process->cluster, error);
     if (rv == 0)
         rv = add_key(process, error);
     if (rv == 0)
@@ -181,6 +183,7 @@ void process_fini(struct process *process)
     cluster_fini(&process->cluster);
     free(process->cluster_path);
     free(process->graph);
+    job_key_fini(&process->key);
 }
 
 void process_session(const struct process *process, struct tr_session_options *options)
@@ -188,7 +191,7 @@ void process_session(const struct process *process, struct tr_session_options *o
     const char *incarnation = getenv("TROUPE_INCARNATION");
     options->cluster = process->cluster_path;
     options->process = process->number;
-    options->shared_key = getenv("TROUPE_SHARED_KEY");
+    options->shared_key = process->key.path;
     if (incarnation != NULL)
         options->incarnation = (uint32_t)strtoul(incarnation, NULL, 10);
 }

@@ -25,6 +25,7 @@
 #include "actors/cluster.h"
 #include "actors/metrics.h"
 #include "cli/fail.h"
+#include "cli/job_key.h"
 #include "cli/options.h"
 #include "cli/place.h"
 #include "cli/signals.h"
@@ -68,6 +69,7 @@ struct process {
         uint32_t trainers, threads; /* threads of each */
     } plays;
     char *cluster_path, *graph;
+    struct job_key key;
     struct signals signals;
     atomic_bool orphaned;
     bool watching;

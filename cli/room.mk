@@ -15,11 +15,12 @@ libtr_cli_la_SOURCES = \
     cli/guest.c cli/guest.h \
     cli/help.c cli/help.h \
     cli/hold.c \
+    cli/job_key.c cli/job_key.h \
     cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
     cli/infer.c \
     cli/inspect.c cli/inspect_checkpoint.c \
     cli/launch.c cli/launch.h cli/launch_copy.c cli/launch_host.c cli/launch_plan.c \
-    cli/launch_run.c cli/launch_show.c cli/launch_show.h \
+    cli/launch_run.c cli/launch_shared.c cli/launch_show.c cli/launch_show.h \
     cli/lines.c cli/lines.h \
     cli/loader_source.c cli/loader_source.h \
     cli/made.c cli/made.h \

@@ -4,6 +4,7 @@ libtr_partition_la_SOURCES = \
     partition/assign_metis.c partition/assign_random.c \
     partition/book.c partition/book.h \
     partition/book_json.h partition/book_json_read.c partition/book_json_write.c \
+    partition/book_paths.c partition/book_paths.h \
     partition/check.c partition/check.h \
     partition/checksums.c partition/checksums.h \
     partition/classes.c partition/classes.h \

@@ -135,3 +135,11 @@ TESTS += tests/actors/test_job_end
 tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/spread.c \
     tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_job_end_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_part_call
+TESTS += tests/actors/test_part_call
+SEED_TESTS += tests/actors/test_part_call
+tests_actors_test_part_call_SOURCES = tests/actors/test_part_call.c tests/actors/graphs.c \
+    tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h \
+    tests/seeds.h
+tests_actors_test_part_call_LDADD = $(actors_libs) $(test_libs)

@@ -14,7 +14,7 @@ within() {
 
 "$TROUPE" generate sbm --nodes 200 --edges 1500 --features 4 --classes 3 --out "$work/raw" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
-"$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/g" --quiet \
+"$TROUPE" partition "$work/raw" --parts 2 --method random --trainers 2 --name toy --out "$work/g" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
 mkdir -m 700 "$work/sockets" "$work/sockets-b" "$work/bin" "$work/pids" || exit 99
 FAKE=$work
@@ -26,7 +26,22 @@ cat >"$work/bin/ssh" <<'EOF'
 for last; do :; done
 echo "ssh $*" >>"$FAKE/log"
 [ -z "$BLIND" ] || case $last in "exec test "*) exit 1 ;; esac
+[ -z "$DEAF" ] || case $last in "exec test "*) echo $PPID >"$FAKE/asking"; exec sleep 1000 ;; esac
+[ -z "$HOSTILE" ] || hostile "$last"
 exec sh -c "$last"
+EOF
+# Another user of the host sees what is to run there, and is faster: every path in a folder that all may
+# write is theirs, a folder that they can enter, or a pipe that they read.
+cat >"$work/bin/hostile" <<'EOF'
+#!/bin/sh
+for path in $(echo "$1" | tr " '\"" '\n\n\n' | grep "^$HOSTILE/"); do
+    folder=${path%/*}
+    if [ "$folder" = "$HOSTILE" ]; then
+        mkdir -p -m 777 "$path"
+    elif mkdir -p -m 777 "$folder" && rm -f "$path" && mkfifo -m 666 "$path"; then
+        timeout 5 cat "$path" >>"$FAKE/stolen" &
+    fi
+done >/dev/null 2>&1
 EOF
 cat >"$work/bin/rsync" <<'EOF'
 #!/bin/sh
@@ -45,7 +60,18 @@ all_ready() {
 }
 echo "$TROUPE_PROCESS $1 rank=$RANK/$WORLD_SIZE local=$LOCAL_RANK threads=$OMP_NUM_THREADS" \
     "incarnation=$TROUPE_INCARNATION $*" >>"$FAKE/log"
-[ -z "$TROUPE_SHARED_KEY" ] || stat -c 'key %a' "$TROUPE_SHARED_KEY" >>"$FAKE/log"
+if [ "$TROUPE_SHARED_KEY" = - ]; then
+    read -r key
+    echo "key of ${#key} digits" >>"$FAKE/log"
+    # Where others could find it: in files, on command lines and in environments.
+    ! grep -rqF "$key" "$FAKE" || echo "key in a file" >>"$FAKE/log"
+    for number in $$ $PPID; do
+        ! tr '\0' '\n' <"/proc/$number/cmdline" | grep -qF "$key" || echo "key on a command line" >>"$FAKE/log"
+        ! tr '\0' '\n' <"/proc/$number/environ" | grep -qF "$key" || echo "key in an environment" >>"$FAKE/log"
+    done
+elif [ -n "$TROUPE_SHARED_KEY" ]; then
+    echo "key in a file" >>"$FAKE/log"
+fi
 echo "troupe: ready process $TROUPE_PROCESS"
 echo $$ >"$FAKE/pids/$TROUPE_PROCESS"
 case $1/$TRAINER in
@@ -85,6 +111,7 @@ expect "samplers sample" logged "^2 sample .*--process=2"
 expect "trainers get the options and what torch.distributed expects" \
     logged "^3 train rank=0/1 local=0 threads=3 .*--process=3 --epochs 3 it's\$"
 expect "the partitions are copied" logged "rsync .*$work/g/part0 $work/g/part1 a:/"
+expect "with the deal" logged "rsync .* $work/g/deal~_N.npy "
 expect "nothing is left" gone
 
 TRAINER=well launch --json --no-copy
@@ -164,10 +191,50 @@ expect "and the job succeeds there" exited 0
 expect "no token is left" empty_folder "$work/checkpoints"
 
 cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
-TMPDIR=$work TRAINER=well launch
+mkdir -m 1777 "$work/public"
+HOSTILE=$work/public TMPDIR=$work/public TRAINER=well launch
 expect "without keys a key is made for the job" exited 0
-expect "that only the user may read" logged "^key 600$"
-expect "and that is removed" sh -c "! ls -d '$work'/troupe-launch-* 2>/dev/null"
+expect "that each process reads" [ "$(grep -c '^key of 64 digits$' "$work/log")" = 4 ]
+expect "that others find nowhere" sh -c "! grep -E '^key (in|on) a' '$work/log'"
+expect "nor get on its way" absent "$work/stolen"
+expect "and of which nothing is left" empty_folder "$work/public"
+cat >"$work/bin/keyed" <<'EOF'
+#!/bin/sh
+stat -L -c 'own key %a' "$TROUPE_SHARED_KEY" >>"$FAKE/log"
+head -c 64 "$TROUPE_SHARED_KEY" >"$FAKE/own-key"
+EOF
+chmod +x "$work/bin/keyed"
+TRAINER=well launch --exec keyed
+expect "a program of one's own has a path of it" [ "$(wc -c <"$work/own-key")" = 64 ]
+expect "that its user alone may open" logged "^own key 600$"
+rm "$work/own-key"
+
+# A launcher that is killed while it asks a host leaves the file that it asked for; the next one removes
+# those of the dead, and no others.
+cluster "$two" ', "checkpoints": {"folder": "checkpoints"}'
+tokens() { ls -A "$work/checkpoints" | grep -c '^.launch-'; }
+ask() {
+    DEAF=1 TRAINER=well "$TROUPE" launch "$work/c.json" >"$work/out.$1" 2>"$work/err.$1" </dev/null &
+    asker=$!
+    within grep -qsx $asker "$work/asking"
+}
+expect "a launcher asks" ask living
+living=$asker
+expect "and another one" ask dead
+expect "each has its file" [ "$(tokens)" = 2 ]
+kill -KILL $asker
+wait $asker 2>/dev/null
+touch "$work/checkpoints/.launch-notes"
+echo "no token" >"$work/checkpoints/.launch-0123456789abcdef"
+ln -s "$work/log" "$work/checkpoints/.launch-00000000000000aa"
+TRAINER=well launch
+expect "the next one succeeds" exited 0
+expect "and removes that of the dead alone" [ "$(tokens)" = 4 ]
+expect "not what somebody wrote" [ -s "$work/checkpoints/.launch-0123456789abcdef" ]
+kill -TERM $living
+wait $living 2>/dev/null
+rm -rf "$work/checkpoints"
+cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
 
 troupe launch "$work/c.json" --dry-run -- --epochs 2
 expect "--dry-run prints the commands" says '^\[a/trainer 3\] ssh .*--epochs 2'

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "partition/book_paths.h"
 #include "tests/partition/graph_util.h"
 
 static void round_trip(struct scratch *scratch, bool hetero, uint64_t nodes, uint64_t edges,
@@ -336,6 +337,84 @@ static void names_that_no_file_can_have_are_refused(void **state)
     sample_fini(&sample);
 }
 
+struct listed {
+    const char *folder;
+    char names[24][80]; /* of 8 partitions, their book, and a deal for each type */
+    size_t count;
+};
+
+static int note_path(void *arg, const char *path)
+{
+    struct listed *listed = arg;
+    size_t length = strlen(listed->folder);
+    assert_int_equal(strncmp(path, listed->folder, length), 0);
+    assert_int_equal(path[length], '/');
+    assert_true(listed->count < sizeof listed->names / sizeof *listed->names);
+    assert_true(files_exists(files_posix, path));
+    snprintf(listed->names[listed->count++], sizeof *listed->names, "%s", path + length + 1);
+    return 0;
+}
+
+static int find_name(void *arg, const char *name)
+{
+    struct listed *listed = arg;
+    for (size_t i = 0; i < listed->count; i++)
+        if (strcmp(listed->names[i], name) == 0)
+            return 0;
+    fail_msg("%s/%s is written and not listed", listed->folder, name);
+    return 0;
+}
+
+/* What a host without its share of this list lacks, training misses: with all partitions the list
+ * is what was written, name by name; with some it is that without the folders of the others. */
+static void check_paths(const char *out)
+{
+    struct listed all = { .folder = out }, some = { .folder = out };
+    struct book_file file;
+    struct error error = { 0 };
+    char json[160];
+    size_t written = 0;
+    snprintf(json, sizeof json, "%s/sample.json", out);
+    assert_int_equal(book_file_read(&file, files_posix, json, &error), 0);
+    assert_int_equal(book_paths(&file, json, NULL, note_path, &all), 0);
+    files_posix->list(files_posix, out, find_name, &all);
+    files_posix->list(files_posix, out, count_name, &written);
+    assert_int_equal(written, all.count);
+    bool *serves = calloc(file.book.num_parts, sizeof *serves);
+    assert_non_null(serves);
+    serves[file.book.num_parts - 1] = true;
+    assert_int_equal(book_paths(&file, json, serves, note_path, &some), 0);
+    assert_int_equal(some.count, all.count - (file.book.num_parts - 1));
+    for (size_t i = 0; i < some.count; i++)
+        find_name(&all, some.names[i]);
+    find_name(&some, file.part_folders[file.book.num_parts - 1]);
+    free(serves);
+    book_file_fini(&file);
+}
+
+static void the_list_of_paths_is_what_is_written(void **state)
+{
+    struct scratch *scratch = *state;
+    for (int round = 0; round < 4; round++) {
+        bool hetero = round % 2 == 1;
+        const struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 8,
+                                                   .halo_hops = 1,
+                                                   .trainers = round < 2 ? 0 : 4 };
+        struct sample sample;
+        struct error error = { 0 };
+        char raw_path[160], out[128];
+        snprintf(raw_path, sizeof raw_path, "%s/raw%d", scratch->folder, round);
+        snprintf(out, sizeof out, "%s/out%d", scratch->folder, round);
+        sample_init(&sample, hetero, 120, 400, 3);
+        struct raw_graph *raw = sample_raw(&sample, raw_path);
+        if (partition_graph(raw, &options, out, NULL, NULL, NULL, &error) != 0)
+            fail_msg("%s", error.text);
+        check_paths(out);
+        raw_close(raw);
+        sample_fini(&sample);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +432,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_that_no_file_can_have_are_refused, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(columns_may_be_local, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(the_list_of_paths_is_what_is_written, scratch_setup,
+                                        scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
