@@ -141,6 +141,18 @@ int greeting_step(struct greeting *greeting, struct error *error)
     return written > 0 && read > 0 ? 1 : 0;
 }
 
+/* A process of our user on a unix socket has proved who it is before it speaks, but it may not hold
+ * a place in silence either. */
+enum admission_stage greeting_stage(const struct greeting *greeting)
+{
+    const struct transport *transport = greeting->transport;
+    if (greeting->in_bytes == 0 && !transport_has_heard(transport))
+        return ADMISSION_SILENT;
+    if (greeting->secured && transport_is_trusted(transport))
+        return ADMISSION_PROVED;
+    return transport_has_answered(transport) ? ADMISSION_ANSWERED : ADMISSION_SPOKE;
+}
+
 uint8_t greeting_type(const struct greeting *greeting)
 {
     return header_of(greeting).type;

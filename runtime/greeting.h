@@ -10,6 +10,7 @@
 #define RUNTIME_GREETING_H
 
 #include "runtime/account.h"
+#include "runtime/admission.h"
 #include "runtime/runtime_codec.h"
 #include "runtime/transport.h"
 #include "runtime/wire.h"
@@ -52,6 +53,9 @@ static inline bool greeting_is_written(const struct greeting *greeting)
 {
     return greeting->secured && greeting->out_at == greeting->out_bytes;
 }
+
+/* How far the other side came. */
+enum admission_stage greeting_stage(const struct greeting *greeting);
 
 /* Of the record that came: its type, and what it says. TR_EFORMAT. */
 uint8_t greeting_type(const struct greeting *greeting);

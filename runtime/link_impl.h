@@ -193,8 +193,6 @@ struct link {
 
 #define LINKS_GUESTS_MAX 64u /* people who look, and a few clients */
 
-struct half_open;
-
 struct links {
     struct node *node;
     char cluster[WIRE_CLUSTER_MAX];
@@ -214,8 +212,10 @@ struct links {
     struct actor *self;         /* the listener's */
     uint32_t spawned;           /* of table */
     struct timer spawn_timer;
-    struct half_open *half_open;
+    struct admission_place *half_open; /* of struct half_open, newest first */
     uint32_t num_half_open;
+    struct timer accept_timer; /* newcomers wait in the system's queue until then */
+    bool accept_paused;
     uint32_t handshakes; /* steps in the turn at handshakes_ns */
     uint64_t handshakes_ns;
     atomic_uint_fast64_t handshakes_most;

@@ -52,9 +52,19 @@
 #define LINKS_HELLO_BYTES_MAX 4096u
 #define LINKS_HELLO_NS UINT64_C(2000000000)
 #define LINKS_HALF_OPEN_MAX 64u
+/* A peer's first words go right behind its connection: one that has sent nothing for this long lost
+ * a packet (Linux sends it again after 200 ms at least) on a way around the world, or does not mean
+ * to. Its place is the first that a newcomer takes. */
+#define LINKS_SILENT_NS UINT64_C(300000000)
+/* A connection keeps its place for as long as a peer's loop may take to turn, so that its first
+ * words can come. This bounds the connections that a flood can make us look at: 6400 a second. */
+#define LINKS_PLACE_NS UINT64_C(10000000)
 /* A step of a handshake takes up to a millisecond of signing and verifying, and anybody may ask for
  * one: a few in a turn of the loop, so that its actors have most of the 10 ms. */
 #define LINKS_HANDSHAKES_A_TURN 4u
+/* Of these, for connections that take another's place: half, so that neither a flood of newcomers
+ * nor those who hold the places and send a byte now and then keep the other from going on. */
+#define LINKS_NEWCOMERS_A_TURN 2u
 
 struct links_peer {
     uint32_t node;

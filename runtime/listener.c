@@ -3,8 +3,14 @@
  *
  * It is the node's oldest actor, so it ends last. A connection that is not known yet costs a
  * greeting (greeting.h) and one of LINKS_HALF_OPEN_MAX places for LINKS_HELLO_NS; when all places
- * are taken new ones are closed at once. What can be judged without a link's state is judged
- * here; then the connection goes to the link's loop.
+ * are taken a new one takes the place of another (admission.h), so that nobody keeps a process that
+ * was started again out by holding them. What can be judged without a link's state is judged here;
+ * then the connection goes to the link's loop.
+ *
+ * Invariants: a connection has a place from admit to drop; its stage only rises until it is
+ * refused; a turn makes LINKS_HANDSHAKES_A_TURN steps of handshakes at most, and while no place is
+ * free it accepts no more connections than it keeps first steps for, so that what a connection sent
+ * along is read before it can lose its place to those behind it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +24,30 @@
 #define SPAWN_RETRY_NS UINT64_C(50000000)
 
 struct half_open {
-    struct half_open *next;
+    struct admission_place place; /* must be first */
     struct links *links;
     struct greeting *greeting;
     struct timer deadline;
     bool refused; /* only its REFUSE is still to be written */
 };
 
+static void want_connections(struct links *links, bool wanted)
+{
+    links->accept_paused = !wanted;
+    for (uint32_t i = 0; i < links->num_listen; i++)
+        stream_want(links->listeners[i], wanted ? STREAM_READABLE : 0);
+}
+
 static void drop(struct half_open *it, bool unproved)
 {
     struct links *links = it->links;
-    struct half_open **at = &links->half_open;
-    while (*at != it)
+    struct admission_place **at = &links->half_open;
+    while (*at != &it->place)
         at = &(*at)->next;
-    *at = it->next;
+    *at = it->place.next;
     links->num_half_open--;
+    if (links->accept_paused)
+        want_connections(links, true);
     if (unproved)
         atomic_fetch_add(&links->dropped_unproved, 1);
     timer_stop(&it->deadline);
@@ -57,6 +72,7 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
     snprintf(who, sizeof who, "node %u (%s)", node, identity);
     links_count_refusal(it->links, refusal, who, true);
     it->refused = true;
+    it->place.stage = ADMISSION_OVER;
     greeting_refuse(it->greeting, refusal);
     struct error error;
     int rc = greeting_step(it->greeting, &error);
@@ -178,29 +194,44 @@ static void greeted(struct actor *self, struct half_open *it)
         hand_on(self, it, &hello);
 }
 
-/* False: not in this turn; what came stays unread, so the next turn tells of it again. */
-static bool may_step(struct half_open *it, uint64_t now_ns)
+/* Steps of handshakes that were made in this turn. */
+static uint32_t steps_made(struct links *links, uint64_t now_ns)
 {
-    struct links *links = it->links;
-    if (!transport_is_shaking(it->greeting->transport))
-        return true;
     if (links->handshakes_ns != now_ns)
         links->handshakes = 0;
     links->handshakes_ns = now_ns;
-    if (links->handshakes == LINKS_HANDSHAKES_A_TURN)
-        return false;
+    return links->handshakes;
+}
+
+/* While no place is free the rest of a turn's steps is for newcomers: those who hold the places
+ * could otherwise use up all of them, a byte at a time. */
+static uint32_t steps_of_placed(const struct links *links)
+{
+    return links->num_half_open < LINKS_HALF_OPEN_MAX
+               ? LINKS_HANDSHAKES_A_TURN
+               : LINKS_HANDSHAKES_A_TURN - LINKS_NEWCOMERS_A_TURN;
+}
+
+static void count_step(struct links *links)
+{
     if (++links->handshakes > atomic_load(&links->handshakes_most))
         atomic_store(&links->handshakes_most, links->handshakes);
+}
+
+/* False: not in this turn; what came stays unread, so the next turn tells of it again. */
+static bool may_step(struct half_open *it, uint64_t now_ns)
+{
+    if (!transport_is_shaking(it->greeting->transport))
+        return true;
+    if (steps_made(it->links, now_ns) >= steps_of_placed(it->links))
+        return false;
+    count_step(it->links);
     return true;
 }
 
-static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+static void go_on(struct actor *self, struct half_open *it)
 {
-    struct half_open *it = arg;
     struct error error = { 0 };
-    (void)stream;
-    if (!(what & STREAM_FAILED) && !may_step(it, self->loop->now_ns))
-        return;
     int rc = greeting_step(it->greeting, &error);
     if (it->refused) {
         if (rc < 0 || greeting_is_written(it->greeting))
@@ -212,10 +243,21 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
         drop(it, true);
     } else if (rc > 0) {
         greeted(self, it);
+    } else {
+        it->place.stage = greeting_stage(it->greeting);
     }
 }
 
-/* Takes over the stream. */
+static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct half_open *it = arg;
+    (void)stream;
+    if ((what & STREAM_FAILED) || may_step(it, self->loop->now_ns))
+        go_on(self, it);
+}
+
+/* Takes over the stream. Its first words have mostly come with it, and are read at once: it should
+ * not wait as a silent one among silent ones. */
 static void admit(struct actor *self, struct links *links, struct half_open *it,
                   struct stream *stream)
 {
@@ -230,11 +272,56 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
         free(it);
         return;
     }
-    it->next = links->half_open;
-    links->half_open = it;
+    it->place = (struct admission_place){ .next = links->half_open,
+                                          .source = peer.source,
+                                          .since_ns = self->loop->now_ns,
+                                          .stage = ADMISSION_SILENT };
+    links->half_open = &it->place;
     links->num_half_open++;
     timer_start(self, &it->deadline, actor_now_ns(self) + LINKS_HELLO_NS, too_late, it);
     transport_want(transport, STREAM_READABLE);
+    bool shakes = transport_is_shaking(transport);
+    if (shakes && steps_made(links, self->loop->now_ns) >= LINKS_HANDSHAKES_A_TURN)
+        return;
+    if (shakes)
+        count_step(links);
+    go_on(self, it);
+}
+
+/* Makes room for a connection of that peer; false: none may be made. */
+static bool free_place(struct links *links, const struct stream_peer *peer, uint64_t now_ns)
+{
+    if (links->num_half_open < LINKS_HALF_OPEN_MAX)
+        return true;
+    struct admission_place *place = admission_choose(links->half_open, peer->source, now_ns);
+    if (place == NULL)
+        return false;
+    struct half_open *it = (struct half_open *)(void *)place;
+    if (!it->refused)
+        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+    drop(it, !it->refused);
+    return true;
+}
+
+static void accept_again(struct actor *self, void *arg)
+{
+    (void)self;
+    want_connections(arg, true);
+}
+
+/* While no place can be taken, those who want one wait in the system's queue: until the first one
+ * can, or is given back (drop). */
+static bool may_accept(struct actor *self, struct links *links)
+{
+    if (links->num_half_open < LINKS_HALF_OPEN_MAX)
+        return true;
+    uint64_t next_ns = admission_next_ns(links->half_open);
+    if (next_ns <= self->loop->now_ns)
+        return true;
+    want_connections(links, false);
+    if (next_ns != UINT64_MAX)
+        timer_start(self, &links->accept_timer, next_ns, accept_again, links);
+    return false;
 }
 
 #define ACCEPTS_A_TURN 32
@@ -242,16 +329,22 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
 static void on_connection(struct actor *self, void *arg, struct stream *listener, unsigned what)
 {
     struct links *links = arg;
+    uint32_t replaced = 0;
     (void)what;
-    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+    for (int i = 0; i < ACCEPTS_A_TURN && may_accept(self, links); i++) {
         struct stream *stream = NULL;
+        struct stream_peer peer;
+        /* Those behind it wait for the next turn. */
+        if (links->num_half_open == LINKS_HALF_OPEN_MAX && replaced++ == LINKS_NEWCOMERS_A_TURN)
+            return;
         struct half_open *it = calloc(1, sizeof *it);
         if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 ||
             stream == NULL) {
             free(it);
             return;
         }
-        if (links->num_half_open < LINKS_HALF_OPEN_MAX) {
+        stream_peer(stream, &peer);
+        if (free_place(links, &peer, self->loop->now_ns)) {
             admit(self, links, it, stream);
             continue;
         }
@@ -324,8 +417,9 @@ static int receive(struct actor *self, struct message *message)
 static void fini(struct actor *self)
 {
     struct links *links = (void *)(uintptr_t)self->arg;
+    links->accept_paused = false;
     while (links->half_open != NULL)
-        drop(links->half_open, true);
+        drop((struct half_open *)(void *)links->half_open, true);
     for (uint32_t i = 0; i < links->num_listen; i++) {
         stream_close(links->listeners[i]);
         links->listeners[i] = NULL;

@@ -6,6 +6,8 @@ libtr_runtime_la_SOURCES = \
     runtime/actor.h \
     runtime/actor_impl.h \
     runtime/address.h \
+    runtime/admission.c \
+    runtime/admission.h \
     runtime/atomic_dir.c \
     runtime/atomic_dir.h \
     runtime/buffer.c \

@@ -130,6 +130,7 @@ static size_t capacity(struct sim_net *net)
 static void name_peer(struct sim_stream *self, const struct sim_stream *other)
 {
     self->peer_id = other->node_id;
+    self->stream.peer.source = other->node_id;
     if (self->endpoint.kind == ENDPOINT_UNIX)
         self->stream.peer.uid = geteuid();
     snprintf(self->stream.peer.text, sizeof self->stream.peer.text, "node %u", other->node_id);

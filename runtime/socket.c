@@ -145,6 +145,23 @@ int socket_connect(const struct sockaddr *address, socklen_t length, int *out)
     return rc;
 }
 
+/* An IPv4 address, mapped into IPv6 or not, is its own number; 0::/32 holds no other addresses than
+ * the host itself. */
+static uint64_t source_of(const struct sockaddr_storage *address)
+{
+    if (address->ss_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr);
+    if (address->ss_family != AF_INET6)
+        return UINT64_MAX; /* a unix socket: ffff::/16 is for multicast, nobody connects from it */
+    const struct in6_addr *full = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    int begin = IN6_IS_ADDR_V4MAPPED(full) ? 12 : 0;
+    int end = IN6_IS_ADDR_V4MAPPED(full) ? 16 : 8;
+    uint64_t source = 0;
+    for (int i = begin; i < end; i++)
+        source = source << 8 | full->s6_addr[i];
+    return source;
+}
+
 void socket_peer(int fd, struct stream_peer *peer)
 {
     struct sockaddr_storage address;
@@ -153,6 +170,7 @@ void socket_peer(int fd, struct stream_peer *peer)
     *peer = (struct stream_peer){ .uid = -1, .text = "unknown" };
     if (getpeername(fd, (struct sockaddr *)&address, &length) < 0)
         return;
+    peer->source = source_of(&address);
     if (address.ss_family == AF_UNIX) {
         struct ucred who;
         length = sizeof who;

@@ -56,9 +56,12 @@ void stream_want(struct stream *stream, unsigned what);
 ssize_t stream_readv(struct stream *stream, const struct iovec *parts, int num_parts);
 ssize_t stream_writev(struct stream *stream, const struct iovec *parts, int num_parts);
 
-/* Of the other side. uid -1: not a unix socket. The text is for logs. */
+/* Of the other side. uid -1: not a unix socket. source is equal for those who may well be one and
+ * the same: an IPv4 address, a /64 of IPv6 (RFC 6177: a site has at least that), one value for all
+ * unix sockets. The text is for logs. */
 struct stream_peer {
     int64_t uid;
+    uint64_t source;
     char text[ENDPOINT_TEXT_MAX];
 };
 void stream_peer(const struct stream *stream, struct stream_peer *peer);

@@ -327,6 +327,16 @@ bool tls_is_done(const struct tls *tls)
     return tls->done;
 }
 
+bool tls_has_heard(const struct tls *tls)
+{
+    return tls->pipe.num_first > 0;
+}
+
+bool tls_has_answered(const struct tls *tls)
+{
+    return tls_has_heard(tls) && tls->pipe.wrote;
+}
+
 const char *tls_identity(const struct tls *tls)
 {
     return tls->done ? tls->identity : "nobody";

@@ -27,6 +27,8 @@ ssize_t tls_writev(struct tls *tls, const struct iovec *parts, int num_parts);
 bool tls_pending(const struct tls *tls);
 bool tls_names(const struct tls *tls, const char *host);
 bool tls_is_done(const struct tls *tls); /* the handshake */
+bool tls_has_heard(const struct tls *tls);
+bool tls_has_answered(const struct tls *tls);
 const char *tls_identity(const struct tls *tls);
 const struct error *tls_error(const struct tls *tls);
 

@@ -58,6 +58,7 @@ static int write_bio(BIO *bio, const char *data, int size)
     }
     memcpy(pipe->out + pipe->out_end, data, put);
     pipe->out_end += put;
+    pipe->wrote = true;
     return (int)put;
 }
 

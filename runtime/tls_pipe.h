@@ -31,6 +31,7 @@ struct tls_pipe {
     size_t may_read;    /* before the end of the handshake; SIZE_MAX after it */
     int in_status;      /* 0, or TR_E*: why nothing more is read */
     int out_status;     /* and written: what says why we refuse still goes out */
+    bool wrote;         /* SSL has had something to say */
     unsigned char first[3]; /* that the other side sent */
     size_t num_first;
 };

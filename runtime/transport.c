@@ -49,6 +49,16 @@ bool transport_is_shaking(const struct transport *transport)
     return transport->tls != NULL && !tls_is_done(transport->tls);
 }
 
+bool transport_has_heard(const struct transport *transport)
+{
+    return transport->tls != NULL && tls_has_heard(transport->tls);
+}
+
+bool transport_has_answered(const struct transport *transport)
+{
+    return transport->tls != NULL && tls_has_answered(transport->tls);
+}
+
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts)
 {
     if (transport->tls != NULL)

@@ -36,6 +36,11 @@ int transport_handshake(struct transport *transport, struct error *error);
 /* Is there more of it to do? One step may sign or verify. */
 bool transport_is_shaking(const struct transport *transport);
 
+/* Of the handshake: has any byte of it come; and has a whole part of it come, so that it was
+ * answered? False of a plain stream. */
+bool transport_has_heard(const struct transport *transport);
+bool transport_has_answered(const struct transport *transport);
+
 /* As stream_readv and stream_writev, after the handshake. */
 ssize_t transport_readv(struct transport *transport, const struct iovec *parts, int num_parts);
 ssize_t transport_writev(struct transport *transport, const struct iovec *parts, int num_parts);

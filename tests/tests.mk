@@ -9,3 +9,7 @@ EXTRA_DIST += tests/limit.sh
 check_PROGRAMS += tests/tools/disturb
 tests_tools_disturb_SOURCES = tests/tools/disturb.c
 tests_tools_disturb_LDADD =
+# The strangers of tests/outside/slow_loris.sh.
+check_PROGRAMS += tests/tools/loris
+tests_tools_loris_SOURCES = tests/tools/loris.c
+tests_tools_loris_LDADD =

@@ -1,4 +1,4 @@
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
-outside_shell_tests =
+outside_shell_tests = tests/outside/slow_loris.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
 EXTRA_DIST += $(outside_shell_tests)

@@ -133,3 +133,9 @@ check_PROGRAMS += tests/runtime/test_link_tls
 TESTS += tests/runtime/test_link_tls
 tests_runtime_test_link_tls_SOURCES = tests/runtime/test_link_tls.c $(wires) $(link_support)
 tests_runtime_test_link_tls_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_admission
+TESTS += tests/runtime/test_admission
+tests_runtime_test_admission_SOURCES = tests/runtime/test_admission.c $(link_support)
+tests_runtime_test_admission_LDADD = $(runtime_libs) $(test_libs)
+SEED_TESTS += tests/runtime/test_admission
