@@ -9,11 +9,14 @@
  *  1. Exactly one thing is under way outside of IDLE: a wait for an address (LOCATING), for
  *     memory (RESERVING), an open call (SENT) or a started timer (PAUSED). `state` says which.
  *  2. Memory for the reply is held in SENT alone, and between RESERVING and SENT.
- *  3. Each thing under way ends at the deadline of the whole or before, so the deadline needs no
- *     timer of its own: whichever ends last leads to attempt(), which looks at the clock first.
+ *  3. Each thing under way ends at the deadline of the whole (an open call: and its grace) or
+ *     before, so the deadline needs no timer of its own: whichever ends last leads to attempt(),
+ *     which looks at the clock first.
  *  4. A call becomes IDLE before done runs, so done may send it again, cancel it or free it;
  *     nothing here touches the call after done.
  *  5. Cancelling makes the call IDLE first; what the cancelled thing reports then finds it IDLE.
+ *  6. done never runs inside part_call_send, whose caller may be in the middle of sending several:
+ *     a call that cannot be is ENDING until a timer that is due at once.
  */
 #include "actors/part_call.h"
 
@@ -49,16 +52,44 @@ bool part_call_is_transient(int code)
     }
 }
 
+/* What the next life of the peer will not say. */
+static bool is_of_a_life(int status)
+{
+    return status == TR_EPEERDOWN || status == TR_ECLOSED || status == TR_ECANCELED;
+}
+
 static void become_idle(struct part_call *call)
 {
     call->state = PART_CALL_IDLE;
     room_release(&call->room);
 }
 
+static void keep_why(struct part_call *call, const struct error *why)
+{
+    snprintf(call->why, sizeof call->why, "%.*s", (int)sizeof call->why - 1, why->text);
+}
+
+static void ended(struct actor *self, void *arg)
+{
+    struct part_call *call = arg;
+    struct error error;
+    (void)self;
+    error_set(&error, call->status, "%s", call->why);
+    become_idle(call);
+    call->ops->done(call, call->status, NULL, &error);
+}
+
 static void end(struct part_call *call, int status, const struct error *error)
 {
     become_idle(call);
-    call->ops->done(call, status, NULL, error);
+    if (!call->sending) {
+        call->ops->done(call, status, NULL, error);
+        return;
+    }
+    keep_why(call, error);
+    call->state = PART_CALL_ENDING;
+    call->status = status;
+    timer_start(call->self, &call->timer, actor_now_ns(call->self), ended, call);
 }
 
 static void expire(struct part_call *call)
@@ -96,11 +127,11 @@ static void fail(struct part_call *call, int status, struct error *why)
         error_set(why, status, "partition %" PRIu32 ": %s", call->part, tr_strerror(status));
     else if (why->text[0] == '\0')
         error_set(why, status, "%s", tr_strerror(status));
-    if (!part_call_is_transient(status)) {
+    if (!part_call_is_transient(status) || (call->one_life && is_of_a_life(status))) {
         end(call, status, why);
         return;
     }
-    snprintf(call->why, sizeof call->why, "%.*s", (int)sizeof call->why - 1, why->text);
+    keep_why(call, why);
     pause_then_attempt(call);
     if (call->ops->failed != NULL)
         call->ops->failed(call, why);
@@ -180,7 +211,7 @@ static int reserve(struct part_call *call)
 static int send(struct part_call *call, uint64_t now_ns)
 {
     uint64_t call_ns = call->call_ns != 0 ? call->call_ns : PART_CALL_NS;
-    uint64_t left_ns = call->deadline_ns - now_ns;
+    uint64_t left_ns = call->deadline_ns - now_ns + call->grace_ns;
     bool fits = call_ns <= left_ns >> call->timeouts;
     uint64_t until_ns = now_ns + (fits ? call_ns << call->timeouts : left_ns);
     struct message *request;
@@ -225,7 +256,9 @@ void part_call_send(struct part_call *call, uint64_t deadline_ns)
     assert(call->state == PART_CALL_IDLE);
     call->deadline_ns = deadline_ns;
     call->why[0] = '\0';
+    call->sending = true;
     attempt(call);
+    call->sending = false;
 }
 
 void part_call_located(struct part_call *call, int status)

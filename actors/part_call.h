@@ -27,7 +27,7 @@
 #include "runtime/timer.h"
 
 /* The reason of the last failed attempt, which the message of a deadline repeats. */
-#define PART_CALL_WHY_MAX 160u
+#define PART_CALL_WHY_MAX 320u
 
 struct part_call;
 
@@ -37,10 +37,11 @@ struct part_call_ops {
     int (*locate)(struct part_call *call, struct address *to);
     /* The request, anew for each attempt, since sending consumes it. 0 or TR_E*. */
     int (*make)(struct part_call *call, struct message **request);
-    /* An attempt failed for a reason that may pass. NULL: not of interest. */
+    /* An attempt failed for a reason that may pass: why->code, of the call or of the peer's message.
+     * NULL: not of interest. The call may be cancelled in it. */
     void (*failed)(struct part_call *call, const struct error *why);
-    /* Runs once for each part_call_send, perhaps before that returns, unless the call is cancelled
-     * or the actor ends. status 0: the reply, which is no MSG_FAILED, now belongs to the callee.
+    /* Runs once for each part_call_send, after that returned, unless the call is cancelled or the
+     * actor ends. status 0: the reply, which is no MSG_FAILED, now belongs to the callee.
      * Else error says why: the refusal of the peer, or TR_ETIMEDOUT with the last reason. The call
      * may be sent again, or its memory freed. */
     void (*done)(struct part_call *call, int status, struct message *reply,
@@ -53,6 +54,7 @@ enum part_call_state {
     PART_CALL_RESERVING,
     PART_CALL_SENT,
     PART_CALL_PAUSED,
+    PART_CALL_ENDING, /* part_call_send found that it cannot be; done follows */
 };
 
 struct part_call {
@@ -65,8 +67,12 @@ struct part_call {
     struct account *replies; /* NULL: replies need no reservation */
     size_t reply_bytes;     /* most that this request may bring */
     uint64_t call_ns;       /* patience of the first attempt; 0: PART_CALL_NS */
+    uint64_t grace_ns;      /* an attempt that is under way at the deadline may take so much more */
+    bool one_life;          /* only this life of the peer has the answer: its end is final */
     /* The machine's. */
     enum part_call_state state;
+    bool sending; /* part_call_send runs */
+    int status;   /* of ENDING */
     uint32_t timeouts, failures;
     uint64_t deadline_ns;
     struct address to;
@@ -79,6 +85,9 @@ struct part_call {
 
 /* The patience of a first attempt: answers take milliseconds. */
 #define PART_CALL_NS UINT64_C(10000000000)
+
+/* Work without a bound of its own, such as a whole batch, is waited for until the deadline. */
+#define PART_CALL_PATIENT UINT64_MAX
 
 /* Whether asking again may help. The only place that says so. */
 bool part_call_is_transient(int code);

@@ -56,7 +56,7 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
     l->num_steps = epoch_plan_steps(&epochs);
     l->follows = true;
     for (uint32_t i = 0; i < l->window; i++)
-        l->slots[i].loader = l;
+        proxy_init_slot(&l->slots[i], l);
     for (uint32_t i = 0; i < p->options->num_samplers; i++) {
         l->samplers[i].loader = l;
         l->samplers[i].sampler = i;

@@ -1,12 +1,13 @@
 /* The proxy's calls to samplers. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "actors/failed.h"
 #include "actors/proxy_state.h"
 #include "actors/sampler.h"
 #include "runtime/directory.h"
 
-/* Slots that no sampler could take, or that found no room, are looked at again after this. */
+/* Slots that found no room, or whose batch was lost on its way, are looked at again after this. */
 #define RETRY_NS UINT64_C(1000000)
 
 static void retry(struct actor *self, void *arg)
@@ -31,7 +32,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         return;
     link->address = status == 0 ? address : ADDRESS_NONE;
     for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
-        proxy_retry_later(l);
+        for (uint64_t turn = l->position; turn < l->next_ask; turn++)
+            part_call_located(&proxy_slot(l, turn)->call, status == 0 ? 0 : TR_EPEERDOWN);
 }
 
 static void find_sampler(struct proxy *p, uint32_t sampler)
@@ -82,16 +84,11 @@ void proxy_close_at(struct proxy_open *open)
     open->address = ADDRESS_NONE;
 }
 
-static bool is_passing(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
-           status == TR_ETIMEDOUT;
-}
-
-/* What a sampler, or the way there, has against the loader will not pass. */
 static void say_unopened(const struct proxy_open *open, int status, struct error *error)
 {
     const struct msg_loader_open *head = open->loader->open;
+    if (error->code != 0) /* the sampler's own words */
+        return;
     if (status == TR_ETOOBIG)
         error_set(error, status, "a loader of %" PRIu64 " seeds is larger than half the window of "
                   "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, or give each "
@@ -108,19 +105,22 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
     open->call = (struct call_id){ 0 };
     if (status == TR_ECANCELED)
         return;
-    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    if (status == 0)
+        status = failed_read(reply, &error);
     message_release(self, reply);
     if (open->loader->closed) {
         proxy_close_at(open);
         proxy_forget(open->loader);
         return;
     }
-    if (status == 0 && failed == 0)
+    open->why[0] = '\0';
+    if (status == 0)
         return;
-    open->address = ADDRESS_NONE;
-    if (failed == 0 && !is_passing(status) && status != TR_ECLOSED)
-        say_unopened(open, status, &error);
-    if (error.code != 0)
+    open->address = ADDRESS_NONE; /* the next attempt of a slot opens it again */
+    say_unopened(open, status, &error);
+    if (part_call_is_transient(status))
+        snprintf(open->why, sizeof open->why, "%.*s", (int)sizeof open->why - 1, error.text);
+    else
         fail_all(open->loader, &error);
 }
 
@@ -167,54 +167,29 @@ static bool choose_sampler(struct proxy *p, uint64_t turn, uint32_t *sampler)
     return find_up(p, all, turn, sampler);
 }
 
-static void fail(struct proxy_slot *slot, int code, const struct error *error)
+void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
 {
     slot->state = SLOT_FAILED;
     slot->error = *error;
     if (error->code == 0)
-        error_set(&slot->error, code, "batch %" PRIu64 ": %s", slot->step, tr_strerror(code));
+        error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
     batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader,
                          slot->epoch, slot->step);
+    proxy_fill(slot->loader);
 }
 
-/* Unless another life of it was found meanwhile. */
-static void forget_sampler(struct proxy *p, const struct proxy_slot *slot)
-{
-    struct sampler_link *link = &p->samplers[slot->sampler];
-    if (address_equal(link->address, slot->asked))
-        link->address = ADDRESS_NONE;
-}
-
-/* What a sampler said, or did not. */
-static void settle(struct proxy_slot *slot, int status, int failed, const struct error *error)
+void proxy_settle(struct proxy_slot *slot, int status, const struct error *error)
 {
     struct proxy_loader *l = slot->loader;
-    struct proxy *p = l->proxy;
-    if (status == 0 && failed == 0) {
+    if (status == 0) {
         slot->state = SLOT_READY;
-        return;
-    }
-    /* What a sampler has no memory to say in a sentence comes as the status. */
-    int said = failed != 0 ? failed : status;
-    if (status == TR_EPEERDOWN)
-        forget_sampler(p, slot);
-    if (said == TR_ECLOSED) /* a sampler that was started again knows no loaders */
-        l->samplers[slot->sampler].address = ADDRESS_NONE;
-    bool again = said == TR_ECLOSED || said == TR_ECANCELED || status == TR_ENOENT ||
-                 is_passing(status);
-    if (again && actor_now_ns(p->self) < slot->until_ns)
+        proxy_fill(l);
+    } else if (part_call_is_transient(status) && actor_now_ns(l->proxy->self) < slot->until_ns) {
         slot->state = SLOT_QUEUED;
-    else
-        fail(slot, said, error);
-}
-
-void proxy_settle(struct proxy_slot *slot, int status, int failed, const struct error *error)
-{
-    settle(slot, status, failed, error);
-    if (slot->state == SLOT_QUEUED)
-        proxy_retry_later(slot->loader);
-    else
-        proxy_fill(slot->loader);
+        proxy_retry_later(l);
+    } else {
+        proxy_fail(slot, status, error);
+    }
 }
 
 /* The batch is in the bank (0), where a sampler elsewhere can't have put it; or it is to be
@@ -229,66 +204,118 @@ static int find_batch(struct proxy_slot *slot, const struct message *reply, stru
     return head->bytes > 0;
 }
 
-static void done(struct actor *self, void *arg, int status, struct message *reply)
+static void take_answer(struct proxy_slot *slot, struct message *reply)
 {
-    struct proxy_slot *slot = arg;
     struct error error = { 0 };
-    if (slot->call.id == 0) /* given up by us; a sampler may say "cancelled" too */
-        return;
-    slot->call = (struct call_id){ 0 };
-    int failed = status == 0 ? failed_read(reply, &error) : 0;
-    if (status == 0 && failed == 0)
-        failed = find_batch(slot, reply, &error);
-    bool is_pulled = failed == 1;
+    int rv = find_batch(slot, reply, &error);
+    bool is_pulled = rv == 1;
     if (is_pulled)
-        failed = proxy_pull(slot, reply->frame.from,
-                            ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
-    message_release(self, reply);
-    if (!is_pulled || failed != 0)
-        proxy_settle(slot, status, failed, &error);
+        rv = proxy_pull(slot, reply->frame.from,
+                        ((const struct msg_batch_reply *)message_head(reply))->bytes, &error);
+    message_release(slot->loader->proxy->self, reply);
+    if (rv == TR_ENOMEM)
+        proxy_settle(slot, rv, &error);
+    else if (rv < 0) /* an account that is too small for it stays so */
+        proxy_fail(slot, rv, &error);
+    else if (!is_pulled)
+        proxy_settle(slot, 0, &error);
+}
+
+/* What a sampler could not open is the reason that it knows nothing of the loader. */
+static void say_late(const struct proxy_slot *slot, const struct error *why, struct error *error)
+{
+    const char *unopened = slot->loader->samplers[slot->sampler].why;
+    error_set(error, TR_ETIMEDOUT, "batch %" PRIu64 ": %.300s%s%s", slot->step, why->text,
+              unopened[0] != '\0' ? "; " : "", unopened);
+}
+
+static void slot_done(struct part_call *call, int status, struct message *reply,
+                      const struct error *why)
+{
+    struct proxy_slot *slot = call->arg;
+    struct error error;
+    if (status == 0) {
+        take_answer(slot, reply);
+        return;
+    }
+    error = *why;
+    if (status == TR_ETIMEDOUT)
+        say_late(slot, why, &error);
+    /* A sampler of this process found the account of batches full: the client's to release. */
+    else if (status == TR_ENOSPC)
+        error.code = TR_EFULL;
+    proxy_fail(slot, error.code, &error);
+}
+
+static int make_request(struct part_call *call, struct message **request)
+{
+    const struct proxy_slot *slot = call->arg;
+    *request = message_create(call->self, MSG_BATCH_REQUEST);
+    if (*request == NULL)
+        return TR_ENOMEM;
+    *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
+        .loader = slot->loader->open->loader, .batch = slot->step, .epoch = slot->epoch,
+    };
+    return 0;
+}
+
+/* Some search ends with part_call_located for all slots that wait. */
+static bool is_searched(const struct proxy *p)
+{
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        if (p->samplers[i].finding)
+            return true;
+    return false;
+}
+
+static int locate_sampler(struct part_call *call, struct address *to)
+{
+    struct proxy_slot *slot = call->arg;
+    struct proxy *p = slot->loader->proxy;
+    if (!choose_sampler(p, slot->step, &slot->sampler))
+        return is_searched(p) ? 1 : TR_EPEERDOWN;
+    *to = p->samplers[slot->sampler].address;
+    return open_at(slot->loader, slot->sampler);
+}
+
+/* Unless another life of the sampler was found meanwhile. */
+static void forget_sampler(struct part_call *call, const struct error *why)
+{
+    struct proxy_slot *slot = call->arg;
+    struct sampler_link *link = &slot->loader->proxy->samplers[slot->sampler];
+    struct proxy_open *open = &slot->loader->samplers[slot->sampler];
+    if (why->code == TR_EPEERDOWN && address_equal(link->address, call->to))
+        link->address = ADDRESS_NONE;
+    /* A sampler that was started again knows no loaders. */
+    if (why->code == TR_ECLOSED && address_equal(open->address, call->to))
+        open->address = ADDRESS_NONE;
+}
+
+static const struct part_call_ops slot_ops = { .locate = locate_sampler, .make = make_request,
+                                               .failed = forget_sampler, .done = slot_done };
+
+void proxy_init_slot(struct proxy_slot *slot, struct proxy_loader *l)
+{
+    *slot = (struct proxy_slot){ .loader = l };
+    slot->call = (struct part_call){ .ops = &slot_ops, .self = l->proxy->self, .arg = slot,
+                                     .call_ns = PART_CALL_PATIENT,
+                                     .grace_ns = PROXY_GRACE_NS };
 }
 
 void proxy_ask(struct proxy_slot *slot)
 {
-    struct proxy_loader *l = slot->loader;
-    struct proxy *p = l->proxy;
-    if (actor_now_ns(p->self) >= slot->until_ns) {
-        fail(slot, TR_ETIMEDOUT, &(struct error){ 0 });
-        return;
-    }
-    if (!choose_sampler(p, slot->step, &slot->sampler)) {
-        proxy_retry_later(l);
-        return;
-    }
-    struct message *request =
-        open_at(l, slot->sampler) != 0 ? NULL : message_create(p->self, MSG_BATCH_REQUEST);
-    if (request == NULL) {
-        proxy_retry_later(l);
-        return;
-    }
-    struct msg_batch_request *head = message_head(request);
-    head->loader = l->open->loader;
-    head->batch = slot->step;
-    head->epoch = slot->epoch;
-    slot->asked = p->samplers[slot->sampler].address;
-    int rv = actor_call(p->self, slot->asked, request,
-                        slot->until_ns + PROXY_GRACE_NS, done, slot, &slot->call);
-    if (rv == 0)
-        slot->state = SLOT_ASKED;
-    else
-        proxy_retry_later(l);
+    slot->state = SLOT_ASKED;
+    part_call_reset(&slot->call);
+    part_call_send(&slot->call, slot->until_ns);
 }
 
 /* Whatever comes of the call is of no interest any more. */
 void proxy_cancel(struct proxy_slot *slot)
 {
     struct proxy *p = slot->loader->proxy;
-    struct call_id call = slot->call;
-    slot->call = (struct call_id){ 0 };
-    if (call.id != 0) {
-        actor_cancel(p->self, call);
-        proxy_unwanted(slot, slot->asked);
-    }
+    if (slot->call.state == PART_CALL_SENT)
+        proxy_unwanted(slot, slot->call.to);
+    part_call_cancel(&slot->call);
     proxy_pull_end(slot);
     if (proxy_is_under_way(slot))
         batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->epoch,

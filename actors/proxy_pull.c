@@ -5,9 +5,7 @@
 
 #include "actors/batch_flat.h"
 #include "actors/proxy_state.h"
-#include "actors/room.h"
 #include "runtime/crew.h"
-#include "runtime/timer.h"
 
 /* Pieces of one batch that are on their way: one travels while the next is asked for. */
 #define PIECES_MAX 4u
@@ -15,16 +13,11 @@
 /* Pieces start at a multiple of this in the batch. */
 #define PIECE_ALIGN 64u
 
-/* A sampler whose mailbox is full takes a piece's request after this. */
-#define AGAIN_NS UINT64_C(1000000)
-
 struct piece {
     struct proxy_slot *slot;
     uint64_t offset;
     uint32_t count; /* 0: nothing is asked for */
-    struct call_id call;
-    struct room room;
-    struct timer again;
+    struct part_call call;
 };
 
 /* The bytes are charged as what was reserved for the batch, until it lies in the bank. */
@@ -41,11 +34,6 @@ struct proxy_pull {
 };
 
 static void ask(struct piece *piece);
-
-static struct proxy *proxy_of(const struct piece *piece)
-{
-    return piece->slot->loader->proxy;
-}
 
 static uint32_t piece_bytes(const struct proxy_options *o)
 {
@@ -91,14 +79,8 @@ void proxy_pull_end(struct proxy_slot *slot)
         crew_cancel(&pull->job);
         return;
     }
-    for (uint32_t i = 0; i < PIECES_MAX; i++) {
-        struct call_id call = pull->pieces[i].call;
-        pull->pieces[i].call = (struct call_id){ 0 };
-        if (call.id != 0)
-            actor_cancel(slot->loader->proxy->self, call);
-        timer_stop(&pull->pieces[i].again);
-        room_release(&pull->pieces[i].room);
-    }
+    for (uint32_t i = 0; i < PIECES_MAX; i++)
+        part_call_cancel(&pull->pieces[i].call);
     if (pull->taken < pull->total)
         proxy_unwanted(slot, pull->from);
     free_pull(pull);
@@ -107,16 +89,17 @@ void proxy_pull_end(struct proxy_slot *slot)
 void proxy_pull_fini(struct proxy_slot *slot)
 {
     for (uint32_t i = 0; slot->pull != NULL && i < PIECES_MAX; i++)
-        room_fini(&slot->pull->pieces[i].room);
+        part_call_fini(&slot->pull->pieces[i].call);
     if (slot->pull != NULL)
         free_pull(slot->pull);
     slot->pull = NULL;
 }
 
-static void finish(struct proxy_slot *slot, int status, int failed, const struct error *error)
+/* A batch that the sampler keeps no more, or lost with its life, is made again. */
+static void finish(struct proxy_slot *slot, int status, const struct error *error)
 {
     proxy_pull_end(slot);
-    proxy_settle(slot, status, failed, error);
+    proxy_settle(slot, status == TR_ENOENT ? TR_ECLOSED : status, error);
 }
 
 static int take(struct proxy_pull *pull, struct piece *piece, const struct message *reply)
@@ -142,8 +125,13 @@ static void deposit(struct proxy_pull *pull)
     struct error error = { 0 };
     struct sampled_batch *batch = pull->batch;
     pull->batch = NULL;
-    int failed = proxy_deposit(pull->slot, batch, pull->read, &error);
-    finish(pull->slot, 0, failed, &error);
+    struct proxy_slot *slot = pull->slot;
+    int rv = proxy_deposit(slot, batch, pull->read, &error);
+    proxy_pull_end(slot);
+    if (rv == TR_EFULL) /* the client's account: it is the client that has to release batches */
+        proxy_fail(slot, rv, &error);
+    else
+        proxy_settle(slot, rv, &error);
 }
 
 static void read_done(struct actor *self, struct job *job, int status)
@@ -167,7 +155,7 @@ static void read_all(struct proxy_pull *pull)
     pull->batch = proxy_take_batch(pull->slot);
     pull->job = (struct job){ .piece = read_piece, .done = read_done, .arg = pull };
     if (pull->batch == NULL) {
-        finish(pull->slot, TR_ENOMEM, 0, &(struct error){ 0 });
+        finish(pull->slot, TR_ENOMEM, &(struct error){ 0 });
     } else if (pull->total > (at_once != 0 ? at_once : PROXY_AT_ONCE_BYTES)) {
         crew_submit(p->self, &pull->job);
     } else {
@@ -176,49 +164,46 @@ static void read_all(struct proxy_pull *pull)
     }
 }
 
-static void send(struct piece *piece);
-
-static void send_again(struct actor *self, void *arg)
+static int make_request(struct part_call *call, struct message **request)
 {
-    (void)self;
-    send(arg);
+    const struct piece *piece = call->arg;
+    *request = make_pull(piece->slot, piece->offset, piece->count);
+    return *request != NULL ? 0 : TR_ENOMEM;
 }
 
-/* Pieces are asked for together, which a small mailbox refuses again and again: those that it took
- * are not to be asked for anew. */
-static bool may_be_sent_again(const struct actor *self, const struct piece *piece, int status)
+static int locate_keeper(struct part_call *call, struct address *to)
 {
-    return status == TR_EFULL && actor_now_ns(self) + AGAIN_NS < piece->slot->until_ns;
+    const struct piece *piece = call->arg;
+    *to = piece->slot->pull->from;
+    return 0;
 }
 
-static void done(struct actor *self, void *arg, int status, struct message *reply)
+static void piece_done(struct part_call *call, int status, struct message *reply,
+                       const struct error *why)
 {
-    struct piece *piece = arg;
-    struct error error = { 0 };
-    if (piece->call.id == 0) /* given up by us */
-        return;
+    struct piece *piece = call->arg;
     struct proxy_slot *slot = piece->slot;
     struct proxy_pull *pull = slot->pull;
-    piece->call = (struct call_id){ 0 };
-    if (may_be_sent_again(self, piece, status)) {
-        timer_start(self, &piece->again, actor_now_ns(self) + AGAIN_NS, send_again, piece);
+    struct error error = { 0 };
+    if (status != 0) {
+        finish(slot, status, why);
         return;
     }
-    room_release(&piece->room);
-    int failed = status != 0 ? 0 : take(pull, piece, reply);
-    message_release(self, reply);
-    if (failed != 0)
-        error_set(&error, failed, "batch %" PRIu64 " of sampler %" PRIu32 " came in pieces that "
+    int rv = take(pull, piece, reply);
+    message_release(call->self, reply);
+    if (rv != 0) {
+        error_set(&error, rv, "batch %" PRIu64 " of sampler %" PRIu32 " came in pieces that "
                   "were not asked for", slot->step, slot->sampler);
-    if (status == 0 && failed == 0 && pull->taken < pull->total) {
+        finish(slot, rv, &error);
+    } else if (pull->taken < pull->total) {
         ask(piece);
-        return;
-    }
-    if (status == 0 && failed == 0)
+    } else {
         read_all(pull);
-    else
-        finish(slot, status, failed, &error);
+    }
 }
+
+static const struct part_call_ops piece_ops = { .locate = locate_keeper, .make = make_request,
+                                                .done = piece_done };
 
 /* The next piece of the batch, if one is left. */
 static void choose(struct proxy_pull *pull, struct piece *piece, uint32_t most)
@@ -229,43 +214,27 @@ static void choose(struct proxy_pull *pull, struct piece *piece, uint32_t most)
     pull->next += piece->count;
 }
 
-static void send(struct piece *piece)
+/* A piece that the sampler's mailbox refuses is asked for again by itself: pieces are asked for
+ * together, and those that were taken are not to be asked for anew. No attempt is given up before
+ * the deadline, since the sampler counts the pieces that it sent. */
+static void init_piece(struct piece *piece, struct proxy_slot *slot)
 {
-    struct proxy_slot *slot = piece->slot;
-    struct proxy *p = proxy_of(piece);
-    struct message *request = make_pull(slot, piece->offset, piece->count);
-    int rv = request == NULL
-                 ? TR_ENOMEM
-                 : actor_call(p->self, slot->pull->from, request, slot->until_ns + PROXY_GRACE_NS,
-                              done, piece, &piece->call);
-    if (rv != 0)
-        finish(slot, rv, 0, &(struct error){ 0 });
-}
-
-static void granted(struct actor *self, void *arg, int status)
-{
-    struct piece *piece = arg;
-    (void)self;
-    if (status == 0)
-        send(piece);
-    else
-        finish(piece->slot, status, 0, &(struct error){ 0 });
+    const struct proxy *p = slot->loader->proxy;
+    piece->slot = slot;
+    piece->call = (struct part_call){ .ops = &piece_ops, .self = p->self, .arg = piece,
+                                      .replies = p->options->replies,
+                                      .call_ns = PART_CALL_PATIENT, .grace_ns = PROXY_GRACE_NS,
+                                      .one_life = true };
 }
 
 static void ask(struct piece *piece)
 {
-    struct proxy *p = proxy_of(piece);
-    struct proxy_pull *pull = piece->slot->pull;
-    struct account *replies = room_is_needed(p->self, pull->from) ? p->options->replies : NULL;
-    choose(pull, piece, piece_bytes(p->options));
+    struct proxy_slot *slot = piece->slot;
+    choose(slot->pull, piece, piece_bytes(slot->loader->proxy->options));
     if (piece->count == 0)
         return;
-    int rv = room_reserve(&piece->room, replies, p->self, piece->count,
-                          piece->slot->until_ns + PROXY_GRACE_NS, granted, piece);
-    if (rv == 0)
-        send(piece);
-    else if (rv < 0)
-        finish(piece->slot, rv, 0, &(struct error){ 0 });
+    piece->call.reply_bytes = piece->count;
+    part_call_send(&piece->call, slot->until_ns);
 }
 
 static struct proxy_pull *make(struct proxy_slot *slot, struct address from, uint64_t total)
@@ -282,7 +251,7 @@ static struct proxy_pull *make(struct proxy_slot *slot, struct address from, uin
     pull->from = from;
     pull->slot = slot;
     for (uint32_t i = 0; i < PIECES_MAX; i++)
-        pull->pieces[i].slot = slot;
+        init_piece(&pull->pieces[i], slot);
     return pull;
 }
 
@@ -298,7 +267,7 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
     if (slot->pull == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);
     slot->state = SLOT_PULLED;
-    for (uint32_t i = 0; i < PIECES_MAX && slot->pull != NULL; i++)
+    for (uint32_t i = 0; i < PIECES_MAX; i++)
         ask(&slot->pull->pieces[i]);
     return 0;
 }

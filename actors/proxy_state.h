@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "actors/member.h"
+#include "actors/part_call.h"
 #include "actors/proxy.h"
 #include "runtime/call.h"
 #include "runtime/timer.h"
@@ -19,8 +20,8 @@ struct proxy_pull;
 
 enum slot_state {
     SLOT_EMPTY,
-    SLOT_QUEUED, /* room is reserved; waits for a sampler */
-    SLOT_ASKED,
+    SLOT_QUEUED, /* room is reserved; it is asked for when the window is filled next */
+    SLOT_ASKED,  /* its call is under way */
     SLOT_PULLED, /* made by a sampler elsewhere; its bytes are on their way */
     SLOT_READY,  /* in the bank */
     SLOT_FAILED,
@@ -34,8 +35,7 @@ struct proxy_slot {
     enum slot_state state;
     uint32_t sampler;
     uint64_t until_ns; /* the recovery deadline of its batch */
-    struct address asked; /* the sampler */
-    struct call_id call;
+    struct part_call call;
     struct proxy_pull *pull;
     struct error error; /* of a failed one */
 };
@@ -46,6 +46,7 @@ struct proxy_open {
     uint32_t sampler;
     struct address address; /* where it is open, or being opened; none: nowhere */
     struct call_id call;
+    char why[PART_CALL_WHY_MAX]; /* it was not opened there, last time; empty: it was */
 };
 
 struct proxy_loader {
@@ -97,7 +98,8 @@ void proxy_fill(struct proxy_loader *loader);
 /* proxy.c: a closed loader for which nothing is under way any more is freed. */
 void proxy_forget(struct proxy_loader *loader);
 
-/* proxy_ask.c: sends a queued slot's request to a sampler, if one is known. */
+/* proxy_ask.c: asks samplers for a queued slot's batch. */
+void proxy_init_slot(struct proxy_slot *slot, struct proxy_loader *loader);
 void proxy_ask(struct proxy_slot *slot);
 void proxy_cancel(struct proxy_slot *slot);
 /* A loader that its client closed is closed at a sampler too; while the call that opens it there is
@@ -107,11 +109,14 @@ void proxy_retry_later(struct proxy_loader *loader);
 /* The trainer's own, or all of the job. */
 void proxy_find_samplers(struct proxy *proxy, bool all);
 
-/* What came of a slot's batch: it is in the bank, a call's status, or what was said. */
-void proxy_settle(struct proxy_slot *slot, int status, int failed, const struct error *error);
+/* What came of a slot's batch: it is in the bank (0), or this failure, after which it is asked for
+ * again where that may help. */
+void proxy_settle(struct proxy_slot *slot, int status, const struct error *error);
+/* It failed for good. */
+void proxy_fail(struct proxy_slot *slot, int status, const struct error *error);
 
-/* proxy_pull.c: brings a batch of that many bytes from the sampler that keeps it; proxy_settle
- * follows, perhaps at once. A TR_E* with its sentence: it does not. */
+/* proxy_pull.c: brings a batch of that many bytes from the sampler that keeps it; proxy_settle or
+ * proxy_fail follows. A TR_E* with its message: none does. */
 int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t bytes, struct error *error);
 /* Stops it; a sampler that still keeps the batch is told. */
 void proxy_pull_end(struct proxy_slot *slot);

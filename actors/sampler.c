@@ -67,8 +67,10 @@ static int put_in_bank(struct task *task, struct error *error)
     task->out = NULL;
     size_t bytes = sampled_batch_bytes(batch);
     int rv = batch_bank_deposit(bank, batch);
-    if (rv == TR_EFULL)
-        return batch_bank_say_full(bank, bytes, error);
+    if (rv == TR_EFULL) { /* not this sampler is full: asking again does not help */
+        batch_bank_say_full(bank, bytes, error);
+        return error->code = TR_ENOSPC;
+    }
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }
 

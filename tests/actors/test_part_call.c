@@ -33,7 +33,7 @@
 
 /* The machine alone: calls of one node to an actor of another one, through a link. */
 
-enum answer { ANSWER, FULL, FULL_SAID, MEMORY_SAID, SILENCE, LATE, REFUSAL, ANSWERS };
+enum answer { ANSWER, FULL, FULL_SAID, MEMORY_SAID, DOWN, LATE, REFUSAL, ANSWERS };
 
 struct question {
     struct part_call call;
@@ -148,7 +148,7 @@ static int peer_receive(struct actor *self, struct message *request)
     case MEMORY_SAID:
         refuse(self, world, request, TR_ENOMEM, "no memory there");
         break;
-    case SILENCE: /* the caller's deadline ends it */
+    case DOWN: /* as an actor does that ends before it answers */
         world->outstanding--;
         message_release(self, request);
         break;

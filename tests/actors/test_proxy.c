@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "actors/batch_flat.h"
+#include "actors/failed.h"
 #include "actors/proxy.h"
 #include "actors/sampler.h"
 #include "runtime/call.h"
@@ -49,6 +50,11 @@ struct world {
     uint64_t step_off;   /* by how much they are another step */
     uint64_t turn;       /* epoch * STEPS + step that the client asks for */
     uint32_t asked[EPOCHS_MAX]; /* requests that came to samplers, by epoch */
+    uint32_t asked_last; /* of epoch UINT32_MAX */
+    uint64_t full_until_ns; /* samplers refuse everything before that, by message or status */
+    uint32_t refusals;
+    bool keeps_pulls;    /* pieces are not sent */
+    uint32_t kept;       /* batches that samplers keep */
 };
 
 /* A batch that a stub keeps. */
@@ -65,8 +71,8 @@ struct kept {
 struct stub {
     struct world *world;
     struct kept kept[KEPT_MAX];
-    struct message *queue[64];
-    uint32_t count;
+    struct message *queue[64], *pulls[KEPT_MAX];
+    uint32_t count, num_pulls;
     struct timer timer;
 };
 
@@ -95,10 +101,17 @@ static void drop_kept(struct kept *kept)
     *kept = (struct kept){ 0 };
 }
 
+static void drop_counted(struct stub *stub, struct kept *kept)
+{
+    stub->world->kept -= kept != NULL;
+    drop_kept(kept);
+}
+
 static uint64_t keep(struct stub *stub, const struct sampled_batch *batch, uint64_t step)
 {
     struct kept *kept = stub->kept;
-    drop_kept(find_kept(stub, batch->space.batch.epoch, step));
+    drop_counted(stub, find_kept(stub, batch->space.batch.epoch, step));
+    stub->world->kept++;
     while (kept->used)
         assert_true(++kept < stub->kept + KEPT_MAX);
     *kept = (struct kept){ .used = true, .epoch = batch->space.batch.epoch, .step = step };
@@ -144,8 +157,13 @@ static void pull_stub(struct actor *self, struct stub *stub, struct message *req
     const struct msg_batch_pull *asked = message_head(request);
     struct kept *kept = find_kept(stub, asked->epoch, asked->batch);
     if (asked->offset == MSG_PULL_NONE) {
-        drop_kept(kept);
+        drop_counted(stub, kept);
         message_release(self, request);
+        return;
+    }
+    if (stub->world->keeps_pulls) { /* the caller waits until it gives up */
+        assert_true(stub->num_pulls < KEPT_MAX);
+        stub->pulls[stub->num_pulls++] = request;
         return;
     }
     if (kept == NULL) {
@@ -164,7 +182,7 @@ static void pull_stub(struct actor *self, struct stub *stub, struct message *req
     }
     actor_reply(self, request, reply);
     if (last)
-        drop_kept(kept);
+        drop_counted(stub, kept);
 }
 
 static void make_first(struct actor *self, void *arg)
@@ -202,10 +220,27 @@ static void open_stub(struct actor *self, struct message *request)
         actor_reply(self, request, reply);
 }
 
+/* Every second time without a message of its own. */
+static void refuse_full(struct actor *self, struct world *world, struct message *request)
+{
+    struct error error = { 0 };
+    if (world->refusals++ % 2 == 0) {
+        actor_refuse(self, request, TR_EFULL);
+        return;
+    }
+    error_set(&error, world->refusals % 4 == 0 ? TR_EFULL : TR_ENOMEM, "the sampler is busy");
+    failed_reply(self, request, &error);
+}
+
 static int stub_receive(struct actor *self, struct message *message)
 {
     struct stub *stub = actor_state(self);
     struct world *world = stub->world;
+    bool is_request = (message->frame.flags & MESSAGE_REQUEST) != 0;
+    if (is_request && actor_now_ns(self) < world->full_until_ns) {
+        refuse_full(self, world, message);
+        return 0;
+    }
     if (message->frame.kind == MSG_LOADER_OPEN) {
         open_stub(self, message);
         return 0;
@@ -219,10 +254,14 @@ static int stub_receive(struct actor *self, struct message *message)
         return 0;
     }
     const struct msg_batch_request *asked = message_head(message);
-    assert_true(asked->epoch < EPOCHS_MAX && asked->batch < STEPS);
-    assert_true(asked->epoch * STEPS + asked->batch < world->turn + WINDOW);
+    bool is_last = asked->epoch >= UINT32_MAX - 1;
+    assert_true((asked->epoch < EPOCHS_MAX || is_last) && asked->batch < STEPS);
+    assert_true(asked->epoch * (uint64_t)STEPS + asked->batch < world->turn + WINDOW);
     assert_true(stub->count < 64);
-    world->asked[asked->epoch]++;
+    if (is_last)
+        world->asked_last += asked->epoch == UINT32_MAX;
+    else
+        world->asked[asked->epoch]++;
     stub->queue[stub->count++] = message;
     schedule(self, stub);
     bool dies = world->die_one_in != 0 && actor_random(self) % world->die_one_in == 0;
@@ -246,6 +285,8 @@ static void stub_fini(struct actor *self)
     struct stub *stub = actor_state(self);
     for (uint32_t i = 0; stub != NULL && i < stub->count; i++)
         message_release(self, stub->queue[i]);
+    for (uint32_t i = 0; stub != NULL && i < stub->num_pulls; i++)
+        message_release(self, stub->pulls[i]);
     for (uint32_t i = 0; stub != NULL && i < KEPT_MAX; i++)
         drop_kept(&stub->kept[i]);
     free(stub);
@@ -332,7 +373,7 @@ static void take(struct world *world, uint32_t epoch, uint64_t step)
 {
     const struct msg_batch_request asked = { .loader = LOADER, .batch = step, .epoch = epoch };
     struct asker *asker = &world->asker;
-    world->turn = epoch * STEPS + step;
+    world->turn = epoch * (uint64_t)STEPS + step;
     while (asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0) == TR_ENOMEM)
         ; /* the proxy had no memory to say that it is there */
     assert_int_equal(node_failure(asker->node), 0);
@@ -414,6 +455,62 @@ static void another_epoch_drops_what_was_begun(void **state)
     close_world(&world);
 }
 
+/* Batches that are on their way when the client turns elsewhere are let go of by their samplers,
+ * also while their pieces travel. */
+static void what_is_not_wanted_is_not_kept(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 4);
+    world.flat = true;
+    world.keeps_pulls = true;
+    world.asker.timeout_ns = ENV_SECOND_NS;
+    const struct msg_batch_request asked = { .loader = LOADER };
+    assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0),
+                     TR_ETIMEDOUT);
+    assert_int_equal(world.kept, WINDOW);
+    world.turn = 6 * STEPS;
+    world.keeps_pulls = false;
+    world.asker.timeout_ns = 0;
+    take(&world, 6, 0);
+    settle(&world);
+    assert_int_equal(world.kept, 0);
+    close_world(&world);
+}
+
+/* The number of an epoch does not come round: none follows the last one. */
+static void no_epoch_follows_the_last_one(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 5);
+    take_epoch(&world, UINT32_MAX - 1);
+    take_epoch(&world, UINT32_MAX);
+    settle(&world);
+    assert_int_equal(world.asked_last, STEPS);
+    assert_int_equal(world.asked[0], 0);
+    take_epoch(&world, 0); /* a client may ask for it all the same */
+    assert_int_equal(world.asked[0], STEPS);
+    close_world(&world);
+}
+
+/* For twenty seconds loaders are not opened and batches not made; then all come, in order. */
+static void samplers_that_are_full_for_a_while_fail_no_batch(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct world world;
+        open_world(&world, seed);
+        world.flat = seed % 2 == 0;
+        world.full_until_ns = env_sim_now_ns(world.asker.env) + 20 * ENV_SECOND_NS;
+        take_epoch(&world, 0);
+        take_epoch(&world, 1);
+        /* Each slot asks with growing pauses: some hundred times, not once a millisecond. */
+        assert_in_range(world.refusals, 50, 200 * WINDOW);
+        close_world(&world);
+    }
+}
+
 /* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
@@ -483,6 +580,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_refused),
         cmocka_unit_test(the_next_epoch_starves_nobody),
+        cmocka_unit_test(what_is_not_wanted_is_not_kept),
+        cmocka_unit_test(no_epoch_follows_the_last_one),
+        cmocka_unit_test(samplers_that_are_full_for_a_while_fail_no_batch),
         cmocka_unit_test(bytes_that_are_no_such_batch_are_refused),
         cmocka_unit_test(another_epoch_drops_what_was_begun),
         cmocka_unit_test(the_next_epoch_is_begun_ahead),
