@@ -15,8 +15,6 @@ static serve *find(uint32_t kind)
     switch (kind) {
     case MSG_JOIN:
         return coordinator_join_member;
-    case MSG_MEMBERS_REQUEST:
-        return coordinator_list_members;
     case MSG_BARRIER:
         return coordinator_barrier;
     case MSG_RESTORE:
@@ -25,8 +23,6 @@ static serve *find(uint32_t kind)
         return coordinator_save_part;
     case MSG_CHECKPOINT_DONE:
         return coordinator_save_known;
-    case MSG_EPOCH_DONE:
-        return coordinator_epoch_done;
     case MSG_JOB_DONE:
         return coordinator_job_done;
     default:
@@ -72,7 +68,6 @@ static void fini(struct actor *self)
     coordinator_free_barriers(self, state);
     coordinator_free_restores(self, state);
     coordinator_free_saving(self, state);
-    coordinator_free_epochs(state);
     coordinator_free_members(state);
     coordinator_free_dones(self, state);
     free(state->told);

@@ -1,5 +1,5 @@
 /*
- * The coordinator: who is there, barriers, the ends of epochs, the end of the job.
+ * The coordinator: who is there, barriers, the end of the job.
  *
  * A pure state machine. Members join under a role and a rank; each is monitored, and its one DOWN
  * removes it. A barrier instance is (name, sequence): it ends in one way for all, either when all
@@ -34,8 +34,6 @@
 #define COORDINATOR_BARRIERS_MAX 1024u
 /* Finished instances of a name whose outcome is kept for repeats: a client has one open. */
 #define COORDINATOR_OUTCOMES_MAX 16u
-/* Loaders times ranks whose epoch is kept. */
-#define COORDINATOR_EPOCHS_MAX 65536u
 
 struct files;
 struct plan;

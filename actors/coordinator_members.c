@@ -192,35 +192,6 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     return 0;
 }
 
-static uint32_t count_role(const struct coordinator *state, uint32_t role)
-{
-    uint32_t count = 0;
-    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
-        count += m->role == role;
-    return count;
-}
-
-int coordinator_list_members(struct actor *self, struct message *request, struct error *error)
-{
-    struct coordinator *state = actor_state(self);
-    const struct msg_members_request *head = message_head(request);
-    uint32_t count = count_role(state, head->role), filled = 0;
-    struct message *reply = message_create(self, MSG_MEMBERS_REPLY);
-    struct address *list = NULL;
-    if (reply != NULL)
-        list = message_body_alloc(self, reply, count * sizeof *list);
-    if (list == NULL) {
-        message_release(self, reply);
-        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
-    }
-    for (const struct coordinator_member *m = state->members; m != NULL; m = m->next)
-        if (m->role == head->role)
-            list[filled++] = m->address;
-    ((struct msg_members_reply *)message_head(reply))->count = count;
-    actor_reply(self, request, reply);
-    return 0;
-}
-
 void coordinator_stop_members(struct actor *self)
 {
     struct coordinator *state = actor_state(self);

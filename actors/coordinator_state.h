@@ -15,7 +15,6 @@
 
 struct coordinator_member;
 struct barrier_name;
-struct epoch_mark;
 struct choosing;
 struct search;
 struct saving;
@@ -34,8 +33,6 @@ struct coordinator {
     uint32_t num_members;
     struct barrier_name *barriers;
     uint32_t num_barriers;
-    struct epoch_mark *epochs;
-    uint32_t num_epochs;
     struct message **dones;   /* [options->trainers]: that wait for the others; NULL: didn't come */
     uint32_t num_done;
     bool over;                /* all trainers were done: nothing rolls that back */
@@ -62,9 +59,7 @@ struct coordinator {
 
 /* Each consumes the request unless it returns a failure, which the caller answers. */
 int coordinator_join_member(struct actor *self, struct message *request, struct error *error);
-int coordinator_list_members(struct actor *self, struct message *request, struct error *error);
 int coordinator_barrier(struct actor *self, struct message *request, struct error *error);
-int coordinator_epoch_done(struct actor *self, struct message *request, struct error *error);
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error);
 
 int coordinator_restore(struct actor *self, struct message *request, struct error *error);
@@ -110,7 +105,6 @@ bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const vo
 void coordinator_free_members(struct coordinator *state);
 void coordinator_free_barriers(struct actor *self, struct coordinator *state);
 void coordinator_free_dones(struct actor *self, struct coordinator *state);
-void coordinator_free_epochs(struct coordinator *state);
 void coordinator_free_restores(struct actor *self, struct coordinator *state);
 void coordinator_free_saving(struct actor *self, struct coordinator *state);
 

@@ -198,9 +198,6 @@ static int receive(struct actor *self, struct message *message)
         close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);
         message_release(self, message);
         break;
-    case MSG_EPOCH_DONE: /* of some trainer's loader: nothing here waits for others */
-        message_release(self, message);
-        break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);
         break;

@@ -294,8 +294,6 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_array(((const struct msg_nodes_reply *)head)->count, 16, length);
     case MSG_LOADER_OPEN:
         return verify_array(((const struct msg_loader_open *)head)->num_seeds, 16, length);
-    case MSG_MEMBERS_REPLY:
-        return verify_array(((const struct msg_members_reply *)head)->count, ADDRESS_BYTES, length);
     case MSG_BATCH_PIECE:
         return verify_array(((const struct msg_batch_piece *)head)->count, 1, length);
     case MSG_REDUCE:

@@ -36,11 +36,8 @@
 #define FIELDS_msg_join(S, D, F) S(role) S(rank) S(era) S(seen) S(plan) S(graph) \
     S(passed_name) S(passed_sequence) S(over_name) S(over_sequence)
 #define FIELDS_msg_joined(S, D, F) S(rank) S(era)
-#define FIELDS_msg_members_request(S, D, F) S(role)
-#define FIELDS_msg_members_reply(S, D, F) S(count)
 #define FIELDS_msg_barrier(S, D, F) S(name) S(sequence) S(rank) S(count) S(era)
 #define FIELDS_msg_barrier_done(S, D, F) S(name) S(sequence) S(era) S(status)
-#define FIELDS_msg_epoch_done(S, D, F) S(loader) S(epoch) S(rank)
 #define FIELDS_msg_job_done(S, D, F) S(code) S(rank)
 #define FIELDS_msg_batch_pull(S, D, F) S(loader) S(batch) S(offset) S(epoch) S(bytes_max)
 #define FIELDS_msg_batch_piece(S, D, F) S(offset) S(count)

@@ -42,11 +42,8 @@
     X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)       \
     X(MSG_JOIN, msg_join, CONTROL, PURE)                  \
     X(MSG_JOINED, msg_joined, CONTROL, PURE)              \
-    X(MSG_MEMBERS_REQUEST, msg_members_request, CONTROL, PURE) \
-    X(MSG_MEMBERS_REPLY, msg_members_reply, CONTROL, PURE) \
     X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)       \
     X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED) \
-    X(MSG_EPOCH_DONE, msg_epoch_done, CONTROL, SEQUENCED) \
     X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)     \
     X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)         \
     X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)       \
@@ -340,15 +337,6 @@ struct msg_joined {
     uint32_t era;
 };
 
-struct msg_members_request {
-    uint32_t role;
-};
-
-/* Body: struct address[count], by rank. */
-struct msg_members_reply {
-    uint32_t count;
-};
-
 struct msg_barrier {
     uint64_t name; /* hash of the barrier's name */
     uint64_t sequence;
@@ -363,12 +351,6 @@ struct msg_barrier_done {
     uint64_t sequence;
     uint32_t era;
     int32_t status; /* 0 or TR_ETIMEDOUT */
-};
-
-struct msg_epoch_done {
-    uint64_t loader;
-    uint32_t epoch;
-    uint32_t rank;
 };
 
 struct msg_job_done {

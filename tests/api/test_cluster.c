@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "actors/coordinator.h"
+#include "actors/failed.h"
 #include "api/internal.h"
 #include "partition/npy.h"
 #include "runtime/files.h"
@@ -285,17 +286,31 @@ static void what_is_elsewhere_is_refused(void **state)
     close_job(&job);
 }
 
-static uint32_t count_members(struct port *port, struct address coordinator, uint64_t until_ns)
+/* A process is a member when its place is taken. Whoever joins here leaves again at once. */
+static bool has_joined(const struct tr_graph *graph, uint32_t process, struct address coordinator,
+                       uint64_t until_ns)
 {
+    struct port *port;
     struct message *reply;
-    struct message *request = port_message(port, MSG_MEMBERS_REQUEST);
-    *(struct msg_members_request *)message_head(request) =
-        (struct msg_members_request){ .role = MSG_ROLE_PROCESS };
+    assert_int_equal(port_open(graph->node, 0, &port), 0);
+    struct message *request = port_message(port, MSG_JOIN);
+    *(struct msg_join *)message_head(request) =
+        (struct msg_join){ .role = MSG_ROLE_PROCESS, .rank = process,
+                           .plan = graph->plan->marks.plan, .graph = graph->plan->marks.graph };
     assert_int_equal(port_call(port, coordinator, request, until_ns, &reply), 0);
-    assert_int_equal(reply->frame.kind, MSG_MEMBERS_REPLY);
-    uint32_t count = ((const struct msg_members_reply *)message_head(reply))->count;
+    bool joined = failed_read(reply, NULL) == TR_EEXIST;
     port_release(port, reply);
-    return count;
+    port_close(port);
+    port_destroy(port);
+    return joined;
+}
+
+static void wait_for_members(const struct tr_graph *graph, struct address coordinator,
+                             uint64_t until_ns)
+{
+    for (uint32_t process = 1; process < PROCESSES; process++)
+        while (!has_joined(graph, process, coordinator, until_ns))
+            nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 }
 
 /* A trainer that failed ends the job: who only serves or samples hears of it, as a member. */
@@ -311,8 +326,7 @@ static void the_end_of_the_job_ends_its_processes(void **state)
     ok(job.sessions[0], graph_enter(job.graphs[0], &port));
     uint64_t until_ns = port_now_ns(port->port) + 60 * UINT64_C(1000000000);
     assert_int_equal(port_find(port->port, COORDINATOR_NAME, until_ns, &coordinator), 0);
-    while (count_members(port->port, coordinator, until_ns) < PROCESSES - 1)
-        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    wait_for_members(job.graphs[0], coordinator, until_ns);
     struct message *request = port_message(port->port, MSG_JOB_DONE);
     *(struct msg_job_done *)message_head(request) = (struct msg_job_done){ .code = TR_EIO };
     assert_int_equal(port_call(port->port, coordinator, request, until_ns, &reply), 0);

@@ -186,15 +186,12 @@ static void counts_of_plain_arrays_match_their_bodies(void **unused)
     uint64_t ids[4] = { 0 };
     struct msg_select_reply select = { .count = 2 };
     struct msg_loader_open open = { .num_seeds = 2 };
-    struct msg_members_reply members = { .count = 2 };
     struct msg_join join = { 0 };
     assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 32), 0);
     assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 31), TR_EFORMAT);
     assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), 0);
     open.num_seeds = UINT64_MAX / 16 + 3;
     assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), TR_EFORMAT);
-    assert_int_equal(messages_verify(MSG_MEMBERS_REPLY, &members, ids, 32), 0);
-    assert_int_equal(messages_verify(MSG_MEMBERS_REPLY, &members, ids, 16), TR_EFORMAT);
     assert_int_equal(messages_verify(MSG_JOIN, &join, NULL, 0), 0);
     assert_int_equal(messages_verify(MSG_JOIN, &join, ids, 8), TR_EFORMAT);
 }
