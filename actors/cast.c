@@ -116,8 +116,13 @@ static int receive(struct actor *self, struct message *message)
 static void fini(struct actor *self)
 {
     struct cast *cast = actor_state(self);
-    if (cast != NULL)
-        atomic_store(&cast->ended, true);
+    if (cast == NULL)
+        return;
+    /* Whoever sees that it ended reads why. */
+    atomic_store(&cast->reason, actor_reason(self));
+    atomic_store(&cast->ended, true);
+    if (cast->options.ended != NULL)
+        cast->options.ended(cast->options.ended_arg);
 }
 
 const struct actor_ops cast_ops = {
@@ -253,6 +258,7 @@ int cast_init(struct cast *cast, const struct cast_options *options)
         .call_ns = options->call_ns,
     };
     atomic_init(&cast->ended, false);
+    atomic_init(&cast->reason, 0);
     return 0;
 }
 

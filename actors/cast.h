@@ -46,6 +46,10 @@ struct cast_options {
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
     struct standing *standing; /* NULL: nobody wants to know */
+    /* Called once on the root's loop when all of these actors have gone, after cast.ended is set;
+     * nothing here answers a call any more. NULL: nobody waits. */
+    void (*ended)(void *arg);
+    void *ended_arg;
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
 
@@ -63,6 +67,7 @@ struct cast {
     struct presence_options presence;
     struct keeper_options keeper;
     atomic_bool ended; /* the job is over here, and all of these have gone */
+    atomic_int reason; /* why, once that is set; 0: the job ended well here, or its owner stopped it */
     struct account replies;           /* on their way from other processes: see room.h */
 };
 

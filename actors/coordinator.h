@@ -4,8 +4,9 @@
  * A pure state machine. Members join under a role and a rank; each is monitored, and its one DOWN
  * removes it. A barrier instance is (name, sequence): it ends in one way for all, either when all
  * `count` ranks came or at the earliest deadline among those that came, and a repeated request
- * gets the first answer. The job ends when all trainers said so, or the first said that it
- * failed; then every member is asked to stop and the coordinator ends after the last.
+ * gets the first answer. The job ends when all trainers said so, or one that the job's result is
+ * written, or the first that it failed; then every member is asked to stop and the coordinator ends
+ * after the last.
  *
  * Eras: reducers (a trainer each) work in one era together. It ends when one of them goes down,
  * joins anew or asks to be restored: all are told, and what they do in it is refused with

@@ -98,7 +98,8 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
 }
 
 /* A plain message is of one that was told that the job is over, by this coordinator or the one
- * before it. */
+ * before it. One that has written the job's result ends the job by itself: whoever died before it
+ * said that it was done has nothing left to do, and going back would undo what is written. */
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
@@ -107,7 +108,7 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     if (head.code == 0 && head.rank >= state->options->trainers)
         return error_set(error, TR_ERANGE, "rank %" PRIu32 " ends the job, which has %" PRIu32
                          " trainers", head.rank, state->options->trainers);
-    if (head.code == 0 && waits && !state->over && !state->stopping) {
+    if (head.code == 0 && waits && head.complete == 0 && !state->over && !state->stopping) {
         wait_for_others(self, request, head.rank);
         return 0;
     }

@@ -200,6 +200,17 @@ static bool has_trainers(const struct launcher_policy *policy)
     return false;
 }
 
+/* How a process ended does not matter any more. But the others may have waited for one that died
+ * before it told them of the end. */
+static void ended_complete(struct launcher_policy *policy, struct launcher_member *member, bool well)
+{
+    enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+    member->returning = false;
+    member->ended = well;
+    if (!well || all_trained(policy))
+        wind_down(policy);
+}
+
 void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, int code, int signal,
                             uint64_t now_ns)
 {
@@ -210,6 +221,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
     if (policy->stopping) {
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         ask_in_order(policy);
+    } else if (policy->complete) {
+        ended_complete(policy, member, code == 0 && signal == 0);
     } else if (code != 0 || signal != 0) {
         failed(policy, process, code, signal);
     } else if (is_needed_again(policy, process)) {
@@ -260,9 +273,37 @@ void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
         policy->members[p].failures = 0;
 }
 
+static bool any_failed(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].state == LAUNCHER_PAUSING && !policy->members[p].ended)
+            return true;
+    return false;
+}
+
+void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (policy->complete)
+        return;
+    policy->complete = true;
+    policy->complete_until_ns = policy->now_ns + LAUNCHER_GRACE_NS;
+    if (policy->stopping)
+        return;
+    /* One that is to be started is dead at present, and the others may wait for it. */
+    bool failed = any_failed(policy);
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].state == LAUNCHER_PAUSING)
+            enter(&policy->members[p], LAUNCHER_IDLE, LAUNCHER_NEVER);
+    if (failed)
+        wind_down(policy);
+}
+
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 {
     advance(policy, now_ns);
+    if (policy->complete && !policy->stopping && policy->complete_until_ns <= policy->now_ns)
+        wind_down(policy);
     for (uint32_t p = 0; p < policy->count; p++) {
         struct launcher_member *member = &policy->members[p];
         if (member->state == LAUNCHER_STOPPING && member->at_ns <= policy->now_ns)
@@ -325,7 +366,8 @@ bool launcher_policy_next(struct launcher_policy *policy, struct launcher_comman
 
 uint64_t launcher_policy_wake_ns(const struct launcher_policy *policy)
 {
-    uint64_t wake_ns = LAUNCHER_NEVER;
+    bool awaits_ends = policy->complete && !policy->stopping;
+    uint64_t wake_ns = awaits_ends ? policy->complete_until_ns : LAUNCHER_NEVER;
     for (uint32_t p = 0; p < policy->count; p++) {
         const struct launcher_member *member = &policy->members[p];
         bool timed = member->state == LAUNCHER_PAUSING || member->state == LAUNCHER_STOPPING;
@@ -337,6 +379,8 @@ uint64_t launcher_policy_wake_ns(const struct launcher_policy *policy)
 
 int launcher_policy_result(const struct launcher_policy *policy, struct error *error)
 {
+    if (policy->complete)
+        return 0;
     if (policy->failed)
         return error_set(error, TR_ECHILD, "%s", policy->reason);
     if (policy->interrupted)

@@ -14,6 +14,10 @@
  *         some of which failed once -> started again after LAUNCHER_GRACE_NS
  *     silent, as another process says -> killed, which is a failure
  *     every process with trainers ended well -> the others are asked to stop, the job succeeded
+ *     complete, as the process says that wrote the result -> the job succeeded, nothing is started
+ *         any more: processes end by themselves, as they tell each other; what still runs after
+ *         LAUNCHER_GRACE_NS, or once one of them failed, which the rest may wait for, is asked to
+ *         stop
  *     stop asked -> everything is asked to stop, in order; asked again -> everything is killed
  *
  * Stopping is in order: processes with trainers first, then those with samplers, then the rest,
@@ -99,6 +103,8 @@ struct launcher_policy {
     struct launcher_budget budgets[LAUNCHER_ROLES];
     uint64_t now_ns;
     bool trainer_failed; /* ever */
+    bool complete; /* the job's result is written: nothing is started again, whoever dies */
+    uint64_t complete_until_ns; /* then who has not ended by itself is asked to */
     bool stopping; /* nothing is started again */
     bool killing;
     bool failed;
@@ -124,6 +130,9 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
 void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
                             uint32_t incarnation, uint64_t now_ns);
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns);
+/* The job's result is written, as one of its processes says: no end of a process is a failure of the
+ * job any more. */
+void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns);
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);
 /* In order; while it stops already: at once. */
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns);

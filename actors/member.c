@@ -54,10 +54,21 @@ static void say_lost(struct actor *self, const struct member *member)
               patience_ns(member, !member->lost) / 1000000000);
 }
 
+static bool is_beside_coordinator(struct actor *self, const struct member *member)
+{
+    return member->plan == NULL || member->plan->coordinator == actor_address(self).node;
+}
+
 static void give_up(struct actor *self, struct member *member, int status)
 {
     bool ending = status == TR_ECLOSED; /* the job, or this process */
     bool done = status == TR_EEND && !address_is_none(member->root);
+    if (done && is_beside_coordinator(self, member)) {
+        /* The coordinator that says so ends this process last, after those that have yet to hear of
+         * the end from it. */
+        actor_exit(self, 0);
+        return;
+    }
     if (done && actor_stop(self, member->root) == TR_ENOMEM) {
         timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS,
                     look_for_coordinator, member);

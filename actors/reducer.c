@@ -111,6 +111,16 @@ void reducer_fail(struct actor *self, const struct error *error)
         r->operation.failure = failure;
 }
 
+static bool is_completing(const struct msg_group_request *head)
+{
+    return head->operation == MSG_GROUP_FINISH && head->value == 0 && head->count != 0;
+}
+
+bool reducer_is_completing(const struct reducer *r)
+{
+    return r->operation.request != NULL && is_completing(message_head(r->operation.request));
+}
+
 void reducer_roll_back(struct actor *self, uint32_t era)
 {
     struct reducer *r = actor_state(self);
@@ -119,7 +129,7 @@ void reducer_roll_back(struct actor *self, uint32_t era)
         return;
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
-    if (r->operation.request != NULL &&
+    if (r->operation.request != NULL && !reducer_is_completing(r) &&
         (r->operation.kind != MSG_GROUP_RESTORE || r->operation.outcome != NULL))
         withdraw(self, TR_EROLLBACK);
 }
@@ -241,8 +251,8 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     if (head->operation > MSG_GROUP_SKIP)
         return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
                          head->operation);
-    /* A trainer that failed may say so at any time. */
-    bool anytime = head->operation == MSG_GROUP_RESTORE ||
+    /* A trainer that failed, or has written the result, may say so at any time. */
+    bool anytime = head->operation == MSG_GROUP_RESTORE || is_completing(head) ||
                    (head->operation == MSG_GROUP_FINISH && (head->value != 0 || r->finished));
     if (!anytime && r->era == 0)
         return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
@@ -329,7 +339,7 @@ void reducer_tell_end(struct actor *self)
     if (message == NULL)
         return;
     *(struct msg_job_done *)message_head(message) =
-        (struct msg_job_done){ r->result, r->options->rank };
+        (struct msg_job_done){ .code = r->result, .rank = r->options->rank };
     (void)actor_send(self, r->member.coordinator, message);
 }
 

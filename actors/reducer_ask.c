@@ -36,7 +36,8 @@ static struct message *make(struct actor *self, const struct reducer *r)
             .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
             .era = r->era };
     else if (op->kind == MSG_GROUP_FINISH)
-        *(struct msg_job_done *)head = (struct msg_job_done){ (int32_t)asked->value, rank };
+        *(struct msg_job_done *)head = (struct msg_job_done){ (int32_t)asked->value, rank,
+                                                               reducer_is_completing(r) };
     else
         *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
             .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
@@ -160,7 +161,7 @@ static void handle(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
-    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE)
+    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && !reducer_is_completing(r))
         reducer_roll_back(self, r->era + 1);
     else if (may_pass(status) || status == TR_EROLLBACK)
         reducer_again(self);

@@ -118,6 +118,9 @@ void reducer_fail(struct actor *self, const struct error *error);
 /* Tells the coordinator that this rank knows of the end of the job, if it does. */
 void reducer_tell_end(struct actor *self);
 
+/* Its trainer has written the job's result and says so: no roll-back ends that. */
+bool reducer_is_completing(const struct reducer *r);
+
 /* Every era before this one is over. */
 void reducer_roll_back(struct actor *self, uint32_t era);
 

@@ -30,6 +30,25 @@ static void write_log(void *arg, enum log_level level, const char *line)
     options->log(options->log_arg, (int)level, line);
 }
 
+/* Wakes every call. Under the mutex. */
+static void close_ports(struct tr_graph *graph)
+{
+    for (struct graph_port *p = graph->busy; p != NULL; p = p->next)
+        port_close(p->port);
+    for (struct graph_port *p = graph->idle; p != NULL; p = p->next)
+        port_close(p->port);
+}
+
+/* On the loop of the root: a name that a thread waits for will not be registered any more. */
+static void actors_ended(void *arg)
+{
+    struct tr_graph *graph = arg;
+    pthread_mutex_lock(&graph->mutex);
+    graph->over = true;
+    close_ports(graph);
+    pthread_mutex_unlock(&graph->mutex);
+}
+
 static int init_cast(struct tr_graph *graph)
 {
     const struct tr_session_options *o = &graph->session->options;
@@ -51,6 +70,8 @@ static int init_cast(struct tr_graph *graph)
         .kept = graph->session->cluster.checkpoints.folder,
         .host = graph->session->in_cluster
                     ? graph->session->cluster.hosts[graph_plays(graph)->host].name : NULL,
+        .ended = actors_ended,
+        .ended_arg = graph,
     };
     return cast_init(&graph->cast, &options);
 }
@@ -155,8 +176,11 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
         rv = start_node(graph, &error);
     if (rv == 0) {
         rv = wait_started(graph);
-        if (rv == TR_ECLOSED && node_failure(graph->node) != 0)
-            rv = node_failure(graph->node); /* why it closed */
+        /* Why it closed: the root's reason is there first. */
+        if (rv == TR_ECLOSED && atomic_load(&graph->cast.reason) != 0)
+            rv = atomic_load(&graph->cast.reason);
+        else if (rv == TR_ECLOSED && node_failure(graph->node) != 0)
+            rv = node_failure(graph->node);
     }
     if (rv == 0)
         rv = adopt(session, graph);
@@ -169,15 +193,6 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     session_fail(session, &error);
     graph_release(graph);
     return rv;
-}
-
-/* Wakes every call. Under the mutex. */
-static void close_ports(struct tr_graph *graph)
-{
-    for (struct graph_port *p = graph->busy; p != NULL; p = p->next)
-        port_close(p->port);
-    for (struct graph_port *p = graph->idle; p != NULL; p = p->next)
-        port_close(p->port);
 }
 
 static void destroy_ports(struct tr_graph *graph)
@@ -280,7 +295,7 @@ static void leave(struct tr_graph *graph)
 int graph_enter(struct tr_graph *graph, struct graph_port **out)
 {
     pthread_mutex_lock(&graph->mutex);
-    int rv = graph->stopping ? TR_ECLOSED : 0;
+    int rv = graph->stopping || graph->over ? TR_ECLOSED : 0;
     struct graph_port *port = graph->idle;
     if (rv == 0)
         graph->calls++;
@@ -297,7 +312,7 @@ int graph_enter(struct tr_graph *graph, struct graph_port **out)
     } else {
         port->next = graph->busy;
         graph->busy = port;
-        if (graph->stopping)
+        if (graph->stopping || graph->over)
             port_close(port->port);
         *out = port;
     }

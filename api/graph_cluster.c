@@ -141,11 +141,13 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         if (rv == 0)
             nanosleep(&look, NULL);
     }
-    /* A node that fails ends its actors too. */
+    /* A node that fails ends its actors too, and their failure is the node's a moment later. */
     pthread_mutex_lock(&graph->mutex);
     if (rv == 0 && !graph->stopping)
         rv = node_failure(graph->node);
     pthread_mutex_unlock(&graph->mutex);
+    if (rv == 0)
+        rv = atomic_load(&graph->cast.reason);
     if (rv == TR_ETIMEDOUT) /* only this wait may say that of itself */
         rv = TR_EPEERDOWN;
     return rv != 0 ? session_failf(graph->session, rv, "the process: %s", tr_strerror(rv)) : 0;

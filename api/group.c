@@ -129,7 +129,8 @@ static bool may_pass(struct tr_group *group, const struct asked *asked, int *rv)
 {
     if (*rv == TR_EPEERDOWN) {
         group->reducer = ADDRESS_NONE;
-        if (asked->operation == MSG_GROUP_RESTORE)
+        bool completes = asked->operation == MSG_GROUP_FINISH && asked->count != 0;
+        if (asked->operation == MSG_GROUP_RESTORE || completes)
             return true;
         *rv = TR_EROLLBACK;
     }
@@ -173,6 +174,10 @@ static int fail(struct tr_group *group, const struct asked *asked, int rv,
 {
     if (rv == TR_EROLLBACK)
         group->restored = false;
+    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0) == 0)
+        return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: the job has "
+                             "ended, and with it the actors of this process", group->rank,
+                             asked->name);
     if (error->code == rv && error->text[0] != '\0')
         return session_fail(group->graph->session, error);
     return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: %s", group->rank,
@@ -309,11 +314,21 @@ int group_finish(struct tr_group *group, int code)
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }
 
+int group_complete(struct tr_group *group)
+{
+    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH,
+                                 .count = 1 };
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+}
+
 int tr_group_finish(struct tr_group *group, int64_t timeout_ns)
 {
     const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
     int rv = run(group, &asked, timeout_ns, NULL, NULL);
-    /* Who closed its session before would take from others what they are told by its actors. */
+    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0) == 0)
+        return 0; /* its actors heard of the end before it could be answered */
+    /* Do not return before the job has ended: closing the session would stop actors that other
+     * ranks still wait for. */
     return rv == 0 ? graph_wait_end(group->graph, timeout_ns) : rv;
 }
 

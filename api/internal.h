@@ -6,7 +6,8 @@
  * closed or the session is. Frozen partitions are opened before the actors and closed after them.
  *
  * A blocking call takes a port of the graph (graph_enter), talks to actors, and gives it back
- * (graph_leave); closing waits until all calls have left, after it woke them.
+ * (graph_leave); closing waits until all calls have left, after it woke them. The end of the actors
+ * (the job is over, or this process has lost it) wakes them too, and refuses later ones.
  */
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
@@ -94,6 +95,7 @@ struct tr_graph {
     pthread_cond_t left;
     bool stopping;
     bool stopped;
+    bool over;      /* its actors have gone, and nobody here answers a call any more */
     uint32_t calls; /* threads inside */
     struct graph_port *idle, *busy;
 };
@@ -167,7 +169,7 @@ void graph_acquire(struct tr_graph *graph);
 bool graph_try_acquire(struct tr_graph *graph);
 void graph_release(struct tr_graph *graph);
 void graph_stop(struct tr_graph *graph);
-/* TR_ECLOSED once the graph is stopping. */
+/* TR_ECLOSED once the graph is stopping, or its actors have gone. */
 int graph_enter(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
 
@@ -203,6 +205,9 @@ int group_finish(struct tr_group *group, int code);
 /* Takes part in a save that this rank has no part for (code says why), so that it fails for all ranks
  * alike. Always fails: with code, or as tr_group_save. */
 int group_skip_save(struct tr_group *group, uint64_t step, int code);
+/* The trainer has written what the whole job was for: the job is over, for the other trainers too,
+ * and no death takes that back. */
+int group_complete(struct tr_group *group);
 /* Wakes the thread that waits in the group (TR_ECANCELED); later calls give TR_ECLOSED. */
 void group_shut(struct tr_group *group);
 

@@ -125,6 +125,8 @@ static void take_line(void *arg, char *line, size_t length)
         take_kernels(launch, stream->process, line);
     if (stream->fd == 1 && notice_is(line, NOTICE_CHECKPOINT))
         launcher_policy_checkpoint(&launch->policy, now_ns());
+    if (stream->fd == 1 && notice_is(line, NOTICE_COMPLETE))
+        launcher_policy_complete(&launch->policy, now_ns());
     launch_show_line(&launch->show, &launch->launched[stream->process].who, stream->fd, line,
                      length);
 }

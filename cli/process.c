@@ -62,6 +62,14 @@ void process_say_checkpoint(uint64_t step)
     fflush(stdout);
 }
 
+void process_say_complete(void)
+{
+    if (!process_is_launched())
+        return;
+    printf("%s\n", NOTICE_COMPLETE);
+    fflush(stdout);
+}
+
 /* One call of printf a line: loops may say it at once. */
 static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
 {

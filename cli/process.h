@@ -119,5 +119,7 @@ int process_fail(const struct invocation *invocation, const struct error *error)
 void process_say_kernels(const char *kernels);
 /* Tells a launcher that a checkpoint was committed. */
 void process_say_checkpoint(uint64_t step);
+/* Tells a launcher that the job's result is written and synced: nothing need be started again. */
+void process_say_complete(void);
 
 #endif

@@ -5,6 +5,7 @@
  *     troupe: kernels blas SkylakeX, loops avx512
  *     troupe: checkpoint 1200
  *     troupe: silent process 1 incarnation 280000011
+ *     troupe: complete
  *
  * Lines, because they pass through ssh, srun and whatever else starts processes, and because
  * systemd's journal and Kubernetes' logs show them too.
@@ -20,6 +21,7 @@
 #define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
 #define NOTICE_SILENT "troupe: silent"
+#define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
 /* Is it that notice, alone or with more words? */
 static inline bool notice_is(const char *line, const char *notice)

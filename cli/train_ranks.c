@@ -365,7 +365,7 @@ static void *finish_thread(void *arg)
     struct train_rank *r = arg;
     r->error = (struct error){0};
     do
-        r->code = group_finish(r->group, 0);
+        r->code = r->rank == 0 ? group_complete(r->group) : group_finish(r->group, 0);
     while (r->code == TR_ETIMEDOUT && !cancelled(r));
     if (r->code != 0)
         group_failed(r, r->code, &r->error);
@@ -375,7 +375,10 @@ static void *finish_thread(void *arg)
 
 int train_ranks_finish(struct train_ranks *ranks, struct error *error)
 {
-    return ranks->grouped ? run_all(ranks, finish_thread, error) : 0;
+    int rv = ranks->grouped ? run_all(ranks, finish_thread, error) : 0;
+    /* Rank 0 has ended the job: nobody is needed again, though another trainer died before. */
+    bool ended = rv == TR_EROLLBACK && ranks->first == 0 && ranks->ranks[0].code == 0;
+    return ended ? 0 : rv;
 }
 
 void train_ranks_close(struct train_ranks *ranks)

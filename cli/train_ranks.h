@@ -47,7 +47,8 @@ struct tr_loader *train_ranks_loader(const struct train_ranks *ranks);
 int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error);
 
 /* Says that the trainers here have done all that the job wanted of them, and waits until all others
- * have too. TR_EROLLBACK: one of those died before; all run again, from the last checkpoint. */
+ * have too. TR_EROLLBACK: one of those died before; all run again, from the last checkpoint. In the
+ * process of rank 0 the job's result must be written: that ends the job, whoever dies. */
 int train_ranks_finish(struct train_ranks *ranks, struct error *error);
 
 void train_ranks_close(struct train_ranks *ranks);

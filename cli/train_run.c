@@ -366,13 +366,20 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     return 0;
 }
 
-/* What rank 0's process does with the trained model. */
+/* What rank 0's process does with the trained model. The launcher is notified before anybody is told
+ * of the end: it must know that the job is complete when the first process ends because of that. */
 static int keep(struct training *t, struct error *error)
 {
     int rv = test(t, error);
+    if (rv == 0 && t->folder.metrics.path != NULL)
+        rv = file_sync(&t->folder.metrics, error);
     if (rv == 0)
         rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
-    return rv == 0 ? report_run(t, error) : rv;
+    if (rv == 0)
+        rv = report_run(t, error);
+    if (rv == 0 && t->in_cluster)
+        process_say_complete();
+    return rv;
 }
 
 /* The others may still need this process's servers and samplers. */
@@ -385,7 +392,9 @@ static int wait_for_end(struct training *t, struct error *error)
     do
         rv = graph_wait_end(t->job.graph, END_LOOK_NS);
     while (rv == TR_ETIMEDOUT && !asked(t));
-    return rv == 0 || rv == TR_ETIMEDOUT ? 0 : session_failed(t->job.session, rv, error);
+    /* The job's end is known here: that the coordinator died since takes nothing back. */
+    bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN;
+    return done ? 0 : session_failed(t->job.session, rv, error);
 }
 
 static int do_job(struct training *t, struct error *error)
@@ -396,7 +405,9 @@ static int do_job(struct training *t, struct error *error)
         rv = keep(t, error);
     if (rv == 0 && t->in_cluster)
         rv = wait_for_end(t, error);
-    return rv;
+    /* A process that was started again may find that the job had ended without it. */
+    bool ended = rv == TR_ECLOSED && t->in_cluster && graph_wait_end(t->job.graph, 0) == 0;
+    return ended ? 0 : rv;
 }
 
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)

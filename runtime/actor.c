@@ -325,6 +325,11 @@ struct node *actor_node(const struct actor *self)
     return self->loop->node;
 }
 
+int actor_reason(const struct actor *self)
+{
+    return self->reason;
+}
+
 const char *actor_name(const struct actor *self)
 {
     return self->name;

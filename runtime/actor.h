@@ -96,6 +96,9 @@ struct address actor_address(const struct actor *self);
 struct node *actor_node(const struct actor *self);
 const char *actor_name(const struct actor *self);
 
+/* For fini: why self ends. 0: well. */
+int actor_reason(const struct actor *self);
+
 /* The node's clock as of this turn: monotonic ns, the same on all loops of a node. Deadlines are
  * times of this clock. */
 uint64_t actor_now_ns(const struct actor *self);

@@ -38,7 +38,7 @@
 #define FIELDS_msg_joined(S, D, F) S(rank) S(era)
 #define FIELDS_msg_barrier(S, D, F) S(name) S(sequence) S(rank) S(count) S(era)
 #define FIELDS_msg_barrier_done(S, D, F) S(name) S(sequence) S(era) S(status)
-#define FIELDS_msg_job_done(S, D, F) S(code) S(rank)
+#define FIELDS_msg_job_done(S, D, F) S(code) S(rank) S(complete)
 #define FIELDS_msg_batch_pull(S, D, F) S(loader) S(batch) S(offset) S(epoch) S(bytes_max)
 #define FIELDS_msg_batch_piece(S, D, F) S(offset) S(count)
 #define FIELDS_msg_era(S, D, F) S(era)

@@ -356,6 +356,7 @@ struct msg_barrier_done {
 struct msg_job_done {
     int32_t code;
     uint32_t rank;
+    uint32_t complete; /* 1: the job's result is written, so nobody is waited for */
 };
 
 /* An offset that no batch has: it is not wanted any more. */
@@ -458,7 +459,9 @@ enum msg_group_operation {
     MSG_GROUP_REDUCE,
     MSG_GROUP_BARRIER, /* value: hash of the name; count: its number, as above */
     MSG_GROUP_SAVE,    /* value: the step; body: unsigned char part[count] */
-    MSG_GROUP_FINISH,  /* value: the job's result for this rank, as a uint32_t */
+    /* Value: the job's result for this rank, as a uint32_t. Count 1: that result is written, so the
+     * job is over for all ranks; no death of another takes it back. */
+    MSG_GROUP_FINISH,
     MSG_GROUP_CANCEL,  /* ends the operation under way with TR_ECANCELED */
     MSG_GROUP_SKIP     /* a save without a part; value: the step; count: why, as a uint32_t */
 };

@@ -150,6 +150,16 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
     fleet->tally.starts++;
 }
 
+void fleet_complete(struct fleet *fleet)
+{
+    for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
+        if (fleet->reached[rank] != fleet->plan.steps)
+            fleet_fail(fleet, "the result was written when trainer %" PRIu32 " was at step %" PRIu64
+                       " of %" PRIu64, rank, fleet->reached[rank], fleet->plan.steps);
+    fleet->complete = true;
+    launcher_policy_complete(&fleet->launcher, env_sim_now_ns(fleet->env));
+}
+
 void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
 {
     struct fleet_process *process = &fleet->processes[number];

@@ -79,7 +79,8 @@ struct fleet {
     uint64_t committed;     /* the newest checkpoint that a trainee was told is there */
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */
-    bool finished[FLEET_TRAINERS_MAX];
+    uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainee is, or was last */
+    bool complete;          /* the one of rank 0 has written the job's result */
     struct fleet_victim victims[FLEET_FAULTS_MAX];
     uint32_t next_strike;
     uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
@@ -92,6 +93,9 @@ struct fleet {
 /* Remembers the first thing that is wrong. */
 __attribute__((format(printf, 2, 3)))
 void fleet_fail(struct fleet *fleet, const char *format, ...);
+
+/* Rank 0 has written the job's result, and says so to the launcher. */
+void fleet_complete(struct fleet *fleet);
 
 /* A life of a process begins. */
 void fleet_boot(struct fleet *fleet, uint32_t process, uint32_t incarnation);

@@ -75,9 +75,8 @@ static void check_job(struct fleet *fleet)
     struct error error = { 0 };
     if (launcher_policy_result(&fleet->launcher, &error) != 0)
         fleet_fail(fleet, "the launcher: %s", error.text);
-    for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
-        if (!fleet->finished[rank])
-            fleet_fail(fleet, "trainer %" PRIu32 " did not finish", rank);
+    if (!fleet->complete)
+        fleet_fail(fleet, "all is over, and the job's result was not written");
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
         if (fleet->processes[p].node != NULL)
             fleet_fail(fleet, "process %" PRIu32 " still runs after the job", p);

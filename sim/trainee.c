@@ -120,6 +120,7 @@ static void apply(struct trainee *t, const struct message *reply)
     t->step++;
     t->reductions++;
     t->fleet->tally.steps++;
+    t->fleet->reached[t->rank] = t->step;
     t->fleet->furthest = t->step > t->fleet->furthest ? t->step : t->fleet->furthest;
     if (lessons_hash(plan, t->weights) != t->fleet->lessons.hashes[t->step])
         fleet_fail(t->fleet, "trainer %" PRIu32 ": after step %" PRIu64 " the weights are not the "
@@ -152,7 +153,6 @@ static void restored(struct trainee *t, const struct message *reply)
     const struct part_head *part = message_body(reply);
     t->step = head->step;
     t->reductions = t->barriers = 0;
-    t->fleet->finished[t->rank] = false;
     if (head->found == 0) {
         lessons_begin(t->plan, t->weights);
     } else if (reply->frame.body_bytes != sizeof *part + bytes || part->step != head->step ||
@@ -163,6 +163,7 @@ static void restored(struct trainee *t, const struct message *reply)
     } else {
         memcpy(t->weights, part + 1, bytes);
     }
+    t->fleet->reached[t->rank] = t->step;
     check_restored(t, head->era);
 }
 
@@ -199,7 +200,8 @@ static void succeed(struct trainee *t, const struct message *reply)
     case MEETING:
         t->barriers++;
         fleet->furthest = t->plan->steps + 1;
-        fleet->finished[t->rank] = true; /* the answer to that may not find it any more */
+        if (t->rank == 0)
+            fleet_complete(fleet);
         enter(t, FINISHING);
         break;
     default:
@@ -223,7 +225,11 @@ static void fail(struct trainee *t, int status, const char *text)
 {
     if (status == TR_EPEERDOWN)
         t->reducer = ADDRESS_NONE;
-    if (status == TR_EROLLBACK || (status == TR_EPEERDOWN && t->phase != RESTORING)) {
+    bool completes = t->phase == FINISHING && t->rank == 0;
+    if (completes && status == TR_EROLLBACK) {
+        fleet_fail(t->fleet, "trainer 0 was rolled back after it had written the result");
+    } else if (status == TR_EROLLBACK ||
+               (status == TR_EPEERDOWN && t->phase != RESTORING && !completes)) {
         t->phase = RESTORING;
         go_later(t, 0);
     } else if (status == TR_EFULL || status == TR_ENOMEM || status == TR_ETIMEDOUT ||
@@ -310,6 +316,8 @@ static void operate(struct trainee *t)
         request = make_save(t);
     else
         request = make(t, t->phase == MEETING ? MSG_GROUP_BARRIER : MSG_GROUP_FINISH, 0, 0);
+    if (request != NULL && t->phase == FINISHING && t->rank == 0)
+        ((struct msg_group_request *)message_head(request))->count = 1; /* group_complete() */
     if (request != NULL && t->phase == MEETING)
         ((struct msg_group_request *)message_head(request))->count = t->barriers + 1;
     uint64_t wait_ns = (t->phase == FINISHING ? FINISH_NS : t->plan->group_ns) + GRACE_NS;

@@ -75,7 +75,8 @@ TR_API int tr_group_restore(struct tr_group *group, int64_t timeout_ns,
 
 /* This rank has nothing more to do. Waits until all have said so, then the job ends: on every
  * process its servers, samplers and trainers stop, and nothing can be asked of the graph any more.
- * TR_EROLLBACK: another one died before it was done, and this one is needed again. */
+ * TR_EROLLBACK: another one died before it was done, and this one is needed again. Once the job has
+ * ended here, by whatever rank, every other call of a group gives TR_ECLOSED. */
 TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns);
 
 #ifdef __cplusplus

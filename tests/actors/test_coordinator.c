@@ -338,6 +338,30 @@ static void the_end_of_the_job_ends_everybody_once(void **unused)
     }
 }
 
+/* Nobody else has to say that it is done, nor is anybody let in who would begin again. */
+static void the_result_that_is_written_ends_the_job(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct world world;
+        const struct msg_job_done done = { .rank = 0, .complete = 1 };
+        const struct msg_join join = { .role = MSG_ROLE_REDUCER, .rank = 1 };
+        open_world(&world, seed, ALL_LIVE);
+        assert_int_equal(env_sim_run(world.asker.env, all_finished, &world, 60 * ENV_SECOND_NS), 0);
+        assert_int_equal(asker_ask(&world.asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0), 0);
+        assert_int_equal(world.asker.status, 0);
+        assert_int_equal(world.asker.reply_kind, MSG_JOB_DONE);
+        asker_ask(&world.asker, MSG_JOIN, &join, sizeof join, NULL, 0);
+        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
+        assert_int_equal(((const struct msg_failed *)(const void *)world.asker.reply_head)->code,
+                         TR_EEND);
+        for (int i = 0; i < 40; i++)
+            settle(&world);
+        assert_int_equal(world.ends, world.num_ranks);
+        asker_close(&world.asker);
+    }
+}
+
 static void assert_refused(struct asker *asker, int code)
 {
     assert_int_equal(asker->status, 0);
@@ -467,6 +491,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(who_is_behind_learns_how_far),
         cmocka_unit_test(the_end_of_the_job_ends_everybody_once),
+        cmocka_unit_test(the_result_that_is_written_ends_the_job),
         cmocka_unit_test(members_find_a_restarted_coordinator),
         cmocka_unit_test(barriers_hold_whatever_happens),
     };

@@ -12,6 +12,8 @@
 #include <cmocka.h>
 
 #include "actors/coordinator.h"
+#include "actors/member.h"
+#include "actors/reducer.h"
 #include "runtime/directory.h"
 #include "runtime/env_sim.h"
 #include "runtime/error.h"
@@ -25,11 +27,19 @@
 #define JOIN_NS SPREAD_SECOND
 #define APART_NS (SPREAD_DEAD_NS / 8)
 #define END_NS (10 * SPREAD_SECOND)   /* far below what a process waits for a lost coordinator */
+#define LINGER_NS (MEMBER_JOIN_NS + END_NS) /* where a trainer does not say that it heard */
 
-static const struct spread_layout layout = {
+static const struct spread_layout apart = {
     .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 0, .direct = true,
     .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
                    { 0, { 0 }, { 0, 0 }, { 0, 1 } } },
+};
+
+/* The coordinator's process has a trainer too. */
+static const struct spread_layout beside = {
+    .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .direct = true,
+    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 1 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
+                   { 0, { 0 }, { 0, 0 }, { 1, 1 } } },
 };
 
 struct process {
@@ -65,7 +75,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 
 static int end_job(struct actor *self, const void *arg)
 {
-    return directory_wait_at(self, layout.coordinator, COORDINATOR_NAME,
+    return directory_wait_at(self, apart.coordinator, COORDINATOR_NAME,
                              actor_now_ns(self) + SPREAD_SECOND, found, (void *)(uintptr_t)arg);
 }
 
@@ -89,7 +99,7 @@ static void spawn(struct spread *spread, uint32_t process, const struct actor_op
 static bool all_ended(void *arg)
 {
     const struct process *processes = arg;
-    for (uint32_t p = 0; p < layout.num_processes; p++)
+    for (uint32_t p = 0; p < apart.num_processes; p++)
         if (!processes[p].ended)
             return false;
     return true;
@@ -100,49 +110,97 @@ static void cut_off(struct env *env, uint64_t *draws)
     uint64_t until_ns = env_sim_now_ns(env) + random_below(draws, APART_NS);
     for (int i = 0; i < RESETS; i++)
         (void)env_sim_net_reset(env);
-    env_sim_net_refuse(env, layout.coordinator, until_ns);
+    env_sim_net_refuse(env, apart.coordinator, until_ns);
 }
 
-static void play(uint64_t seed)
+static void open_job(const struct spread_layout *layout, uint64_t seed, struct spread *spread,
+                     struct process *processes)
 {
-    struct spread spread;
     struct env *env;
-    struct process processes[SPREAD_PROCESSES_MAX];
-    memset(processes, 0, sizeof processes);
-    uint64_t draws = seed;
-    const struct msg_job_done done = { .code = seed % 2 == 0 ? 0 : TR_EIO };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
-    spread_open(&spread, &layout, env, true);
-    for (uint32_t p = 0; p < layout.num_processes; p++) {
-        processes[p].node = spread.parties[p].node;
-        processes[p].root = spread.parties[p].root;
-        spawn(&spread, p, &watcher_ops, &processes[p]);
+    memset(processes, 0, SPREAD_PROCESSES_MAX * sizeof *processes);
+    spread_open(spread, layout, env, true);
+    for (uint32_t p = 0; p < layout->num_processes; p++) {
+        processes[p].node = spread->parties[p].node;
+        processes[p].root = spread->parties[p].root;
+        spawn(spread, p, &watcher_ops, &processes[p]);
     }
     (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + JOIN_NS);
-    cut_off(env, &draws);
-    (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + random_below(&draws, APART_NS));
-    spawn(&spread, layout.coordinator, &ender_ops, &done);
-    int rv = env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + END_NS);
-    for (uint32_t p = 0; p < layout.num_processes; p++)
+}
+
+/* All end well in that time. */
+static void expect_end(struct spread *spread, struct process *processes, uint64_t within_ns,
+                       uint64_t seed)
+{
+    struct env *env = spread->env;
+    int rv = env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + within_ns);
+    for (uint32_t p = 0; p < apart.num_processes; p++)
         if (!processes[p].ended || processes[p].reason != 0)
             fail_msg("seed %" PRIu64 ": process %" PRIu32 " %s: %s", seed, p,
                      processes[p].ended ? "ended" : "was not told to end",
                      tr_error_name(processes[p].reason));
     assert_int_equal(rv, 0);
-    spread_close(&spread);
+    spread_close(spread);
 }
 
 static void who_is_cut_off_hears_of_the_end(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < SEEDS; seed++)
-        play(seed);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct spread spread;
+        struct process processes[SPREAD_PROCESSES_MAX];
+        uint64_t draws = seed;
+        const struct msg_job_done done = { .code = seed % 2 == 0 ? 0 : TR_EIO };
+        open_job(&apart, seed, &spread, processes);
+        cut_off(spread.env, &draws);
+        (void)env_sim_run(spread.env, NULL, NULL,
+                          env_sim_now_ns(spread.env) + random_below(&draws, APART_NS));
+        spawn(&spread, apart.coordinator, &ender_ops, &done);
+        expect_end(&spread, processes, END_NS, seed);
+    }
+}
+
+static void kill_found(struct actor *self, void *arg, int status, struct address address)
+{
+    (void)arg;
+    assert_int_equal(status, 0);
+    assert_int_equal(actor_kill(self, address, TR_EIO), 0);
+}
+
+static int kill_trainer(struct actor *self, const void *arg)
+{
+    char name[DIRECTORY_NAME_MAX];
+    (void)arg;
+    reducer_name(0, name, sizeof name);
+    return directory_wait_at(self, beside.coordinator, name, actor_now_ns(self) + SPREAD_SECOND,
+                             kill_found, NULL);
+}
+
+static const struct actor_ops killer_ops = { .name = "killer", .start = kill_trainer,
+                                             .receive = drop };
+
+/* A trainer that comes anew beside the coordinator is refused, for the job is over. That must not
+ * take the coordinator down before the other processes heard of the end from it. */
+static void who_comes_too_late_beside_the_coordinator_leaves_it_alone(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct spread spread;
+        struct process processes[SPREAD_PROCESSES_MAX];
+        const struct msg_job_done done = { .complete = 1 };
+        open_job(&beside, seed, &spread, processes);
+        spawn(&spread, beside.coordinator, &ender_ops, &done);
+        (void)env_sim_run(spread.env, NULL, NULL, env_sim_now_ns(spread.env) + SPREAD_SECOND);
+        spawn(&spread, beside.coordinator, &killer_ops, NULL);
+        expect_end(&spread, processes, LINGER_NS, seed);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_cut_off_hears_of_the_end),
+        cmocka_unit_test(who_comes_too_late_beside_the_coordinator_leaves_it_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ struct world {
     uint64_t asked_ns[PROCESSES_MAX], dies_ns[PROCESSES_MAX];
     uint32_t incarnation[PROCESSES_MAX];
     uint32_t starts, stops_asked;
-    bool done;
+    bool complete, done;
 };
 
 static void begin(struct world *world, const enum launcher_role *roles, uint32_t count)
@@ -49,6 +49,7 @@ static void started(struct world *world, const struct launcher_command *command)
     uint32_t p = command->process;
     assert_false(world->alive[p]);
     assert_int_equal(world->stops_asked, 0);
+    assert_false(world->complete);
     assert_true(command->incarnation > world->incarnation[p]);
     world->alive[p] = true;
     world->asked[p] = world->killed[p] = world->silent[p] = false;
@@ -361,6 +362,87 @@ static void who_does_not_stop_is_killed(void **unused)
     assert_int_equal(result(&world, NULL), TR_ECANCELED);
 }
 
+static void completes(struct world *world)
+{
+    world->complete = true;
+    launcher_policy_complete(&world->policy, world->now_ns);
+    obey(world);
+}
+
+/* The rest may wait for it, so they are asked to stop. */
+static void a_death_after_the_result_is_written_is_no_failure(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    ends(&world, 0, 0, 0); /* it would be started again */
+    completes(&world);
+    assert_false(world.asked[2] || world.asked[3]);
+    ends(&world, 3, 0, 9);
+    assert_true(world.asked[2] && !world.asked[1]);
+    ends(&world, 2, 1, 0);
+    assert_true(world.asked[1]);
+    ends(&world, 1, 2, 0);
+    assert_int_equal(world.starts, 4);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
+static void a_complete_job_ends_by_itself_or_is_ended(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    completes(&world);
+    uint64_t before_ns = world.now_ns;
+    ends(&world, 0, 0, 0); /* in whatever order */
+    ends(&world, 2, 0, 0);
+    assert_false(world.asked[1] || world.asked[3]);
+    wait_for_it(&world);
+    assert_int_equal(world.now_ns - before_ns, LAUNCHER_GRACE_NS);
+    assert_true(world.asked[3] && !world.asked[1]);
+    wait_for_it(&world);
+    assert_int_equal(world.now_ns - before_ns, 2 * LAUNCHER_GRACE_NS);
+    assert_true(world.killed[3]);
+    ends(&world, 3, 0, 9);
+    ends(&world, 1, 0, 0);
+    assert_int_equal(world.starts, 4);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
+/* The others may have waited for the one that was to come back. */
+static void a_restart_that_is_due_is_left_out_of_a_complete_job(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    ends(&world, 1, 0, 11);
+    completes(&world);
+    assert_true(world.asked[3]);
+    for (uint32_t p = 4; p-- > 0;)
+        if (world.alive[p])
+            ends(&world, p, 0, 0);
+    assert_int_equal(world.starts, 4);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
+static void a_stop_after_the_result_is_written_takes_nothing_back(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    completes(&world);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    world.stops_asked = 1;
+    obey(&world);
+    for (uint32_t p = 4; p-- > 0;)
+        ends(&world, p, 0, 15);
+    assert_int_equal(result(&world, NULL), 0);
+}
+
 /* Processes die, hang and stop as the seed says; every such job ends, with nothing alive. */
 static void draw_deaths(struct world *world, uint64_t *state)
 {
@@ -409,6 +491,9 @@ static void happen(struct world *world, uint64_t *state)
     case 3:
         launcher_policy_exited(&world->policy, world->count + p, 1, 0, world->now_ns);
         break;
+    case 5:
+        completes(world);
+        break;
     default:
         launcher_policy_tick(&world->policy, world->now_ns);
     }
@@ -446,6 +531,7 @@ static void every_job_ends(void **unused)
         int rv = result(&world, &error);
         assert_true(rv == 0 || rv == TR_ECHILD || rv == TR_ECANCELED);
         assert_true(rv == 0 || error.text[0] != '\0');
+        assert_true(rv == 0 || !world.complete);
     }
 }
 
@@ -463,6 +549,10 @@ int main(void)
         cmocka_unit_test(a_stop_is_in_order_and_a_second_one_at_once),
         cmocka_unit_test(a_silent_process_is_replaced),
         cmocka_unit_test(who_does_not_stop_is_killed),
+        cmocka_unit_test(a_death_after_the_result_is_written_is_no_failure),
+        cmocka_unit_test(a_complete_job_ends_by_itself_or_is_ended),
+        cmocka_unit_test(a_restart_that_is_due_is_left_out_of_a_complete_job),
+        cmocka_unit_test(a_stop_after_the_result_is_written_takes_nothing_back),
         cmocka_unit_test(every_job_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,9 @@
 /* A job whose sessions are the processes of a cluster file: each opens what is its own, and what
  * they get is what one process alone gets. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -313,27 +315,85 @@ static void wait_for_members(const struct tr_graph *graph, struct address coordi
             nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
 }
 
-/* A trainer that failed ends the job: who only serves or samples hears of it, as a member. */
-static void the_end_of_the_job_ends_its_processes(void **state)
+/* Once all are members, a trainer says that it failed. */
+static void end_job(struct job *job)
 {
     struct graph_port *port;
     struct address coordinator;
     struct message *reply;
-    struct job job;
-    (void)state;
-    open_cluster(&job, "true");
-    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20), TR_ETIMEDOUT);
-    ok(job.sessions[0], graph_enter(job.graphs[0], &port));
+    ok(job->sessions[0], graph_enter(job->graphs[0], &port));
     uint64_t until_ns = port_now_ns(port->port) + 60 * UINT64_C(1000000000);
     assert_int_equal(port_find(port->port, COORDINATOR_NAME, until_ns, &coordinator), 0);
-    wait_for_members(job.graphs[0], coordinator, until_ns);
+    wait_for_members(job->graphs[0], coordinator, until_ns);
     struct message *request = port_message(port->port, MSG_JOB_DONE);
     *(struct msg_job_done *)message_head(request) = (struct msg_job_done){ .code = TR_EIO };
     assert_int_equal(port_call(port->port, coordinator, request, until_ns, &reply), 0);
     port_release(port->port, reply);
-    graph_leave(job.graphs[0], port);
+    graph_leave(job->graphs[0], port);
+}
+
+/* A trainer that failed ends the job: who only serves or samples hears of it, as a member. */
+static void the_end_of_the_job_ends_its_processes(void **state)
+{
+    struct job job;
+    (void)state;
+    open_cluster(&job, "true");
+    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20), TR_ETIMEDOUT);
+    end_job(&job);
     for (uint32_t p = 0; p < PROCESSES; p++)
         ok(job.sessions[p], graph_wait_end(job.graphs[p], 30 * SECOND));
+    close_job(&job);
+}
+
+struct waiting {
+    struct tr_group *group;
+    atomic_bool returned;
+    int code;
+};
+
+/* Waits for the other trainer, which never comes. */
+static void *wait_in_group(void *arg)
+{
+    struct waiting *waiting = arg;
+    struct tr_checkpoint checkpoint;
+    waiting->code = tr_group_restore(waiting->group, TR_WAIT_FOREVER, &checkpoint);
+    atomic_store(&waiting->returned, true);
+    return NULL;
+}
+
+/* The end of the actors wakes the thread that waits in a group, and no later call waits for them. */
+static void no_call_outlives_the_actors(void **state)
+{
+    struct waiting waiting = { 0 };
+    struct tr_loader_options options = loader_options(0);
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    struct job job;
+    pthread_t thread;
+    uint64_t id = 0;
+    float row[64];
+    (void)state;
+    open_cluster(&job, "true");
+    struct tr_graph *graph = job.graphs[FIRST_TRAINER];
+    struct tr_session *session = job.sessions[FIRST_TRAINER];
+    ok(session, tr_group_open(graph, 0, &waiting.group));
+    ok(session, tr_nodes_all(graph, 0, &nodes));
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_group, &waiting), 0);
+    end_job(&job);
+    ok(session, graph_wait_end(graph, 30 * SECOND));
+    uint64_t begin_ns = env_now_ns(session->env);
+    while (!atomic_load(&waiting.returned) &&
+           env_now_ns(session->env) - begin_ns < 30 * UINT64_C(1000000000))
+        nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+    assert_true(atomic_load(&waiting.returned));
+    pthread_join(thread, NULL);
+    assert_int_equal(waiting.code, TR_ECLOSED);
+    assert_int_equal(tr_group_barrier(waiting.group, "late", TR_WAIT_FOREVER), TR_ECLOSED);
+    assert_non_null(strstr(tr_session_error(session), "the job has ended"));
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", &id, 1, TR_WAIT_FOREVER, row), TR_ECLOSED);
+    assert_int_equal(tr_loader_open(graph, nodes, &options, &loader), TR_ECLOSED);
+    tr_nodes_close(nodes);
+    tr_group_close(waiting.group);
     close_job(&job);
 }
 
@@ -360,6 +420,7 @@ int main(void)
         cmocka_unit_test(every_process_reads_the_whole_graph),
         cmocka_unit_test(a_process_opens_what_it_plays),
         cmocka_unit_test(the_end_of_the_job_ends_its_processes),
+        cmocka_unit_test(no_call_outlives_the_actors),
     };
     return cmocka_run_group_tests_name("cluster", tests, setup, teardown);
 }

@@ -67,6 +67,30 @@ storm() {
     echo "# $round jobs of $count processes, each struck up to 5 times"
 }
 
+reports() { grep -q 'trainer 0\] epochs ' "$work/out"; }
+
+# at_the_end RUN PROCESS: as soon as its report is seen, or a little later. The model is written by
+# then, but nobody may have been told yet.
+at_the_end() {
+    round=0
+    while [ $round -lt "$moments" ]; do
+        begin
+        tries=0
+        until reports || [ $tries -ge 6000 ]; do
+            tries=$((tries + 1))
+            sleep 0.01
+        done
+        pick 10
+        sleep_ms "$picked"
+        pid_of "$2" && kill -KILL "$pid" 2>/dev/null
+        finish_job
+        round=$((round + 1))
+        fits "$1" && all_gone && continue
+        echo "# process $2 killed $picked ms after its report: exit code $code"
+        return 1
+    done
+}
+
 cluster "$role_hosts"
 undisturbed one
 expect "one process trains" exited 0
@@ -81,5 +105,6 @@ undisturbed two --trainers 2
 measure
 expect "two processes with a trainer each" fits two
 expect "each of two trainers is killed" each kills two 0 1
+expect "each of two trainers is killed when all is written" each at_the_end two 0 1
 expect "both of two trainers die again and again" each storm two 2.1 2.2
 finish
