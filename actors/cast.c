@@ -90,8 +90,10 @@ static int start(struct actor *self, const void *arg)
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && cast->options.process == cast->options.plan->coordinator)
         rv = spawn(self, &coordinator_ops, &cast->coordinator, COORDINATOR_NAME, 0);
+    const struct actor_ops *server =
+        cast->options.server_ops != NULL ? cast->options.server_ops : &server_ops;
     for (uint32_t i = 0; i < cast->num_servers && rv == 0; i++)
-        rv = spawn(self, &server_ops, &cast->servers[i], NULL, i);
+        rv = spawn(self, server, &cast->servers[i], NULL, i);
     if (rv == 0)
         rv = spawn_samplers(self, cast);
     if (rv == 0)
@@ -157,6 +159,7 @@ static void deal_parts(struct cast *cast)
             .join = true,
             .plan = o->plan,
             .slice_edges = o->slice_edges,
+            .faults = o->server_faults,
         };
         for (uint32_t p = s; p < cast->plays->num_parts; p += cast->num_servers)
             next[server->num_parts++] = cast->plays->parts[p];

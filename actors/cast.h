@@ -40,6 +40,8 @@ struct cast_options {
     size_t at_once_bytes;     /* sampler.h, proxy.h */
     size_t replies_bytes_max; /* on their way from other processes; 0: ROOM_BYTES_MAX (room.h) */
     uint32_t slice_edges;     /* server.h */
+    const struct actor_ops *server_ops; /* the simulator's, in front of the server's; NULL: those */
+    void *server_faults;                /* of them: server.h */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */

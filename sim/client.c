@@ -66,17 +66,14 @@ static void release_held(struct client *c)
     c->num_held = 0;
 }
 
-static bool is_passing(int code)
-{
-    return code == TR_EFULL || code == TR_ENOMEM || code == TR_EPEERDOWN || code == TR_ECANCELED;
-}
-
-/* A failure that came as a sentence. */
+/* A batch that failed. A user would see it: what servers and samplers lack for a while is theirs to
+ * get over. The account of batches is the user's, who releases some. */
 static void note_failure(struct client *c, int code, const struct error *error)
 {
+    bool is_ours = code == TR_EFULL && strstr(error->text, "account \"batches\"") != NULL;
     c->world->tally.failures_told++;
     release_held(c);
-    if (!is_passing(code))
+    if (!is_ours)
         world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
                    ": failed with %d: %s", c->number, c->epoch, c->next, code, error->text);
     go_later(c, AGAIN_NS);
@@ -190,7 +187,9 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         go(c);
     } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
         find_again(c);
-    } else if (status == TR_ETIMEDOUT || is_passing(status)) {
+    } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED || status == TR_EFULL ||
+               status == TR_ENOMEM) {
+        /* We cancelled it, or the proxy had no room for the request, or no memory to answer. */
         if (status != TR_ETIMEDOUT || batch_bank_is_starving(c->world->bank, c->loader))
             release_held(c);
         go_later(c, status == TR_ETIMEDOUT ? 0 : AGAIN_NS);

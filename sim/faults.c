@@ -16,6 +16,9 @@ struct faults {
     bool job_is_up; /* a job that cannot even start for want of memory rightly fails */
     bool memory_short;
     struct timer timer;
+    struct draws server_draws;
+    uint32_t servers_left;
+    struct timer servers;
 };
 
 static void kill_found(struct actor *self, void *arg, int status, struct address address)
@@ -102,6 +105,19 @@ static void tick(struct actor *self, void *arg)
                     tick, f);
 }
 
+static void tick_servers(struct actor *self, void *arg)
+{
+    struct faults *f = arg;
+    const struct server_fault_plan *plan = &f->world->scenario.server_faults;
+    uint64_t now_ns = actor_now_ns(self);
+    server_faults_strike(&f->world->server_faults, &f->server_draws, now_ns,
+                         draws_below(&f->server_draws, plan->lasts_ns));
+    f->world->tally.faults++;
+    if (--f->servers_left > 0)
+        timer_start(self, &f->servers, now_ns + draws_below(&f->server_draws, plan->gap_ns),
+                    tick_servers, f);
+}
+
 static void came_up(struct actor *self, void *arg, int status, struct address proxy)
 {
     struct faults *f = arg;
@@ -124,6 +140,12 @@ static int start(struct actor *self, const void *arg)
     if (f->left > 0)
         timer_start(self, &f->timer, actor_now_ns(self) + draws_below(&f->draws, f->plan->gap_ns),
                     tick, f);
+    f->server_draws = world_draws(f->world, WORLD_DRAWS_SERVERS, 0);
+    f->servers_left = f->world->scenario.server_faults.count;
+    if (f->servers_left > 0)
+        timer_start(self, &f->servers, actor_now_ns(self) +
+                    draws_below(&f->server_draws, f->world->scenario.server_faults.gap_ns),
+                    tick_servers, f);
     return directory_wait(self, WORLD_PROXY, actor_now_ns(self) + ENV_SECOND_NS, came_up, f);
 }
 

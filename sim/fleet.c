@@ -61,6 +61,8 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
         .reply_bytes_max = plan->reply_bytes_max,
         .replies_bytes_max = plan->replies_bytes_max,
         .slice_edges = plan->slice_edges,
+        .server_ops = &faulty_server_ops,
+        .server_faults = &process->server_faults,
         .files = process->files,
         .checkpoints = FLEET_CHECKPOINTS,
         .kept = FLEET_CHECKPOINTS,

@@ -20,6 +20,7 @@
 #include "runtime/node.h"
 #include "sim/fleet_plan.h"
 #include "sim/lessons.h"
+#include "sim/server_faults.h"
 
 /* While memory is short: the chance, per million, that a message's allocation fails. */
 #define FLEET_MEMORY_PPM 5000u
@@ -46,6 +47,7 @@ struct fleet_process {
     struct fleet_seat trainees[FLEET_TRAINERS_MAX];
     struct fleet_seat courier;
     uint64_t paused_until_ns;
+    struct server_faults server_faults;
 };
 
 /* An actor that is to fail. */
@@ -81,7 +83,7 @@ struct fleet {
     uint64_t last_era_step; /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainee is, or was last */
     bool complete;          /* the one of rank 0 has written the job's result */
-    struct fleet_victim victims[FLEET_FAULTS_MAX];
+    struct fleet_victim victims[FLEET_STRIKES_MAX];
     uint32_t next_strike;
     uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
     uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */

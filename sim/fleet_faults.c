@@ -175,6 +175,10 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         files_sim_set_sync_fail(fleet->disk, SYNC_FAIL_PPM);
         fleet->sync_until_ns = until_ns;
         break;
+    case FLEET_SERVERS:
+        server_faults_strike(&fleet->processes[process].server_faults, &draws,
+                             env_sim_now_ns(fleet->env), strike->lasts_ns);
+        break;
     default:
         hit(fleet, process, &draws);
         break;

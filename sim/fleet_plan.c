@@ -8,7 +8,7 @@
 #include "sim/draws.h"
 
 /* Purposes of the streams of draws, apart from those of one process (scenario.c). */
-enum { DRAWS_GRAPH = 50, DRAWS_LAYOUT, DRAWS_JOB, DRAWS_BOUNDS, DRAWS_FAULTS };
+enum { DRAWS_GRAPH = 50, DRAWS_LAYOUT, DRAWS_JOB, DRAWS_BOUNDS, DRAWS_FAULTS, DRAWS_SERVERS };
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -178,13 +178,37 @@ static bool comes_before(const struct fleet_strike *a, const struct fleet_strike
     return a->at_step < b->at_step;
 }
 
+/* Faults come in the order of the steps that they wait for. */
+static void add_strike(struct fleet_plan *f, const struct fleet_strike *strike)
+{
+    uint32_t at = f->num_strikes++;
+    for (; at > 0 && comes_before(strike, &f->strikes[at - 1]); at--)
+        f->strikes[at] = f->strikes[at - 1];
+    f->strikes[at] = *strike;
+}
+
+static void draw_server_faults(struct fleet_plan *f, struct draws *draws)
+{
+    if (draws_chance(draws, 50))
+        return;
+    for (uint64_t n = draws_between(draws, 1, FLEET_SERVER_FAULTS_MAX); n > 0; n--) {
+        struct fleet_strike strike = { .fault = FLEET_SERVERS,
+                                       .draw = draws_below(draws, UINT64_MAX) };
+        strike.at_step = draws_below(draws, f->steps + 2);
+        strike.after_ns = draws_scale(draws, US, 20 * MS);
+        strike.lasts_ns = draws_scale(draws, MS, 20 * ENV_SECOND_NS);
+        add_strike(f, &strike);
+    }
+}
+
 static void draw_faults(struct fleet_plan *f, struct draws *draws)
 {
-    f->num_strikes = 0;
+    uint64_t count = 0;
     if (!draws_chance(draws, 10))
-        f->num_strikes = (uint32_t)draws_between(draws, 1, FLEET_FAULTS_MAX);
+        count = draws_between(draws, 1, FLEET_FAULTS_MAX);
     uint64_t kinds = draws_between(draws, 1, (1u << FLEET_FAULT_KINDS) - 1);
-    for (uint32_t i = 0; i < f->num_strikes; i++) {
+    f->num_strikes = 0;
+    for (; count > 0; count--) {
         struct fleet_strike strike = { .draw = draws_below(draws, UINT64_MAX) };
         do
             strike.fault = (enum fleet_fault)draws_below(draws, FLEET_FAULT_KINDS);
@@ -195,10 +219,7 @@ static void draw_faults(struct fleet_plan *f, struct draws *draws)
         strike.at_step = draws_below(draws, f->steps + 2);
         strike.after_ns = draws_scale(draws, US, draws_chance(draws, 80) ? 20 * MS : ENV_SECOND_NS);
         strike.lasts_ns = draw_length(f, strike.fault, draws);
-        uint32_t at = i;
-        for (; at > 0 && comes_before(&strike, &f->strikes[at - 1]); at--)
-            f->strikes[at] = f->strikes[at - 1];
-        f->strikes[at] = strike;
+        add_strike(f, &strike);
     }
 }
 
@@ -224,6 +245,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed)
     draw_bounds(fleet, &draws);
     draws = draws_of(seed, DRAWS_FAULTS);
     draw_faults(fleet, &draws);
+    draws = draws_of(seed, DRAWS_SERVERS);
+    draw_server_faults(fleet, &draws);
     limit(fleet);
 }
 
@@ -240,6 +263,7 @@ const char *fleet_fault_name(enum fleet_fault fault)
         [FLEET_RESET] = "reset", [FLEET_CORRUPT] = "corrupt", [FLEET_REFUSE] = "refuse",
         [FLEET_WALL] = "wall clock", [FLEET_MEMORY] = "memory", [FLEET_DISK_FULL] = "disk full",
         [FLEET_SYNC_FAIL] = "fsync", [FLEET_ACTOR] = "actor",
+        [FLEET_SERVERS] = "servers",
     };
     return names[fault];
 }

@@ -23,6 +23,8 @@
 #define FLEET_TRAINERS_MAX 3u
 #define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
 #define FLEET_FAULTS_MAX 8u
+#define FLEET_SERVER_FAULTS_MAX 3u
+#define FLEET_STRIKES_MAX (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -37,6 +39,8 @@ enum fleet_fault {
     FLEET_SYNC_FAIL,
     FLEET_ACTOR,     /* an actor fails */
     FLEET_FAULT_KINDS,
+    FLEET_SERVERS = FLEET_FAULT_KINDS, /* of a process are full, short of memory or slow; drawn
+                                          apart, so that seeds keep their other faults */
 };
 
 struct fleet_strike {
@@ -65,7 +69,7 @@ struct fleet_plan {
     uint32_t save_every;         /* steps; 0: never */
     uint32_t keep;               /* checkpoints */
     uint32_t letters;            /* that couriers send */
-    struct fleet_strike strikes[FLEET_FAULTS_MAX];
+    struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
     uint64_t limit_ns;           /* virtual time in which the job ends */
     struct env_sim_options env;

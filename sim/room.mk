@@ -18,5 +18,6 @@ libtr_sim_la_SOURCES = \
     sim/reference.c sim/reference.h \
     sim/run.c sim/run.h \
     sim/scenario.c sim/scenario.h \
+    sim/server_faults.c sim/server_faults.h \
     sim/trainee.c sim/trainee.h \
     sim/world.c sim/world.h

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Purposes of the streams of draws. */
-enum { DRAWS_GRAPH = 1, DRAWS_LAYOUT, DRAWS_CLIENTS, DRAWS_FAULTS };
+enum { DRAWS_GRAPH = 1, DRAWS_LAYOUT, DRAWS_CLIENTS, DRAWS_FAULTS, DRAWS_SERVERS };
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -149,6 +149,15 @@ static void draw_faults(struct scenario *s, struct draws *draws)
         s->stop_at_ns = draws_scale(draws, 10 * US, 20 * MS);
 }
 
+static void draw_server_faults(struct server_fault_plan *f, struct draws *draws)
+{
+    if (draws_chance(draws, 50))
+        return;
+    f->count = (uint32_t)draws_between(draws, 1, 8);
+    f->gap_ns = draws_scale(draws, 10 * US, 20 * MS);
+    f->lasts_ns = draws_scale(draws, MS, 20 * ENV_SECOND_NS);
+}
+
 void scenario_init(struct scenario *scenario, uint64_t seed)
 {
     *scenario = (struct scenario){ .seed = seed };
@@ -163,6 +172,8 @@ void scenario_init(struct scenario *scenario, uint64_t seed)
     draw_bounds(scenario, &draws);
     draws = draws_of(seed, DRAWS_FAULTS);
     draw_faults(scenario, &draws);
+    draws = draws_of(seed, DRAWS_SERVERS);
+    draw_server_faults(&scenario->server_faults, &draws);
 }
 
 void scenario_fini(struct scenario *scenario)
@@ -176,10 +187,11 @@ void scenario_print(const struct scenario *s, FILE *out)
 {
     fprintf(out, "seed %" PRIu64 ": %" PRIu32 " node types, %" PRIu32 " edge types, %" PRIu32
             " parts, %" PRIu32 " servers, %" PRIu32 " samplers, %" PRIu32 " loops%s%s, bounds %zu "
-            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 "%s\n", s->seed, s->raw.types.num_ntypes,
+            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 ", of servers %" PRIu32 "%s\n", s->seed, s->raw.types.num_ntypes,
             s->raw.types.num_etypes, s->parts, s->servers, s->samplers, s->loops,
             s->direct ? ", direct" : "", s->codec ? ", codec" : "", s->batch_bytes_max,
             s->mailbox_bytes_max, s->message_bytes_max, s->faults.faults, s->faults.count,
+            s->server_faults.count,
             s->stop_at_ns != 0 ? ", stopped early" : "");
     for (uint32_t c = 0; c < s->clients; c++) {
         const struct client_plan *p = &s->client[c];

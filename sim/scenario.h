@@ -52,6 +52,13 @@ struct fault_plan {
     uint32_t memory_ppm;
 };
 
+/* Servers that are full, short of memory or slow for a while. */
+struct server_fault_plan {
+    uint32_t count;    /* how often */
+    uint64_t gap_ns;   /* most time between two */
+    uint64_t lasts_ns; /* longest */
+};
+
 struct scenario {
     uint64_t seed;
     struct raw raw;
@@ -63,6 +70,7 @@ struct scenario {
     uint64_t stop_at_ns; /* the node is stopped in the middle of its work; 0: when it is done */
     struct client_plan client[SCENARIO_CLIENTS_MAX];
     struct fault_plan faults;
+    struct server_fault_plan server_faults;
     struct env_sim_options env;
 };
 

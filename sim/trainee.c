@@ -390,10 +390,14 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
     struct trainee *t = arg;
     struct error error = { 0 };
     t->fleet->tally.calls_completed++;
-    if (status == 0)
-        status = failed_read(reply, &error);
+    int failed = status == 0 ? failed_read(reply, &error) : 0;
     message_release(self, reply);
-    if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
+    /* A batch that failed fails the training: what samplers and servers lack for a while is theirs
+     * to get over. */
+    if (failed != 0) {
+        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
+                   "%s", t->rank, t->step, tr_error_name(failed), error.text);
+    } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
         t->proxy = ADDRESS_NONE;
         t->phase = OPENING;
         go_later(t, AGAIN_NS);
@@ -403,8 +407,8 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
         t->fleet->tally.failures_told++;
         go_later(t, AGAIN_NS);
     } else {
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
-                   "%s", t->rank, t->step, tr_error_name(status), error.text);
+        fleet_fail(t->fleet, "trainer %" PRIu32 ": the request of step %" PRIu64 " was answered "
+                   "with %s", t->rank, t->step, tr_error_name(status));
     }
 }
 

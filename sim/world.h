@@ -10,6 +10,7 @@
 #include "actors/cast.h"
 #include "runtime/node.h"
 #include "sim/scenario.h"
+#include "sim/server_faults.h"
 
 /* Kinds of the probes' own; above those of the job. */
 #define WORLD_KIND_DATA (KINDS_MAX - 2)
@@ -24,7 +25,7 @@ struct tally {
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;
     uint64_t faults;
-    uint64_t failures_told; /* batches that failed and were asked for again */
+    uint64_t failures_told; /* batches that found the account full, and were asked for again */
     uint64_t whims;
 };
 
@@ -39,6 +40,7 @@ struct world {
     struct batch_bank *bank;
     struct plan plan;
     struct cast cast;
+    struct server_faults server_faults;
     uint64_t next_loader;
     uint32_t finished; /* trainers */
     struct sampled_batch *kept[SCENARIO_CLIENTS_MAX * (SCENARIO_HOLD_MAX + 1)];
@@ -54,6 +56,7 @@ void world_fail(struct world *world, const char *format, ...);
 /* A stream of draws for an actor, by its purpose and number. */
 struct draws world_draws(const struct world *world, uint32_t purpose, uint32_t number);
 
-enum { WORLD_DRAWS_PLACE = 100, WORLD_DRAWS_CLIENT, WORLD_DRAWS_FAULTS, WORLD_DRAWS_PROBE };
+enum { WORLD_DRAWS_PLACE = 100, WORLD_DRAWS_CLIENT, WORLD_DRAWS_FAULTS, WORLD_DRAWS_PROBE,
+       WORLD_DRAWS_SERVERS };
 
 #endif
