@@ -15,6 +15,7 @@
 #include "actors/checkpoint.h"
 #include "actors/failed.h"
 #include "actors/keeper.h"
+#include "actors/keeper_state.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/env_sim.h"
@@ -466,11 +467,39 @@ static void no_other_folder_is_touched(void **state)
     free(run);
 }
 
+/* A manifest from another process names as many trainers as a job may have, and no more. */
+static void a_manifest_of_too_many_trainers_is_refused(void **state)
+{
+    struct buffer body = { 0 };
+    struct message *message = calloc(1, sizeof *message + sizeof(struct msg_checkpoint_commit));
+    (void)state;
+    assert_non_null(message);
+    body.data = calloc(CHECKPOINT_WORLD_MAX + 1, sizeof(struct msg_checkpoint_entry));
+    assert_non_null(body.data);
+    message->body = &body;
+    for (uint32_t world = CHECKPOINT_WORLD_MAX - 1; world <= CHECKPOINT_WORLD_MAX + 1; world++) {
+        struct msg_checkpoint_commit commit = { .step = 4, .era = 1, .world = world };
+        struct msg_checkpoint_found found = { .step = 4, .era = 1, .world = world };
+        struct checkpoint_manifest manifest;
+        int expected = world <= CHECKPOINT_WORLD_MAX ? 0 : TR_EFORMAT;
+        memcpy(message->head, &commit, sizeof commit);
+        assert_int_equal(keeper_read_commit(message, &manifest), expected);
+        checkpoint_manifest_fini(&manifest);
+        message->frame.kind = MSG_CHECKPOINT_FOUND;
+        memcpy(message->head, &found, sizeof found);
+        assert_int_equal(keeper_read_found(message, &manifest), expected);
+        checkpoint_manifest_fini(&manifest);
+    }
+    free(body.data);
+    free(message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_is_on_two_hosts),
         cmocka_unit_test(a_part_that_was_pulled_is_put_back),
+        cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
         cmocka_unit_test(no_other_folder_is_touched),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };

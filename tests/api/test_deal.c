@@ -264,6 +264,43 @@ static void deals_that_do_not_fit_are_refused(void **state)
     close_job(&job);
 }
 
+/* Even among all that the file deals, uneven among the nodes that are trained on: one trainer has
+ * one below its share, its share, and one above. */
+static void a_trainer_short_of_its_share_is_refused(void **state)
+{
+    static int32_t deal[WORLD_NODES];
+    struct error error = { 0 };
+    uint64_t shape = WORLD_NODES;
+    struct job job;
+    char path[256];
+    (void)state;
+    open_job(&job, 2, 99, true);
+    snprintf(path, sizeof path, "%s/short.npy", world.dir);
+    for (int extra = -1; extra <= 1; extra++) {
+        /* 33 + extra nodes of trainer 0, 33 of trainer 1, the rest of trainer 2 ... */
+        uint64_t of_0 = (uint64_t)(33 + extra), of_1 = of_0 + 33;
+        for (uint64_t v = 0; v < WORLD_NODES; v++)
+            deal[v] = v < of_0 ? 0 : v < of_1 ? 1 : v < 99 ? 2 : -1;
+        /* ... who are evened out by nodes that nobody trains on. */
+        if (extra < 0)
+            deal[99] = deal[100] = 0, deal[101] = 1; /* 34 each */
+        if (extra > 0)
+            deal[99] = 1, deal[100] = deal[101] = 2; /* 34 each */
+        unlink(path);
+        assert_int_equal(npy_write(files_posix, path, "<i4", 1, &shape, deal, &error), 0);
+        if (extra < 0) {
+            refuse(&job, path, 3, TR_EMISMATCH, "32 of the 99");
+        } else if (extra > 0) {
+            refuse(&job, path, 3, TR_EMISMATCH, "34 of the 99");
+        } else {
+            struct tr_nodes *group;
+            ok(&job, tr_nodes_deal(job.nodes, path, 0, 3, &group));
+            tr_nodes_close(group);
+        }
+    }
+    close_job(&job);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -282,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(deals_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_trainer_short_of_its_share_is_refused),
         cmocka_unit_test(every_seed_comes_once_in_equally_many_steps),
         cmocka_unit_test(a_deal_gives_the_same_batches_on_other_partitions),
         cmocka_unit_test(one_trainers_deal_is_the_shuffle),

@@ -2,6 +2,9 @@
  * byte stands: in headers, in data, in NAME.json, in what lies beside it. */
 #include "tests/partition/graph_util.h"
 
+#include <unistd.h>
+
+#include "partition/npy.h"
 #include "runtime/crc32c.h"
 
 #define PARTS 2
@@ -289,6 +292,55 @@ static void older_folders_load_and_say_so(void **state)
     free(text);
 }
 
+/* The array with one row more than the partition book says, or one less. */
+static void write_rows(const char *path, int more)
+{
+    struct npy npy;
+    struct error error = { 0 };
+    char descr[] = { '<', 'u', '4', '\0' };
+    assert_int_equal(npy_open(&npy, files_posix, path, &error), 0);
+    uint64_t shape[NPY_NDIM_MAX], rows = npy.num_rows;
+    memcpy(shape, npy.header.shape, sizeof shape);
+    descr[1] = npy.header.kind;
+    descr[2] = (char)('0' + npy.header.item_bytes);
+    char *data = calloc(rows + 1, npy.row_bytes + 1);
+    assert_int_equal(npy_read_rows(&npy, 0, rows, data, &error), 0);
+    uint32_t ndim = npy.header.ndim;
+    npy_close(&npy);
+    shape[0] = more > 0 ? rows + 1 : rows - 1;
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(npy_write(files_posix, path, descr, ndim, shape, data, &error), 0);
+    free(data);
+}
+
+/* Well-formed files that don't belong here are refused without any sums, as in older folders. */
+static void rows_are_those_of_the_book(void **state)
+{
+    struct made made;
+    size_t size;
+    make(&made, *state);
+    char *text;
+    read_file(made.json, &text, &size);
+    write_without(&made, text, 7);
+    for (uint32_t f = 0; f < made.num_files; f++) {
+        /* The book does not say how many these are. */
+        if (strstr(made.files[f], "~halo") != NULL || strstr(made.files[f], "column_global") != NULL)
+            continue;
+        char *data;
+        read_file(made.files[f], &data, &size);
+        for (int more = -1; more <= 1; more += 2) {
+            struct error error = { 0 };
+            write_rows(made.files[f], more);
+            assert_int_equal(load_all(&made, PARTITION_COPY, &error), TR_EFORMAT);
+            if (strstr(error.text, made.files[f]) == NULL || strstr(error.text, "shape[0]") == NULL)
+                fail_msg("%s: %s", made.files[f], error.text);
+            write_file(made.files[f], data, size);
+        }
+        free(data);
+    }
+    free(text);
+}
+
 /* A file that the document knows nothing of is not loaded beside those that it does. */
 static void a_file_without_a_sum_is_refused(void **state)
 {
@@ -375,6 +427,7 @@ int main(void)
         SCRATCH(swapped_files_are_found),
         SCRATCH(older_folders_load_and_say_so),
         SCRATCH(a_file_without_a_sum_is_refused),
+        SCRATCH(rows_are_those_of_the_book),
         SCRATCH(partitions_may_be_elsewhere),
         SCRATCH(sums_are_those_of_the_format),
     };

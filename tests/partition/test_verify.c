@@ -218,6 +218,42 @@ static void facts_add_up(void **state)
     unmake(&made);
 }
 
+#define CHAIN_NODES 50000
+#define CHAINS 300
+#define CHAIN_LENGTH 4
+
+/* Short chains far apart: of the words of bits that a hop looks through most are empty. */
+static void sparse_halos_are_whole(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    char out[160], json[200];
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
+                                         .halo_hops = 3 };
+    struct verify_report report;
+    struct error error = { 0 };
+    sample_init(&sample, false, CHAIN_NODES, CHAINS * CHAIN_LENGTH, 8);
+    for (uint64_t c = 0, e = 0; c < CHAINS; c++) {
+        uint64_t node = sample_random(&sample) % CHAIN_NODES;
+        for (uint64_t i = 0; i < CHAIN_LENGTH; i++, e++) {
+            sample.dst[0][e] = node;
+            node = sample_random(&sample) % CHAIN_NODES;
+            sample.src[0][e] = node;
+        }
+    }
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "chains"));
+    snprintf(out, sizeof out, "%s/chained", scratch->folder);
+    snprintf(json, sizeof json, "%s/sample.json", out);
+    if (partition_graph(raw, &options, out, NULL, NULL, NULL, &error) != 0 ||
+        verify_directory(json, raw, NULL, &report, &error) != 0)
+        fail_msg("%s", error.text);
+    /* Two of a chain's first three hops are in another partition than its head, on average; those
+     * of the later hops count. */
+    assert_true(report.num_halos > CHAINS);
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
 int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
@@ -228,6 +264,7 @@ int main(void)
         SCRATCH(cut_off_and_missing_files_are_told),
         SCRATCH(many_small_files_are_not_mapped),
         SCRATCH(facts_add_up),
+        SCRATCH(sparse_halos_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

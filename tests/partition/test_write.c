@@ -6,6 +6,10 @@
 #include "partition/book_paths.h"
 #include "tests/partition/graph_util.h"
 
+#include "runtime/crc32c.h"
+#include "runtime/env_sim.h"
+#include "runtime/files_sim.h"
+
 static void round_trip(struct scratch *scratch, bool hetero, uint64_t nodes, uint64_t edges,
                        struct partition_options options)
 {
@@ -277,6 +281,46 @@ static void a_full_disk_leaves_nothing(void **state)
     sample_fini(&sample);
 }
 
+/* Power fails right after partitioning has ended: the directory is there, with all its files. */
+static void what_is_finished_survives_a_power_cut(void **state)
+{
+    struct scratch *scratch = *state;
+    struct sample sample;
+    sample_init(&sample, false, 30, 90, 3);
+    struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct env *env;
+        struct files_sim *disk;
+        struct error error = { 0 };
+        struct book_file book;
+        assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+        assert_int_equal(files_sim_create(env, &disk), 0);
+        struct files *files = files_sim_mount(disk);
+        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
+                                             .halo_hops = 1, .files = files };
+        if (partition_graph(raw, &options, "graphs/parts", NULL, NULL, NULL, &error) != 0)
+            fail_msg("%s", error.text);
+        files_sim_kill(files);
+        files = files_sim_mount(disk);
+        if (book_file_read(&book, files, "graphs/parts/sample.json", &error) != 0)
+            fail_msg("seed %d: %s", (int)seed, error.text);
+        for (uint32_t i = 0; i < book.checksums.num_rows; i++) {
+            char path[300], *data;
+            size_t size;
+            snprintf(path, sizeof path, "graphs/parts/part1/%s", book.checksums.rows[i].name);
+            if (files_read_all(files, path, SIZE_MAX / 2, &data, &size, &error) != 0)
+                fail_msg("seed %d: %s", (int)seed, error.text);
+            assert_int_equal(crc32c(0, data, size), book.checksums.rows[i].sums[1]);
+            free(data);
+        }
+        book_file_fini(&book);
+        files_sim_destroy(disk);
+        env_destroy(env);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
+}
+
 static void impossible_options_are_refused(void **state)
 {
     struct scratch *scratch = *state;
@@ -426,6 +470,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cancelling_leaves_nothing, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(what_is_finished_survives_a_power_cut, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(impossible_options_are_refused, scratch_setup,
                                         scratch_teardown),

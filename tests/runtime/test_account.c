@@ -165,10 +165,94 @@ static void waiters_are_served_once_in_any_order(void **state)
     }
 }
 
+/* Two in line for an account that is partly used: the first wants more than is left, the second
+ * would fit. */
+struct line {
+    struct account account;
+    struct account_wait *first;
+    struct timer timer;
+    bool cancels; /* the first leaves by itself; else its deadline passes */
+    int first_status, second_status;
+    uint64_t second_ns;
+};
+
+#define FIRST_LEAVES_NS (ENV_SECOND_NS / 10)
+
+static void first_ended(struct actor *self, void *arg, int status)
+{
+    struct line *line = arg;
+    (void)self;
+    line->first_status = status;
+}
+
+static void second_ended(struct actor *self, void *arg, int status)
+{
+    struct line *line = arg;
+    line->second_status = status;
+    line->second_ns = actor_now_ns(self);
+}
+
+static void cancel_first(struct actor *self, void *arg)
+{
+    struct line *line = arg;
+    (void)self;
+    account_wait_cancel(line->first);
+}
+
+static int start_line(struct actor *self, const void *arg)
+{
+    struct line *line = (void *)(uintptr_t)arg;
+    uint64_t now_ns = actor_now_ns(self), late_ns = now_ns + ENV_SECOND_NS;
+    struct error error = { 0 };
+    assert_int_equal(account_reserve(&line->account, 60, &error), 0);
+    assert_int_equal(account_reserve_wait(&line->account, self, 60,
+                                          line->cancels ? late_ns : now_ns + FIRST_LEAVES_NS,
+                                          first_ended, line, &line->first), 1);
+    /* What would fit does not pass those in line, whether it waits or not. */
+    assert_int_equal(account_reserve(&line->account, 30, &error), TR_EFULL);
+    assert_int_equal(account_reserve_wait(&line->account, self, 30, late_ns, second_ended, line,
+                                          NULL), 1);
+    assert_int_equal(account_used(&line->account), 60);
+    if (line->cancels)
+        timer_start(self, &line->timer, now_ns + FIRST_LEAVES_NS, cancel_first, line);
+    return 0;
+}
+
+static const struct actor_ops line_ops = { "line", start_line, receive, NULL, NULL };
+
+/* Nothing is released: the one behind is served because the first went. */
+static void leaving_the_line_serves_those_behind(void **state)
+{
+    (void)state;
+    for (int cancels = 0; cancels < 2; cancels++) {
+        struct line line = { .cancels = cancels, .first_status = 1, .second_status = 1 };
+        struct actor_options options = { .ops = &line_ops, .arg = &line };
+        struct address address;
+        struct env *env = NULL;
+        account_init(&line.account, "line", 100);
+        assert_int_equal(env_sim_create((uint64_t)cancels, NULL, &env), 0);
+        struct node *node = support_sim_node(env, 1, 1);
+        uint64_t begin_ns = env_sim_now_ns(env);
+        assert_int_equal(node_spawn(node, &options, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        env_sim_run(env, NULL, NULL, begin_ns + 3 * ENV_SECOND_NS);
+        assert_int_equal(line.first_status, cancels ? 1 : TR_ETIMEDOUT);
+        assert_int_equal(line.second_status, 0);
+        assert_true(line.second_ns - begin_ns >= FIRST_LEAVES_NS);
+        assert_true(line.second_ns - begin_ns < ENV_SECOND_NS);
+        assert_int_equal(account_used(&line.account), 90);
+        account_release(&line.account, 90);
+        support_sim_finish(env, node);
+        account_fini(&line.account);
+        env_destroy(env);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_account_says_its_name_and_numbers),
+        cmocka_unit_test(leaving_the_line_serves_those_behind),
         cmocka_unit_test(waiters_are_served_once_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

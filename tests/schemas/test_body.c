@@ -196,6 +196,28 @@ static void counts_of_plain_arrays_match_their_bodies(void **unused)
     assert_int_equal(messages_verify(MSG_JOIN, &join, ids, 8), TR_EFORMAT);
 }
 
+/* One below the end of the part, at it, and one above. */
+static void a_piece_ends_with_its_part_at_most(void **unused)
+{
+    (void)unused;
+    static const unsigned char body[16];
+    struct msg_checkpoint_copy copy = { .bytes = 100, .path_bytes = 3 };
+    for (uint32_t count = 9; count <= 11; count++) {
+        copy.offset = 90;
+        copy.count = count;
+        assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, count + 3),
+                         count <= 10 ? 0 : TR_EFORMAT);
+    }
+    copy.offset = 100;
+    copy.count = 0;
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, 3), 0);
+    copy.offset = 101;
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, 3), TR_EFORMAT);
+    copy.offset = UINT64_MAX - 5; /* offset and count may not wrap around */
+    copy.count = 10;
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, 13), TR_EFORMAT);
+}
+
 static void rows_are_read_as_far_as_they_go(void **unused)
 {
     (void)unused;
@@ -240,6 +262,7 @@ int main(void)
         cmocka_unit_test(a_request_that_lies_is_refused),
         cmocka_unit_test(a_reply_that_lies_is_refused),
         cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
+        cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
         cmocka_unit_test(damaged_bodies_do_no_harm),
         cmocka_unit_test(a_request_is_walked_section_by_section),
