@@ -103,7 +103,8 @@ static int start(struct actor *self, const void *arg)
     if (rv == 0 && cast->options.process != cast->options.plan->coordinator)
         rv = spawn(self, &presence_ops, &cast->presence, NULL, 0);
     if (rv == 0 && keeps(cast))
-        rv = spawn(self, &keeper_ops, &cast->keeper, KEEPER_NAME, 0);
+        rv = spawn(self, cast->options.keeper_ops != NULL ? cast->options.keeper_ops : &keeper_ops,
+                   &cast->keeper, KEEPER_NAME, 0);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
     return rv;

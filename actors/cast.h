@@ -42,6 +42,7 @@ struct cast_options {
     uint32_t slice_edges;     /* server.h */
     const struct actor_ops *server_ops; /* the simulator's, in front of the server's; NULL: those */
     void *server_faults;                /* of them: server.h */
+    const struct actor_ops *keeper_ops; /* the same, in front of the keeper's */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */

@@ -65,6 +65,7 @@ static void fini(struct actor *self)
     struct coordinator *state = actor_state(self);
     if (state == NULL)
         return;
+    keeper_calls_fini(&state->keeper_calls); /* they hold what is freed below */
     coordinator_free_barriers(self, state);
     coordinator_free_restores(self, state);
     coordinator_free_saving(self, state);

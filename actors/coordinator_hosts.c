@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "actors/coordinator_state.h"
-#include "actors/failed.h"
 #include "actors/keeper.h"
 #include "actors/plan.h"
 
@@ -43,22 +42,25 @@ uint32_t coordinator_second_node(const struct coordinator *state)
     return plan_second_node(plan, plan->processes[state->options->process].host);
 }
 
-static void ignore(struct actor *self, void *arg, int status, struct message *reply)
+static void ignore(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
-    (void)arg, (void)status;
+    (void)arg, (void)status, (void)error;
     message_release(self, reply);
 }
 
 void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
                         const struct checkpoint_manifest *manifest)
 {
-    const struct plan *plan = ((struct coordinator *)actor_state(self))->options->plan;
+    struct coordinator *state = actor_state(self);
+    const struct plan *plan = state->options->plan;
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
         uint32_t node = plan_host_node(plan, host);
         struct message *request =
             node == PLAN_NO_NODE ? NULL : keeper_commit(self, folder, keep, manifest);
         if (request != NULL) /* best effort: the next manifest makes good what is missed */
-            (void)keeper_call(self, node, request, actor_now_ns(self) + ANSWER_NS, ignore, NULL);
+            (void)keeper_call(self, &state->keeper_calls, node, request,
+                              actor_now_ns(self) + ANSWER_NS, ignore, NULL);
     }
 }
 
@@ -113,27 +115,31 @@ static void judge_parts(struct actor *self, struct search *search)
     find_manifests(self, search);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply);
+static void looked(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error);
 
 static void look(struct actor *self, struct look *look)
 {
     struct search *search = look->search;
-    const struct plan *plan = ((struct coordinator *)actor_state(self))->options->plan;
+    struct coordinator *state = actor_state(self);
+    const struct plan *plan = state->options->plan;
     uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
     uint32_t node = look->second ? plan_second_node(plan, host) : plan_host_node(plan, host);
     struct message *request = keeper_look(self, search->folder, search->best.step, search->best.era,
                                           look->rank, &search->best.parts[look->rank]);
     int rv = request == NULL ? TR_ENOMEM
-                             : keeper_call(self, node, request, actor_now_ns(self) + ANSWER_NS,
-                                           looked, look);
+                             : keeper_call(self, &state->keeper_calls, node, request,
+                                           actor_now_ns(self) + ANSWER_NS, looked, look);
     if (rv == 0)
         return;
     no_memory(search);
     count_down(self, search, judge_parts);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply)
+static void looked(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
+    (void)error;
     struct look *here = arg;
     struct search *search = here->search;
     bool found = status == 0 && reply->frame.kind == MSG_CHECKPOINT_SEEN &&
@@ -181,13 +187,13 @@ static bool is_newer(const struct checkpoint_manifest *a, const struct checkpoin
     return b->world == 0 || a->step > b->step || (a->step == b->step && a->era > b->era);
 }
 
-static void found(struct actor *self, void *arg, int status, struct message *reply)
+static void found(struct actor *self, void *arg, int status, struct message *reply,
+                  const struct error *error)
 {
+    (void)error;
     struct search *search = arg;
     struct checkpoint_manifest manifest = { 0 };
-    int rv = status == 0 ? failed_read(reply, NULL) : status;
-    if (rv == 0)
-        rv = keeper_read_found(reply, &manifest);
+    int rv = status == 0 ? keeper_read_found(reply, &manifest) : status;
     message_release(self, reply);
     search->answers += rv == 0 || rv == TR_ENOENT;
     search->cancelled = search->cancelled || status == TR_ECANCELED;
@@ -204,7 +210,8 @@ static void found(struct actor *self, void *arg, int status, struct message *rep
 
 static void find_manifests(struct actor *self, struct search *search)
 {
-    const struct plan *plan = ((struct coordinator *)actor_state(self))->options->plan;
+    struct coordinator *state = actor_state(self);
+    const struct plan *plan = state->options->plan;
     search->pending = 1;
     search->answers = 0;
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
@@ -217,8 +224,9 @@ static void find_manifests(struct actor *self, struct search *search)
             *(struct msg_checkpoint_find *)message_head(request) =
                 (struct msg_checkpoint_find){ search->before, (uint32_t)strlen(search->folder) };
         search->pending++;
-        if (request == NULL || keeper_call(self, node, request, actor_now_ns(self) + ANSWER_NS,
-                                           found, search) != 0) {
+        if (request == NULL ||
+            keeper_call(self, &state->keeper_calls, node, request, actor_now_ns(self) + ANSWER_NS,
+                        found, search) != 0) {
             no_memory(search);
             search->pending--;
         }

@@ -19,6 +19,7 @@
 #include "actors/coordinator_state.h"
 #include "actors/failed.h"
 #include "actors/keeper.h"
+#include "actors/part_call.h"
 #include "actors/plan.h"
 #include "actors/standing.h"
 #include "runtime/crew.h"
@@ -117,28 +118,22 @@ static int commit(struct job *job)
 
 static void copy_manifest(struct actor *self, void *arg);
 
-static bool may_pass(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
-           status == TR_ENOMEM || status == TR_ECLOSED;
-}
-
-static void copied(struct actor *self, void *arg, int status, struct message *reply)
+static void copied(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
     struct saving *saving = arg;
     saving->working = false;
-    if (status == 0)
-        status = failed_read(reply, &saving->error);
     message_release(self, reply);
     if (saving->abandoned) {
         destroy(self, saving);
-    } else if (may_pass(status)) {
-        saving->error = (struct error){ 0 };
+    } else if (status == TR_ECANCELED) { /* self ends */
+        return;
+    } else if (part_call_is_transient(status)) {
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
-    } else if (status != TR_ECANCELED) { /* self ends */
-        if (status != 0 && saving->error.code == 0)
+    } else {
+        if (status != 0)
             error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s",
-                      tr_strerror(status));
+                      error->text);
         end(self, saving);
         if (status == 0)
             coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
@@ -147,12 +142,13 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
 
 static void copy_manifest(struct actor *self, void *arg)
 {
+    struct coordinator *state = actor_state(self);
     struct saving *saving = arg;
     struct message *request = keeper_commit(self, saving->given, saving->keep, &saving->manifest);
     saving->stage = COPYING;
     saving->working = request != NULL &&
-                      keeper_call(self, saving->second, request, actor_now_ns(self) + ANSWER_NS,
-                                  copied, saving) == 0;
+                      keeper_call(self, &state->keeper_calls, saving->second, request,
+                                  actor_now_ns(self) + ANSWER_NS, copied, saving) == 0;
     if (!saving->working)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
@@ -285,7 +281,8 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
     struct saving *saving = state->saving;
     /* One that failed may be tried again; where it failed in passing, ranks do so by themselves. */
     bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0 &&
-                 (head->sequence > saving->sequence || may_pass(saving->error.code));
+                 (head->sequence > saving->sequence ||
+                  part_call_is_transient(saving->error.code));
     if (saving != NULL && saving->manifest.step == head->step && !again) {
         *out = saving;
         return 0;
@@ -304,7 +301,7 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
 static void note_failure(struct saving *saving, const struct msg_checkpoint_part *head)
 {
     int status = head->status;
-    bool is_answer = !may_pass(status) && status != TR_ECANCELED && status != TR_EROLLBACK;
+    bool is_answer = !part_call_is_transient(status) && status != TR_EROLLBACK;
     error_set(&saving->error, is_answer ? status : TR_EIO, "trainer %" PRIu32 " could not write "
               "its part of the checkpoint of step %" PRIu64 ": %s", head->rank, head->step,
               tr_strerror(status));

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "actors/coordinator.h"
+#include "actors/keeper.h"
 #include "runtime/call.h"
 #include "runtime/error.h"
 #include "runtime/timer.h"
@@ -52,6 +53,7 @@ struct coordinator {
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
+    struct keeper_calls keeper_calls;
     struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
     struct refused_save refused;
     uint32_t num_abandoned;    /* of eras that are over, while the crew still makes them */

@@ -33,10 +33,27 @@ struct keeper_options {
 /* arg: struct keeper_options. */
 extern const struct actor_ops keeper_ops;
 
-/* A call to the keeper of a node, once it is up. Consumes the request; done runs exactly once when
- * 0 is returned, never otherwise; see actor_call. */
-int keeper_call(struct actor *self, uint32_t node, struct message *request, uint64_t deadline_ns,
-                call_done *done, void *arg);
+/* The calls of an actor to keepers, in its state, all zeros at first. */
+struct keeper_calls {
+    struct keeper_call *first;
+};
+
+/* status 0: the reply, which is no MSG_FAILED, now belongs to the callee; else error says why. */
+typedef void keeper_done(struct actor *self, void *arg, int status, struct message *reply,
+                         const struct error *error);
+
+/* Asks the keeper of a node, which may be on its way up, full or short of memory, until the
+ * deadline (actors/part_call.h); one that refuses for want of room is waited for a minute at least.
+ * Consumes the request. done runs once, after this returned, when 0 is returned, unless the call
+ * is cancelled; never otherwise. TR_ENOMEM. */
+int keeper_call(struct actor *self, struct keeper_calls *calls, uint32_t node,
+                struct message *request, uint64_t deadline_ns, keeper_done *done, void *arg);
+
+/* Cancels all: done is not called. */
+void keeper_calls_cancel(struct keeper_calls *calls);
+
+/* First in the actor's fini: what is left is done with TR_ECANCELED. */
+void keeper_calls_fini(struct keeper_calls *calls);
 
 /* A request whose body is bytes[count], then the folder; head is filled by the caller. NULL: out of
  * memory. */

@@ -37,8 +37,8 @@ struct part_call_ops {
     int (*locate)(struct part_call *call, struct address *to);
     /* The request, anew for each attempt, since sending consumes it. 0 or TR_E*. */
     int (*make)(struct part_call *call, struct message **request);
-    /* An attempt failed for a reason that may pass: why->code, of the call or of the peer's message.
-     * NULL: not of interest. The call may be cancelled in it. */
+    /* An attempt failed for a reason that may pass: why->code, of the call or of the peer's
+     * message. NULL: not of interest. The call may be cancelled, or its deadline moved, in it. */
     void (*failed)(struct part_call *call, const struct error *why);
     /* Runs once for each part_call_send, after that returned, unless the call is cancelled or the
      * actor ends. status 0: the reply, which is no MSG_FAILED, now belongs to the callee.

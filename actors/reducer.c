@@ -397,6 +397,7 @@ static void fini(struct actor *self)
     struct reducer *r = actor_state(self);
     if (r == NULL)
         return;
+    keeper_calls_fini(&r->keeper_calls);
     message_release(self, release_operation(self));
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);

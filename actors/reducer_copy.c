@@ -3,17 +3,14 @@
  * is gone or damaged here. Whether there is anything to copy, the other host's keeper says: where
  * both see one folder, it has the part already.
  *
- * One piece is on its way at a time. What did not come is asked for again until the operation ends.
+ * One piece is on its way at a time. It is asked for until the operation ends.
  */
 #include <string.h>
 
-#include "actors/failed.h"
 #include "actors/keeper.h"
+#include "actors/part_call.h"
 #include "actors/reducer_state.h"
 #include "runtime/crc32c.h"
-
-/* A keeper that does not answer in this time is asked again. */
-#define ANSWER_NS UINT64_C(10000000000)
 
 static uint32_t second_node(const struct reducer *r)
 {
@@ -70,39 +67,23 @@ static struct message *make_look(struct actor *self, const struct reducer *r)
     return keeper_look(self, r->options->checkpoints, part->step, part->era, part->rank, &wanted);
 }
 
-static void send(struct actor *self, struct message *request, call_done *done)
+/* The operation may outlive its deadline; its end cancels the call. */
+static void send(struct actor *self, struct message *request, keeper_done *done)
 {
     struct reducer *r = actor_state(self);
-    uint64_t until_ns = actor_now_ns(self) + ANSWER_NS;
-    r->turn++;
-    if (request == NULL ||
-        keeper_call(self, second_node(r), request, until_ns, done, (void *)(uintptr_t)r->turn) != 0)
+    if (request == NULL || keeper_call(self, &r->keeper_calls, second_node(r), request,
+                                       UINT64_MAX, done, NULL) != 0)
         reducer_again(self);
 }
 
-/* The answer that is waited for; else it is too late, and released. */
-static bool is_mine(struct actor *self, const void *arg, struct message *reply)
-{
-    struct reducer *r = actor_state(self);
-    bool mine = r->operation.away && (uintptr_t)arg == r->turn;
-    if (!mine)
-        message_release(self, reply);
-    return mine;
-}
-
-static bool may_pass(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_ETIMEDOUT || status == TR_EFULL ||
-           status == TR_ENOMEM || status == TR_ECLOSED;
-}
-
 /* True: the answer is one of that kind. Else the operation goes on later, or ends. */
-static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind)
+static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind,
+                 const struct error *why)
 {
     struct reducer *r = actor_state(self);
     struct error error = { 0 };
-    if (status == 0)
-        status = failed_read(reply, &error);
+    if (why != NULL)
+        error = *why;
     if (status == 0 && reply->frame.kind == kind)
         return true;
     if (status == TR_ECANCELED) /* self ends */
@@ -110,7 +91,7 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
     if (status == TR_EFORMAT && kind == MSG_CHECKPOINT_COPIED) {
         r->operation.copied = 0; /* pieces of another attempt came between */
         reducer_again(self);
-    } else if (may_pass(status)) {
+    } else if (part_call_is_transient(status)) {
         reducer_again(self);
     } else if (r->operation.kind == MSG_GROUP_SAVE) {
         if (error.code == 0)
@@ -132,13 +113,13 @@ static void finish_copy(struct actor *self)
     reducer_ask(self);
 }
 
-static void copied(struct actor *self, void *arg, int status, struct message *reply)
+static void copied(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
-    if (!is_mine(self, arg, reply))
-        return;
-    if (take(self, status, reply, MSG_CHECKPOINT_COPIED)) {
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
         op->copied = pieces_end(op);
         if (op->copied == op->part.bytes)
             finish_copy(self);
@@ -148,12 +129,12 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply)
+static void looked(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
     struct reducer *r = actor_state(self);
-    if (!is_mine(self, arg, reply))
-        return;
-    if (take(self, status, reply, MSG_CHECKPOINT_SEEN)) {
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
         if (((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0)
             finish_copy(self);
         else
@@ -162,13 +143,13 @@ static void looked(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-static void pulled(struct actor *self, void *arg, int status, struct message *reply)
+static void pulled(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
-    if (!is_mine(self, arg, reply))
-        return;
-    if (take(self, status, reply, MSG_CHECKPOINT_PIECE)) {
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
         const struct msg_checkpoint_piece *piece = (const void *)reply->head;
         uint64_t end = pieces_end(op);
         if (piece->offset != op->copied || piece->count != end - op->copied) {
@@ -228,6 +209,6 @@ void reducer_pull_begin(struct actor *self)
 void reducer_copy_stop(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    r->turn++;
+    keeper_calls_cancel(&r->keeper_calls);
     r->operation.away = false;
 }

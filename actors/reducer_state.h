@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "actors/keeper.h"
 #include "actors/member.h"
 #include "actors/reducer.h"
 #include "runtime/call.h"
@@ -106,7 +107,7 @@ struct reducer {
     int32_t result;
     struct operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */
-    uint32_t turn; /* of what is asked of another host; an answer to an earlier one is too late */
+    struct keeper_calls keeper_calls; /* one at a time: what is asked of another host */
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
 };
 

@@ -87,6 +87,7 @@ void spread_start(struct spread *spread, uint32_t process)
         .at_once_bytes = spread->layout->at_once_bytes,
         .files = party->files, .checkpoints = spread->layout->checkpoints,
         .kept = spread->layout->checkpoints, .host = "here",
+        .keeper_ops = spread->layout->keeper_ops,
     };
     const struct actor_options root = { .ops = &cast_ops, .arg = &party->cast };
     struct error error = { 0 };

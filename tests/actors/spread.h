@@ -33,6 +33,7 @@ struct spread_layout {
     size_t at_once_bytes;
     const char *checkpoints; /* on simulated disks: one a process, which are hosts; NULL: none */
     bool one_disk;           /* the same for all */
+    const struct actor_ops *keeper_ops; /* in front of the keeper's; NULL: those */
     struct spread_plays processes[SPREAD_PROCESSES_MAX];
 };
 

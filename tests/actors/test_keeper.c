@@ -61,7 +61,46 @@ struct run {
     uint64_t saved_then; /* when a disk was lost */
     bool lost;
     uint32_t losses, pulls;
+    uint64_t busy_ns; /* keepers are full for so long after each strike; without: at first */
 };
+
+/* Keepers of all nodes but one refuse everything before that. */
+static uint64_t busy_until_ns;
+static uint32_t idle_node, refusals;
+
+static int start_busy(struct actor *self, const void *arg)
+{
+    return keeper_ops.start(self, arg);
+}
+
+static int receive_busy(struct actor *self, struct message *request)
+{
+    struct error error = { 0 };
+    if (actor_now_ns(self) >= busy_until_ns || actor_address(self).node == idle_node)
+        return keeper_ops.receive(self, request);
+    int code = ++refusals % 3 == 0 ? TR_ENOMEM : TR_EFULL;
+    error_set(&error, code, "the keeper is busy");
+    if (refusals % 2 == 0)
+        failed_reply(self, request, &error);
+    else
+        actor_refuse(self, request, code);
+    return 0;
+}
+
+static void fini_busy(struct actor *self)
+{
+    keeper_ops.fini(self);
+}
+
+static const struct actor_ops busy_keeper_ops = { .name = "busy keeper", .start = start_busy,
+                                                  .receive = receive_busy, .fini = fini_busy };
+
+/* A host whose disk is new has room to say that it has nothing. */
+static void make_busy(const struct run *run, uint32_t idle)
+{
+    idle_node = idle;
+    busy_until_ns = run->busy_ns == 0 ? 0 : env_sim_now_ns(run->spread.env) + run->busy_ns;
+}
 
 static void go_on(struct actor *self, void *arg);
 
@@ -258,6 +297,7 @@ static void strike(struct run *run)
     (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
                                                                         : 3 * SPREAD_DEAD_NS);
     spread_play_start(&run->play, process);
+    make_busy(run, process);
     call_back(run);
 }
 
@@ -284,15 +324,18 @@ static uint64_t digest_of_all(void)
     return digest;
 }
 
-static void play(uint64_t seed, const struct spread_layout *layout, bool strikes, struct run *run)
+static void play_busily(uint64_t seed, const struct spread_layout *layout, bool strikes,
+                        uint64_t busy_ns, struct run *run)
 {
     struct env *env;
-    *run = (struct run){ .draws = seed };
+    *run = (struct run){ .draws = seed, .busy_ns = busy_ns };
     run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
     spread_open(&run->spread, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
         spread_play_start_trainers(&run->play, p);
+    if (!strikes) /* else something is saved before the first one */
+        make_busy(run, PLAN_NO_NODE);
     for (uint32_t i = 0; i < STRIKES && strikes; i++) {
         (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND));
         if (any_done(run)) /* who has ended waits for nobody */
@@ -304,6 +347,30 @@ static void play(uint64_t seed, const struct spread_layout *layout, bool strikes
         fail_msg("the job did not end: %s", tr_error_name(rv));
     for (uint32_t i = 0; i < layout->trainers; i++)
         assert_true(run->trainers[i].memory.digest == digest_of_all());
+}
+
+static void play(uint64_t seed, const struct spread_layout *layout, bool strikes, struct run *run)
+{
+    play_busily(seed, layout, strikes, 0, run);
+}
+
+/* No copy fails, and no older checkpoint is taken because the keeper of a newer one had no room. */
+static void keepers_that_are_full_for_a_while_lose_nothing(void **state)
+{
+    struct seeds seeds = seeds_wanted(30);
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct spread_layout layout = layouts[seed % (sizeof layouts / sizeof *layouts)];
+        layout.keeper_ops = &busy_keeper_ops;
+        busy_until_ns = refusals = 0;
+        seeds_note(seed);
+        play_busily(seed, &layout, seed % 3 != 0, 20 * ENV_SECOND_NS, run);
+        assert_true(refusals > 0 || run->losses == 0);
+        spread_close(&run->spread);
+    }
+    free(run);
 }
 
 static void a_job_survives_its_hosts_and_their_disks(void **state)
@@ -415,12 +482,16 @@ struct stranger {
     int status;
     bool answered;
     struct error error;
+    struct keeper_calls calls;
 };
 
-static void was_answered(struct actor *self, void *arg, int status, struct message *reply)
+static void was_answered(struct actor *self, void *arg, int status, struct message *reply,
+                         const struct error *error)
 {
     struct stranger *stranger = arg;
-    stranger->status = status != 0 ? status : failed_read(reply, &stranger->error);
+    stranger->status = status;
+    if (error != NULL)
+        stranger->error = *error;
     stranger->answered = true;
     message_release(self, reply);
 }
@@ -431,7 +502,8 @@ static int start_stranger(struct actor *self, const void *arg)
     const struct checkpoint_manifest manifest = { 4, 1, 1, &(struct checkpoint_part){ 0, 0 } };
     struct message *request = keeper_commit(self, stranger->folder, 2, &manifest);
     assert_non_null(request);
-    return keeper_call(self, 0, request, actor_now_ns(self) + ASK_NS, was_answered, stranger);
+    return keeper_call(self, &stranger->calls, 0, request, actor_now_ns(self) + ASK_NS,
+                       was_answered, stranger);
 }
 
 static const struct actor_ops stranger_ops = { .name = "stranger", .start = start_stranger,
@@ -501,6 +573,7 @@ int main(void)
         cmocka_unit_test(a_part_that_was_pulled_is_put_back),
         cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
         cmocka_unit_test(no_other_folder_is_touched),
+        cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };
     return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
