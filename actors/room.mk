@@ -16,6 +16,7 @@ libtr_actors_la_SOURCES = \
     actors/coordinator_save.c \
     actors/draw.h \
     actors/failed.c actors/failed.h \
+    actors/launcher.c actors/launcher.h \
     actors/launcher_policy.c actors/launcher_policy.h \
     actors/local_select.c actors/local_select.h \
     actors/member.c actors/member.h \
@@ -23,6 +24,7 @@ libtr_actors_la_SOURCES = \
     actors/owner.c actors/owner.h \
     actors/part_call.c actors/part_call.h \
     actors/presence.c actors/presence.h \
+    actors/process_notice.h \
     actors/room.c actors/room.h \
     actors/server.c actors/server.h actors/server_work.h \
     actors/server_meta.c \

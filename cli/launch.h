@@ -1,7 +1,8 @@
 /*
  * `troupe launch`, in parts: what is to run where (launch_plan.c), how a command gets to a host
  * (launch_host.c), what is copied there first (launch_copy.c), whether hosts share a folder
- * (launch_shared.c), and the processes while they run (launch_run.c). What to do about an end is the policy's (actors/launcher_policy.h).
+ * (launch_shared.c), and the processes while they run (launch_run.c). What to do about an end is
+ * decided by actors/launcher.h.
  *
  * Ownership: launch_plan_fini frees the plan. Thread rules: the main thread.
  */
@@ -9,7 +10,7 @@
 #define CLI_LAUNCH_H
 
 #include "actors/cluster.h"
-#include "actors/launcher_policy.h"
+#include "actors/launcher.h"
 #include "cli/command.h"
 #include "cli/job_key.h"
 #include "cli/place.h"

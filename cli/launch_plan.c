@@ -126,7 +126,7 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 {
     const char *host = plan->cluster.hosts[plan->plan.plan.processes[process].host].name;
     snprintf(prefix, LAUNCH_PREFIX_MAX, "[%.120s/%s %u]", host,
-             launcher_role_name(place_role(&plan->plan.plan, process)), process);
+             launcher_role_name(launcher_role_of(&plan->plan.plan, process)), process);
 }
 
 /* What torch.distributed and the like expect of whoever starts a rank. */
@@ -178,7 +178,7 @@ static void add_program(const struct launch_plan *plan, struct words *words)
 static void add_built_in(const struct launch_plan *plan, uint32_t process, struct words *words)
 {
     static const char *const COMMANDS[] = {"train", "sample", "serve"};
-    enum launcher_role role = place_role(&plan->plan.plan, process);
+    enum launcher_role role = launcher_role_of(&plan->plan.plan, process);
     add_program(plan, words);
     words_add(words, COMMANDS[role]);
     words_add(words, plan->graph_path);
@@ -211,7 +211,7 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
                          struct error *error)
 {
     struct words command = {0};
-    if (plan->values->exec != NULL && place_role(&plan->plan.plan, process) == LAUNCHER_TRAINER)
+    if (plan->values->exec != NULL && launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);
     else
         add_built_in(plan, process, &command);

@@ -1,6 +1,6 @@
 /*
  * The processes of a job while they run: a loop over their pipes and the signals that tell of
- * their ends. What to do next is the policy's.
+ * their ends. What to do next is decided by actors/launcher.h, which the simulator plays too.
  *
  * It leaves nothing behind: the loop ends when every process was waited for, each with whatever it
  * had started.
@@ -22,11 +22,8 @@
 #include "cli/launch.h"
 #include "cli/launch_show.h"
 #include "cli/lines.h"
-#include "cli/process_notice.h"
 #include "cli/wakeups.h"
 
-/* A process whose start failed here ended as a shell says that it could not run it. */
-#define EXIT_NOT_STARTED 126
 /* So that one process that prints without end does not keep the others waiting. */
 #define READS_A_TURN 16
 #define STREAMS 2 /* out, err */
@@ -52,15 +49,12 @@ struct launched {
 
 struct launch {
     const struct launch_plan *plan;
-    struct launcher_policy policy;
+    struct launcher launcher;
     struct launch_show show;
     struct wakeups wakeups;
-    uint32_t count, first_incarnation;
+    uint32_t count;
     struct launched *launched; /* [count] */
     struct pollfd *polled;     /* [1 + STREAMS * count] */
-    char *kernels;             /* of the first trainer that said them, or NULL */
-    uint32_t kernels_of;
-    bool done;
 };
 
 static uint64_t now_ns(void)
@@ -85,50 +79,20 @@ static int *pipe_of(struct launched *launched, int stream)
     return stream == 0 ? &launched->child.out : &launched->child.err;
 }
 
-/* A process that others count as dead, as one of them says. */
-static void take_silence(struct launch *launch, uint32_t witness, const char *line)
-{
-    uint32_t process, incarnation;
-    if (sscanf(line + strlen(NOTICE_SILENT), " process %" SCNu32 " incarnation %" SCNu32, &process,
-               &incarnation) == 2)
-        launcher_policy_silent(&launch->policy, witness, process, incarnation, now_ns());
-}
-
-/* The same numbers come of equal kernels only. Trainers that have to agree refuse each other; where
- * they need not, a person should know. */
-static void take_kernels(struct launch *launch, uint32_t process, const char *line)
-{
-    const char *kernels = line + strlen(NOTICE_KERNELS);
-    kernels += *kernels == ' ';
-    if (launch->kernels == NULL || process == launch->kernels_of) {
-        free(launch->kernels);
-        launch->kernels = strdup(kernels);
-        launch->kernels_of = process;
-    } else if (strcmp(launch->kernels, kernels) != 0) {
-        launch_show_event(&launch->show, &launch->launched[process].who, "kernels",
-                          "computes with the kernels '%.120s', %s with '%.120s': the result may "
-                          "differ in its last digits from that of equal hosts; train's "
-                          "--reproducible refuses that", kernels,
-                          launch->launched[launch->kernels_of].prefix, launch->kernels);
-    }
-}
-
 static void take_line(void *arg, char *line, size_t length)
 {
     struct stream_of *stream = arg;
     struct launch *launch = stream->launch;
-    if (stream->fd == 1 && notice_is(line, NOTICE_SILENT))
-        take_silence(launch, stream->process, line);
-    if (stream->fd == 1 && notice_is(line, NOTICE_READY))
-        launcher_policy_ready(&launch->policy, stream->process, now_ns());
-    if (stream->fd == 1 && notice_is(line, NOTICE_KERNELS))
-        take_kernels(launch, stream->process, line);
-    if (stream->fd == 1 && notice_is(line, NOTICE_CHECKPOINT))
-        launcher_policy_checkpoint(&launch->policy, now_ns());
-    if (stream->fd == 1 && notice_is(line, NOTICE_COMPLETE))
-        launcher_policy_complete(&launch->policy, now_ns());
-    launch_show_line(&launch->show, &launch->launched[stream->process].who, stream->fd, line,
-                     length);
+    const struct launch_who *who = &launch->launched[stream->process].who;
+    struct launcher_kernels differ;
+    if (stream->fd == 1 &&
+        launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns()))
+        launch_show_event(&launch->show, who, "kernels",
+                          "computes with the kernels '%.120s', %s with '%.120s': the result may "
+                          "differ in its last digits from that of equal hosts; train's "
+                          "--reproducible refuses that", differ.here,
+                          launch->launched[differ.process].prefix, differ.there);
+    launch_show_line(&launch->show, who, stream->fd, line, length);
 }
 
 /* Reads what is there, at most so many times. */
@@ -154,18 +118,12 @@ static void take_output(struct launched *launched, int stream, int times)
     }
 }
 
-static void not_started(struct launch *launch, uint32_t process, const struct error *error)
+static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
 {
-    launch_show_event(&launch->show, &launch->launched[process].who, "failed", "%s", error->text);
-    launcher_policy_exited(&launch->policy, process, EXIT_NOT_STARTED, 0, now_ns());
-}
-
-static void start_process(struct launch *launch, uint32_t process, uint32_t incarnation)
-{
+    struct launch *launch = arg;
     struct launched *launched = &launch->launched[process];
     struct words words = {0}, environment = {0};
     struct error error = {0};
-    bool restarted = incarnation != launch->first_incarnation;
     int rv = launch_process_words(launch->plan, process, incarnation, restarted, &words,
                                   &environment, &error);
     if (rv == 0) {
@@ -182,8 +140,8 @@ static void start_process(struct launch *launch, uint32_t process, uint32_t inca
     words_fini(&words);
     words_fini(&environment);
     if (rv != 0) {
-        not_started(launch, process, &error);
-        return;
+        launch_show_event(&launch->show, &launched->who, "failed", "%s", error.text);
+        return rv;
     }
     for (int s = 0; s < STREAMS; s++) {
         struct stream_of *stream = &launched->streams[s];
@@ -193,38 +151,26 @@ static void start_process(struct launch *launch, uint32_t process, uint32_t inca
     }
     launch_show_event(&launch->show, &launched->who, "started", "started, process number %ld",
                       (long)launched->child.pid);
+    return 0;
 }
 
 /* The end of its input asks a process on another host; signals end only what carries it there. */
-static void ask_to_stop(struct launch *launch, uint32_t process)
+static void ask_to_stop(void *arg, uint32_t process)
 {
+    struct launch *launch = arg;
     struct launched *launched = &launch->launched[process];
+    launch_show_event(&launch->show, &launched->who, "stopping", "asked to stop");
     child_close_input(&launched->child);
     if (launch->plan->kind == CLUSTER_LAUNCH_LOCAL)
         child_signal(&launched->child, SIGTERM);
 }
 
-static void obey(struct launch *launch)
+static void kill_process(void *arg, uint32_t process)
 {
-    struct launcher_command command;
-    while (launcher_policy_next(&launch->policy, &command)) {
-        struct launched *launched = &launch->launched[command.process];
-        switch (command.action) {
-        case LAUNCHER_START:
-            start_process(launch, command.process, command.incarnation);
-            break;
-        case LAUNCHER_TERM:
-            launch_show_event(&launch->show, &launched->who, "stopping", "asked to stop");
-            ask_to_stop(launch, command.process);
-            break;
-        case LAUNCHER_KILL:
-            launch_show_event(&launch->show, &launched->who, "killed", "killed");
-            child_signal(&launched->child, SIGKILL);
-            break;
-        case LAUNCHER_DONE:
-            launch->done = true;
-        }
-    }
+    struct launch *launch = arg;
+    struct launched *launched = &launch->launched[process];
+    launch_show_event(&launch->show, &launched->who, "killed", "killed");
+    child_signal(&launched->child, SIGKILL);
 }
 
 static void show_end(struct launch *launch, const struct launched *launched, int code, int number)
@@ -248,13 +194,13 @@ static void take_ends(struct launch *launch)
         }
         child_close(&launched->child);
         show_end(launch, launched, code, number);
-        launcher_policy_exited(&launch->policy, p, code, number, now_ns());
+        launcher_take_end(&launch->launcher, p, code, number, now_ns());
     }
 }
 
 static int wait_ms(const struct launch *launch)
 {
-    uint64_t wake_ns = launcher_policy_wake_ns(&launch->policy), now = now_ns();
+    uint64_t wake_ns = launcher_wake_ns(&launch->launcher), now = now_ns();
     if (wake_ns == LAUNCHER_NEVER)
         return -1;
     if (wake_ns <= now)
@@ -267,15 +213,10 @@ static void take_signals(struct launch *launch)
 {
     struct wakeups_seen seen;
     wakeups_take(&launch->wakeups, &seen);
-    for (; seen.stops > 0; seen.stops--) {
-        /* timeout(1) and the like send SIGTERM twice; only a second Ctrl-C is in a hurry. */
-        if (launch->policy.stopping && !seen.interrupted)
-            break;
-        launcher_policy_stop(&launch->policy, now_ns());
-    }
+    launcher_take_stops(&launch->launcher, seen.stops, seen.interrupted, now_ns());
 }
 
-static void turn(struct launch *launch)
+static void wait_and_take(struct launch *launch)
 {
     launch->polled[0] = (struct pollfd){.fd = launch->wakeups.pipe[0], .events = POLLIN};
     for (uint32_t p = 0; p < launch->count; p++)
@@ -289,27 +230,22 @@ static void turn(struct launch *launch)
                 take_output(&launch->launched[p], s, READS_A_TURN);
     take_signals(launch);
     take_ends(launch);
-    launcher_policy_tick(&launch->policy, now_ns());
-    obey(launch);
 }
 
-static int init_policy(struct launch *launch, struct error *error)
+static int init_launcher(struct launch *launch, struct error *error)
 {
+    static const struct launcher_ops OPS = {
+        .start = start_process, .ask_to_stop = ask_to_stop, .kill = kill_process};
     const struct launch_plan *plan = launch->plan;
-    enum launcher_role *roles = calloc(launch->count, sizeof *roles);
-    if (roles == NULL)
-        return error_set(error, TR_ENOMEM, "no memory to launch");
-    for (uint32_t p = 0; p < launch->count; p++)
-        roles[p] = place_role(&plan->plan.plan, p);
-    const struct launcher_policy_options options = {
-        .roles = roles,
-        .count = launch->count,
-        .incarnation = launch->first_incarnation,
+    const struct launcher_options options = {
+        .plan = &plan->plan.plan,
+        .incarnation = first_incarnation(),
         .restarts = plan->cluster.restart.times,
         .period_ns = plan->cluster.restart.ns,
+        .ops = &OPS,
+        .arg = launch,
     };
-    int rv = launcher_policy_init(&launch->policy, &options, now_ns());
-    free(roles);
+    int rv = launcher_init(&launch->launcher, &options, now_ns());
     if (rv == TR_ERANGE)
         return error_set(error, rv, "%s: restart.times: at most %u", plan->cluster_path,
                          LAUNCHER_RESTARTS_MAX);
@@ -318,8 +254,7 @@ static int init_policy(struct launch *launch, struct error *error)
 
 static int init(struct launch *launch, const struct launch_plan *plan, struct error *error)
 {
-    *launch = (struct launch){.plan = plan, .count = plan->plan.plan.num_processes,
-                              .first_incarnation = first_incarnation()};
+    *launch = (struct launch){.plan = plan, .count = plan->plan.plan.num_processes};
     launch_show_init(&launch->show, plan->values->json, plan->values->quiet);
     launch->launched = calloc(launch->count, sizeof *launch->launched);
     launch->polled = calloc(1 + (size_t)STREAMS * launch->count, sizeof *launch->polled);
@@ -332,11 +267,11 @@ static int init(struct launch *launch, const struct launch_plan *plan, struct er
         launched->who = (struct launch_who){
             .process = p,
             .host = plan->cluster.hosts[plan->plan.plan.processes[p].host].name,
-            .role = launcher_role_name(place_role(&plan->plan.plan, p)),
+            .role = launcher_role_name(launcher_role_of(&plan->plan.plan, p)),
             .prefix = launched->prefix,
         };
     }
-    return init_policy(launch, error);
+    return init_launcher(launch, error);
 }
 
 int launch_run(const struct launch_plan *plan, struct error *error)
@@ -346,14 +281,12 @@ int launch_run(const struct launch_plan *plan, struct error *error)
     if (rv == 0)
         rv = wakeups_start(&launch.wakeups, error);
     if (rv == 0) {
-        obey(&launch);
-        while (!launch.done)
-            turn(&launch);
-        rv = launcher_policy_result(&launch.policy, error);
+        while (launcher_turn(&launch.launcher, now_ns()))
+            wait_and_take(&launch);
+        rv = launcher_result(&launch.launcher, error);
         wakeups_stop(&launch.wakeups);
     }
-    launcher_policy_fini(&launch.policy);
-    free(launch.kernels);
+    launcher_fini(&launch.launcher);
     free(launch.launched);
     free(launch.polled);
     return rv;

@@ -4,19 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum launcher_role place_role(const struct plan *plan, uint32_t process)
-{
-    const struct plan_process *p = &plan->processes[process];
-    if (p->trainers.count > 0)
-        return LAUNCHER_TRAINER;
-    return p->samplers.count > 0 ? LAUNCHER_SAMPLER : LAUNCHER_SERVER;
-}
-
 int place_check(const struct plan *plan, uint32_t process, enum launcher_role role,
                 struct error *error)
 {
     static const char *const COMMANDS[LAUNCHER_ROLES] = {"train", "sample", "serve"};
-    enum launcher_role is = place_role(plan, process);
+    enum launcher_role is = launcher_role_of(plan, process);
     if (is == role)
         return 0;
     return error_set(error, TR_EINVAL, "process %u is a %s by the cluster file: start it with "
@@ -69,7 +61,7 @@ static uint32_t nth_of_role(const struct cluster_plan *plan, struct plan_range r
     uint32_t process = PLACE_NONE;
     *found = 0;
     for (uint32_t p = range.first; p < range.first + range.count; p++)
-        if (place_role(&plan->plan, p) == role && (*found)++ == index)
+        if (launcher_role_of(&plan->plan, p) == role && (*found)++ == index)
             process = p;
     return process;
 }

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "actors/cluster.h"
-#include "actors/launcher_policy.h"
+#include "actors/launcher.h"
 
 #define PLACE_NONE UINT32_MAX
 
@@ -41,9 +41,6 @@ struct place_wanted {
 /* TR_EINVAL, TR_ENOENT, TR_ERANGE: what was said, and what there is. */
 int place_find(const struct cluster_plan *plan, const struct place_wanted *wanted,
                uint32_t *process, struct error *error);
-
-/* What a process is started as: trainers make it a trainer, else samplers a sampler. */
-enum launcher_role place_role(const struct plan *plan, uint32_t process);
 
 /* Is it a process of that role? If not, the sentence says which command starts it. */
 int place_check(const struct plan *plan, uint32_t process, enum launcher_role role,

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "actors/process_notice.h"
 #include "api/internal.h"
-#include "cli/process_notice.h"
 #include "partition/book_json.h"
 
 /* How the process ends that hangs after its launcher has gone. */
@@ -74,7 +74,7 @@ void process_say_complete(void)
 static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
 {
     (void)arg;
-    printf("%s process %u incarnation %u\n", NOTICE_SILENT, node, incarnation);
+    printf(NOTICE_SILENT NOTICE_SILENT_WRITE "\n", node, incarnation);
     fflush(stdout);
 }
 

@@ -28,7 +28,7 @@ libtr_cli_la_SOURCES = \
     cli/options.c cli/options.h \
     cli/partition.c \
     cli/place.c cli/place.h \
-    cli/process.c cli/process.h cli/process_notice.h \
+    cli/process.c cli/process.h \
     cli/progress.c cli/progress.h \
     cli/quantity.c cli/quantity.h \
     cli/report.c cli/report.h \

@@ -6,11 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "actors/process_notice.h"
 #include "sim/courier.h"
 #include "sim/fleet_oracles.h"
 #include "sim/trainee.h"
 
 #define STOP_NS (10 * ENV_SECOND_NS)
+/* As a session waits for its client before its graph is open. */
+#define START_NS (30 * ENV_SECOND_NS)
+#define NOTICE_BYTES_MAX 128u
 
 void fleet_fail(struct fleet *fleet, const char *format, ...)
 {
@@ -21,6 +25,22 @@ void fleet_fail(struct fleet *fleet, const char *format, ...)
     vsnprintf(fleet->error.text, sizeof fleet->error.text, format, args);
     va_end(args);
     fleet->error.code = TR_EMISMATCH;
+}
+
+void fleet_say(struct fleet_process *process, const char *format, ...)
+{
+    struct fleet *fleet = process->courier.fleet;
+    char line[NOTICE_BYTES_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    uint64_t now_ns = env_sim_now_ns(fleet->env);
+    (void)launcher_take_line(&fleet->launcher, process->number, line, NULL, now_ns);
+    fleet->said = true;
+    if (fleet->verbose != NULL)
+        fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " says: %s\n", (double)now_ns / 1e9,
+                process->number, line);
 }
 
 static void write_log(void *arg, enum log_level level, const char *line)
@@ -72,6 +92,12 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
     assert(rv == 0);
 }
 
+/* As process_watch_peers() has it. */
+static void say_silent(void *arg, uint32_t node, uint32_t incarnation)
+{
+    fleet_say(arg, NOTICE_SILENT NOTICE_SILENT_WRITE, node, incarnation);
+}
+
 static void link_up(struct fleet *fleet, struct fleet_process *process)
 {
     const struct fleet_plan *plan = &fleet->plan;
@@ -86,6 +112,8 @@ static void link_up(struct fleet *fleet, struct fleet_process *process)
         .heartbeat_ns = plan->heartbeat_ns,
         .dead_ns = plan->dead_ns,
         .window_bytes = plan->window_bytes,
+        .silent = plan->watches ? say_silent : NULL,
+        .silent_arg = process,
     };
     for (uint32_t p = 0; p < plan->plan.num_processes; p++)
         if (p != process->number)
@@ -120,10 +148,38 @@ static void spawn(struct fleet_process *process, const struct actor_ops *ops, co
     assert(rv == 0);
 }
 
+static void client_found(struct actor *self, void *arg, int status, struct address address)
+{
+    const struct fleet_seat *seat = arg;
+    (void)address;
+    if (status == 0)
+        fleet_say(seat->process, "%s process %" PRIu32, NOTICE_READY, seat->process->number);
+    actor_exit(self, 0);
+}
+
+/* A process is ready when its graph is open, which is when its client answers. */
+static int start_opener(struct actor *self, const void *arg)
+{
+    if (directory_wait(self, CLIENT_NAME, actor_now_ns(self) + START_NS, client_found,
+                       (void *)(uintptr_t)arg) != 0)
+        actor_exit(self, 0);
+    return 0;
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops opener_ops = { .name = "opener", .start = start_opener,
+                                             .receive = drop };
+
 static void spawn_all(struct fleet *fleet, struct fleet_process *process)
 {
     struct plan_range trainers = fleet->plan.processes[process->number].trainers;
     spawn(process, &cast_ops, &process->cast, 0);
+    spawn(process, &opener_ops, &process->courier, 0);
     for (uint32_t i = 0; i < trainers.count; i++) {
         process->trainees[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
         spawn(process, &trainee_ops, &process->trainees[i], i);
@@ -152,14 +208,15 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
     fleet->tally.starts++;
 }
 
-void fleet_complete(struct fleet *fleet)
+void fleet_complete(struct fleet_process *process)
 {
+    struct fleet *fleet = process->courier.fleet;
     for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
         if (fleet->reached[rank] != fleet->plan.steps)
             fleet_fail(fleet, "the result was written when trainer %" PRIu32 " was at step %" PRIu64
                        " of %" PRIu64, rank, fleet->reached[rank], fleet->plan.steps);
     fleet->complete = true;
-    launcher_policy_complete(&fleet->launcher, env_sim_now_ns(fleet->env));
+    fleet_say(process, "%s", NOTICE_COMPLETE);
 }
 
 void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
@@ -202,4 +259,5 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
     env_sim_kill(fleet->env, process->node);
     fleet->tally.deaths++;
     (void)fleet_bury(fleet, number);
+    process->died = true;
 }

@@ -13,7 +13,7 @@
 #define SIM_FLEET_H
 
 #include "actors/cast.h"
-#include "actors/launcher_policy.h"
+#include "actors/launcher.h"
 #include "runtime/directory.h"
 #include "runtime/files_sim.h"
 #include "runtime/links.h"
@@ -48,6 +48,7 @@ struct fleet_process {
     struct fleet_seat courier;
     uint64_t paused_until_ns;
     struct server_faults server_faults;
+    bool died; /* by a signal, and the launcher has not heard of it */
 };
 
 /* An actor that is to fail. */
@@ -75,7 +76,8 @@ struct fleet {
     struct placed placed;
     struct lessons lessons;
     struct fleet_process processes[FLEET_PROCESSES_MAX];
-    struct launcher_policy launcher;
+    struct launcher launcher; /* that of `troupe launch` */
+    bool said;              /* some process told the launcher something */
     bool launched;          /* all is over */
     uint64_t furthest;      /* steps that some trainee did; past the last: it finished */
     uint64_t committed;     /* the newest checkpoint that a trainee was told is there */
@@ -96,8 +98,12 @@ struct fleet {
 __attribute__((format(printf, 2, 3)))
 void fleet_fail(struct fleet *fleet, const char *format, ...);
 
+/* A process prints a line, which its launcher reads. */
+__attribute__((format(printf, 2, 3)))
+void fleet_say(struct fleet_process *process, const char *format, ...);
+
 /* Rank 0 has written the job's result, and says so to the launcher. */
-void fleet_complete(struct fleet *fleet);
+void fleet_complete(struct fleet_process *process);
 
 /* A life of a process begins. */
 void fleet_boot(struct fleet *fleet, uint32_t process, uint32_t incarnation);
@@ -105,7 +111,7 @@ void fleet_boot(struct fleet *fleet, uint32_t process, uint32_t incarnation);
 /* It is asked to stop, as by SIGTERM. */
 void fleet_ask_to_stop(struct fleet *fleet, uint32_t process);
 
-/* It dies at this instant, and its remains are looked at. */
+/* It dies by a signal at this instant, and its remains are looked at. */
 void fleet_kill(struct fleet *fleet, uint32_t process);
 
 /* Its node has stopped: takes it down, and returns the exit code. */

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "actors/launcher_policy.h"
 #include "runtime/directory.h"
 #include "sim/draws.h"
 
@@ -26,10 +25,8 @@ static void note(struct fleet *fleet, const struct fleet_strike *strike, uint32_
 
 static void kill_one(struct fleet *fleet, uint32_t process)
 {
-    if (fleet->processes[process].node == NULL)
-        return;
-    fleet_kill(fleet, process);
-    launcher_policy_exited(&fleet->launcher, process, 0, 9, env_sim_now_ns(fleet->env));
+    if (fleet->processes[process].node != NULL)
+        fleet_kill(fleet, process);
 }
 
 static void kill_some(struct fleet *fleet, uint32_t process, struct draws *draws)

@@ -73,7 +73,7 @@ static void check_end(struct fleet *fleet, int rc)
 static void check_job(struct fleet *fleet)
 {
     struct error error = { 0 };
-    if (launcher_policy_result(&fleet->launcher, &error) != 0)
+    if (launcher_result(&fleet->launcher, &error) != 0)
         fleet_fail(fleet, "the launcher: %s", error.text);
     if (!fleet->complete)
         fleet_fail(fleet, "all is over, and the job's result was not written");

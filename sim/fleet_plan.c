@@ -8,7 +8,15 @@
 #include "sim/draws.h"
 
 /* Purposes of the streams of draws, apart from those of one process (scenario.c). */
-enum { DRAWS_GRAPH = 50, DRAWS_LAYOUT, DRAWS_JOB, DRAWS_BOUNDS, DRAWS_FAULTS, DRAWS_SERVERS };
+enum {
+    DRAWS_GRAPH = 50,
+    DRAWS_LAYOUT,
+    DRAWS_JOB,
+    DRAWS_BOUNDS,
+    DRAWS_FAULTS,
+    DRAWS_SERVERS,
+    DRAWS_LAUNCH,
+};
 
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
@@ -248,6 +256,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed)
     draws = draws_of(seed, DRAWS_SERVERS);
     draw_server_faults(fleet, &draws);
     limit(fleet);
+    draws = draws_of(seed, DRAWS_LAUNCH);
+    fleet->watches = draws_chance(&draws, 70);
 }
 
 void fleet_plan_fini(struct fleet_plan *fleet)
@@ -271,11 +281,11 @@ const char *fleet_fault_name(enum fleet_fault fault)
 void fleet_plan_print(const struct fleet_plan *f, FILE *out)
 {
     fprintf(out, "seed %" PRIu64 ": a cluster of %" PRIu32 " processes, %" PRIu32 " parts, %" PRIu32
-            " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32 "%s%s%s%s, window %" PRIu64
+            " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32 "%s%s%s%s%s, window %" PRIu64
             ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n", f->seed, f->plan.num_processes,
             f->plan.num_parts, f->plan.samplers, f->plan.trainers, f->plan.coordinator,
             f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "", f->flat ? ", flat" : "",
-            f->codec ? ", codec" : "", f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
+            f->codec ? ", codec" : "", f->watches ? ", watching" : "", f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
     for (uint32_t p = 0; p < f->plan.num_processes; p++) {
         const struct plan_process *process = &f->processes[p];
         fprintf(out, "    process %" PRIu32 " on host %" PRIu32 ": %" PRIu32 " loops, %" PRIu32

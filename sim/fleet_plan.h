@@ -58,6 +58,7 @@ struct fleet_plan {
     struct plan_process processes[FLEET_PROCESSES_MAX];
     uint32_t parts[FLEET_PROCESSES_MAX * FLEET_PARTS_MAX];
     bool direct, flat, codec, tcp, patient;
+    bool watches; /* processes tell their launcher of others that are silent, as `troupe train` */
     uint64_t heartbeat_ns, dead_ns, window_bytes, reply_bytes_max, replies_bytes_max, call_ns;
     uint32_t slice_edges;
     size_t batch_bytes_max;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "runtime/dump.h"
@@ -54,22 +55,34 @@ static void close_world(struct fleet *fleet)
     env_destroy(fleet->env);
     lessons_fini(&fleet->lessons);
     placed_fini(&fleet->placed);
-    launcher_policy_fini(&fleet->launcher);
+    launcher_fini(&fleet->launcher);
+}
+
+static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
+{
+    (void)restarted;
+    fleet_boot(arg, process, incarnation);
+    return 0;
+}
+
+static void ask_to_stop(void *arg, uint32_t process)
+{
+    fleet_ask_to_stop(arg, process);
+}
+
+static void kill_process(void *arg, uint32_t process)
+{
+    fleet_kill(arg, process);
 }
 
 static void make_launcher(struct fleet *fleet)
 {
-    const struct fleet_plan *plan = &fleet->plan;
-    enum launcher_role roles[FLEET_PROCESSES_MAX];
-    for (uint32_t p = 0; p < plan->plan.num_processes; p++)
-        roles[p] = plan->processes[p].trainers.count > 0   ? LAUNCHER_TRAINER
-                   : plan->processes[p].samplers.count > 0 ? LAUNCHER_SAMPLER
-                                                           : LAUNCHER_SERVER;
+    static const struct launcher_ops ops = { start_process, ask_to_stop, kill_process };
     /* The budget is not what is tested here: a run has more faults than a job survives in life. */
-    const struct launcher_policy_options options = {
-        .roles = roles, .count = plan->plan.num_processes, .incarnation = 1,
-        .restarts = LAUNCHER_RESTARTS_MAX, .period_ns = LAUNCHER_PERIOD_NS };
-    int rv = launcher_policy_init(&fleet->launcher, &options, env_sim_now_ns(fleet->env));
+    const struct launcher_options options = {
+        .plan = &fleet->plan.plan, .incarnation = 1, .restarts = LAUNCHER_RESTARTS_MAX,
+        .period_ns = LAUNCHER_PERIOD_NS, .ops = &ops, .arg = fleet };
+    int rv = launcher_init(&fleet->launcher, &options, env_sim_now_ns(fleet->env));
     assert(rv == 0);
 }
 
@@ -89,7 +102,13 @@ static bool needs_tending(void *arg)
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
         if (needs_care(&fleet->processes[p]))
             return true;
-    return fleet->error.code != 0 || fleet_faults_are_due(fleet);
+    return fleet->error.code != 0 || fleet->said || fleet_faults_are_due(fleet);
+}
+
+/* See process_fail(): a process that was started with another job's files is not started again. */
+static int exit_code_of(int failure)
+{
+    return failure == TR_EMISMATCH ? 2 : failure != 0;
 }
 
 static void tend_process(struct fleet *fleet, uint32_t number)
@@ -97,8 +116,8 @@ static void tend_process(struct fleet *fleet, uint32_t number)
     struct fleet_process *process = &fleet->processes[number];
     if (process->node != NULL && node_is_stopped(process->node)) {
         int failure = fleet_bury(fleet, number);
-        launcher_policy_exited(&fleet->launcher, number, failure != 0, 0,
-                               env_sim_now_ns(fleet->env));
+        launcher_take_end(&fleet->launcher, number, exit_code_of(failure), 0,
+                          env_sim_now_ns(fleet->env));
         if (fleet->verbose != NULL)
             fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " ended with %s\n",
                     (double)env_sim_now_ns(fleet->env) / 1e9, number,
@@ -108,29 +127,28 @@ static void tend_process(struct fleet *fleet, uint32_t number)
     }
 }
 
-static void obey(struct fleet *fleet)
+/* False: nobody died since it was looked at last. */
+static bool take_deaths(struct fleet *fleet)
 {
-    struct launcher_command command;
-    uint64_t now_ns = env_sim_now_ns(fleet->env);
-    launcher_policy_tick(&fleet->launcher, now_ns);
-    while (launcher_policy_next(&fleet->launcher, &command)) {
-        switch (command.action) {
-        case LAUNCHER_START:
-            fleet_boot(fleet, command.process, command.incarnation);
-            launcher_policy_ready(&fleet->launcher, command.process, now_ns);
-            break;
-        case LAUNCHER_TERM:
-            fleet_ask_to_stop(fleet, command.process);
-            break;
-        case LAUNCHER_KILL:
-            fleet_kill(fleet, command.process);
-            launcher_policy_exited(&fleet->launcher, command.process, 0, 9, now_ns);
-            break;
-        default:
-            fleet->launched = true;
-            break;
-        }
+    bool any = false;
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
+        struct fleet_process *process = &fleet->processes[p];
+        if (!process->died)
+            continue;
+        process->died = false;
+        any = true;
+        launcher_take_end(&fleet->launcher, p, 0, SIGKILL, env_sim_now_ns(fleet->env));
     }
+    return any;
+}
+
+static void turn_launcher(struct fleet *fleet)
+{
+    fleet->said = false;
+    (void)take_deaths(fleet);
+    do
+        fleet->launched = !launcher_turn(&fleet->launcher, env_sim_now_ns(fleet->env));
+    while (take_deaths(fleet)); /* whom the launcher killed itself */
 }
 
 static void tend(struct fleet *fleet)
@@ -140,7 +158,7 @@ static void tend(struct fleet *fleet)
     if (fleet->error.code == 0)
         fleet_faults_tend(fleet);
     if (fleet->error.code == 0)
-        obey(fleet);
+        turn_launcher(fleet);
 }
 
 static int run(struct fleet *fleet)
@@ -152,7 +170,7 @@ static int run(struct fleet *fleet)
         if (fleet->launched || fleet->error.code != 0)
             return 0;
         uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns =
-            launcher_policy_wake_ns(&fleet->launcher);
+            launcher_wake_ns(&fleet->launcher);
         uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
         bool last = until_ns >= limit_ns;
         rc = env_sim_run(fleet->env, needs_tending, fleet, last ? limit_ns : until_ns);

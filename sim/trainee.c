@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "actors/failed.h"
+#include "actors/process_notice.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/timer.h"
@@ -194,14 +195,15 @@ static void succeed(struct trainee *t, const struct message *reply)
     case SAVING:
         fleet->tally.saves++;
         fleet->committed = t->step > fleet->committed ? t->step : fleet->committed;
-        launcher_policy_checkpoint(&fleet->launcher, env_sim_now_ns(fleet->env));
+        if (t->rank == 0)
+            fleet_say(t->process, "%s %" PRIu64, NOTICE_CHECKPOINT, t->step);
         go_on(t, true);
         break;
     case MEETING:
         t->barriers++;
         fleet->furthest = t->plan->steps + 1;
         if (t->rank == 0)
-            fleet_complete(fleet);
+            fleet_complete(t->process);
         enter(t, FINISHING);
         break;
     default:

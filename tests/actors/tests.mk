@@ -76,6 +76,11 @@ TESTS += tests/actors/test_cluster
 tests_actors_test_cluster_SOURCES = tests/actors/test_cluster.c tests/schemas/random.h
 tests_actors_test_cluster_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_launcher
+TESTS += tests/actors/test_launcher
+tests_actors_test_launcher_SOURCES = tests/actors/test_launcher.c
+tests_actors_test_launcher_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_launcher_policy
 TESTS += tests/actors/test_launcher_policy
 SEED_TESTS += tests/actors/test_launcher_policy

@@ -10,9 +10,10 @@
  * Lines, because they pass through ssh, srun and whatever else starts processes, and because
  * systemd's journal and Kubernetes' logs show them too.
  */
-#ifndef CLI_PROCESS_NOTICE_H
-#define CLI_PROCESS_NOTICE_H
+#ifndef ACTORS_PROCESS_NOTICE_H
+#define ACTORS_PROCESS_NOTICE_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,6 +22,9 @@
 #define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
 #define NOTICE_SILENT "troupe: silent"
+/* What follows: the process, and its incarnation; to write and to read. */
+#define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
+#define NOTICE_SILENT_READ " process %" SCNu32 " incarnation %" SCNu32
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
 /* Is it that notice, alone or with more words? */
