@@ -10,6 +10,7 @@ say() { printf '%s\n' "$*"; }
 die() { printf '%s\n' "$*" >&2; exit 1; }
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
+has_daemon() { has_command "$1" || [ -x "/usr/sbin/$1" ]; }
 has_library() { has_command pkg-config && pkg-config --exists "$1" 2>/dev/null; }
 has_header() { has_command c++ && printf '#include <%s>\n' "$1" | c++ -E -x c++ - >/dev/null 2>&1; }
 has_macros() { has_command aclocal && [ -f "$(aclocal --print-ac-dir)/$1" ]; }
@@ -40,7 +41,11 @@ mandoc               has_command mandoc
 openssl              has_command openssl"
 
 # What the tests of ./check outside run.
-needed_outside="$needed_to_check"
+needed_outside="$needed_to_check
+openssh-server       has_daemon sshd
+openssh-client       has_command ssh
+rsync                has_command rsync
+util-linux           has_command nsenter"
 
 # Prints the packages of a list whose things are not there.
 missing_of() {

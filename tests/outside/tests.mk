@@ -1,4 +1,6 @@
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
-outside_shell_tests = tests/outside/slow_loris.sh
+outside_shell_tests = \
+    tests/outside/slow_loris.sh \
+    tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests)
+EXTRA_DIST += $(outside_shell_tests) tests/outside/hosts.sh
