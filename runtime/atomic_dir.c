@@ -1,12 +1,16 @@
+#include "config.h" /* O_DIRECTORY */
+
 #include "runtime/atomic_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Names that a killed process of the same number may have left behind: nobody leaves more. */
+/* Names that killed processes of the same number may have left behind where nothing can be locked:
+ * nobody leaves more. */
 #define TRIES_MAX 1000
 
 /* ".NAME.KIND-PID-N" beside path, or NULL. */
@@ -26,16 +30,112 @@ static char *name_aside(const char *path, const char *kind, int number)
     return aside;
 }
 
+struct dead_writers {
+    struct files *files;
+    const char *folder;
+    const char *prefix; /* ".NAME.tmp-" */
+};
+
+/* Is it PREFIX, a number, "-" and a number? */
+static bool is_aside(const char *prefix, const char *name)
+{
+    static const char DIGITS[] = "0123456789";
+    size_t at = strlen(prefix);
+    if (strncmp(name, prefix, at) != 0)
+        return false;
+    size_t first = strspn(name + at, DIGITS);
+    at += first;
+    size_t second = name[at] == '-' ? strspn(name + at + 1, DIGITS) : 0;
+    return first > 0 && second > 0 && name[at + 1 + second] == '\0';
+}
+
+/* What a living writer holds is locked. What is in doubt stays. */
+static int remove_dead(void *arg, const char *name)
+{
+    const struct dead_writers *dead = arg;
+    struct files *files = dead->files;
+    struct file_facts facts;
+    char *path = is_aside(dead->prefix, name) ? files_join(dead->folder, name) : NULL;
+    if (path != NULL && files->stat(files, path, &facts) == 0 &&
+        (facts.is_folder || facts.is_regular)) {
+        /* Some file systems lock only what is open for writing. */
+        int flags = (facts.is_folder ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_NONBLOCK;
+        int fd = files->open(files, path, flags, 0);
+        if (fd >= 0 && files->lock(files, fd) == 0)
+            files_remove_tree(files, path, NULL);
+        if (fd >= 0)
+            files->close(files, fd);
+    }
+    free(path);
+    return 0;
+}
+
+/* What writers of this path left that were killed. What cannot be removed is of no matter to the one
+ * who writes now. */
+static int remove_dead_asides(struct files *files, const char *path, struct error *error)
+{
+    char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
+    bool known = folder != NULL && aside != NULL;
+    if (known && files->lock != NULL) {
+        char *slash = strrchr(aside, '/'), *prefix = slash != NULL ? slash + 1 : aside;
+        *strrchr(prefix, '-') = '\0'; /* its number */
+        strrchr(prefix, '-')[1] = '\0'; /* and its process */
+        const struct dead_writers dead = {files, folder, prefix};
+        (void)files->list(files, folder, remove_dead, (void *)(uintptr_t)&dead);
+    }
+    free(folder);
+    free(aside);
+    return known ? 0 : error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+}
+
+/* Whether what was made at that path is this process's: false where another writer took it for a
+ * dead one's before it was locked. */
+static bool lock_aside(struct files *files, const char *path, int fd)
+{
+    int rv = files->lock != NULL ? files->lock(files, fd) : 0;
+    return rv != -EWOULDBLOCK && (rv != 0 || files_exists(files, path));
+}
+
+/* A folder that was just made; *taken where another writer removes it. */
+static int lock_folder(struct atomic_dir *dir, bool *taken)
+{
+    *taken = false;
+    if (dir->files->lock == NULL)
+        return 0;
+    int fd = dir->files->open(dir->files, dir->path, O_RDONLY | O_DIRECTORY, 0);
+    *taken = fd == -ENOENT || (fd >= 0 && !lock_aside(dir->files, dir->path, fd));
+    if (fd >= 0 && *taken)
+        dir->files->close(dir->files, fd);
+    if (fd < 0 || *taken)
+        return *taken ? 0 : fd;
+    dir->locked = true;
+    dir->lock = fd;
+    return 0;
+}
+
+static void unlock_folder(struct atomic_dir *dir)
+{
+    if (dir->locked)
+        dir->files->close(dir->files, dir->lock);
+    dir->locked = false;
+}
+
 static int make_aside(struct atomic_dir *dir, struct error *error)
 {
+    int rv = remove_dead_asides(dir->files, dir->final_path, error);
+    if (rv != 0)
+        return rv;
     for (int i = 0; i < TRIES_MAX; i++) {
+        bool taken = true;
         dir->path = name_aside(dir->final_path, "tmp", i);
         if (dir->path == NULL)
             return error_set(error, TR_ENOMEM, "%s: no memory to make it", dir->final_path);
-        int rv = dir->files->mkdir(dir->files, dir->path, 0777);
+        rv = dir->files->mkdir(dir->files, dir->path, 0777);
         if (rv == 0)
+            rv = lock_folder(dir, &taken);
+        if (rv == 0 && !taken)
             return 0;
-        if (rv != -EEXIST) {
+        if (rv != 0 && rv != -EEXIST) {
             error_set_errno(error, -rv, "%s: cannot make the folder", dir->path);
             free(dir->path);
             dir->path = NULL;
@@ -123,42 +223,58 @@ void atomic_dir_abort(struct atomic_dir *dir)
 {
     if (dir->path != NULL)
         files_remove_tree(dir->files, dir->path, NULL);
+    unlock_folder(dir);
     free(dir->path);
     free(dir->final_path);
     dir->path = NULL;
     dir->final_path = NULL;
 }
 
+static int create_aside(struct file *file, struct files *files, const char *path,
+                        struct error *error)
+{
+    int rv = remove_dead_asides(files, path, error);
+    if (rv != 0)
+        return rv;
+    for (int i = 0; i < TRIES_MAX; i++) {
+        char *aside = name_aside(path, "tmp", i);
+        if (aside == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+        rv = file_create(file, files, aside, error);
+        bool mine = rv == 0 && lock_aside(files, aside, file->fd);
+        free(aside);
+        if (mine || (rv != 0 && rv != TR_EEXIST))
+            return rv;
+        file_close(file);
+    }
+    return error_set(error, TR_EEXIST, "%s: %d files .*.tmp-* are beside it; remove them", path,
+                     TRIES_MAX);
+}
+
 int files_write_atomic(struct files *files, const char *path, const void *data, size_t size,
                        struct error *error)
 {
     struct file file = {0};
-    char *aside = name_aside(path, "tmp", 0);
     char *parent = files_parent(path);
     int rv;
-    if (aside == NULL || parent == NULL) {
+    if (parent == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
-        goto out;
-    }
-    rv = files_remove_tree(files, aside, error);
-    if (rv != 0)
-        goto out;
-    rv = file_create(&file, files, aside, error);
+    else
+        rv = create_aside(&file, files, path, error);
     if (rv != 0)
         goto out;
     rv = file_append(&file, data, size, error);
     if (rv == 0)
         rv = file_sync(&file, error);
+    /* Closing it gives its lock up, and with that what is still aside. */
+    if (rv == 0)
+        rv = files_rename(files, file.path, path, error);
+    if (rv != 0)
+        files->unlink(files, file.path);
     file_close(&file);
     if (rv == 0)
-        rv = files_rename(files, aside, path, error);
-    if (rv != 0) {
-        files->unlink(files, aside);
-        goto out;
-    }
-    rv = files_sync_folder(files, parent, error);
+        rv = files_sync_folder(files, parent, error);
 out:
     free(parent);
-    free(aside);
     return rv;
 }

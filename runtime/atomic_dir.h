@@ -3,7 +3,8 @@
  *
  * It is written aside, as ".NAME.tmp-PID-N" beside its final place, synced file by file and
  * folder by folder, then renamed. Whoever is interrupted calls atomic_dir_abort and leaves
- * nothing visible; a process that is killed leaves a hidden folder that no reader looks at.
+ * nothing visible; a process that is killed leaves a hidden folder that no reader looks at, and that
+ * the next writer of the same NAME removes: writers lock what they write for as long as they live.
  *
  * Ownership: commit or abort ends it; abort after either is harmless. One thread at a time.
  */
@@ -19,6 +20,8 @@ struct atomic_dir {
     char *final_path;
     char *path; /* write here; NULL when ended */
     bool replace;
+    bool locked;
+    int lock; /* a descriptor of path, if locked */
 };
 
 /* Makes the folder aside. TR_EEXIST if the final path is taken, unless replace. */

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -54,6 +55,12 @@ static int posix_syncfs(struct files *self, int fd)
 {
     (void)self;
     return checked(syncfs(fd));
+}
+
+static int posix_lock(struct files *self, int fd)
+{
+    (void)self;
+    return checked(flock(fd, LOCK_EX | LOCK_NB));
 }
 
 static int posix_rename(struct files *self, const char *from, const char *to)
@@ -144,6 +151,7 @@ static struct files posix = {
     .pwrite = posix_pwrite,
     .fsync = posix_fsync,
     .syncfs = posix_syncfs,
+    .lock = posix_lock,
     .fstat = posix_fstat,
     .rename = posix_rename,
     .mkdir = posix_mkdir,

@@ -24,8 +24,10 @@ expect "a folder without a run is named" fails_with "config.json is missing"
 
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet
 expect "a run that is there is not overwritten" fails_with "$work/run holds a run already"
+touch "$work/run/.config.json.tmp-4194305-0" # as a kill at the start of a run leaves it
 troupe train "$graph" --run "$work/run" --epochs 1 --quiet --replace --model gcn --hidden 8
 expect "unless that is asked for" grep -q '"kind": "gcn"' "$work/run/config.json"
+expect "what a killed run left half written is gone" sh -c "! ls -A '$work/run' | grep tmp"
 
 refused() {
     what=$1
