@@ -58,7 +58,7 @@ int run_folder_create(struct run_folder *folder, struct files *files, const char
 
 uint64_t run_folder_mark(const struct run_folder *folder)
 {
-    return folder->metrics.size;
+    return folder->metrics.size + folder->pending_bytes;
 }
 
 /* A new file with those bytes takes the place of the old one, and stays open. */
@@ -78,12 +78,24 @@ static int replace_metrics(struct run_folder *folder, const char *text, size_t s
         rv = file_sync(&folder->metrics, error);
     if (rv == 0)
         rv = files_rename(folder->files, aside, folder->metrics_path, error);
+    if (rv != 0) { /* it is not the run's: the next try begins with what has the name */
+        file_close(&folder->metrics);
+        (void)files_remove_tree(folder->files, aside, NULL);
+    }
     free(aside);
     return rv;
 }
 
+static void forget_pending(struct run_folder *folder)
+{
+    free(folder->pending);
+    folder->pending = NULL;
+    folder->pending_bytes = 0;
+}
+
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error)
 {
+    forget_pending(folder); /* a mark is of a checkpoint, and those are made of what is on the disk */
     if (folder->metrics.path != NULL && folder->metrics.size == mark)
         return 0;
     char *text = NULL;
@@ -131,6 +143,7 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
 void run_folder_close(struct run_folder *folder)
 {
     file_close(&folder->metrics);
+    forget_pending(folder);
     free(folder->path);
     free(folder->config_path);
     free(folder->metrics_path);
@@ -149,17 +162,41 @@ int run_folder_write_config(struct run_folder *folder, json_t *config, struct er
     return rv;
 }
 
+/* Half of the lines may be written before the disk is full: the next try begins where this did. */
+static int flush(struct run_folder *folder, struct error *error)
+{
+    if (folder->pending_bytes == 0)
+        return 0;
+    int rv = file_append(&folder->metrics, folder->pending, folder->pending_bytes, error);
+    if (rv == 0)
+        forget_pending(folder);
+    return rv;
+}
+
 int run_folder_append(struct run_folder *folder, json_t *line, struct error *error)
 {
     char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
     json_decref(line);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
-    size_t length = strlen(text);
-    text[length] = '\n'; /* in place of the end, so that a line is one write */
-    int rv = file_append(&folder->metrics, text, length + 1, error);
+    size_t length = strlen(text), before = folder->pending_bytes;
+    char *pending = realloc(folder->pending, before + length + 1);
+    if (pending == NULL) {
+        free(text);
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
+    }
+    memcpy(pending + before, text, length);
+    pending[before + length] = '\n'; /* so that a line is one write */
+    folder->pending = pending;
+    folder->pending_bytes = before + length + 1;
     free(text);
-    return rv;
+    return flush(folder, error);
+}
+
+int run_folder_sync(struct run_folder *folder, struct error *error)
+{
+    int rv = flush(folder, error);
+    return rv == 0 ? file_sync(&folder->metrics, error) : rv;
 }
 
 static json_t *number(double value)

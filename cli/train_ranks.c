@@ -1,11 +1,11 @@
 #include "cli/train_ranks.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "api/internal.h"
+#include "model/model_file.h"
 #include "runtime/crew.h"
 
 /* How often the thread that waits for trainers looks whether it is asked to stop them. */
@@ -45,28 +45,26 @@ static int group_failed(struct train_rank *r, int code, struct error *error)
     return session_failed(r->all->job->session, code, error);
 }
 
-/* Who waits for others that take long (rank 0 evaluates) asks again: the dead are told by the
- * group. */
+/* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
+ * notifies it. */
 static int reduce(void *arg, float *values, size_t count, struct error *error)
 {
     struct train_rank *r = arg;
     int rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER);
-    while (rv == TR_ETIMEDOUT && !cancelled(r))
-        rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER);
     return rv == 0 ? 0 : group_failed(r, rv, error);
 }
 
+/* What the mark counts must be there when the checkpoint is. Without that this rank has no part, and
+ * says so: the others wait for it. */
 static int save(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
 {
     struct train_rank *r = arg;
-    /* What the mark counts must be there when the checkpoint is. */
-    int rv = r->rank == 0 ? file_sync(&r->all->folder->metrics, error) : 0;
-    if (rv != 0)
-        return rv;
-    rv = tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER);
+    int synced = r->rank == 0 ? run_folder_sync(r->all->folder, error) : 0;
+    int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER)
+                         : group_skip_save(r->group, steps, synced);
     if (rv == 0 && r->rank == 0)
         process_say_checkpoint(steps);
-    return rv == 0 ? 0 : group_failed(r, rv, error);
+    return rv == 0 || rv == synced ? rv : group_failed(r, rv, error);
 }
 
 static uint64_t mark(void *arg)
@@ -140,7 +138,8 @@ static int compare_kernels(struct train_rank *r, struct error *error)
 static int rewind_run(void *arg, uint64_t to, struct error *error)
 {
     struct train_rank *r = arg;
-    int rv = r->rank == 0 ? run_folder_rewind(r->all->folder, to, error) : 0;
+    const struct trainer_hooks *hooks = r->all->hooks;
+    int rv = r->rank == 0 ? hooks->rewind(hooks->arg, to, error) : 0;
     if (rv == 0 && r->all->world > 1)
         rv = compare_jobs(r, error);
     if (rv == 0 && r->all->world > 1 && r->all->reproducible)
@@ -173,13 +172,80 @@ static uint64_t now_ns(void *arg)
     return hooks->now_ns(hooks->arg);
 }
 
+static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->keep_best(hooks->arg, model, weights, error);
+}
+
+static int keep(void *arg, const struct trainer_result *result, struct error *error)
+{
+    const struct trainer_hooks *hooks = ((struct train_rank *)arg)->all->hooks;
+    return hooks->keep(hooks->arg, result, error);
+}
+
+static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
+                    struct error *error)
+{
+    struct train_ranks *all = ((struct train_rank *)arg)->all;
+    pthread_mutex_lock(&all->refusing);
+    all->hooks->refused(all->hooks->arg, operation, left_ns, given_up, error);
+    pthread_mutex_unlock(&all->refusing);
+}
+
+static bool wait_some(void *arg, uint64_t ns)
+{
+    for (uint64_t waited = 0; waited < ns && !cancelled(arg); waited += LOOK_NS)
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+    return !cancelled(arg);
+}
+
+static int restore(void *arg, const void **bytes, size_t *count, struct error *error)
+{
+    struct train_rank *r = arg;
+    struct tr_checkpoint checkpoint = {0};
+    int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint);
+    *bytes = checkpoint.bytes;
+    *count = checkpoint.count;
+    return rv == 0 ? 0 : group_failed(r, rv, error);
+}
+
+static int meet(void *arg, struct error *error)
+{
+    struct train_rank *r = arg;
+    int rv = r->group == NULL ? 0 : tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER);
+    return rv == 0 ? 0 : group_failed(r, rv, error);
+}
+
+/* The trainers here have done all that the job wants of them; the others may still need this
+ * process's servers and samplers. Rank 0 may have much to do before it comes, and has then written
+ * the job's result: that ends the job, whoever dies. */
+static int finish(void *arg, struct error *error)
+{
+    struct train_rank *r = arg;
+    int rv = r->rank == 0 ? group_complete(r->group) : group_finish(r->group, 0);
+    if (rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EROLLBACK)
+        return rv;
+    /* The actors may be gone before the answer is here. A signal in that time ends a process that
+     * has done its work. */
+    if (graph_wait_end(r->all->job->graph, 0) == 0 || cancel_asked(r->all->cancel))
+        return 0;
+    return group_failed(r, rv, error);
+}
+
 static struct trainer_hooks hooks_of(struct train_rank *r)
 {
     const struct train_ranks *all = r->all;
     struct trainer_hooks hooks = {.arg = r,
+                                  .restore = restore,
                                   /* All know of the evaluation, rank 0 does it. */
                                   .evaluate = all->hooks->evaluate == NULL ? NULL : evaluate,
+                                  .meet = meet,
+                                  .finish = all->finishes ? finish : NULL,
+                                  .refused = refused,
                                   .cancelled = cancelled,
+                                  .wait = wait_some,
+                                  .now_ns = now_ns,
                                   .rewind = rewind_run};
     if (all->world > 1)
         hooks.reduce = reduce;
@@ -190,22 +256,17 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
     if (r->rank == 0) {
         hooks.epoch_done = epoch_done;
         hooks.step_done = step_done;
-        hooks.now_ns = now_ns;
+        hooks.keep_best = keep_best;
+        hooks.keep = keep;
     }
     return hooks;
 }
 
-static int train_once(struct train_rank *r, struct error *error)
+static void train(struct train_rank *r)
 {
     const struct train_ranks *all = r->all;
     const struct run_config *config = all->job->config;
     const struct trainer_hooks hooks = hooks_of(r);
-    struct tr_checkpoint checkpoint = {0};
-    int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint);
-    if (rv != 0)
-        return group_failed(r, rv, error);
-    if (checkpoint.bytes == NULL)
-        model_reset(r->model);
     const struct trainer_plan plan = {
         .epochs = config->model.epochs,
         .patience = config->patience,
@@ -213,24 +274,15 @@ static int train_once(struct train_rank *r, struct error *error)
         .rank = r->rank,
         .world = all->world,
         .save_every = all->save_every,
+        .patience_ns = all->patience_ns,
+        .grouped = r->group != NULL,
         .job = all->job_hash,
-        .saved = checkpoint.bytes,
-        .saved_count = checkpoint.count,
     };
-    rv = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, error);
-    if (rv == 0 && r->group != NULL) {
-        rv = tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER);
-        rv = rv == 0 ? 0 : group_failed(r, rv, error);
-    }
-    return rv;
-}
-
-static void train(struct train_rank *r)
-{
-    do {
-        r->error = (struct error){0};
-        r->code = train_once(r, &r->error);
-    } while (r->code == TR_EROLLBACK && !cancelled(r));
+    r->code = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, &r->error);
+    /* One that was started again, or went back with its group, may find that rank 0 has ended the job
+     * without it. */
+    if (r->code == TR_ECLOSED && all->finishes && graph_wait_end(all->job->graph, 0) == 0)
+        r->code = 0;
     if (r->code != 0)
         atomic_store_explicit(&r->all->failed, true, memory_order_relaxed);
 }
@@ -267,6 +319,7 @@ static int open_rank(struct train_rank *r, struct error *error)
 int train_ranks_open(struct train_ranks *ranks, struct error *error)
 {
     atomic_init(&ranks->failed, false);
+    pthread_mutex_init(&ranks->refusing, NULL);
     ranks->stop = (struct cancel){.asked = is_over, .arg = ranks};
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
     if (ranks->ranks == NULL)
@@ -327,15 +380,15 @@ static int find_cause(const struct train_ranks *ranks, uint32_t count, struct er
     return rv;
 }
 
-/* Does the same on a thread for each trainer, which all wait for each other. */
-static int run_all(struct train_ranks *ranks, void *(*work)(void *arg), struct error *error)
+/* Trains on a thread for each trainer, which all wait for each other. */
+static int run_all(struct train_ranks *ranks, struct error *error)
 {
     uint32_t started = 0;
     int rv = 0;
     while (started < ranks->count && rv == 0) {
         struct train_rank *r = &ranks->ranks[started];
         atomic_store(&r->ended, false);
-        rv = pthread_create(&r->thread, NULL, work, r);
+        rv = pthread_create(&r->thread, NULL, run_thread, r);
         started += rv == 0;
     }
     if (rv != 0)
@@ -350,35 +403,13 @@ int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, st
 {
     int rv;
     if (ranks->grouped) {
-        rv = run_all(ranks, run_thread, error);
+        rv = run_all(ranks, error);
     } else {
         train(&ranks->ranks[0]);
         rv = find_cause(ranks, ranks->count, error);
     }
     *result = ranks->ranks[0].result;
     return rv;
-}
-
-/* Rank 0 may have much to do before it comes. */
-static void *finish_thread(void *arg)
-{
-    struct train_rank *r = arg;
-    r->error = (struct error){0};
-    do
-        r->code = r->rank == 0 ? group_complete(r->group) : group_finish(r->group, 0);
-    while (r->code == TR_ETIMEDOUT && !cancelled(r));
-    if (r->code != 0)
-        group_failed(r, r->code, &r->error);
-    atomic_store(&r->ended, true);
-    return NULL;
-}
-
-int train_ranks_finish(struct train_ranks *ranks, struct error *error)
-{
-    int rv = ranks->grouped ? run_all(ranks, finish_thread, error) : 0;
-    /* Rank 0 has ended the job: nobody is needed again, though another trainer died before. */
-    bool ended = rv == TR_EROLLBACK && ranks->first == 0 && ranks->ranks[0].code == 0;
-    return ended ? 0 : rv;
 }
 
 void train_ranks_close(struct train_ranks *ranks)

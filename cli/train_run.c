@@ -21,6 +21,8 @@
 #include "runtime/cancel.h"
 #include "runtime/log.h"
 
+/* Of a disk that takes nothing. */
+#define WARN_EVERY_NS UINT64_C(60000000000)
 /* How often it is looked whether a process that waits for the others is asked to stop. */
 #define END_LOOK_NS 100000000
 
@@ -45,6 +47,11 @@ struct training {
     struct trainer_result result;
     struct scores test_scores;
     bool tested;
+    bool model_kept;  /* RUNDIR has the best model so far */
+    bool any_kept;    /* or one of this run that is older */
+    bool lost;        /* what was trained could not be written */
+    uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
+    struct error unreported; /* the report could not be printed */
     uint32_t epoch;
 };
 
@@ -123,6 +130,68 @@ static int epoch_done(void *arg, const struct epoch_report *report, struct error
     return run_folder_append(&t->folder, run_epoch_to_json(report), error);
 }
 
+static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
+{
+    struct training *t = arg;
+    t->model_kept = false;
+    int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
+    t->model_kept = rv == 0;
+    t->any_kept = t->any_kept || rv == 0;
+    return rv;
+}
+
+/* What was found since that checkpoint is found again. */
+static int rewind_run(void *arg, uint64_t mark, struct error *error)
+{
+    struct training *t = arg;
+    t->model_kept = t->tested = false;
+    return run_folder_rewind(&t->folder, mark, error);
+}
+
+/* What the disk did not take for as long as it was waited for. */
+static void say_lost(struct training *t, enum training_operation operation, struct error *error)
+{
+    char why[ERROR_TEXT_MAX];
+    memcpy(why, error->text, sizeof why);
+    const char *lost = operation != TRAINING_KEEP ? "the run cannot go on"
+                       : t->model_kept ? "the last lines of metrics.jsonl are lost"
+                       : t->any_kept ? "the trained model is lost, but for an earlier best one"
+                                     : "the trained model is lost";
+    const char *remedy = t->checkpoints != NULL
+                             ? "; make room, and --resume goes on from the last checkpoint" : "";
+    error_set(error, error->code, "%s; it was tried again for %llu s (--disk-wait): %s%s", why,
+              (unsigned long long)t->values->disk_wait, lost, remedy);
+    t->lost = true;
+}
+
+/* Of each of the two at most a line a minute, however many ranks there are and however often they try. */
+static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
+                    struct error *error)
+{
+    struct training *t = arg;
+    bool gone_on = operation == TRAINING_SAVE || operation == TRAINING_KEEP_BEST ||
+                   operation == TRAINING_REPORT;
+    bool waits = operation == TRAINING_RESTORE || operation == TRAINING_REWIND ||
+                 operation == TRAINING_KEEP;
+    uint64_t now = now_ns(NULL);
+    if (given_up && waits)
+        say_lost(t, operation, error);
+    uint64_t *warned_ns = &t->warned_ns[gone_on];
+    if (given_up || (*warned_ns != 0 && now - *warned_ns < WARN_EVERY_NS))
+        return;
+    *warned_ns = now;
+    if (t->progress.terminal)
+        fputc('\n', stderr);
+    if (gone_on)
+        fprintf(stderr, "troupe train: %s; training goes on without %s\n", error->text,
+                operation == TRAINING_SAVE        ? "this checkpoint"
+                : operation == TRAINING_KEEP_BEST ? "the best model on the disk"
+                                                  : "these lines, which are written later");
+    else
+        fprintf(stderr, "troupe train: %s; it is tried again for %llu s\n", error->text,
+                (unsigned long long)(left_ns / UINT64_C(1000000000)));
+}
+
 static void dump(void *arg)
 {
     struct training *t = arg;
@@ -188,6 +257,69 @@ static int hash_job(struct training *t, uint64_t *hash, struct error *error)
     return 0;
 }
 
+static int test(struct training *t, struct error *error)
+{
+    if (t->config.evaluation == RUN_EVALUATE_NONE || t->tested)
+        return 0;
+    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
+                          &t->test_scores, error);
+    if (rv != 0)
+        return rv;
+    t->tested = true;
+    return run_folder_append(&t->folder,
+                             json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)),
+                             error);
+}
+
+static void report_scores(struct report *report, const struct training *t)
+{
+    enum model_metric metric = t->config.model.metric;
+    if (t->result.has_best) {
+        report_count(report, "best_epoch", "best epoch", t->result.best_epoch + 1);
+        report_real(report, "val", "validation", scores_value(&t->result.best, metric));
+    }
+    if (!t->tested)
+        return;
+    report_real(report, "test_accuracy", "test accuracy", t->test_scores.accuracy);
+    report_real(report, "test_macro_f1", "test macro-F1", t->test_scores.macro_f1);
+    if (isfinite(t->test_scores.roc_auc))
+        report_real(report, "test_roc_auc", "test ROC AUC", t->test_scores.roc_auc);
+}
+
+static int report_run(const struct training *t, struct error *error)
+{
+    struct report report;
+    report_init(&report, t->values->json);
+    report_count(&report, "epochs", "epochs", t->result.epochs_run);
+    report_real(&report, "train_loss", "training loss", t->result.last_train_loss);
+    report_scores(&report, t);
+    report_text(&report, "run", "run", t->folder.path);
+    return report_print(&report, error);
+}
+
+/* What rank 0 does with the trained model. The model first, for it is worth most; what is done is not
+ * done again when the disk refuses the rest. The launcher is notified before anybody is told of the
+ * end: it must know that the job is complete when the first process ends because of that. */
+static int keep(void *arg, const struct trainer_result *result, struct error *error)
+{
+    struct training *t = arg;
+    t->result = *result;
+    progress_end(&t->progress);
+    int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
+    t->model_kept = t->model_kept || rv == 0;
+    if (rv == 0)
+        rv = test(t, error);
+    if (rv == 0)
+        rv = run_folder_sync(&t->folder, error);
+    if (rv == 0) {
+        t->unreported = (struct error){0};
+        (void)report_run(t, &t->unreported);
+    }
+    if (rv == 0 && t->in_cluster)
+        process_say_complete();
+    return rv;
+}
+
 static int open_ranks(struct training *t, struct error *error)
 {
     t->hooks = (struct trainer_hooks){
@@ -195,6 +327,10 @@ static int open_ranks(struct training *t, struct error *error)
         .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
         .epoch_done = epoch_done,
         .step_done = step_done,
+        .rewind = rewind_run,
+        .keep_best = keep_best,
+        .keep = keep,
+        .refused = refused,
         .now_ns = now_ns,
     };
     t->ranks = (struct train_ranks){
@@ -206,7 +342,9 @@ static int open_ranks(struct training *t, struct error *error)
         .world = t->job.graph->plan->trainers,
         .grouped = t->in_cluster || t->values->trainers > 1 || t->checkpoints != NULL,
         .reproducible = t->values->reproducible,
+        .finishes = t->in_cluster,
         .save_every = t->save_every,
+        .patience_ns = t->values->disk_wait * UINT64_C(1000000000),
         .hooks = &t->hooks,
         .cancel = &t->cancel,
     };
@@ -295,46 +433,6 @@ static int train(struct training *t, struct error *error)
     return rv;
 }
 
-static int test(struct training *t, struct error *error)
-{
-    if (t->config.evaluation == RUN_EVALUATE_NONE)
-        return 0;
-    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
-                          &t->test_scores, error);
-    if (rv != 0)
-        return rv;
-    t->tested = true;
-    return run_folder_append(&t->folder,
-                             json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)),
-                             error);
-}
-
-static void report_scores(struct report *report, const struct training *t)
-{
-    enum model_metric metric = t->config.model.metric;
-    if (t->result.has_best) {
-        report_count(report, "best_epoch", "best epoch", t->result.best_epoch + 1);
-        report_real(report, "val", "validation", scores_value(&t->result.best, metric));
-    }
-    if (!t->tested)
-        return;
-    report_real(report, "test_accuracy", "test accuracy", t->test_scores.accuracy);
-    report_real(report, "test_macro_f1", "test macro-F1", t->test_scores.macro_f1);
-    if (isfinite(t->test_scores.roc_auc))
-        report_real(report, "test_roc_auc", "test ROC AUC", t->test_scores.roc_auc);
-}
-
-static int report_run(const struct training *t, struct error *error)
-{
-    struct report report;
-    report_init(&report, t->values->json);
-    report_count(&report, "epochs", "epochs", t->result.epochs_run);
-    report_real(&report, "train_loss", "training loss", t->result.last_train_loss);
-    report_scores(&report, t);
-    report_text(&report, "run", "run", t->folder.path);
-    return report_print(&report, error);
-}
-
 static int name_checkpoints(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     const char *given = t->values->checkpoints;
@@ -366,29 +464,10 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     return 0;
 }
 
-/* What rank 0's process does with the trained model. The launcher is notified before anybody is told
- * of the end: it must know that the job is complete when the first process ends because of that. */
-static int keep(struct training *t, struct error *error)
-{
-    int rv = test(t, error);
-    if (rv == 0 && t->folder.metrics.path != NULL)
-        rv = file_sync(&t->folder.metrics, error);
-    if (rv == 0)
-        rv = model_save(t->job.model, files_posix, t->folder.model_path, error);
-    if (rv == 0)
-        rv = report_run(t, error);
-    if (rv == 0 && t->in_cluster)
-        process_say_complete();
-    return rv;
-}
-
-/* The others may still need this process's servers and samplers. */
+/* Until every process of the job has been stopped, for they may still need this one. */
 static int wait_for_end(struct training *t, struct error *error)
 {
-    int rv = train_ranks_finish(&t->ranks, error);
-    /* The actors may be gone before the answer is here. */
-    if (rv != 0 && graph_wait_end(t->job.graph, 0) != 0)
-        return asked(t) ? 0 : rv;
+    int rv;
     do
         rv = graph_wait_end(t->job.graph, END_LOOK_NS);
     while (rv == TR_ETIMEDOUT && !asked(t));
@@ -399,15 +478,14 @@ static int wait_for_end(struct training *t, struct error *error)
 
 static int do_job(struct training *t, struct error *error)
 {
-    *error = (struct error){0};
     int rv = train(t, error);
-    if (rv == 0 && keeps_run(t))
-        rv = keep(t, error);
     if (rv == 0 && t->in_cluster)
         rv = wait_for_end(t, error);
-    /* A process that was started again may find that the job had ended without it. */
-    bool ended = rv == TR_ECLOSED && t->in_cluster && graph_wait_end(t->job.graph, 0) == 0;
-    return ended ? 0 : rv;
+    if (rv == 0 && t->unreported.code != 0) {
+        *error = t->unreported;
+        rv = error->code;
+    }
+    return rv;
 }
 
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
@@ -430,9 +508,7 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
     else if (rv == 0)
         rv = process_serve_metrics(&metrics, t->values->process.metrics, t->job.graph, error);
     if (rv == 0)
-        do
-            rv = do_job(t, error);
-        while (rv == TR_EROLLBACK && !asked(t));
+        rv = do_job(t, error);
     train_ranks_close(&t->ranks);
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
@@ -502,5 +578,9 @@ int train_run(const struct invocation *invocation, const void *values)
         return EXIT_DONE;
     if (t.in_cluster && t.taken) /* a launcher would start it again, to go on with another's run */
         return fail_usage(invocation, &error);
+    if (t.in_cluster && t.lost) { /* it was waited for already: another start would wait again */
+        fail(invocation, &error);
+        return EXIT_USAGE;
+    }
     return t.in_cluster ? process_fail(invocation, &error) : fail(invocation, &error);
 }

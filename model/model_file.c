@@ -7,6 +7,12 @@
 
 int model_save(struct model *model, struct files *files, const char *path, struct error *error)
 {
+    return model_save_weights(model, model_weights(model), files, path, error);
+}
+
+int model_save_weights(struct model *model, const float *weights, struct files *files,
+                       const char *path, struct error *error)
+{
     struct param_view views[PARAM_VIEWS_MAX];
     struct safetensor tensors[PARAM_VIEWS_MAX];
     size_t count = params_views(model_params(model), views);
@@ -15,7 +21,7 @@ int model_save(struct model *model, struct files *files, const char *path, struc
                                           .dtype = TR_F32,
                                           .ndim = views[i].ndim,
                                           .shape = { views[i].shape[0], views[i].shape[1] },
-                                          .data = model_weights(model) + views[i].offset };
+                                          .data = weights + views[i].offset };
     return safetensors_write(files, path, tensors, count, error);
 }
 

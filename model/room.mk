@@ -25,4 +25,5 @@ libtr_model_la_SOURCES = \
     model/sage.c model/sage.h \
     model/state.c model/state.h \
     model/tensor.c model/tensor.h \
-    model/trainer.c model/trainer.h
+    model/trainer.c model/trainer.h \
+    model/training_loop.c model/training_loop.h

@@ -7,6 +7,7 @@
 #include "model/labels.h"
 #include "model/state.h"
 #include "model/tensor.h"
+#include "runtime/files.h"
 
 /* A number of 64 bits travels through a sum of floats as digits of 16 bits: each is exact. */
 #define DIGITS 4u
@@ -18,7 +19,11 @@ struct trainer {
     const struct trainer_hooks *hooks;
     struct trainer_result *result;
     struct tensor best_weights;
-    struct trainer_position at;
+    struct training_loop loop;
+    struct trainer_position at; /* what a checkpoint keeps; the loop's numbers follow the loop */
+    struct loss_sum step_loss;  /* of the batch whose gradients are in the model */
+    struct epoch_report report; /* of the epoch under way */
+    uint64_t began_ns;
 };
 
 static uint32_t world_of(const struct trainer *trainer)
@@ -98,39 +103,49 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
     return rc;
 }
 
-static int one_step(struct trainer *trainer, const struct mini_batch *batch, double rate,
-                    struct error *error)
+/* Takes the next batch, and leaves its gradients in the model. */
+static int take_step(struct trainer *trainer, struct error *error)
 {
-    struct loss_sum loss;
-    int rc = model_step(trainer->model, batch, &loss, error);
+    struct batch_source *source = trainer->source;
+    const struct mini_batch *batch;
+    const struct trainer_hooks *hooks = trainer->hooks;
+    if (trainer->at.step > 0 && hooks->cancelled != NULL && hooks->cancelled(hooks->arg))
+        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
+                         trainer->at.epoch);
+    int rc = source->next(source, &batch, error);
     if (rc != 0)
         return rc;
-    if (!isfinite(loss.sum))
-        return error_set(error, TR_ERANGE,
-                         "training: the loss of epoch %u step %llu is not finite; use a smaller "
-                         "learning rate or scale the features",
-                         batch->epoch, (unsigned long long)batch->index);
+    rc = model_step(trainer->model, batch, &trainer->step_loss, error);
+    if (rc == 0 && !isfinite(trainer->step_loss.sum))
+        rc = error_set(error, TR_ERANGE,
+                       "training: the loss of epoch %u step %llu is not finite; use a smaller "
+                       "learning rate or scale the features",
+                       batch->epoch, (unsigned long long)batch->index);
+    source->release(source, batch);
+    return rc;
+}
+
+static int reduce(struct trainer *trainer, struct error *error)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
     size_t count;
     float *gradients = model_gradients(trainer->model, &count);
-    const struct trainer_hooks *hooks = trainer->hooks;
+    int rc = 0;
     if (hooks->reduce != NULL)
         rc = hooks->reduce(hooks->arg, gradients, count, error);
     if (rc < 0)
         return rc;
-    model_apply(trainer->model, rate);
-    trainer->at.loss.sum += loss.sum;
-    trainer->at.loss.labelled += loss.labelled;
-    trainer->at.step++;
-    trainer->at.steps++;
+    model_apply(trainer->model, trainer->report.rate);
+    trainer->at.loss.sum += trainer->step_loss.sum;
+    trainer->at.loss.labelled += trainer->step_loss.labelled;
+    if (hooks->step_done != NULL)
+        hooks->step_done(hooks->arg, trainer->at.epoch, trainer->at.step);
     return 0;
 }
 
-static int save_if_due(struct trainer *trainer, struct error *error)
+static int save(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
-    uint64_t every = trainer->plan->save_every;
-    if (every == 0 || hooks->save == NULL || trainer->at.steps % every != 0)
-        return 0;
     trainer->at.result = *trainer->result;
     trainer->at.mark = hooks->mark != NULL ? hooks->mark(hooks->arg) : 0;
     void *bytes;
@@ -144,69 +159,64 @@ static int save_if_due(struct trainer *trainer, struct error *error)
     return rc;
 }
 
-static int start_source(struct trainer *trainer, struct error *error)
-{
-    struct batch_source *source = trainer->source;
-    if (trainer->at.step == 0)
-        return source->start_epoch(source, trainer->at.epoch, error);
-    if (source->start_at == NULL)
-        return error_set(error, TR_EUNSUPPORTED, "training: these batches begin with an epoch");
-    return source->start_at(source, trainer->at.epoch, trainer->at.step, error);
-}
-
-static int run_steps(struct trainer *trainer, struct epoch_report *report, struct error *error)
+static uint64_t now(const struct trainer *trainer)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
-    int rc = start_source(trainer, error);
-    while (rc == 0) {
-        const struct mini_batch *batch;
-        rc = trainer->source->next(trainer->source, &batch, error);
-        if (rc != 0)
-            break;
-        rc = one_step(trainer, batch, report->rate, error);
-        trainer->source->release(trainer->source, batch);
-        if (rc == 0 && hooks->step_done != NULL)
-            hooks->step_done(hooks->arg, report->epoch, trainer->at.step - 1);
-        if (rc == 0)
-            rc = save_if_due(trainer, error);
-        if (rc == 0 && hooks->cancelled != NULL && hooks->cancelled(hooks->arg))
-            rc = error_set(error, TR_ECANCELED, "training: cancelled in epoch %u", report->epoch);
+    return hooks->now_ns == NULL ? 0 : hooks->now_ns(hooks->arg);
+}
+
+static int begin_epoch(struct trainer *trainer, struct error *error)
+{
+    struct batch_source *source = trainer->source;
+    uint32_t epoch = trainer->at.epoch;
+    double none = (double)NAN;
+    trainer->report = (struct epoch_report){
+        .epoch = epoch,
+        .rate = model_config_rate(model_configuration(trainer->model), epoch),
+        .scores = { 0, none, none, none, none },
+    };
+    trainer->began_ns = now(trainer);
+    if (trainer->at.step == 0) {
+        trainer->at.loss = (struct loss_sum){ 0 };
+        return source->start_epoch(source, epoch, error);
     }
-    struct loss_sum total = { 0 };
+    if (source->start_at == NULL)
+        return error_set(error, TR_EUNSUPPORTED, "training: these batches begin with an epoch");
+    return source->start_at(source, epoch, trainer->at.step, error);
+}
+
+static int sum_epoch(struct trainer *trainer, struct error *error)
+{
+    struct epoch_report *report = &trainer->report;
+    struct loss_sum total;
+    int rc = sum_losses(trainer, &total, error);
     report->steps = trainer->at.step;
-    rc = rc == TR_EEND ? sum_losses(trainer, &total, error) : rc;
     report->seeds = total.labelled;
     report->train_loss = total.labelled == 0 ? (double)NAN : total.sum / (double)total.labelled;
     return rc;
 }
 
-static bool is_due(const struct trainer_plan *plan, uint32_t epoch)
-{
-    uint32_t every = plan->evaluate_every == 0 ? 1 : plan->evaluate_every;
-    return epoch + 1 == plan->epochs || (epoch + 1) % every == 0;
-}
-
-static int evaluate(struct trainer *trainer, struct epoch_report *report, struct error *error)
+static int evaluate(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
-    struct trainer_result *result = trainer->result;
-    double none = (double)NAN;
-    report->scores = (struct scores){ 0, none, none, none, none };
-    if (hooks->evaluate == NULL || !is_due(trainer->plan, report->epoch))
+    if (trainer->plan->rank != 0)
         return 0;
-    int rc = trainer->plan->rank == 0
-                 ? hooks->evaluate(hooks->arg, trainer->model, &report->scores, error)
-                 : 0;
-    if (rc == 0)
-        rc = share_scores(trainer, &report->scores, error);
+    return hooks->evaluate(hooks->arg, trainer->model, &trainer->report.scores, error);
+}
+
+/* All trainers know the scores, so all keep the same best weights and stop together. */
+static int share(struct trainer *trainer, struct error *error)
+{
+    struct epoch_report *report = &trainer->report;
+    struct trainer_result *result = trainer->result;
+    int rc = share_scores(trainer, &report->scores, error);
     if (rc < 0)
         return rc;
     report->evaluated = true;
     report->best = !result->has_best ||
                    scores_better(&report->scores, &result->best,
                                  model_configuration(trainer->model)->metric);
-    trainer->at.evaluations_since_best =
-        report->best ? 0 : trainer->at.evaluations_since_best + 1;
+    training_loop_scored(&trainer->loop, report->best);
     if (!report->best)
         return 0;
     result->has_best = true;
@@ -217,47 +227,120 @@ static int evaluate(struct trainer *trainer, struct epoch_report *report, struct
     return 0;
 }
 
-static int run_epoch(struct trainer *trainer, struct error *error)
+static int report_epoch(struct trainer *trainer, struct error *error)
 {
     const struct trainer_hooks *hooks = trainer->hooks;
-    uint32_t epoch = trainer->at.epoch;
-    struct epoch_report report = {
-        .epoch = epoch, .rate = model_config_rate(model_configuration(trainer->model), epoch)
-    };
-    uint64_t start = hooks->now_ns == NULL ? 0 : hooks->now_ns(hooks->arg);
-    int rc = run_steps(trainer, &report, error);
-    if (rc == 0)
-        rc = evaluate(trainer, &report, error);
-    if (rc != 0)
-        return rc;
+    struct epoch_report *report = &trainer->report;
     if (hooks->now_ns != NULL)
-        report.seconds = (double)(hooks->now_ns(hooks->arg) - start) * 1e-9;
+        report->seconds = (double)(now(trainer) - trainer->began_ns) * 1e-9;
     trainer->result->epochs_run++;
-    trainer->result->last_train_loss = report.train_loss;
-    trainer->at.epoch++;
-    trainer->at.step = 0;
-    trainer->at.loss = (struct loss_sum){ 0 };
-    if (hooks->epoch_done != NULL)
-        rc = hooks->epoch_done(hooks->arg, &report, error);
-    return rc < 0 ? rc : 0;
+    trainer->result->last_train_loss = report->train_loss;
+    return hooks->epoch_done == NULL ? 0 : hooks->epoch_done(hooks->arg, report, error);
 }
 
 /* To the start, or to where the saved bytes were saved. */
-static int begin(struct trainer *trainer, struct error *error)
+static int restore(struct trainer *trainer, struct error *error)
 {
     const struct trainer_plan *plan = trainer->plan;
     const struct trainer_hooks *hooks = trainer->hooks;
-    int rc = tensor_resize(&trainer->best_weights, 1, model_params(trainer->model)->count);
+    const void *bytes = plan->saved;
+    size_t count = plan->saved_count;
+    int rc = 0;
+    if (hooks->restore != NULL)
+        rc = hooks->restore(hooks->arg, &bytes, &count, error);
     if (rc != 0)
-        return error_set(error, rc, "training: no memory for the best weights");
-    if (plan->saved != NULL)
-        rc = state_read(trainer->model, trainer->best_weights.data, &trainer->at, plan->job,
-                        plan->saved, plan->saved_count, error);
-    if (rc == 0 && plan->saved != NULL)
+        return rc;
+    *trainer->result = (struct trainer_result){ .last_train_loss = (double)NAN };
+    trainer->at = (struct trainer_position){ 0 };
+    if (bytes == NULL && hooks->restore != NULL)
+        model_reset(trainer->model);
+    if (bytes != NULL)
+        rc = state_read(trainer->model, trainer->best_weights.data, &trainer->at, plan->job, bytes,
+                        count, error);
+    if (rc != 0)
+        return rc;
+    if (bytes != NULL)
         *trainer->result = trainer->at.result;
-    if (rc == 0 && hooks->rewind != NULL)
-        rc = hooks->rewind(hooks->arg, trainer->at.mark, error);
-    return rc;
+    const struct trainer_position *at = &trainer->at;
+    const struct training_position position = {
+        .epoch = at->epoch, .evaluations_since_best = at->evaluations_since_best,
+        .step = at->step, .steps = at->steps, .has_best = trainer->result->has_best };
+    training_loop_restored(&trainer->loop, &position);
+    return 0;
+}
+
+/* The model has the weights of the best evaluation, or the last ones where there is none. */
+static void settle(struct trainer *trainer)
+{
+    trainer->result->stopped_early = trainer->loop.stopped_early;
+    if (trainer->result->has_best)
+        memcpy(model_weights(trainer->model), trainer->best_weights.data,
+               trainer->best_weights.cols * sizeof(float));
+}
+
+static int perform(struct trainer *trainer, struct error *error)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
+    switch (trainer->loop.operation) {
+    case TRAINING_RESTORE:
+        return restore(trainer, error);
+    case TRAINING_REWIND:
+        return hooks->rewind == NULL ? 0 : hooks->rewind(hooks->arg, trainer->at.mark, error);
+    case TRAINING_BEGIN:
+        return begin_epoch(trainer, error);
+    case TRAINING_STEP:
+        return take_step(trainer, error);
+    case TRAINING_REDUCE:
+        return reduce(trainer, error);
+    case TRAINING_SAVE:
+        return save(trainer, error);
+    case TRAINING_SUM:
+        return sum_epoch(trainer, error);
+    case TRAINING_EVALUATE:
+        return evaluate(trainer, error);
+    case TRAINING_SHARE:
+        return share(trainer, error);
+    case TRAINING_KEEP_BEST:
+        return hooks->keep_best(hooks->arg, trainer->model, trainer->best_weights.data, error);
+    case TRAINING_REPORT:
+        return report_epoch(trainer, error);
+    case TRAINING_MEET:
+        settle(trainer);
+        return hooks->meet == NULL ? 0 : hooks->meet(hooks->arg, error);
+    case TRAINING_KEEP:
+        return hooks->keep == NULL ? 0 : hooks->keep(hooks->arg, trainer->result, error);
+    default:
+        return hooks->finish(hooks->arg, error);
+    }
+}
+
+static uint64_t left_ns(const struct training_loop *loop, uint64_t now_ns)
+{
+    uint64_t since_ns = loop->refused_ns == 0 ? 0 : now_ns - loop->refused_ns;
+    return since_ns < loop->plan.patience_ns ? loop->plan.patience_ns - since_ns : 0;
+}
+
+/* Performs the operation, and goes to the next. */
+static void go_on(struct trainer *trainer, struct error *error)
+{
+    const struct trainer_hooks *hooks = trainer->hooks;
+    struct training_loop *loop = &trainer->loop;
+    enum training_operation operation = loop->operation;
+    int rc = 0;
+    *error = (struct error){ 0 };
+    if (loop->wait_ns != 0 && hooks->wait != NULL && !hooks->wait(hooks->arg, loop->wait_ns))
+        rc = error_set(error, TR_ECANCELED, "training: cancelled");
+    if (rc == 0)
+        rc = perform(trainer, error);
+    uint64_t now_ns = now(trainer);
+    training_loop_done(loop, rc, now_ns);
+    if (files_is_refusal(rc) && hooks->refused != NULL)
+        hooks->refused(hooks->arg, operation, left_ns(loop, now_ns),
+                       loop->operation == TRAINING_FAILED, error);
+    trainer->at.epoch = loop->at.epoch;
+    trainer->at.evaluations_since_best = loop->at.evaluations_since_best;
+    trainer->at.step = loop->at.step;
+    trainer->at.steps = loop->at.steps;
 }
 
 int trainer_run(struct model *model, struct batch_source *source, const struct trainer_plan *plan,
@@ -265,25 +348,34 @@ int trainer_run(struct model *model, struct batch_source *source, const struct t
                 struct error *error)
 {
     static const struct trainer_hooks none = { 0 };
+    struct error ignored;
+    error = error != NULL ? error : &ignored;
     *result = (struct trainer_result){ .last_train_loss = (double)NAN };
     struct trainer trainer = { .model = model,
                                .source = source,
                                .plan = plan,
                                .hooks = hooks == NULL ? &none : hooks,
                                .result = result };
-    int rc = begin(&trainer, error);
-    while (rc == 0 && trainer.at.epoch < plan->epochs) {
-        rc = run_epoch(&trainer, error);
-        if (plan->patience > 0 && trainer.at.evaluations_since_best >= plan->patience) {
-            result->stopped_early = true;
-            break;
-        }
-    }
-    if (rc == 0 && result->has_best)
-        memcpy(model_weights(model), trainer.best_weights.data,
-               trainer.best_weights.cols * sizeof(float));
+    hooks = trainer.hooks;
+    const struct training_loop_plan loop = {
+        .epochs = plan->epochs,
+        .patience = plan->patience,
+        .evaluate_every = plan->evaluate_every,
+        .save_every = hooks->save == NULL ? 0 : plan->save_every,
+        .patience_ns = plan->patience_ns,
+        .evaluates = hooks->evaluate != NULL,
+        .keeps = hooks->keep_best != NULL,
+        .grouped = plan->grouped,
+        .finishes = hooks->finish != NULL,
+    };
+    int rc = tensor_resize(&trainer.best_weights, 1, model_params(model)->count);
+    if (rc != 0)
+        return error_set(error, rc, "training: no memory for the best weights");
+    training_loop_init(&trainer.loop, &loop);
+    while (trainer.loop.operation != TRAINING_DONE && trainer.loop.operation != TRAINING_FAILED)
+        go_on(&trainer, error);
     tensor_fini(&trainer.best_weights);
-    return rc;
+    return trainer.loop.operation == TRAINING_DONE ? 0 : trainer.loop.code;
 }
 
 static int score_batch(struct model *model, const struct mini_batch *batch,

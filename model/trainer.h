@@ -1,10 +1,10 @@
 /*
- * The training loop: epochs of steps over somebody's batches, an evaluation after each, early
- * stopping, the best weights kept.
+ * The training loop (training_loop.h), performed with blocking calls: epochs of steps over
+ * somebody's batches, an evaluation after each, early stopping, the best weights kept.
  *
  * It knows nothing of where batches come from (struct batch_source), how evaluation is done,
  * what becomes of a report, or what time it is: all are hooks, so the same loop runs over
- * actors, in the simulator and in tests.
+ * actors and in tests.
  *
  * Ownership: everything is borrowed for the duration of trainer_run. Thread rules: hooks are
  * called on the calling thread.
@@ -14,6 +14,7 @@
 
 #include "model/metrics.h"
 #include "model/model.h"
+#include "model/training_loop.h"
 
 /* Embedded in whatever makes batches. */
 struct batch_source {
@@ -37,9 +38,21 @@ struct epoch_report {
     double seconds;       /* 0 without a clock */
 };
 
-/* Any hook may be NULL; a negative result of one ends the run with it. */
+struct trainer_result {
+    uint32_t epochs_run;
+    bool stopped_early;
+    bool has_best;
+    uint32_t best_epoch;
+    struct scores best;
+    double last_train_loss;
+};
+
+/* Any hook may be NULL. What a negative result of one means says training_loop.h. */
 struct trainer_hooks {
     void *arg;
+    /* The bytes that were saved last (NULL: none, all begins anew), until the next call of a hook.
+     * NULL: those of the plan. */
+    int (*restore)(void *arg, const void **bytes, size_t *count, struct error *error);
     int (*evaluate)(void *arg, struct model *model, struct scores *scores, struct error *error);
     int (*epoch_done)(void *arg, const struct epoch_report *report, struct error *error);
     /* Adds up values over trainers, in rank order, in place. NULL: there is one. */
@@ -51,7 +64,18 @@ struct trainer_hooks {
     uint64_t (*mark)(void *arg);
     int (*rewind)(void *arg, uint64_t mark, struct error *error);
     void (*step_done)(void *arg, uint32_t epoch, uint64_t step);
+    /* Writes the weights of the best evaluation so far. */
+    int (*keep_best)(void *arg, struct model *model, const float *weights, struct error *error);
+    int (*meet)(void *arg, struct error *error);
+    /* The model is what came of it. */
+    int (*keep)(void *arg, const struct trainer_result *result, struct error *error);
+    int (*finish)(void *arg, struct error *error);
+    /* A disk refused that operation: it is gone on without, or tried again for left_ns; or the run
+     * ends with it (given_up), then the hook may say in error what is lost. */
+    void (*refused)(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
+                    struct error *error);
     bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
+    bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);
 };
 
@@ -61,18 +85,11 @@ struct trainer_plan {
     uint32_t evaluate_every; /* epochs, 0 = 1; the last epoch is always evaluated */
     uint32_t rank, world;    /* of this trainer; world 0: 1. Rank 0 evaluates for all. */
     uint64_t save_every;     /* steps; 0: never */
+    uint64_t patience_ns;    /* with a disk that takes nothing; 0: none */
+    bool grouped;            /* goes back with its group, where the restore hook takes it */
     uint64_t job;            /* what the saved bytes belong to */
     const void *saved;       /* bytes to go on from; NULL: from the start */
     size_t saved_count;
-};
-
-struct trainer_result {
-    uint32_t epochs_run;
-    bool stopped_early;
-    bool has_best;
-    uint32_t best_epoch;
-    struct scores best;
-    double last_train_loss;
 };
 
 /* Trains; at the end the model has the weights of the best evaluation, or the last ones where

@@ -46,26 +46,126 @@ expect "nor by a job: it ends when restarts do not help" \
 expect "and names the file" complains 'troupe train: .*/checkpoints/10-2.tmp/part0.new: .*File too large'
 expect "nothing of it is left" all_gone
 
-# A disk that is full for a while: the job ends, what was committed is whole, and a new start goes on.
-# Two checkpoints of two pages each fit, and not a third.
+# Disks that take nothing for a while, real ones: training goes on without the checkpoints that they did not
+# take, waits where it cannot go on, and ends like a run that was not disturbed.
 page=$(getconf PAGESIZE)
-if mkdir "$work/kept" && mount -t tmpfs -o size=$((24 * page)) none "$work/kept" 2>/dev/null; then
+# small_disk FOLDER PAGES
+small_disk() { mkdir -p "$1" && mount -t tmpfs -o size=$(($2 * page)) none "$1" 2>/dev/null; }
+fill() { cat /dev/zero >"$1/ballast" 2>/dev/null; }
+empty() { rm -f "$1/ballast"; }
+# The system refuses it while a file is open to be written.
+lock() { within mount -o remount,ro "$1" 2>/dev/null; }
+unlock() { mount -o remount,rw "$1"; }
+# refuses FOLDER SECONDS TAKE GIVE: the disk takes nothing for that long
+refuses() {
+    $3 "$1"
+    sleep "$2"
+    $4 "$1"
+}
+is_warned() { grep -q "$1" "$work/err"; }
+warnings() { [ "$(grep -c 'goes on without\|is tried again' "$work/err")" -le "$1" ]; }
+all_whole() {
+    "$TROUPE" verify "$work/kept" --quiet >"$work/out.verify" 2>"$work/err.verify" &&
+        grep -q '^checkpoints  *[1-9]' "$work/out.verify"
+}
+if small_disk "$work/kept" 24; then
+    cluster "$role_hosts"
     sed -i 's/"folder": "checkpoints", "every": 10/"folder": "kept", "every": 2/' "$work/cluster.json"
-    rm -rf "$work/run"
-    head -c $((20 * page)) /dev/zero >"$work/kept/ballast"
-    # shellcheck disable=SC2086
-    troupe launch "$work/cluster.json" --run "$work/run" -- $learning
-    expect "a full disk ends a job" fails_with "process 3 (trainer) ended with exit code 1"
-    expect "with the file that did not fit" complains "$work/kept/.*No space left"
-    troupe verify "$work/kept" --quiet
-    expect "what was committed before is whole" says '^checkpoints  *[1-9]'
-    rm "$work/kept/ballast"
-    # shellcheck disable=SC2086
-    troupe launch "$work/cluster.json" --run "$work/run" -- $learning --resume
-    expect "with room it goes on" exited 0
-    expect "to the end of an undisturbed run" same_run one
+    epochs=250
+    learning="--epochs $epochs --hidden 16 --fanout 4,6 --batch-size 32 --quiet"
+    undisturbed many
+    # disturbed WHAT SECONDS TAKE GIVE
+    disturbed() {
+        begin
+        within has_lines 5
+        refuses "$work/kept" "$2" "$3" "$4"
+        finish_job
+        expect "$1 for $2 s does not end a job" exited 0
+        expect "which nobody would notice" same_run many
+        expect "but for a warning, at most once a minute" warnings 1
+        expect "that names the file" is_warned "troupe train: $work/kept/.*training goes on without this checkpoint"
+        expect "no process was started again" sh -c "! grep -q 'started again' '$work/err'"
+        expect "what is there is whole" all_whole
+        rm -rf "$work"/kept/*
+    }
+    disturbed "a full disk of checkpoints" 2 fill empty
+    disturbed "one that is read-only" 2 lock unlock
+    disturbed "a full disk of checkpoints" 20 fill empty
+    # The coordinator's host has no room while a trainer dies: it comes back when there is some.
+    begin
+    within has_lines 5
+    fill "$work/kept"
+    within pid_of 3 && kill -KILL "$pid"
+    sleep 3
+    empty "$work/kept"
+    finish_job
+    expect "a trainer that dies while the disk is full comes back" exited 0
+    expect "to the end of an undisturbed run" same_run many
+    rm -rf "$work"/kept/*
     umount "$work/kept"
+
+    # The folder of the run: the best model, the lines of metrics, the final model.
+    small_disk "$work/runs" 400 || exit 99
+    # start_run SECONDS OPTION...
+    start_run() {
+        rm -rf "$work/runs/run" "$work/err"
+        "$TROUPE" train "$work/g/toy.json" --run "$work/runs/run" --seed 3 --disk-wait "$1" $learning \
+            >"$work/out" 2>"$work/err" </dev/null &
+        child=$!
+    }
+    is_begun() { [ "$(cat "$work/runs/run/metrics.jsonl" 2>/dev/null | wc -l)" -ge 2 ]; }
+    end_run() {
+        wait "$child"
+        code=$?
+    }
+    like_many() {
+        losses "$work/many" >"$work/expected"
+        losses "$work/runs/run" >"$work/seen"
+        cmp -s "$work/expected" "$work/seen" &&
+            cmp -s "$work/many/model.safetensors" "$work/runs/run/model.safetensors"
+    }
+    # waited WHAT SECONDS TAKE GIVE: from the middle of the run to some time after its end
+    waited() {
+        start_run 600
+        within is_begun
+        $3 "$work/runs"
+        within is_warned "it is tried again for 600 s"
+        sleep "$2"
+        expect "$1 is waited for at the end" kill -0 $child
+        $4 "$work/runs"
+        end_run
+        expect "and after $2 s there is the whole run" exited 0
+        expect "with all its lines and its model" like_many
+        expect "and few warnings" warnings 2
+    }
+    waited "a full disk of the run" 2 fill empty
+    waited "a full disk of the run" 20 fill empty
+    start_run 3
+    within is_begun
+    fill "$work/runs"
+    end_run
+    expect "a disk that stays full ends the run after --disk-wait" fails_with \
+        "$work/runs/run/.*No space left.*tried again for 3 s (--disk-wait): .* lost"
+    expect "the best model so far is there" test -s "$work/runs/run/model.safetensors"
+    empty "$work/runs"
+
+    # The same in a job of several processes: it ends, and is not started again to wait again.
+    cluster "$role_hosts"
+    rm -rf "$work/run" && ln -s "$work/runs/run" "$work/run"
+    rm -rf "$work/runs/run" "$work/checkpoints" "$work/err"
+    "$TROUPE" launch "$work/cluster.json" --run "$work/runs/run" -- $learning --disk-wait 3 >"$work/out" \
+        2>"$work/err" </dev/null &
+    launcher=$!
+    within is_begun
+    fill "$work/runs"
+    finish_job
+    expect "nor does a job wait for ever" fails_with "tried again for 3 s (--disk-wait): .* lost"
+    expect "its trainer is not started again" sh -c "! grep -q 'started again' '$work/err'"
+    expect "nothing of it is left" all_gone
+    empty "$work/runs"
+    rm "$work/run"
+    umount "$work/runs"
 else
-    skip "a full disk" "this user may not mount a small one"
+    skip "disks that take nothing for a while" "this user may not mount small ones"
 fi
 finish

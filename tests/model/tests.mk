@@ -34,6 +34,11 @@ TESTS += tests/model/test_step
 tests_model_test_step_SOURCES = tests/model/test_step.c $(made_batch)
 tests_model_test_step_LDADD = $(model_test_libs)
 
+check_PROGRAMS += tests/model/test_training_loop
+TESTS += tests/model/test_training_loop
+tests_model_test_training_loop_SOURCES = tests/model/test_training_loop.c
+tests_model_test_training_loop_LDADD = $(model_test_libs)
+
 check_PROGRAMS += tests/model/test_trainer
 TESTS += tests/model/test_trainer
 tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(made_graph)

@@ -1,0 +1,179 @@
+#include "model/training_loop.h"
+
+#include "runtime/error.h"
+#include "runtime/files.h"
+
+void training_loop_init(struct training_loop *loop, const struct training_loop_plan *plan)
+{
+    *loop = (struct training_loop){ .plan = *plan, .operation = TRAINING_RESTORE };
+}
+
+void training_loop_restored(struct training_loop *loop, const struct training_position *at)
+{
+    loop->at = *at;
+    /* What is on the disk may be of an era that was rolled back. */
+    loop->best_unkept = at->has_best;
+    loop->stopped_early = false;
+}
+
+void training_loop_scored(struct training_loop *loop, bool best)
+{
+    loop->at.evaluations_since_best = best ? 0 : loop->at.evaluations_since_best + 1;
+    loop->at.has_best = loop->at.has_best || best;
+    loop->best_unkept = loop->best_unkept || best;
+}
+
+static bool is_evaluated(const struct training_loop *loop)
+{
+    uint32_t every = loop->plan.evaluate_every == 0 ? 1 : loop->plan.evaluate_every;
+    uint32_t done = loop->at.epoch + 1;
+    return loop->plan.evaluates && (done == loop->plan.epochs || done % every == 0);
+}
+
+static enum training_operation after_step(const struct training_loop *loop)
+{
+    uint64_t every = loop->plan.save_every;
+    return every != 0 && loop->at.steps % every == 0 ? TRAINING_SAVE : TRAINING_STEP;
+}
+
+static enum training_operation next_epoch(struct training_loop *loop)
+{
+    const struct training_loop_plan *plan = &loop->plan;
+    loop->stopped_early = plan->patience > 0 &&
+                          loop->at.evaluations_since_best >= plan->patience;
+    return loop->at.epoch < plan->epochs && !loop->stopped_early ? TRAINING_BEGIN : TRAINING_MEET;
+}
+
+static enum training_operation end_epoch(struct training_loop *loop)
+{
+    loop->at.epoch++;
+    loop->at.step = 0;
+    return next_epoch(loop);
+}
+
+/* What follows an operation that succeeded, or is gone on without. */
+static enum training_operation follow(struct training_loop *loop)
+{
+    const struct training_loop_plan *plan = &loop->plan;
+    switch (loop->operation) {
+    case TRAINING_RESTORE:
+        return TRAINING_REWIND;
+    case TRAINING_REWIND:
+        /* A step of its own checks the patience only after an epoch: none is over here. */
+        return loop->at.epoch < plan->epochs ? TRAINING_BEGIN : TRAINING_MEET;
+    case TRAINING_BEGIN:
+        return TRAINING_STEP;
+    case TRAINING_STEP:
+        return TRAINING_REDUCE;
+    case TRAINING_REDUCE:
+        loop->at.step++;
+        loop->at.steps++;
+        return after_step(loop);
+    case TRAINING_SAVE:
+        return TRAINING_STEP;
+    case TRAINING_SUM:
+        return is_evaluated(loop) ? TRAINING_EVALUATE : TRAINING_REPORT;
+    case TRAINING_EVALUATE:
+        return TRAINING_SHARE;
+    case TRAINING_SHARE:
+        /* Before the report: a reader that sees an epoch called the best finds its model. */
+        return plan->keeps && loop->best_unkept ? TRAINING_KEEP_BEST : TRAINING_REPORT;
+    case TRAINING_KEEP_BEST:
+        return TRAINING_REPORT;
+    case TRAINING_REPORT:
+        return end_epoch(loop);
+    case TRAINING_MEET:
+        return plan->keeps     ? TRAINING_KEEP
+               : plan->finishes ? TRAINING_FINISH
+                                : TRAINING_DONE;
+    case TRAINING_KEEP:
+        return plan->finishes ? TRAINING_FINISH : TRAINING_DONE;
+    default:
+        return TRAINING_DONE;
+    }
+}
+
+static void enter(struct training_loop *loop, enum training_operation operation)
+{
+    loop->operation = operation;
+    loop->refused_ns = 0;
+}
+
+static void fail(struct training_loop *loop, int code)
+{
+    loop->code = code;
+    enter(loop, TRAINING_FAILED);
+}
+
+static bool waits_for_others(const struct training_loop *loop)
+{
+    switch (loop->operation) {
+    case TRAINING_RESTORE:
+    case TRAINING_REWIND: /* trainers are compared */
+    case TRAINING_REDUCE:
+    case TRAINING_SAVE:
+    case TRAINING_SUM:
+    case TRAINING_SHARE:
+    case TRAINING_MEET:
+    case TRAINING_FINISH:
+        return loop->plan.grouped;
+    default:
+        return false;
+    }
+}
+
+/* A disk refused it: without, again, or the end. */
+static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
+{
+    switch (loop->operation) {
+    case TRAINING_SAVE:
+    case TRAINING_KEEP_BEST:
+    case TRAINING_REPORT:
+        enter(loop, follow(loop));
+        return;
+    case TRAINING_RESTORE:
+    case TRAINING_REWIND:
+    case TRAINING_KEEP:
+        loop->refused_ns = loop->refused_ns != 0 ? loop->refused_ns : now_ns;
+        if (now_ns - loop->refused_ns < loop->plan.patience_ns)
+            loop->wait_ns = TRAINING_AGAIN_NS;
+        else
+            fail(loop, code);
+        return;
+    default:
+        fail(loop, code);
+    }
+}
+
+void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
+{
+    loop->wait_ns = 0;
+    if (code == TR_EROLLBACK && loop->plan.grouped) {
+        enter(loop, TRAINING_RESTORE);
+    } else if (code == TR_ETIMEDOUT && waits_for_others(loop)) {
+        loop->wait_ns = 0; /* the wait was the call's */
+    } else if (code == TR_EEND && loop->operation == TRAINING_STEP) {
+        enter(loop, TRAINING_SUM);
+    } else if (files_is_refusal(code)) {
+        be_refused(loop, code, now_ns);
+    } else if (code < 0) {
+        fail(loop, code);
+    } else {
+        if (loop->operation == TRAINING_KEEP_BEST || loop->operation == TRAINING_KEEP)
+            loop->best_unkept = false;
+        enter(loop, follow(loop));
+    }
+}
+
+const char *training_operation_name(enum training_operation operation)
+{
+    static const char *const names[] = {
+        [TRAINING_RESTORE] = "restore", [TRAINING_REWIND] = "rewind", [TRAINING_BEGIN] = "begin",
+        [TRAINING_STEP] = "step", [TRAINING_REDUCE] = "reduce", [TRAINING_SAVE] = "save",
+        [TRAINING_SUM] = "sum", [TRAINING_EVALUATE] = "evaluate",
+        [TRAINING_SHARE] = "share", [TRAINING_KEEP_BEST] = "keep the best", [TRAINING_REPORT] = "report",
+        [TRAINING_MEET] = "meet", [TRAINING_KEEP] = "keep", [TRAINING_FINISH] = "finish",
+        [TRAINING_DONE] = "done", [TRAINING_FAILED] = "failed",
+    };
+    return names[operation];
+}
