@@ -86,6 +86,8 @@ libtr_runtime_la_SOURCES = \
     runtime/runtime_codec.cc runtime/runtime_codec.h \
     runtime/runtime_kinds.c runtime/runtime_kinds.h \
     runtime/secret.c \
+    runtime/sequenced.c \
+    runtime/sequenced.h \
     runtime/secret.h \
     runtime/security.c \
     runtime/security.h \

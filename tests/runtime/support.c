@@ -9,6 +9,8 @@ static const struct kind kinds_of_tests[] = {
       .head_bytes = sizeof(struct number), .body_bytes_max = 1 << 20 },
     { .id = KIND_URGENT, .name = "urgent", .lane = KIND_CONTROL, .class = KIND_ONCE,
       .head_bytes = sizeof(struct number) },
+    { .id = KIND_ORDER, .name = "order", .lane = KIND_DATA, .class = KIND_SEQUENCED,
+      .head_bytes = sizeof(struct number) },
     { .id = KIND_BULK, .name = "bulk", .lane = KIND_DATA, .class = KIND_ONCE,
       .head_bytes = sizeof(struct number), .body_bytes_max = 1 << 30 },
 };

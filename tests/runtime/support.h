@@ -16,7 +16,7 @@
 #include "runtime/env_sim.h"
 #include "runtime/node.h"
 
-enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK };
+enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK, KIND_ORDER };
 
 struct number {
     uint64_t value;

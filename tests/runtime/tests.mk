@@ -38,6 +38,11 @@ TESTS += tests/runtime/test_account
 tests_runtime_test_account_SOURCES = tests/runtime/test_account.c $(runtime_support)
 tests_runtime_test_account_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_sequenced
+TESTS += tests/runtime/test_sequenced
+tests_runtime_test_sequenced_SOURCES = tests/runtime/test_sequenced.c $(runtime_support)
+tests_runtime_test_sequenced_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_timer
 TESTS += tests/runtime/test_timer
 tests_runtime_test_timer_SOURCES = tests/runtime/test_timer.c $(runtime_support)
