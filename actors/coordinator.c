@@ -52,6 +52,8 @@ static int start(struct actor *self, const void *arg)
     if (state == NULL)
         return TR_ENOMEM;
     actor_set_state(self, state);
+    account_init(&state->account, "sequenced", COORDINATOR_CLIENTS_BYTES);
+    sequenced_init(&state->clients, &state->account, COORDINATOR_CLIENTS_MAX);
     state->options = arg;
     state->dones = calloc(state->options->trainers + UINT64_C(1), sizeof(struct message *));
     state->told = calloc(state->options->trainers + UINT64_C(1), 1);
@@ -66,12 +68,14 @@ static void fini(struct actor *self)
     if (state == NULL)
         return;
     keeper_calls_fini(&state->keeper_calls); /* they hold what is freed below */
-    coordinator_free_barriers(self, state);
-    coordinator_free_restores(self, state);
+    coordinator_free_barriers(state);
+    coordinator_free_restores(state);
     coordinator_free_saving(self, state);
     coordinator_free_members(state);
     coordinator_free_dones(self, state);
     free(state->told);
+    sequenced_fini(&state->clients, self);
+    account_fini(&state->account);
     free(state);
 }
 

@@ -33,8 +33,9 @@
 #define COORDINATOR_MEMBERS_MAX 65536u
 /* Barrier names in use: programs name a handful. */
 #define COORDINATOR_BARRIERS_MAX 1024u
-/* Finished instances of a name whose outcome is kept for repeats: a client has one open. */
-#define COORDINATOR_OUTCOMES_MAX 16u
+/* Clients of sequenced requests (sequenced.h): a rank asks for a few things, under some names. */
+#define COORDINATOR_CLIENTS_MAX (4 * COORDINATOR_MEMBERS_MAX)
+#define COORDINATOR_CLIENTS_BYTES ((size_t)64 << 20)
 
 struct files;
 struct plan;

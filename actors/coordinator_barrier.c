@@ -1,5 +1,6 @@
 /*
- * Barriers: all ranks, or a deadline; one outcome for all, and the same one for repeats.
+ * Barriers: all ranks, or a deadline; one outcome for all, and the same one for repeats, which the
+ * table of clients recognizes.
  *
  * A coordinator that was started again does not know how the barriers of its era ended. Each
  * reducer says what it knows when it joins (msg_join), and a deadline decides nothing before all of
@@ -28,12 +29,7 @@ struct barrier {
     struct timer timer;
     uint32_t count;
     uint32_t arrived;
-    struct message *requests[]; /* [count], NULL: not come */
-};
-
-struct outcome {
-    uint64_t sequence;
-    int status; /* 0 or TR_ETIMEDOUT */
+    bool came[]; /* [count] */
 };
 
 struct barrier_name {
@@ -42,39 +38,40 @@ struct barrier_name {
     uint32_t era; /* 0: of none */
     struct barrier *open;
     uint32_t num_open;
-    struct outcome outcomes[COORDINATOR_OUTCOMES_MAX]; /* a ring */
-    uint64_t num_outcomes;
-    uint64_t newest, passed; /* sequences: the last that ended, that all came to; 0: none */
+    bool any_ended, any_passed;
+    uint64_t newest, passed; /* sequences: the last that ended, that all came to */
 };
 
-static void answer(struct actor *self, struct message *request, int status)
+static struct sequenced_id id_of(const struct barrier_name *name, uint32_t rank, uint64_t sequence)
 {
-    const struct msg_barrier *head = message_head(request);
-    struct message *reply = status == 0 ? message_create(self, MSG_BARRIER_DONE) : NULL;
-    if (reply == NULL) {
-        actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
+    return (struct sequenced_id){ { MSG_BARRIER, rank, name->name }, name->era, sequence };
+}
+
+/* sequence: of the outcome; a failure without one that is kept has none. */
+static void answer(struct actor *self, const struct sequenced_id *id, uint64_t sequence, int status)
+{
+    struct coordinator *state = actor_state(self);
+    bool kept = status == 0 || sequence != id->sequence;
+    struct message *reply = kept ? message_create(self, MSG_BARRIER_DONE) : NULL;
+    if (reply != NULL) {
+        *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
+            .name = id->client.stream, .sequence = sequence, .era = id->era, .status = status };
+        sequenced_answer(&state->clients, self, id, reply);
         return;
     }
-    *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
-        .name = head->name, .sequence = head->sequence, .era = head->era };
-    actor_reply(self, request, reply);
+    struct message *request = sequenced_release(&state->clients, id);
+    if (request != NULL)
+        actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
 }
 
 /* What ended since the last that all came to has timed out. A rank that is behind is told up to
  * where, else others, who wait no longer than their deadline, would be ahead of it for ever. */
-static void answer_late(struct actor *self, struct message *request,
+static void answer_late(struct actor *self, const struct sequenced_id *id,
                         const struct barrier_name *name)
 {
-    const struct msg_barrier *head = message_head(request);
-    bool behind = head->sequence > name->passed && head->sequence < name->newest;
-    struct message *reply = behind ? message_create(self, MSG_BARRIER_DONE) : NULL;
-    if (reply == NULL) {
-        actor_refuse(self, request, TR_ETIMEDOUT);
-        return;
-    }
-    *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
-        .name = head->name, .sequence = name->newest, .era = head->era, .status = TR_ETIMEDOUT };
-    actor_reply(self, request, reply);
+    bool behind = (!name->any_passed || id->sequence > name->passed) &&
+                  id->sequence < name->newest;
+    answer(self, id, behind ? name->newest : id->sequence, TR_ETIMEDOUT);
 }
 
 static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
@@ -100,26 +97,32 @@ static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
     return 0;
 }
 
-/* Of one long over: all came to the last that was passed, so nobody asks for those before it; what
- * ended since then timed out. */
+static struct barrier *find_open(const struct barrier_name *name, uint64_t sequence)
+{
+    struct barrier *at = name->open;
+    while (at != NULL && at->sequence != sequence)
+        at = at->next;
+    return at;
+}
+
+/* Of one that is not open: all came to the last that was passed, so nobody asks for those before
+ * it; what ended since then timed out. False: it did not end yet. */
 static bool find_outcome(const struct barrier_name *name, uint64_t sequence, int *status)
 {
-    for (uint32_t i = 0; i < COORDINATOR_OUTCOMES_MAX && i < name->num_outcomes; i++)
-        if (name->outcomes[i].sequence == sequence) {
-            *status = name->outcomes[i].status;
-            return true;
-        }
-    *status = sequence == name->passed ? 0 : TR_ETIMEDOUT;
-    return sequence < name->newest;
+    *status = name->any_passed && sequence == name->passed ? 0 : TR_ETIMEDOUT;
+    return name->any_ended && sequence <= name->newest;
 }
 
 static void note_outcome(struct barrier_name *name, uint64_t sequence, int status)
 {
-    name->outcomes[name->num_outcomes++ % COORDINATOR_OUTCOMES_MAX] =
-        (struct outcome){ sequence, status };
-    name->newest = sequence > name->newest ? sequence : name->newest;
-    if (status == 0 && sequence > name->passed)
+    if (!name->any_ended || sequence > name->newest)
+        name->newest = sequence;
+    name->any_ended = true;
+    if (status != 0)
+        return;
+    if (!name->any_passed || sequence > name->passed)
         name->passed = sequence;
+    name->any_passed = true;
 }
 
 /* Ends an instance in one way for all who came. */
@@ -133,9 +136,11 @@ static void finish(struct actor *self, struct barrier *barrier, int status)
     name->num_open--;
     timer_stop(&barrier->timer);
     note_outcome(name, barrier->sequence, status);
-    for (uint32_t rank = 0; rank < barrier->count; rank++)
-        if (barrier->requests[rank] != NULL)
-            answer(self, barrier->requests[rank], status);
+    for (uint32_t rank = 0; rank < barrier->count; rank++) {
+        const struct sequenced_id id = id_of(name, rank, barrier->sequence);
+        if (barrier->came[rank])
+            answer(self, &id, barrier->sequence, status);
+    }
     free(barrier);
 }
 
@@ -160,15 +165,10 @@ static void expire(struct actor *self, void *arg)
 static int open_barrier(struct barrier_name *name, const struct msg_barrier *head,
                         struct barrier **out, struct error *error)
 {
-    for (struct barrier *at = name->open; at != NULL; at = at->next)
-        if (at->sequence == head->sequence) {
-            *out = at;
-            return 0;
-        }
     if (name->num_open >= OPEN_MAX)
         return error_set(error, TR_EFULL, "%u instances of a barrier are open; ranks are too far "
                          "apart", OPEN_MAX);
-    struct barrier *barrier = calloc(1, sizeof *barrier + head->count * sizeof(void *));
+    struct barrier *barrier = calloc(1, sizeof *barrier + head->count * sizeof(bool));
     if (barrier == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a barrier");
     barrier->name = name;
@@ -181,22 +181,41 @@ static int open_barrier(struct barrier_name *name, const struct msg_barrier *hea
     return 0;
 }
 
-/* A rank comes, perhaps again: who asked first is not waiting any more. */
-static void arrive(struct actor *self, struct barrier *barrier, struct message *request)
+/* A rank comes, perhaps again. */
+static void arrive(struct actor *self, struct barrier *barrier, uint32_t rank, uint64_t deadline_ns)
 {
-    const struct msg_barrier *head = message_head(request);
-    uint64_t deadline_ns = request->frame.deadline_ns;
-    if (barrier->requests[head->rank] != NULL)
-        actor_refuse(self, barrier->requests[head->rank], TR_ECANCELED);
-    else
-        barrier->arrived++;
-    barrier->requests[head->rank] = request;
+    barrier->arrived += !barrier->came[rank];
+    barrier->came[rank] = true;
     if (deadline_ns != 0 && (barrier->deadline_ns == 0 || deadline_ns < barrier->deadline_ns)) {
         barrier->deadline_ns = deadline_ns;
         timer_start(self, &barrier->timer, deadline_ns, expire, barrier);
     }
     if (barrier->arrived == barrier->count)
         finish(self, barrier, 0);
+}
+
+/* The request is the table's. */
+static int come(struct actor *self, struct barrier_name *name, const struct sequenced_id *id,
+                const struct message *request, struct error *error)
+{
+    const struct msg_barrier *head = (const void *)request->head;
+    struct barrier *barrier = find_open(name, head->sequence);
+    int status;
+    if (barrier == NULL && find_outcome(name, head->sequence, &status)) {
+        if (status == TR_ETIMEDOUT)
+            answer_late(self, id, name);
+        else
+            answer(self, id, head->sequence, status);
+        return 0;
+    }
+    int rv = barrier == NULL ? open_barrier(name, head, &barrier, error) : 0;
+    if (rv != 0)
+        return rv;
+    if (barrier->count != head->count)
+        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
+                         "barrier, others %" PRIu32, head->rank, head->count, barrier->count);
+    arrive(self, barrier, head->rank, request->frame.deadline_ns);
+    return 0;
 }
 
 int coordinator_barrier(struct actor *self, struct message *request, struct error *error)
@@ -212,23 +231,14 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     int rv = find_name(state, head->name, head->era, &name, error);
     if (rv != 0)
         return rv;
-    int status;
-    if (find_outcome(name, head->sequence, &status)) {
-        if (status == TR_ETIMEDOUT)
-            answer_late(self, request, name);
-        else
-            answer(self, request, status);
-        return 0;
-    }
-    struct barrier *barrier = NULL;
-    rv = open_barrier(name, head, &barrier, error);
+    const struct sequenced_id id = id_of(name, head->rank, head->sequence);
+    rv = sequenced_take(&state->clients, self, &id, request, error);
+    if (rv < 0 || rv == SEQUENCED_ANSWERED)
+        return rv < 0 ? rv : 0;
+    rv = come(self, name, &id, request, error);
     if (rv != 0)
-        return rv;
-    if (barrier->count != head->count)
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
-                         "barrier, others %" PRIu32, head->rank, head->count, barrier->count);
-    arrive(self, barrier, request);
-    return 0;
+        (void)sequenced_release(&state->clients, &id); /* the caller answers it */
+    return rv;
 }
 
 static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint64_t sequence,
@@ -237,16 +247,12 @@ static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint
     struct barrier_name *name;
     int known;
     int rv = find_name(actor_state(self), called, era, &name, error);
-    if (rv != 0 || find_outcome(name, sequence, &known))
-        return rv;
-    struct barrier *open = name->open;
-    while (open != NULL && open->sequence != sequence)
-        open = open->next;
+    struct barrier *open = rv == 0 ? find_open(name, sequence) : NULL;
     if (open != NULL)
         finish(self, open, status);
-    else
+    else if (rv == 0 && !find_outcome(name, sequence, &known))
         note_outcome(name, sequence, status);
-    return 0;
+    return rv;
 }
 
 int coordinator_learn_barriers(struct actor *self, const struct msg_join *head,
@@ -289,7 +295,7 @@ void coordinator_end_barriers(struct actor *self)
     }
 }
 
-void coordinator_free_barriers(struct actor *self, struct coordinator *state)
+void coordinator_free_barriers(struct coordinator *state)
 {
     while (state->barriers != NULL) {
         struct barrier_name *name = state->barriers;
@@ -297,8 +303,6 @@ void coordinator_free_barriers(struct actor *self, struct coordinator *state)
         while (name->open != NULL) {
             struct barrier *barrier = name->open;
             name->open = barrier->next;
-            for (uint32_t rank = 0; rank < barrier->count; rank++)
-                message_release(self, barrier->requests[rank]);
             free(barrier);
         }
         free_name(name);

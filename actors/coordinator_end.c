@@ -46,7 +46,7 @@ static bool is_any_unaware(const struct coordinator *state)
 {
     bool any = false;
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
-        bool anew = rank < state->world && state->restores[rank] != NULL;
+        bool anew = rank < state->world && state->restores[rank];
         any = any || (!anew && state->told[rank] == 0);
     }
     return any;

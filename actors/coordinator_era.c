@@ -42,6 +42,7 @@ static void end_era(struct actor *self)
     state->entered = false;
     coordinator_end_barriers(self);
     coordinator_end_saving(self);
+    sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
     coordinator_end_dones(self);
     tell_era(self, state);
 }
@@ -72,22 +73,27 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
     }
 }
 
-static void forget_restore(struct coordinator *state, uint32_t rank, struct message **request)
+/* Of no era, since it begins one: a rank has one request to be restored, which repeats join. */
+static struct sequenced_id id_of(uint32_t rank)
 {
-    *request = NULL;
-    if (rank >= state->world || state->restores[rank] == NULL)
-        return;
-    *request = state->restores[rank];
-    state->restores[rank] = NULL;
+    return (struct sequenced_id){ { MSG_RESTORE, rank, 0 }, 0, 0 };
+}
+
+/* The request of a rank that waits to be restored, or NULL; the caller answers it. */
+static struct message *release_restore(struct coordinator *state, uint32_t rank)
+{
+    const struct sequenced_id id = id_of(rank);
+    if (rank >= state->world || !state->restores[rank])
+        return NULL;
+    state->restores[rank] = false;
     state->num_restores--;
+    return sequenced_release(&state->clients, &id);
 }
 
 void coordinator_reducer_down(struct actor *self, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
-    struct message *request;
-    forget_restore(state, rank, &request);
-    message_release(self, request);
+    message_release(self, release_restore(state, rank));
     if (state->over)
         coordinator_note_told(self, rank);
     else if (state->entered && !state->stopping)
@@ -103,7 +109,7 @@ static int set_world(struct coordinator *state, uint32_t world, struct error *er
         return error_set(error, TR_EMISMATCH, "a trainer expects %" PRIu32 " trainers, the job has "
                          "%" PRIu32, world,
                          state->world != 0 ? state->world : state->options->trainers);
-    state->restores = calloc(world, sizeof(struct message *));
+    state->restores = calloc(world, sizeof *state->restores);
     if (state->restores == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for trainers");
     state->world = world;
@@ -160,8 +166,7 @@ static void fail_restores(struct actor *self, const struct error *error)
 {
     struct coordinator *state = actor_state(self);
     for (uint32_t rank = 0; rank < state->world; rank++) {
-        struct message *request;
-        forget_restore(state, rank, &request);
+        struct message *request = release_restore(state, rank);
         if (request != NULL)
             failed_reply(self, request, error);
     }
@@ -180,8 +185,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
                   damaged->text);
     for (uint32_t rank = 0; rank < state->world; rank++) {
-        struct message *request;
-        forget_restore(state, rank, &request);
+        struct message *request = release_restore(state, rank);
         if (request != NULL)
             answer_restore(self, request, rank, manifest);
     }
@@ -298,21 +302,19 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
         return rv;
     if (state->entered)
         end_era(self);
-    struct message *before;
-    forget_restore(state, rank, &before);
-    if (before != NULL)
-        actor_refuse(self, before, TR_ECANCELED);
-    state->restores[rank] = request;
-    state->num_restores++;
+    const struct sequenced_id id = id_of(rank);
+    rv = sequenced_take(&state->clients, self, &id, request, error);
+    if (rv < 0)
+        return rv;
+    state->num_restores += !state->restores[rank];
+    state->restores[rank] = true;
     coordinator_restore_all(self);
     return 0;
 }
 
-void coordinator_free_restores(struct actor *self, struct coordinator *state)
+void coordinator_free_restores(struct coordinator *state)
 {
     assert(state->choosing == NULL && state->search == NULL);
-    for (uint32_t rank = 0; rank < state->world; rank++)
-        message_release(self, state->restores[rank]);
     free(state->restores);
     free(state->checkpoints);
 }

@@ -84,13 +84,14 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct coordinator *state = actor_state(self);
     struct coordinator_member *member = arg;
-    (void)who;
     struct coordinator_member **at = find(state, member->role, member->rank);
     assert(*at == member);
     *at = member->next;
     state->num_members--;
     if (member->role == MSG_ROLE_REDUCER && reason != TR_ECANCELED)
         coordinator_reducer_down(self, member->rank);
+    if (reason != TR_ECANCELED)
+        sequenced_forget(&state->clients, self, who);
     bool was_here = is_here(self, member);
     free(member);
     if (state->stopping)

@@ -5,7 +5,8 @@
  * gets the same answer: there is this checkpoint, or there is none. A rank that asks again with the
  * number of a save that failed has missed the answer; a higher number is another try.
  *
- * The last checkpoint's record stays for repeats. A report of a step that this coordinator knows
+ * The table of clients recognizes repeats: what a rank reported first counts. The last checkpoint's
+ * record stays for those that it knows nothing of. A report of a step that this coordinator knows
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
  * others are told of it.
@@ -46,16 +47,13 @@ struct saving {
     struct error error;                  /* when ENDED: code 0 or why there is none */
     uint64_t sequence;                   /* of the ranks' saves */
     uint32_t reported;
-    bool *came;                 /* [world] */
-    struct message **requests;  /* [world], NULL: not waiting */
+    uint64_t *sequences;        /* [world]: of the ranks' reports; 0: has not reported */
 };
 
 static void destroy(struct actor *self, struct saving *saving)
 {
-    for (uint32_t rank = 0; rank < saving->manifest.world && saving->requests != NULL; rank++)
-        message_release(self, saving->requests[rank]);
-    free(saving->requests);
-    free(saving->came);
+    (void)self;
+    free(saving->sequences);
     free(saving->folder);
     free(saving->given);
     timer_stop(&saving->again);
@@ -64,25 +62,29 @@ static void destroy(struct actor *self, struct saving *saving)
     free(saving);
 }
 
+static struct sequenced_id id_of(uint32_t rank, uint32_t era, uint64_t sequence)
+{
+    return (struct sequenced_id){ { MSG_CHECKPOINT_PART, rank, 0 }, era, sequence };
+}
+
 static void answer(struct actor *self, struct saving *saving, uint32_t rank)
 {
-    struct message *request = saving->requests[rank], *reply = NULL;
-    saving->requests[rank] = NULL;
-    if (request == NULL)
-        return;
-    if (saving->error.code != 0) {
-        failed_reply(self, request, &saving->error);
-        return;
-    }
-    reply = message_create(self, MSG_CHECKPOINT_DONE);
+    struct sequenced *clients = &((struct coordinator *)actor_state(self))->clients;
+    const struct sequenced_id id = id_of(rank, saving->manifest.era, saving->sequences[rank]);
+    struct message *reply = saving->error.code == 0 ? message_create(self, MSG_CHECKPOINT_DONE)
+                                                    : NULL;
     if (reply == NULL) {
-        actor_refuse(self, request, TR_ENOMEM);
+        struct message *request = sequenced_release(clients, &id);
+        if (request != NULL && saving->error.code != 0)
+            failed_reply(self, request, &saving->error);
+        else if (request != NULL)
+            actor_refuse(self, request, TR_ENOMEM);
         return;
     }
     *(struct msg_checkpoint_done *)message_head(reply) =
         (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era,
                                       .sequence = saving->sequence };
-    actor_reply(self, request, reply);
+    sequenced_answer(clients, self, &id, reply);
 }
 
 static void end(struct actor *self, struct saving *saving)
@@ -239,16 +241,14 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     saving->sequence = head->sequence;
     saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
     saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
-    saving->came = calloc(head->world, sizeof *saving->came);
-    saving->requests = calloc(head->world, sizeof(struct message *));
+    saving->sequences = calloc(head->world, sizeof *saving->sequences);
     if (saving->folder != NULL && saving->given != NULL && saving->manifest.parts != NULL &&
-        saving->came != NULL && saving->requests != NULL)
+        saving->sequences != NULL)
         return saving;
     free(saving->folder);
     free(saving->given);
     free(saving->manifest.parts);
-    free(saving->came);
-    free(saving->requests);
+    free(saving->sequences);
     free(saving);
     return NULL;
 }
@@ -260,9 +260,10 @@ static int check(const struct coordinator *state, const struct msg_checkpoint_pa
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
     if (head->era == 0 || head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
-    if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world)
-        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " saves a part",
-                         head->rank, head->world);
+    if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world ||
+        head->sequence == 0)
+        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " saves a part, its "
+                         "save %" PRIu64, head->rank, head->world, head->sequence);
     const struct saving *saving = state->saving;
     bool same = saving != NULL && saving->manifest.step == head->step;
     if (saving != NULL && (saving->manifest.world != head->world ||
@@ -307,36 +308,45 @@ static void note_failure(struct saving *saving, const struct msg_checkpoint_part
               tr_strerror(status));
 }
 
+/* A rank's first report of this save. */
+static void report(struct actor *self, struct saving *saving,
+                   const struct msg_checkpoint_part *head)
+{
+    saving->reported += saving->sequences[head->rank] == 0;
+    saving->sequences[head->rank] = head->sequence;
+    if (saving->stage == ENDED) {
+        answer(self, saving, head->rank);
+        return;
+    }
+    /* Parts that a past life committed are as they are. */
+    if (saving->stage == LOOKING || saving->stage == GATHERING) {
+        saving->manifest.parts[head->rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
+        if (head->status < 0 && saving->error.code == 0)
+            note_failure(saving, head);
+    }
+    if (saving->stage == GATHERING && saving->reported == saving->manifest.world)
+        make_checkpoint(self, saving);
+}
+
 int coordinator_save_part(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
     const struct msg_checkpoint_part *head = message_head(request);
+    const struct sequenced_id id = id_of(head->rank, head->era, head->sequence);
     struct saving *saving;
     int rv = coordinator_keep_folder(state, request, head->keep, error);
     if (rv == 0)
         rv = check(state, head, error);
     if (rv == 0)
-        rv = find(self, head, &saving, error);
-    if (rv != 0)
-        return rv;
-    uint32_t rank = head->rank;
-    if (saving->requests[rank] != NULL)
-        actor_refuse(self, saving->requests[rank], TR_ECANCELED);
-    saving->requests[rank] = request;
-    if (saving->stage == ENDED) {
-        answer(self, saving, rank);
-        return 0;
-    }
-    if (saving->stage != COMMITTING && saving->stage != COPYING) { /* then they are as they are */
-        saving->manifest.parts[rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
-        if (head->status < 0 && saving->error.code == 0)
-            note_failure(saving, head);
-    }
-    saving->reported += !saving->came[rank];
-    saving->came[rank] = true;
-    if (saving->stage == GATHERING && saving->reported == saving->manifest.world)
-        make_checkpoint(self, saving);
-    return 0;
+        rv = sequenced_take(&state->clients, self, &id, request, error);
+    if (rv != SEQUENCED_NEW)
+        return rv < 0 ? rv : 0;
+    rv = find(self, head, &saving, error);
+    if (rv == 0)
+        report(self, saving, head);
+    else
+        (void)sequenced_release(&state->clients, &id); /* the caller answers it */
+    return rv;
 }
 
 /* What another rank was answered by the coordinator before this one: nobody has that checkpoint,
@@ -365,11 +375,6 @@ void coordinator_end_saving(struct actor *self)
     if (saving == NULL)
         return;
     state->saving = NULL;
-    for (uint32_t rank = 0; rank < saving->manifest.world; rank++) {
-        if (saving->requests[rank] != NULL)
-            actor_refuse(self, saving->requests[rank], TR_EROLLBACK);
-        saving->requests[rank] = NULL;
-    }
     saving->abandoned = saving->working;
     /* A copy's answer need not be waited for: here its manifest is. */
     state->num_abandoned += saving->abandoned && saving->stage != COPYING;

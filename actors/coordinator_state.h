@@ -9,8 +9,10 @@
 
 #include "actors/coordinator.h"
 #include "actors/keeper.h"
+#include "runtime/account.h"
 #include "runtime/call.h"
 #include "runtime/error.h"
+#include "runtime/sequenced.h"
 #include "runtime/timer.h"
 #include "schemas/messages.h"
 
@@ -32,6 +34,8 @@ struct coordinator {
     const struct coordinator_options *options;
     struct coordinator_member *members; /* by role, then rank */
     uint32_t num_members;
+    struct account account;   /* "sequenced" */
+    struct sequenced clients; /* of barriers, checkpoints' parts and restores */
     struct barrier_name *barriers;
     uint32_t num_barriers;
     struct message **dones;   /* [options->trainers]: that wait for the others; NULL: didn't come */
@@ -49,7 +53,7 @@ struct coordinator {
     struct timer tell_again;   /* of the era's beginning */
     bool entered;              /* some reducer was restored to the era */
     uint32_t world;            /* of those who wait to be restored; 0: nobody asked yet */
-    struct message **restores; /* [world], NULL: has not asked */
+    bool *restores;            /* [world]: asked, and waits */
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
@@ -105,9 +109,9 @@ bool coordinator_tell(struct actor *self, uint32_t role, uint32_t kind, const vo
                       size_t head_bytes);
 
 void coordinator_free_members(struct coordinator *state);
-void coordinator_free_barriers(struct actor *self, struct coordinator *state);
+void coordinator_free_barriers(struct coordinator *state);
 void coordinator_free_dones(struct actor *self, struct coordinator *state);
-void coordinator_free_restores(struct actor *self, struct coordinator *state);
+void coordinator_free_restores(struct coordinator *state);
 void coordinator_free_saving(struct actor *self, struct coordinator *state);
 
 /* Keeps the folder that is in the body of a request, which is one for all, and how many

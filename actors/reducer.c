@@ -129,6 +129,7 @@ void reducer_roll_back(struct actor *self, uint32_t era)
         return;
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
+    sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);
     if (r->operation.request != NULL && !reducer_is_completing(r) &&
         (r->operation.kind != MSG_GROUP_RESTORE || r->operation.outcome != NULL))
         withdraw(self, TR_EROLLBACK);
@@ -372,6 +373,8 @@ static int start(struct actor *self, const void *arg)
     if (r == NULL)
         return TR_ENOMEM;
     actor_set_state(self, r);
+    account_init(&r->account, "sequenced", REDUCER_CLIENTS_BYTES);
+    sequenced_init(&r->adders, &r->account, REDUCER_CLIENTS_MAX);
     r->options = arg;
     r->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
                                  .plan = r->options->plan, .root = r->options->root,
@@ -401,6 +404,8 @@ static void fini(struct actor *self)
     message_release(self, release_operation(self));
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);
+    sequenced_fini(&r->adders, self);
+    account_fini(&r->account);
     free(r->peers);
     free(r->folder);
     free(r);

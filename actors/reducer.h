@@ -32,6 +32,9 @@ struct standing;
 #define REDUCER_WINDOW 16u
 /* Values of one reduction: 4 GiB of them, what a message from the trainer may hold. */
 #define REDUCER_VALUES_MAX (UINT64_C(1) << 30)
+/* Ranks times pieces that one owner adds, twice over, and what knowing them takes. */
+#define REDUCER_CLIENTS_MAX (2 * (uint32_t)(REDUCER_VALUES_MAX / REDUCER_PIECE_MIN))
+#define REDUCER_CLIENTS_BYTES ((size_t)128 << 20)
 /* Pieces are not cut smaller than this: a message costs as much as adding some thousand values. */
 #define REDUCER_PIECE_MIN 4096u
 

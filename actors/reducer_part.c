@@ -51,7 +51,8 @@ static int write_part(struct job *job)
     return rv;
 }
 
-/* The crew was out of memory or the operation was cancelled: this rank asks again, or never does. */
+/* Else the crew was out of memory or the operation was cancelled: this rank asks again, or never
+ * does. */
 static bool is_of_disk(int status)
 {
     return status != 0 && status != TR_ENOMEM && status != TR_ECANCELED;

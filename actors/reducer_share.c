@@ -1,4 +1,10 @@
-/* Adding up: the pieces that this rank owns, in the order of ranks. */
+/*
+ * Adding up: the pieces that this rank owns, in the order of ranks.
+ *
+ * The table of clients holds the request of each rank for each piece, and recognizes repeats. The
+ * answer to all ranks is one, so the piece keeps it, not the table: until the reduction after the
+ * next begins, when no rank can ask for it any more.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,34 +12,43 @@
 #include "actors/reducer_state.h"
 
 struct piece {
-    struct buffer *sums;        /* of ranks before `next` */
-    uint32_t next;              /* rank; world: all were added */
-    struct message *requests[]; /* [world], NULL: not come, or answered */
+    struct buffer *sums; /* of ranks before `next` */
+    uint32_t next;       /* rank; world: all were added */
 };
 
 /* The pieces of one reduction that this rank owns. */
 struct share {
     uint64_t sequence;
     uint64_t total;
+    uint32_t era;
     uint32_t piece_values;
     uint32_t num_pieces; /* owned */
     struct piece *pieces[];
 };
 
-static void free_piece(struct actor *self, uint32_t world, struct piece *piece, int status)
+/* owned: number among the pieces of this rank. */
+static struct sequenced_id id_of(const struct reducer *r, const struct share *share,
+                                 uint32_t owned, uint32_t rank)
 {
-    for (uint32_t rank = 0; rank < world; rank++)
-        if (piece->requests[rank] != NULL)
-            actor_refuse(self, piece->requests[rank], status);
-    buffer_release(self, piece->sums);
-    free(piece);
+    uint64_t piece = (uint64_t)owned * r->options->world + r->options->rank;
+    return (struct sequenced_id){ { MSG_REDUCE, rank, piece }, share->era, share->sequence };
 }
 
-static void free_share(struct actor *self, uint32_t world, struct share *share, int status)
+static void free_share(struct actor *self, struct share *share, int status)
 {
-    for (uint32_t i = 0; share != NULL && i < share->num_pieces; i++)
-        if (share->pieces[i] != NULL)
-            free_piece(self, world, share->pieces[i], status);
+    struct reducer *r = actor_state(self);
+    for (uint32_t i = 0; share != NULL && i < share->num_pieces; i++) {
+        if (share->pieces[i] == NULL)
+            continue;
+        for (uint32_t rank = 0; rank < r->options->world; rank++) {
+            const struct sequenced_id id = id_of(r, share, i, rank);
+            struct message *request = sequenced_release(&r->adders, &id);
+            if (request != NULL)
+                actor_refuse(self, request, status);
+        }
+        buffer_release(self, share->pieces[i]->sums);
+        free(share->pieces[i]);
+    }
     free(share);
 }
 
@@ -43,7 +58,7 @@ void reducer_drop_shares(struct actor *self, int status)
     for (uint32_t i = 0; i < 2; i++) {
         struct share *share = r->shares[i];
         r->shares[i] = NULL;
-        free_share(self, r->options->world, share, status);
+        free_share(self, share, status);
     }
 }
 
@@ -84,7 +99,7 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
         return error_set(error, TR_ECANCELED, "that reduction is long over");
     if (*at != NULL && head->sequence > (*at)->sequence) {
         /* Who is at this one has the sums of the one before, so all had those before that. */
-        free_share(self, r->options->world, *at, TR_ECANCELED);
+        free_share(self, *at, TR_ECANCELED);
         *at = NULL;
     }
     if (*at == NULL) {
@@ -93,6 +108,7 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
         if (share == NULL)
             return TR_ENOMEM;
         share->sequence = head->sequence;
+        share->era = head->era;
         share->total = head->total;
         share->piece_values = head->piece_values;
         share->num_pieces = count;
@@ -105,13 +121,12 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
     return 0;
 }
 
-static int find_piece(struct actor *self, struct share *share, const struct msg_reduce *head,
-                      struct piece **out)
+static int open_piece(struct actor *self, struct share *share, const struct msg_reduce *head)
 {
     struct reducer *r = actor_state(self);
     struct piece **at = &share->pieces[head->piece / r->options->world];
     if (*at == NULL) {
-        struct piece *piece = calloc(1, sizeof *piece + r->options->world * sizeof(void *));
+        struct piece *piece = calloc(1, sizeof *piece);
         if (piece == NULL)
             return TR_ENOMEM;
         piece->sums = buffer_create(self, head->count * sizeof(float));
@@ -121,7 +136,6 @@ static int find_piece(struct actor *self, struct share *share, const struct msg_
         }
         *at = piece;
     }
-    *out = *at;
     return 0;
 }
 
@@ -146,10 +160,16 @@ static void add_values(float *sums, const float *values, size_t count)
 }
 
 /* Adds what has come, as far as ranks are there in their order. */
-static void advance(struct actor *self, uint32_t world, struct piece *piece)
+static void advance(struct actor *self, const struct share *share, uint32_t owned)
 {
-    while (piece->next < world && piece->requests[piece->next] != NULL) {
-        struct message *request = piece->requests[piece->next];
+    struct reducer *r = actor_state(self);
+    struct piece *piece = share->pieces[owned];
+    uint32_t world = r->options->world;
+    for (struct message *request; piece->next < world; piece->next++) {
+        const struct sequenced_id id = id_of(r, share, owned, piece->next);
+        request = sequenced_find(&r->adders, &id);
+        if (request == NULL)
+            return;
         uint32_t count = ((const struct msg_reduce *)message_head(request))->count;
         /* The first is taken as it is: adding it to zero would lose the sign of -0. */
         if (piece->next == 0)
@@ -157,13 +177,10 @@ static void advance(struct actor *self, uint32_t world, struct piece *piece)
         else
             add_values(piece->sums->data, message_body(request), count);
         buffer_release(self, message_body_detach(request));
-        piece->next++;
     }
-    if (piece->next < world)
-        return;
     for (uint32_t rank = 0; rank < world; rank++) {
-        struct message *request = piece->requests[rank];
-        piece->requests[rank] = NULL;
+        const struct sequenced_id id = id_of(r, share, owned, rank);
+        struct message *request = sequenced_release(&r->adders, &id);
         if (request != NULL)
             answer(self, request, piece);
     }
@@ -174,19 +191,18 @@ int reducer_add(struct actor *self, struct message *request, struct error *error
     struct reducer *r = actor_state(self);
     const struct msg_reduce *head = message_head(request);
     struct share *share = NULL;
-    struct piece *piece = NULL;
     int rv = check(r, head, error);
     if (rv == 0)
         rv = find_share(self, head, &share, error);
     if (rv == 0)
-        rv = find_piece(self, share, head, &piece);
+        rv = open_piece(self, share, head);
     if (rv != 0)
         return rv;
-    uint32_t rank = head->rank;
-    /* A repeat: who sent the first does not wait for it any more. */
-    if (piece->requests[rank] != NULL)
-        actor_refuse(self, piece->requests[rank], TR_ECANCELED);
-    piece->requests[rank] = request;
-    advance(self, r->options->world, piece);
+    uint32_t owned = head->piece / r->options->world;
+    const struct sequenced_id id = id_of(r, share, owned, head->rank);
+    rv = sequenced_take(&r->adders, self, &id, request, error);
+    if (rv < 0)
+        return rv;
+    advance(self, share, owned);
     return 0;
 }

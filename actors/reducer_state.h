@@ -12,6 +12,7 @@
 #include "runtime/call.h"
 #include "runtime/crew.h"
 #include "runtime/error.h"
+#include "runtime/sequenced.h"
 #include "runtime/timer.h"
 #include "schemas/messages.h"
 
@@ -109,6 +110,8 @@ struct reducer {
     char *folder; /* of checkpoints here; NULL: none are kept */
     struct keeper_calls keeper_calls; /* one at a time: what is asked of another host */
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
+    struct account account;  /* "sequenced" */
+    struct sequenced adders; /* requests that wait for sums: a client is a rank at a piece */
 };
 
 /* Ends the operation: with a reply of the reducer's, a status alone, or a message. */
