@@ -74,6 +74,8 @@ tests_fuzz_fuzz_safetensors_SOURCES = tests/fuzz/fuzz_safetensors.c $(fuzz_memor
 tests_fuzz_fuzz_safetensors_LDADD = $(fuzz_driver) $(model_libs)
 
 # Run by hand when an encoding changes.
+if HAVE_CMOCKA
 check_PROGRAMS += tests/fuzz/make_corpus
 tests_fuzz_make_corpus_SOURCES = tests/fuzz/make_corpus.c
 tests_fuzz_make_corpus_LDADD = libtr_cli.la $(cli_libs) $(test_libs)
+endif
