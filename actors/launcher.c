@@ -51,7 +51,7 @@ static void take_silence(struct launcher *launcher, uint32_t witness, const char
                          uint64_t now_ns)
 {
     uint32_t process, incarnation;
-    if (sscanf(line + strlen(NOTICE_SILENT), NOTICE_SILENT_READ, &process, &incarnation) == 2)
+    if (notice_silent(line, &process, &incarnation))
         launcher_policy_silent(&launcher->policy, witness, process, incarnation, now_ns);
 }
 
@@ -60,8 +60,7 @@ static void take_silence(struct launcher *launcher, uint32_t witness, const char
 static bool take_kernels(struct launcher *launcher, uint32_t process, const char *line,
                          struct launcher_kernels *differ)
 {
-    const char *kernels = line + strlen(NOTICE_KERNELS);
-    kernels += *kernels == ' ';
+    const char *kernels = notice_kernels(line);
     if (launcher->kernels == NULL || process == launcher->kernels_of) {
         free(launcher->kernels);
         launcher->kernels = strdup(kernels);

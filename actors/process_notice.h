@@ -22,9 +22,8 @@
 #define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
 #define NOTICE_CHECKPOINT "troupe: checkpoint"
 #define NOTICE_SILENT "troupe: silent"
-/* What follows: the process, and its incarnation; to write and to read. */
+/* What follows: the process, and its incarnation. */
 #define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
-#define NOTICE_SILENT_READ " process %" SCNu32 " incarnation %" SCNu32
 #define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
 
 /* Is it that notice, alone or with more words? */
@@ -32,6 +31,16 @@ static inline bool notice_is(const char *line, const char *notice)
 {
     size_t length = strlen(notice);
     return strncmp(line, notice, length) == 0 && (line[length] == ' ' || line[length] == '\0');
+}
+
+/* Of a line that is NOTICE_SILENT: which process it is of. False: it says no such numbers. */
+bool notice_silent(const char *line, uint32_t *process, uint32_t *incarnation);
+
+/* Of a line that is NOTICE_KERNELS: the record. */
+static inline const char *notice_kernels(const char *line)
+{
+    const char *kernels = line + strlen(NOTICE_KERNELS);
+    return kernels + (*kernels == ' ');
 }
 
 #endif

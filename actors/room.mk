@@ -24,6 +24,7 @@ libtr_actors_la_SOURCES = \
     actors/owner.c actors/owner.h \
     actors/part_call.c actors/part_call.h \
     actors/presence.c actors/presence.h \
+    actors/process_notice.c \
     actors/process_notice.h \
     actors/room.c actors/room.h \
     actors/server.c actors/server.h actors/server_work.h \

@@ -8,6 +8,7 @@
 
 #include "actors/status.h"
 #include "cli/job_key.h"
+#include "cli/status_view.h"
 #include "partition/book_json.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
@@ -69,16 +70,14 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct asked *asked = arg;
     json_t *document = NULL;
     if (status == 0 && reply->frame.kind == MSG_STATUS_REPLY)
-        document = json_loadb(message_body(reply), reply->frame.body_bytes, 0, NULL);
+        document = status_view_parse(message_body(reply), reply->frame.body_bytes);
     message_release(self, reply);
     if (status == TR_ECANCELED)
         return; /* we end */
-    if (json_is_object(document)) {
+    if (document != NULL)
         note(self, asked, document);
-    } else {
-        json_decref(document);
+    else
         failed(self, asked);
-    }
 }
 
 static void ask_status(struct actor *self, struct asked *asked)

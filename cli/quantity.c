@@ -49,8 +49,10 @@ char *quantity_seconds(char *text, double seconds)
         snprintf(text, QUANTITY_TEXT_MAX, "%.*f s", seconds < 10 ? 2 : 1, seconds);
     else if (seconds < 3600)
         snprintf(text, QUANTITY_TEXT_MAX, "%d min %02d s", (int)seconds / 60, (int)seconds % 60);
-    else
-        snprintf(text, QUANTITY_TEXT_MAX, "%.0f h %02d min", (double)(int64_t)(seconds / 3600),
-                 (int)((int64_t)(seconds / 60) % 60));
+    else if (seconds < INT32_MAX)
+        snprintf(text, QUANTITY_TEXT_MAX, "%d h %02d min", (int)(seconds / 3600),
+                 (int)seconds / 60 % 60);
+    else /* 68 years, which only somebody else can have said, or no number at all */
+        snprintf(text, QUANTITY_TEXT_MAX, "%.3g h", seconds / 3600);
     return text;
 }

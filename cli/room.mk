@@ -40,7 +40,7 @@ libtr_cli_la_SOURCES = \
     cli/train.c cli/train.h cli/train_options.c cli/train_ranks.c cli/train_ranks.h \
     cli/train_run.c \
     cli/simulate.c \
-    cli/status.c \
+    cli/status.c cli/status_view.c cli/status_view.h \
     cli/verify.c \
     cli/wakeups.c cli/wakeups.h \
     cli/words.c cli/words.h \

@@ -10,12 +10,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "actors/standing.h"
 #include "cli/command.h"
 #include "cli/fail.h"
 #include "cli/guest.h"
 #include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/status_view.h"
 
 /* Until every process has answered or has been given up. */
 #define STATUS_WAIT_NS UINT64_C(10000000000)
@@ -42,52 +42,6 @@ static const struct option_spec STATUS_OPTIONS[] = {
 
 static const struct option_spec TOP_OPTIONS[] = {STATUS_ROWS, OPTION_ROW_END};
 
-/* What is shown of a process. */
-struct line {
-    const char *host, *roles; /* of the cluster and the document */
-    char planned[64];
-    bool up;
-    uint32_t incarnation, links_up, links;
-    uint64_t sent_bytes, received_bytes, queued_bytes, credit_bytes; /* of its links */
-    uint64_t mailbox_messages, mailbox_bytes, batch_bytes, made, taken, restarts;
-    double uptime_s, lag_ms;
-};
-
-static uint64_t count_of(json_t *object, const char *key)
-{
-    return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-/* What the processes know of the job. Trainers are at most a step apart; a process that has not
- * heard of an era yet knows nothing new. */
-static void add_standing(struct standing_now *job, json_t *document)
-{
-    json_t *checkpoint = json_object_get(document, "checkpoint");
-    const struct standing_now one = {
-        .era = (uint32_t)count_of(document, "era"),
-        .epoch = (uint32_t)count_of(document, "epoch"),
-        .epochs = (uint32_t)count_of(document, "epochs"),
-        .step = count_of(document, "step"),
-        .steps = count_of(document, "steps"),
-        .has_checkpoint = checkpoint != NULL,
-        .checkpoint = (uint64_t)json_integer_value(checkpoint),
-    };
-    if (one.era > job->era)
-        *job = (struct standing_now){.era = one.era, .epochs = job->epochs};
-    if (one.era < job->era)
-        return;
-    if (one.epoch > job->epoch || (one.epoch == job->epoch && one.step > job->step)) {
-        job->epoch = one.epoch;
-        job->step = one.step;
-        job->steps = one.steps;
-    }
-    job->epochs = one.epochs > job->epochs ? one.epochs : job->epochs;
-    if (one.has_checkpoint && (!job->has_checkpoint || one.checkpoint > job->checkpoint)) {
-        job->has_checkpoint = true;
-        job->checkpoint = one.checkpoint;
-    }
-}
-
 /* All that answered. */
 static struct standing_now look_at_job(struct guest *guest)
 {
@@ -96,7 +50,7 @@ static struct standing_now look_at_job(struct guest *guest)
         struct guest_seen seen;
         guest_look(guest, p, &seen);
         if (seen.document != NULL)
-            add_standing(&job, seen.document);
+            status_view_add_job(&job, seen.document);
         json_decref(seen.document);
     }
     return job;
@@ -113,56 +67,7 @@ static void report_job(struct report *report, const struct standing_now *job)
         report_count(report, "checkpoint", "last checkpoint, at step", job->checkpoint);
 }
 
-static void add_links(struct line *line, json_t *links)
-{
-    size_t i;
-    json_t *link;
-    json_array_foreach(links, i, link) {
-        const char *state = json_string_value(json_object_get(link, "state"));
-        uint64_t credit = count_of(link, "credit_bytes");
-        bool up = state != NULL && strcmp(state, "up") == 0;
-        line->links++;
-        line->links_up += up;
-        line->sent_bytes += count_of(link, "bytes_sent");
-        line->received_bytes += count_of(link, "bytes_received");
-        line->queued_bytes += count_of(link, "queued_bytes");
-        if (up && (line->links_up == 1 || credit < line->credit_bytes))
-            line->credit_bytes = credit; /* the least of all is the one that holds up */
-    }
-}
-
-static void add_mailboxes(struct line *line, json_t *actors)
-{
-    size_t i;
-    json_t *actor;
-    json_array_foreach(actors, i, actor) {
-        line->mailbox_messages += count_of(actor, "messages");
-        line->mailbox_bytes += count_of(actor, "bytes");
-    }
-}
-
-static void fill_line(const struct cluster_plan *plan, uint32_t process,
-                      const struct guest_seen *seen, struct line *line)
-{
-    json_t *document = seen->document;
-    *line = (struct line){.host = plan->cluster->hosts[plan->processes[process].host].name};
-    cluster_roles_text(plan->processes[process].roles, line->planned, sizeof line->planned);
-    line->roles = line->planned;
-    if (document == NULL)
-        return;
-    line->up = true;
-    line->incarnation = (uint32_t)count_of(document, "incarnation");
-    line->uptime_s = json_number_value(json_object_get(document, "uptime_seconds"));
-    line->lag_ms = (double)seen->round_trip_ns / 1e6;
-    line->made = count_of(document, "batches_made");
-    line->taken = count_of(document, "batches_taken");
-    line->batch_bytes = count_of(document, "batch_bytes");
-    line->restarts = count_of(json_object_get(document, "counters"), "restarts");
-    add_links(line, json_object_get(document, "links"));
-    add_mailboxes(line, json_object_get(document, "actors"));
-}
-
-static void report_line(struct report *report, uint32_t process, const struct line *line)
+static void report_line(struct report *report, uint32_t process, const struct status_view *line)
 {
     report_row(report, "processes");
     report_count(report, "process", "process", process);
@@ -194,9 +99,9 @@ static int report_all(struct guest *guest, bool json, uint32_t *down, struct err
     report_job(&report, &job);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
         struct guest_seen seen;
-        struct line line;
+        struct status_view line;
         guest_look(guest, p, &seen);
-        fill_line(plan, p, &seen, &line);
+        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
         report_line(&report, p, &line);
         *down += !line.up;
         json_decref(seen.document);
@@ -240,7 +145,7 @@ static double rate(uint64_t now, uint64_t before, double seconds)
     return now >= before && seconds > 0 ? (double)(now - before) / seconds : 0;
 }
 
-static void draw_line(uint32_t process, const struct line *line, struct rates *before,
+static void draw_line(uint32_t process, const struct status_view *line, struct rates *before,
                       uint64_t at_ns, const char *end)
 {
     if (!line->up) {
@@ -283,9 +188,9 @@ static int draw(struct guest *guest, struct rates *rates, bool terminal, struct 
            "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
         struct guest_seen seen;
-        struct line line;
+        struct status_view line;
         guest_look(guest, p, &seen);
-        fill_line(plan, p, &seen, &line);
+        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
         draw_line(p, &line, &rates[p], seen.at_ns, end);
         json_decref(seen.document);
     }

@@ -37,21 +37,16 @@ static int read_all(const char *path, BIO *bio, STACK_OF(X509) *certificates, st
     return 0;
 }
 
-int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struct error *error)
+int pem_parse_certificates(const char *path, const void *text, size_t size,
+                           STACK_OF(X509) **certificates, struct error *error)
 {
     *certificates = NULL;
-    char *text = NULL;
-    size_t size = 0;
-    int rc = files_read_all(files_posix, path, SECRET_FILE_BYTES_MAX, &text, &size, error);
-    if (rc < 0)
-        return rc;
     ERR_clear_error();
     STACK_OF(X509) *made = sk_X509_new_null();
     BIO *bio = BIO_new_mem_buf(text, (int)size);
-    rc = made == NULL || bio == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
-                                     : read_all(path, bio, made, error);
+    int rc = made == NULL || bio == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
+                                         : read_all(path, bio, made, error);
     BIO_free(bio);
-    free(text);
     if (rc < 0)
         sk_X509_pop_free(made, X509_free);
     else
@@ -59,15 +54,14 @@ int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struc
     return rc;
 }
 
-int pem_read_key(const char *path, EVP_PKEY **key, struct error *error)
+int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **key,
+                  struct error *error)
 {
-    *key = NULL;
-    struct secret text;
-    int rc = secret_read(path, &text, error);
-    if (rc < 0)
-        return rc;
     bool asked = false;
-    BIO *bio = BIO_new_mem_buf(text.bytes, (int)text.size);
+    int rc = 0;
+    *key = NULL;
+    ERR_clear_error();
+    BIO *bio = BIO_new_mem_buf(text, (int)size);
     if (bio == NULL)
         rc = error_set(error, TR_ENOMEM, "%s: no memory", path);
     else if ((*key = PEM_read_bio_PrivateKey(bio, NULL, refuse_passphrase, &asked)) == NULL)
@@ -77,7 +71,29 @@ int pem_read_key(const char *path, EVP_PKEY **key, struct error *error)
                              : "%s: holds no private key in PEM (-----BEGIN PRIVATE KEY-----)",
                        path);
     BIO_free(bio);
-    secret_wipe(&text);
     ERR_clear_error();
+    return rc;
+}
+
+int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *certificates = NULL;
+    int rc = files_read_all(files_posix, path, SECRET_FILE_BYTES_MAX, &text, &size, error);
+    if (rc == 0)
+        rc = pem_parse_certificates(path, text, size, certificates, error);
+    free(text);
+    return rc;
+}
+
+int pem_read_key(const char *path, EVP_PKEY **key, struct error *error)
+{
+    struct secret text;
+    *key = NULL;
+    int rc = secret_read(path, &text, error);
+    if (rc == 0)
+        rc = pem_parse_key(path, text.bytes, text.size, key, error);
+    secret_wipe(&text);
     return rc;
 }

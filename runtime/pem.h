@@ -15,6 +15,12 @@
 /* A chain that is longer than this would not fit into a handshake. */
 #define PEM_CERTIFICATES_MAX 16
 
+/* The same of a text that lies in memory; path is for the sentences. */
+int pem_parse_certificates(const char *path, const void *text, size_t size,
+                           STACK_OF(X509) **certificates, struct error *error);
+int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **key,
+                  struct error *error);
+
 /* All certificates of the file, at least one. TR_EFORMAT, TR_ENOENT, TR_ETOOBIG. */
 int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struct error *error);
 

@@ -126,11 +126,9 @@ static bool decode_base64(struct secret *text)
     return valid;
 }
 
-int secret_read_key(const char *path, struct secret *key, struct error *error)
+int secret_decode_key(const char *path, struct secret *key, struct error *error)
 {
-    int rc = secret_read(path, key, error);
-    if (rc < 0)
-        return rc;
+    int rc = 0;
     remove_blanks(key);
     bool valid = key->size <= 2 * SECRET_KEY_BYTES_MAX && (decode_hex(key) || decode_base64(key));
     if (!valid)
@@ -146,4 +144,10 @@ int secret_read_key(const char *path, struct secret *key, struct error *error)
     if (rc < 0)
         secret_wipe(key);
     return rc;
+}
+
+int secret_read_key(const char *path, struct secret *key, struct error *error)
+{
+    int rc = secret_read(path, key, error);
+    return rc < 0 ? rc : secret_decode_key(path, key, error);
 }

@@ -119,6 +119,8 @@ static void quantities_read_well(void **state)
     assert_string_equal(quantity_seconds(text, 1.234), "1.23 s");
     assert_string_equal(quantity_seconds(text, 125), "2 min 05 s");
     assert_string_equal(quantity_seconds(text, 7260), "2 h 01 min");
+    assert_string_equal(quantity_seconds(text, 2147483646), "596523 h 14 min");
+    assert_string_equal(quantity_seconds(text, 1e308), "2.78e+304 h");
 }
 
 int main(void)

@@ -8,9 +8,12 @@
 #include "actors/batch_flat.h"
 #include "actors/checkpoint_json.h"
 #include "cli/run_config.h"
+#include "model/model.h"
 #include "model/safetensors.h"
+#include "model/state.h"
 #include "partition/npy.h"
 #include "runtime/kind.h"
+#include "runtime/parallel.h"
 #include "runtime/runtime_codec.h"
 #include "runtime/runtime_kinds.h"
 #include "runtime/wire.h"
@@ -417,6 +420,83 @@ static void make_link(void)
     }
 }
 
+/* One array as a file of an input: after a line that names it, unless it is the first. */
+static void put_array(const char *scratch, FILE *file, const char *name, const char *descr,
+                      uint32_t ndim, const uint64_t *shape, const void *data)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/array.npy", scratch);
+    FAIL_IF(files_remove_tree(files_posix, path, NULL) != 0);
+    FAIL_IF(npy_write(files_posix, path, descr, ndim, shape, data, NULL) != 0);
+    if (name != NULL)
+        fprintf(file, "%s%s\n", MEMORY_FILES_MARK, name);
+    copy_file(path, file);
+}
+
+/* Partitions and trainers of as many nodes as the targets know of. */
+static void make_numbers(const char *scratch)
+{
+    static const int32_t parts[7] = { 0, 1, 2, 0, 1, 2, 0 };
+    static const int64_t wide[7] = { 2, 2, 1, 1, 0, 0, 0 };
+    static const int32_t trainers[9] = { 0, 1, 2, -1, 0, 1, 2, -1, -1 };
+    static const uint64_t nodes[1] = { 7 }, all[1] = { 9 };
+    FILE *file = open_input("assign", "npy-4");
+    fputc(1, file);
+    put_array(scratch, file, NULL, "<i4", 1, nodes, parts);
+    FAIL_IF(fclose(file) != 0);
+    file = open_input("assign", "npy-8");
+    fputc(1, file);
+    put_array(scratch, file, NULL, "<i8", 1, nodes, wide);
+    FAIL_IF(fclose(file) != 0);
+    put_input("assign", "text", "\0000\n1\n 2 \n0\r\n1\n2\n0", 18);
+    file = open_input("deal", "three");
+    put_array(scratch, file, NULL, "<i4", 1, all, trainers);
+    FAIL_IF(fclose(file) != 0);
+}
+
+/* A folder of arrays as other people leave them: edges, features, labels, splits. */
+static void make_folder(const char *scratch)
+{
+    static const int64_t edges[8] = { 0, 1, 2, 3, 1, 2, 3, 0 };
+    static const float feat[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const int64_t label[4] = { 0, 1, 1, 0 };
+    static const uint8_t mask[4] = { 1, 0, 1, 0 };
+    static const uint64_t pairs[2] = { 2, 4 }, rows[2] = { 4, 2 };
+    static const char meta[] = MEMORY_FILES_MARK "meta.json\n{\"num_nodes\": 4}";
+    for (int choice = 0; choice < 2; choice++) {
+        FILE *file = open_input("folder", choice == 0 ? "bare" : "whole");
+        put_array(scratch, file, NULL, "<i8", 2, pairs, edges);
+        if (choice == 1) {
+            put_array(scratch, file, "feat.npy", "<f4", 2, rows, feat);
+            put_array(scratch, file, "label.npy", "<i8", 1, rows, label);
+            put_array(scratch, file, "train_mask.npy", "|u1", 1, rows, mask);
+            FAIL_IF(fwrite(meta, 1, sizeof meta - 1, file) != sizeof meta - 1);
+        }
+        FAIL_IF(fclose(file) != 0);
+    }
+}
+
+/* Of the model that fuzz_state.c makes. */
+static void make_state(void)
+{
+    struct model_config config = model_config_default();
+    struct trainer_position at = { .epoch = 3, .step = 5, .steps = 25, .mark = 100 };
+    const float best[64] = { 1, 2, 3 };
+    struct model *model;
+    config.layers = 1;
+    config.inputs = config.hidden = config.classes = 2;
+    FAIL_IF(model_create(&model, &config, parallel_serial, NULL) != 0);
+    for (int choice = 0; choice < 2; choice++) {
+        void *bytes;
+        size_t count;
+        at.result.has_best = choice == 1;
+        FAIL_IF(state_write(model, best, &at, 77, &bytes, &count) != 0);
+        put_input("state", choice == 1 ? "best" : "first", bytes, count);
+        free(bytes);
+    }
+    model_destroy(model);
+}
+
 static void make_checkpoint(void)
 {
     struct checkpoint_part parts[] = { { 10, 0xffffffff }, { 0, 1 } };
@@ -446,6 +526,9 @@ int main(int argc, char **argv)
     make_words();
     make_link();
     make_checkpoint();
+    make_numbers(scratch);
+    make_folder(scratch);
+    make_state();
     FAIL_IF(files_remove_tree(files_posix, scratch, NULL) != 0);
     return 0;
 }

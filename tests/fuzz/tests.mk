@@ -1,10 +1,12 @@
 # Fuzz targets. Each is a test of its corpus (replay.c); with configure --enable-fuzz, `make fuzz`
 # links each with libFuzzer too.
 fuzz_tests = \
-    tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint tests/fuzz/fuzz_chunked \
-    tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv tests/fuzz/fuzz_edges \
+    tests/fuzz/fuzz_assign tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint \
+    tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv \
+    tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_folder \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
-    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition tests/fuzz/fuzz_safetensors
+    tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition \
+    tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status
 check_PROGRAMS += $(fuzz_tests)
 
 if FUZZ
@@ -26,6 +28,9 @@ fuzz_memory = tests/fuzz/fuzz.h tests/fuzz/memory_files.c tests/fuzz/memory_file
 fuzz_json = tests/fuzz/json_mutator.c tests/json_spots.c tests/json_spots.h
 fuzz_raw = $(fuzz_memory) tests/fuzz/raw_use.c tests/fuzz/raw_use.h
 
+tests_fuzz_fuzz_assign_SOURCES = tests/fuzz/fuzz_assign.c $(fuzz_memory)
+tests_fuzz_fuzz_assign_LDADD = $(fuzz_driver) $(partition_libs)
+
 tests_fuzz_fuzz_batch_SOURCES = tests/fuzz/fuzz_batch.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_batch_LDADD = $(fuzz_driver) $(actors_libs)
 
@@ -44,8 +49,17 @@ tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli.la $(cli_libs)
 tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(fuzz_memory)
 tests_fuzz_fuzz_csv_LDADD = $(fuzz_driver) $(partition_libs)
 
+tests_fuzz_fuzz_deal_SOURCES = tests/fuzz/fuzz_deal.c $(fuzz_memory)
+tests_fuzz_fuzz_deal_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_debian_SOURCES = tests/fuzz/fuzz_debian.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_debian_LDADD = $(fuzz_driver) $(partition_libs)
+
 tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
 tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_folder_SOURCES = tests/fuzz/fuzz_folder.c $(fuzz_raw)
+tests_fuzz_fuzz_folder_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_hello_SOURCES = tests/fuzz/fuzz_hello.c tests/fuzz/fuzz.h \
     tests/fuzz/memory_stream.c tests/fuzz/memory_stream.h
@@ -64,14 +78,26 @@ tests_fuzz_fuzz_metis_LDADD = $(fuzz_driver) $(partition_libs)
 tests_fuzz_fuzz_mtx_SOURCES = tests/fuzz/fuzz_mtx.c $(fuzz_raw)
 tests_fuzz_fuzz_mtx_LDADD = $(fuzz_driver) $(partition_libs)
 
+tests_fuzz_fuzz_notices_SOURCES = tests/fuzz/fuzz_notices.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_notices_LDADD = $(fuzz_driver) libtr_cli.la $(cli_libs)
+
 tests_fuzz_fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c $(fuzz_memory)
 tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_partition_SOURCES = tests/fuzz/fuzz_partition.c $(fuzz_memory) $(fuzz_json)
 tests_fuzz_fuzz_partition_LDADD = $(fuzz_driver) $(partition_libs)
 
+tests_fuzz_fuzz_pem_SOURCES = tests/fuzz/fuzz_pem.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_pem_LDADD = $(fuzz_driver) $(runtime_libs)
+
 tests_fuzz_fuzz_safetensors_SOURCES = tests/fuzz/fuzz_safetensors.c $(fuzz_memory)
 tests_fuzz_fuzz_safetensors_LDADD = $(fuzz_driver) $(model_libs)
+
+tests_fuzz_fuzz_state_SOURCES = tests/fuzz/fuzz_state.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_state_LDADD = $(fuzz_driver) $(model_libs)
+
+tests_fuzz_fuzz_status_SOURCES = tests/fuzz/fuzz_status.c tests/fuzz/fuzz.h $(fuzz_json)
+tests_fuzz_fuzz_status_LDADD = $(fuzz_driver) libtr_cli.la $(cli_libs)
 
 # Run by hand when an encoding changes.
 if HAVE_CMOCKA

@@ -1,0 +1,63 @@
+/* What apt-cache dumpavail prints: the archive that comes of it holds together. */
+#define _GNU_SOURCE /* fmemopen */
+#include <stdio.h>
+
+#include "partition/debian_archive.h"
+#include "tests/fuzz/fuzz.h"
+
+static void check_package(const struct archive *archive, uint32_t number)
+{
+    const struct package *package = &archive->packages[number];
+    assert(package->name < archive->names.count);
+    assert(archive->package_of[package->name] == number);
+    assert(package->section == NO_SECTION || package->section < archive->sections.count);
+    assert(package->description < archive->texts_size);
+    fuzz_touch(archive->texts + package->description,
+               strlen(archive->texts + package->description));
+}
+
+/* Interning gives each text one number. */
+static void check_names(struct names *names)
+{
+    for (uint32_t i = 0; i < names->count; i++) {
+        uint32_t again;
+        const char *text = names->text + names->starts[i];
+        assert(names->starts[i] < names->text_size);
+        assert(names_intern(names, text, strlen(text), &again) == 0 && again == i);
+    }
+}
+
+static void use(struct archive *archive)
+{
+    assert(archive->num_packages > 0);
+    for (uint32_t i = 0; i < archive->num_packages; i++)
+        check_package(archive, i);
+    for (size_t i = 0; i < archive->num_dependencies; i++) {
+        const struct dependency *dependency = &archive->dependencies[i];
+        assert(dependency->package < archive->num_packages);
+        assert(dependency->name < archive->names.count && dependency->kind < DEBIAN_KINDS);
+    }
+    for (uint32_t i = 0; i < archive->names.count; i++)
+        assert(archive->provider_of[i] == NO_PACKAGE ||
+               archive->provider_of[i] < archive->num_packages);
+    check_names(&archive->names);
+    check_names(&archive->sections);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct archive archive = { 0 };
+    struct error error = { 0 };
+    void *text = fuzz_block(data, size);
+    /* Of no bytes fmemopen makes no file. */
+    FILE *input = size > 0 ? fmemopen(text, size, "r") : fopen("/dev/null", "re");
+    assert(input != NULL);
+    int rv = archive_parse(&archive, input, "the archive", NULL, &error);
+    fuzz_check(rv, &error);
+    if (rv == 0)
+        use(&archive);
+    archive_fini(&archive);
+    fclose(input);
+    free(text);
+    return 0;
+}
