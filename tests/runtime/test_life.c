@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "runtime/actor_impl.h"
+#include "runtime/loop.h"
 #include "runtime/monitor.h"
+#include "runtime/node_impl.h"
 #include "runtime/supervisor.h"
 #include "runtime/timer.h"
 
@@ -253,6 +255,151 @@ static void nodes_are_apart(void **state)
     env_destroy(env);
 }
 
+/* Two actors on loops of their own, whose first calls have the same number, watch one actor. */
+struct watcher {
+    struct address target;
+    struct call_id id;
+    uint32_t downs;
+    bool leaves; /* it stops watching, a little later */
+    struct timer timer;
+};
+
+static void watched_went(struct actor *self, void *arg, struct address who, int reason)
+{
+    (void)self;
+    (void)who;
+    ((struct watcher *)arg)->downs += reason != TR_ECANCELED;
+}
+
+static void stop_watching(struct actor *self, void *arg)
+{
+    assert_int_equal(actor_demonitor(self, ((struct watcher *)arg)->id), 0);
+}
+
+static int watcher_start(struct actor *self, const void *arg)
+{
+    struct watcher *watcher = (void *)(uintptr_t)arg;
+    assert_int_equal(actor_monitor(self, watcher->target, watched_went, watcher, &watcher->id), 0);
+    if (watcher->leaves)
+        timer_start(self, &watcher->timer, actor_now_ns(self) + ENV_SECOND_NS, stop_watching,
+                    watcher);
+    return 0;
+}
+
+static const struct actor_ops watcher_ops = { "watcher", watcher_start, receive, NULL, NULL };
+
+static int ender_start(struct actor *self, const void *arg)
+{
+    return actor_stop(self, *(const struct address *)arg);
+}
+
+static const struct actor_ops ender_ops = { "ender", ender_start, receive, NULL, NULL };
+
+/* The one that stops watching leaves the other's watch alone, whichever began first. */
+static void a_watcher_that_leaves_takes_nobody_along(void **state)
+{
+    (void)state;
+    for (uint32_t leaver = 0; leaver < 2; leaver++) {
+        struct env *env = make_env(5);
+        struct node *node = support_sim_node(env, 1, 3);
+        struct actor_options ender = { .ops = &ender_ops, .loop = 2 };
+        struct actor_options watching = { .ops = &watcher_ops };
+        struct watcher watchers[2] = { 0 };
+        struct address target, address;
+        struct story story = { .text = "" };
+        struct plan plan = { .name = "x", .loop = 2, .restart = ACTOR_RESTART_NEVER,
+                             .story = &story };
+        target = spawn(node, &plan);
+        assert_int_equal(node_start(node), 0);
+        for (uint32_t i = 0; i < 2; i++) {
+            watchers[i] = (struct watcher){ .target = target, .leaves = i == leaver };
+            watching.arg = &watchers[i];
+            watching.loop = i;
+            assert_int_equal(node_spawn(node, &watching, &address), 0);
+            run_for(env, ENV_SECOND_NS / 10);
+        }
+        assert_int_equal(watchers[0].id.id, watchers[1].id.id);
+        run_for(env, 2 * ENV_SECOND_NS);
+        ender.arg = &target;
+        assert_int_equal(node_spawn(node, &ender, &address), 0);
+        run_for(env, ENV_SECOND_NS);
+        assert_int_equal(watchers[leaver].downs, 0);
+        assert_int_equal(watchers[1 - leaver].downs, 1);
+        support_sim_finish(env, node);
+        env_destroy(env);
+    }
+}
+
+/* Plays the way to node 2: each request comes back at once as an answer, of the incarnation that
+ * was asked or of the next one. */
+struct impostor {
+    uint32_t lives_later;
+    int status[2];
+};
+
+static int answer_for_others(void *arg, struct loop *loop, struct message *message)
+{
+    struct impostor *impostor = arg;
+    struct address from = message->frame.to;
+    assert_true(message->frame.flags & MESSAGE_REQUEST);
+    from.incarnation += impostor->lives_later++ == 0 ? 1 : 0;
+    message->frame.to = message->frame.from;
+    message->frame.from = from;
+    message->frame.flags = MESSAGE_REPLY;
+    message->frame.status = 0;
+    loop_deliver(loop, message);
+    return 0;
+}
+
+static void keep_first(struct actor *self, void *arg, int status, struct message *reply)
+{
+    message_release(self, reply);
+    ((struct impostor *)arg)->status[0] = status;
+}
+
+static void keep_second(struct actor *self, void *arg, int status, struct message *reply)
+{
+    message_release(self, reply);
+    ((struct impostor *)arg)->status[1] = status;
+}
+
+static int ask_twice(struct actor *self, const void *arg)
+{
+    static call_done *const done[] = { keep_first, keep_second };
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(actor_call(self, (struct address){ 2, 7, 1, 1 },
+                                    message_create(self, KIND_ASK),
+                                    actor_now_ns(self) + ENV_SECOND_NS, done[i],
+                                    (void *)(uintptr_t)arg, NULL), 0);
+    return 0;
+}
+
+static const struct actor_ops twice_ops = { "asker", ask_twice, receive, NULL, NULL };
+
+/* The next life of a node knows nothing of what was asked of this one. */
+static void only_the_life_that_was_asked_answers(void **state)
+{
+    (void)state;
+    struct env *env = make_env(6);
+    struct node *node = support_sim_node(env, 1, 1);
+    struct impostor impostor = { .status = { 1, 1 } };
+    struct actor_options options = { .ops = &twice_ops, .arg = &impostor };
+    struct address address;
+    struct node_counters counters;
+    node->forward = answer_for_others;
+    node->forward_arg = &impostor;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, 2 * ENV_SECOND_NS);
+    assert_int_equal(impostor.lives_later, 2);
+    assert_int_equal(impostor.status[0], TR_ETIMEDOUT);
+    assert_int_equal(impostor.status[1], 0);
+    node_counters(node, &counters);
+    assert_int_equal(counters.late_replies, 1);
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
 static void restarts_are_bounded_and_then_the_parent_fails(void **state)
 {
     (void)state;
@@ -388,6 +535,8 @@ int main(void)
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
         cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
         cmocka_unit_test(nodes_are_apart),
+        cmocka_unit_test(a_watcher_that_leaves_takes_nobody_along),
+        cmocka_unit_test(only_the_life_that_was_asked_answers),
         cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),
         cmocka_unit_test(a_dismissed_child_stays_away),
         cmocka_unit_test(one_for_all_restarts_the_siblings),

@@ -213,6 +213,158 @@ static void a_session_goes_on_only_as_it_was(void **state)
     cluster_close(&cluster);
 }
 
+/* Sends numbers to whoever asks for them. */
+#define NUMBERS 20u
+
+static int number_sender_receive(struct actor *self, struct message *message)
+{
+    struct address to = message->frame.from;
+    message_release(self, message);
+    for (uint64_t i = 0; i < NUMBERS; i++)
+        assert_int_equal(support_send(self, to, KIND_NUMBER, i), 0);
+    return 0;
+}
+
+static const struct actor_ops number_sender_ops = { "number sender", NULL, number_sender_receive,
+                                                    NULL, NULL };
+
+static void expect_number(struct raw_peer *peer, uint64_t value)
+{
+    struct frame frame;
+    struct number number;
+    assert_true(raw_receive(peer, &frame, &number, sizeof number));
+    assert_int_equal(frame.kind, KIND_NUMBER);
+    assert_int_equal(number.value, value);
+}
+
+/* What was released is said in no ACK before the connection breaks, but in the HELLO of the next
+ * one: the sender, whose window was full, goes on. */
+static void a_full_window_opens_again_when_the_session_resumes(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct raw_peer peer = { .cluster = &cluster, .node = 1, .incarnation = 1 };
+    struct wire_hello hello = raw_hello(1, 1);
+    uint64_t cost = sizeof(struct frame) + sizeof(struct number), fit = 12;
+    open_house(&cluster, 1);
+    struct address sender = cluster_spawn(&cluster, 0, &number_sender_ops, NULL, 0);
+    cluster_start(&cluster);
+    hello.window_bytes = fit * cost;
+    assert_int_equal(raw_greet(&cluster, &hello, &peer.fd, NULL), WIRE_WELCOME);
+    struct number number = { .value = 1 };
+    raw_send(&peer, WIRE_DATA,
+             (struct frame){ .to = sender, .kind = KIND_NUMBER, .flags = MESSAGE_DATA }, &number,
+             sizeof number);
+    for (uint64_t i = 0; i < fit; i++)
+        expect_number(&peer, i);
+    close(peer.fd);
+    hello.peer_incarnation = 1;
+    hello.received[WIRE_DATA] = fit;
+    hello.released_bytes = fit * cost;
+    assert_int_equal(raw_greet(&cluster, &hello, &peer.fd, NULL), WIRE_WELCOME);
+    for (uint64_t i = fit; i < NUMBERS; i++)
+        expect_number(&peer, i);
+    close(peer.fd);
+    cluster_close(&cluster);
+}
+
+/* Says that so many messages of each lane were received. */
+static void acknowledge(struct raw_peer *peer, const struct wire_ack *ack)
+{
+    unsigned char record[WIRE_HEADER_BYTES + sizeof *ack];
+    struct wire_header header = { .bytes = sizeof *ack, .type = WIRE_ACK };
+    memcpy(record, &header, sizeof header);
+    memcpy(record + sizeof header, ack, sizeof *ack);
+    assert_int_equal(send(peer->fd, record, sizeof record, MSG_NOSIGNAL), sizeof record);
+}
+
+static void gone(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct caller *caller = arg;
+    (void)self;
+    (void)who;
+    if (reason == TR_ECANCELED)
+        return;
+    caller->value += reason == TR_EPEERDOWN;
+    cluster_done(caller->cluster);
+}
+
+/* Whoever lives there (incarnation 0). */
+static int call_and_watch_anyone(struct actor *self, const void *arg)
+{
+    struct message *request = message_create(self, KIND_ASK);
+    struct address anyone = { 1, 0, 1, 1 };
+    int rc = actor_monitor(self, anyone, gone, (void *)(uintptr_t)arg, NULL);
+    return rc < 0 ? rc
+                  : actor_call(self, anyone, request, actor_now_ns(self) + PATIENT_NS, answered,
+                               (void *)(uintptr_t)arg, NULL);
+}
+
+static const struct actor_ops anyone_ops = { "caller of anyone", call_and_watch_anyone, discard,
+                                             NULL, NULL };
+
+/* What the peer acknowledged is no longer in a queue that could be turned around: only the end of
+ * its life tells those who wait for it. */
+static void a_death_ends_what_waits_for_whoever_lived_there(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    struct caller caller = { .cluster = &cluster };
+    struct raw_peer peer, next;
+    struct frame frame;
+    struct number number;
+    struct wire_ack ack = { .received = { 0 } };
+    open_house(&cluster, 2);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
+    cluster_spawn(&cluster, 0, &anyone_ops, &caller, 0);
+    cluster_start(&cluster);
+    raw_open(&peer, &cluster, 1, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_true(raw_receive(&peer, &frame, &number, sizeof number));
+        ack.received[frame.kind == KIND_ASK ? WIRE_DATA : WIRE_CONTROL]++;
+    }
+    assert_int_equal(ack.received[WIRE_DATA], 1);
+    assert_int_equal(ack.received[WIRE_CONTROL], 1);
+    acknowledge(&peer, &ack);
+    expect_echo(&peer, echo);
+    raw_open(&next, &cluster, 1, 2);
+    cluster_wait(&cluster, 2);
+    assert_int_equal(caller.status, TR_EPEERDOWN);
+    assert_int_equal(caller.value, 1);
+    close(peer.fd);
+    close(next.fd);
+    cluster_close(&cluster);
+}
+
+/* A record that comes twice, or after one that is missing, ends its connection: neither is
+ * delivered. */
+static void records_come_in_their_order(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    open_house(&cluster, 1);
+    struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
+    cluster_start(&cluster);
+    int32_t steps[] = { -1, 1, 1 << 30 };
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        struct raw_peer peer;
+        struct frame frame = {
+            .to = echo, .kind = KIND_ASK, .call = 78, .flags = MESSAGE_REQUEST | MESSAGE_DATA
+        };
+        struct number number = { .value = 1 };
+        struct links_counters counters;
+        raw_open(&peer, &cluster, 1, (uint32_t)i + 1);
+        expect_echo(&peer, echo);
+        peer.sent[WIRE_DATA] += (uint32_t)steps[i];
+        raw_send(&peer, WIRE_DATA, frame, &number, sizeof number);
+        assert_false(raw_receive(&peer, &frame, &number, sizeof number));
+        links_counters(cluster.nodes[0], &counters);
+        assert_int_equal(counters.corrupt, i + 1);
+        close(peer.fd);
+    }
+    cluster_close(&cluster);
+}
+
 /* Asks actor 1 of node 1 with short deadlines, until the test saw one. */
 struct hasty {
     struct cluster *cluster;
@@ -531,6 +683,9 @@ int main(void)
         cmocka_unit_test(a_session_goes_on_only_as_it_was),
         cmocka_unit_test(nothing_is_received_that_was_dropped),
         cmocka_unit_test(windows_have_a_bound),
+        cmocka_unit_test(a_full_window_opens_again_when_the_session_resumes),
+        cmocka_unit_test(a_death_ends_what_waits_for_whoever_lived_there),
+        cmocka_unit_test(records_come_in_their_order),
         cmocka_unit_test(a_guest_watches_a_few_times),
         cmocka_unit_test(a_guest_waits_for_a_few_names),
         cmocka_unit_test(a_flood_of_guests_is_bounded),

@@ -205,6 +205,55 @@ static void a_full_mailbox_refuses_and_tells(void **state)
     }
 }
 
+static int send_five(struct actor *self, const void *arg)
+{
+    struct post_office *office = (void *)(uintptr_t)arg;
+    for (uint64_t i = 0; i < 5; i++)
+        assert_int_equal(actor_call(self, office->slow, filled(self, KIND_ASK, i, 1024),
+                                    actor_now_ns(self) + ENV_SECOND_NS, answered, office, NULL), 0);
+    return 0;
+}
+
+static const struct actor_ops five_ops = { "five", send_five, discard, NULL, NULL };
+
+/* How many of five calls that come at once find room. */
+static uint32_t fitting(size_t mailbox_bytes_max)
+{
+    struct post_office *office = calloc(1, sizeof *office);
+    struct env *env = NULL;
+    struct node *node = NULL;
+    struct address address;
+    struct node_options options = { .loops = 1, .kinds = mail_kinds() };
+    struct actor_options slow = { .ops = &slow_ops, .arg = office,
+                                  .mailbox_bytes_max = mailbox_bytes_max };
+    struct actor_options five = { .ops = &five_ops, .arg = office };
+    assert_non_null(office);
+    assert_int_equal(env_sim_create(1, NULL, &env), 0);
+    assert_int_equal(node_create(env, &options, &node, NULL), 0);
+    assert_int_equal(node_spawn(node, &slow, &office->slow), 0);
+    assert_int_equal(node_spawn(node, &five, &address), 0);
+    assert_int_equal(node_start(node), 0);
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + 2 * ENV_SECOND_NS);
+    uint32_t answered_calls = office->answered;
+    assert_int_equal(answered_calls + office->refused, 5);
+    support_sim_finish(env, node);
+    env_destroy(env);
+    free(office);
+    return answered_calls;
+}
+
+/* The bound counts the message that is to come: at it, one below, one above. One always fits. */
+static void a_mailbox_holds_exactly_its_bound(void **state)
+{
+    (void)state;
+    size_t cost = sizeof(struct message) + sizeof(struct number) + 1024;
+    assert_int_equal(fitting(3 * cost), 3);
+    assert_int_equal(fitting(3 * cost - 1), 2);
+    assert_int_equal(fitting(3 * cost + 1), 3);
+    assert_int_equal(fitting(1), 1);
+    assert_int_equal(fitting(5 * cost), 5);
+}
+
 static int liar_start(struct actor *self, const void *arg)
 {
     struct post_office *office = (void *)(uintptr_t)arg;
@@ -293,6 +342,7 @@ int main(void)
         cmocka_unit_test(kinds_out_of_bounds_are_refused),
         cmocka_unit_test(what_cannot_be_verified_does_not_travel),
         cmocka_unit_test(a_full_mailbox_refuses_and_tells),
+        cmocka_unit_test(a_mailbox_holds_exactly_its_bound),
         cmocka_unit_test(a_bound_on_memory_is_an_error_not_a_crash),
         cmocka_unit_test(bodies_are_charged_to_the_nodes_account),
     };

@@ -266,6 +266,25 @@ static void set_clock(struct security *security, int64_t days)
     X509_VERIFY_PARAM_set_time(param, time(NULL) + days * DAY_S);
 }
 
+/* Where a key is shared, a handshake that ends well without it is worth nothing: neither side takes
+ * the other's certificate instead. */
+static void a_shared_key_must_have_been_used(void **state)
+{
+    struct house *house = *state;
+    struct security *keyed = keys_security(house->folder, "beta");
+    keyed->has_shared_key = true; /* and all the rest is for certificates */
+    for (int server = 0; server < 2; server++) {
+        struct line line;
+        connect_line(&line, server ? house->alpha : keyed, server ? keyed : house->alpha, NULL, 1);
+        shake_hands(&line);
+        assert_int_equal(server ? line.server_rc : line.client_rc, TR_EPERM);
+        assert_non_null(strstr((server ? line.server_error : line.client_error).text,
+                               "does not have our shared key"));
+        disconnect_line(&line);
+    }
+    security_destroy(keyed);
+}
+
 static void certificates_out_of_their_time_are_refused(void **state)
 {
     struct house *house = *state;
@@ -542,6 +561,7 @@ int main(void)
         cmocka_unit_test(both_sides_know_who_it_is),
         cmocka_unit_test(an_address_is_proved),
         cmocka_unit_test(strangers_are_refused),
+        cmocka_unit_test(a_shared_key_must_have_been_used),
         cmocka_unit_test(certificates_out_of_their_time_are_refused),
         cmocka_unit_test(plain_text_is_told_from_tls),
         cmocka_unit_test(a_client_of_tls_on_a_plain_port_hears_that),
