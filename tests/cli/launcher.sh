@@ -238,6 +238,13 @@ cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samp
 
 troupe launch "$work/c.json" --dry-run -- --epochs 2
 expect "--dry-run prints the commands" says '^\[a/trainer 3\] ssh .*--epochs 2'
+# Each host counts its own trainers, as programs take processors and cards by LOCAL_RANK.
+cluster '{"name": "a", "unix": "sockets", "trainers": 2, "processes": "role"},
+    {"name": "b", "unix": "sockets-b", "trainers": 2, "processes": "role"}'
+troupe launch "$work/c.json" --dry-run
+expect "trainers are counted on each host and in all" [ "$(sed -n \
+    's/^\[\(.\)\/trainer.* RANK=\([0-9]*\) WORLD_SIZE=4 LOCAL_RANK=\([0-9]*\) .*/\1\2\3/p' "$work/out" | tr '\n' ' ')" \
+    = "a00 a11 b20 b31 " ]
 cluster '{"name": "a", "unix": "sockets"}, {"name": "b", "unix": "sockets-b"}'
 TRAINER=kernels launch
 expect "hosts with other kernels: the job goes on" exited 0

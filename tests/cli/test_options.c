@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -15,7 +16,7 @@ struct sample {
     const char *out;
     uint64_t parts;
     uint64_t window;
-    double rate;
+    double rate, warmth;
     int method;
     struct count_list fanout;
     struct text_list features;
@@ -31,6 +32,8 @@ static const struct option_spec SPECS[] = {
      .metavar = "BYTES", .help = "bytes"},
     {.name = "rate", .kind = OPTION_REAL, .offset = offsetof(struct sample, rate),
      .metavar = "R", .fallback = "0.5", .max = 1, .help = "rate"},
+    {.name = "warmth", .kind = OPTION_REAL, .offset = offsetof(struct sample, warmth),
+     .metavar = "R", .fallback = "1", .min = 0.25, .help = "warmth"},
     {.name = "method", .kind = OPTION_CHOICE, .offset = offsetof(struct sample, method),
      .choices = "metis|random", .fallback = "metis", .help = "method"},
     {.name = "fanout", .kind = OPTION_COUNTS, .offset = offsetof(struct sample, fanout),
@@ -167,6 +170,34 @@ static void a_near_name_is_suggested(void **state)
     assert_null(nearest_name(NAMES, 3, "a_word_longer_than_any_name_that_we_have", 40));
 }
 
+/* One below, at, and one above each bound, where the next number is as near as a number can be. */
+static void bounds_are_exact(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option;
+        double below, least, most, above; /* most 0: there is no bound above */
+    } BOUNDS[] = {
+        {"parts", 0, 1, 65536, 65537},
+        {"rate", -0x1p-1074, 0, 1, 1 + 0x1p-52},
+        {"warmth", 0.25 - 0x1p-54, 0.25, 0, 0},
+        {"fanout", 0, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
+        const double values[] = {BOUNDS[i].below, BOUNDS[i].least, BOUNDS[i].most,
+                                 BOUNDS[i].above};
+        for (int k = 0; k < (BOUNDS[i].most == 0 ? 2 : 4); k++) {
+            struct sample s;
+            struct error error;
+            char line[96], storage[512];
+            snprintf(line, sizeof line, "--out x --%s %.17g", BOUNDS[i].option, values[k]);
+            int rv = parse(&s, line, storage, &error);
+            if (rv != (k == 1 || k == 2 ? 0 : TR_ERANGE))
+                fail_msg("%s: %d %s", line, rv, error.text);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +207,7 @@ int main(void)
         cmocka_unit_test(lists_are_bounded),
         cmocka_unit_test(help_wins_over_errors),
         cmocka_unit_test(a_near_name_is_suggested),
+        cmocka_unit_test(bounds_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
