@@ -175,6 +175,20 @@ static void add_program(const struct launch_plan *plan, struct words *words)
         words_add(words, plan->program);
 }
 
+/* Whether trainers are to remove the checkpoints of an earlier run, as their options say; a program
+ * of the user's has options of its own. */
+static bool replaces(const struct launch_plan *plan)
+{
+    bool replace = false;
+    for (int i = 0; plan->values->exec == NULL && i < plan->num_words; i++) {
+        size_t name = strcspn(plan->words[i], "=");
+        if (name == strlen("--checkpoints") && strncmp(plan->words[i], "--checkpoints", name) == 0)
+            return false; /* a folder that is named there is never emptied */
+        replace = replace || strcmp(plan->words[i], "--replace") == 0;
+    }
+    return replace;
+}
+
 static void add_built_in(const struct launch_plan *plan, uint32_t process, struct words *words)
 {
     static const char *const COMMANDS[] = {"train", "sample", "serve"};
@@ -185,6 +199,8 @@ static void add_built_in(const struct launch_plan *plan, uint32_t process, struc
     words_add(words, "--cluster");
     words_add(words, plan->cluster_path);
     words_addf(words, "--process=%u", process);
+    if (role != LAUNCHER_TRAINER && replaces(plan))
+        words_add(words, "--replace");
     if (role != LAUNCHER_TRAINER)
         return;
     if (plan->run != NULL)

@@ -133,6 +133,10 @@ static int find_place(struct process *process, struct error *error)
         const struct plan_process *plays = &plan.plan.processes[process->number];
         process->plays.trainers = plays->trainers.count;
         process->plays.threads = process->cluster.hosts[plays->host].threads;
+        process->plays.host = plays->host;
+        process->plays.first =
+            process->number == cluster_host_processes(&plan, plays->host).first;
+        process->plays.beside_trainers = process->cluster.hosts[plays->host].trainers > 0;
     }
     cluster_plan_fini(&plan);
     return rv;

@@ -67,6 +67,9 @@ struct process {
     enum launcher_role role;
     struct {
         uint32_t trainers, threads; /* threads of each */
+        uint32_t host;
+        bool first;       /* of the host's processes: it keeps the copies of checkpoints */
+        bool beside_trainers; /* the host has some, here or in other processes */
     } plays;
     char *cluster_path, *graph;
     struct job_key key;

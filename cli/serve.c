@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/checkpoint.h"
 #include "api/internal.h"
 #include "cli/command.h"
 #include "cli/fail.h"
@@ -20,6 +21,7 @@
 struct serve_values {
     struct process_values process;
     bool map;
+    bool replace;
     bool verify;
     bool verbose;
 };
@@ -38,6 +40,8 @@ static const struct option_spec OPTIONS[] = {
      .help = "serve from mapped files instead of memory"},
     {.name = "verify", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verify),
      .help = "with --map: compare the files with their checksums first"},
+    {.name = "replace", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, replace),
+     .help = "remove what this host keeps of an earlier run's checkpoints"},
     {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verbose),
      .help = "log more than what went wrong"},
     OPTION_ROW_END,
@@ -93,6 +97,22 @@ static int wait_for_end(struct serving *serving, struct error *error)
     return 0;
 }
 
+/* Where hosts have a folder of checkpoints each, trainers remove those of a run that is replaced on
+ * their own hosts. A host without trainers keeps copies, and the next run would go back to them. */
+static int forget_run(const struct serving *serving, struct error *error)
+{
+    const struct process *process = &serving->process;
+    const char *given = process->cluster.checkpoints.folder;
+    if (!serving->values->replace || process_is_restarted() || given == NULL ||
+        strstr(given, "%h") == NULL || !process->plays.first || process->plays.beside_trainers)
+        return 0;
+    char *folder = checkpoint_folder(given, process->cluster.hosts[process->plays.host].name);
+    int rv = folder == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", given)
+                            : checkpoint_prune(files_posix, folder, 0, error);
+    free(folder);
+    return rv;
+}
+
 static int serve(const struct invocation *invocation, const struct serve_values *values,
                  enum launcher_role role)
 {
@@ -107,7 +127,9 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     }
     rv = process_begin(&serving.process, false, &error);
     if (rv == 0) {
-        rv = open_graph(&serving, &error);
+        rv = forget_run(&serving, &error); /* before its keeper lives */
+        if (rv == 0)
+            rv = open_graph(&serving, &error);
         if (rv == 0)
             rv = process_ready(&serving.process, serving.session, serving.graph, &error);
         if (rv == 0)

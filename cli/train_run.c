@@ -404,10 +404,21 @@ static int refuse_checkpoints(const struct training *t, struct error *error)
     return rv;
 }
 
+/* One process a host looks into its folder: two that removed the same would be in each other's way. */
+static bool is_first_here(const struct training *t)
+{
+    const struct plan *plan = t->job.graph->plan;
+    const struct plan_process *mine = graph_plays(t->job.graph);
+    for (const struct plan_process *p = plan->processes; p < mine; p++)
+        if (p->host == mine->host && p->trainers.count > 0)
+            return false;
+    return true;
+}
+
 static int open_folder(struct training *t, struct error *error)
 {
     /* Each host looks into its own folder where they share none. */
-    bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL;
+    bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL && is_first_here(t);
     int rv = own || keeps_run(t) ? refuse_checkpoints(t, error) : 0;
     if (rv != 0 || !keeps_run(t))
         return rv;

@@ -65,6 +65,24 @@ run timeout 120 "$TROUPE" launch "$work/unnamed.json" --run "$work/none" -- --de
 expect "another run is told of them" sh -c "grep -q 'has checkpoints already' '$work/err'"
 expect "and does not begin" [ $code != 0 ]
 
+# A host without trainers keeps copies too, which a run that replaces another must not go back to: with the
+# same options it would have nothing left to do, with others it would be refused.
+for coordinator in a b; do
+    cat >"$work/kept.json" <<E2
+{"name": "job", "graph": "g/toy.json", "direct": false, "coordinator": "$coordinator", "hosts": [
+  {"name": "a", "unix": "a", "servers": 1, "samplers": 1, "trainers": 2, "processes": "role"},
+  {"name": "b", "unix": "b", "servers": 1, "samplers": 1, "trainers": 0, "processes": "role"}],
+ "checkpoints": {"folder": "kept/%h", "every": 4}}
+E2
+    rm -rf "$work/kept" "$work/replaced"
+    for lr in 0.02 0.02 0.03; do
+        run timeout 120 "$TROUPE" launch "$work/kept.json" --run "$work/replaced" -- --deal shuffle \
+            --epochs 4 --batch-size 32 --seed 11 --lr $lr --quiet --replace
+        expect "coordinator on $coordinator, lr $lr: the run succeeds" exited 0
+        expect "as one that is new" [ "$(grep -c '"epoch"' "$work/replaced/metrics.jsonl")" = 4 ]
+    done
+done
+
 # Each host dies with its folder once there is a checkpoint.
 for host in a b; do
     rm -rf "$work/kept"
