@@ -11,7 +11,6 @@
 #include "sim/fleet_oracles.h"
 #include "sim/trainee.h"
 
-#define STOP_NS (10 * ENV_SECOND_NS)
 /* As a session waits for its client before its graph is open. */
 #define START_NS (30 * ENV_SECOND_NS)
 #define NOTICE_BYTES_MAX 128u
@@ -225,7 +224,8 @@ void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
     if (process->node == NULL || process->ending)
         return;
     process->ending = true;
-    node_stop(process->node, env_sim_now_ns(fleet->env) + STOP_NS);
+    process->ending_ns = env_sim_now_ns(fleet->env);
+    node_stop(process->node, process->ending_ns + FLEET_STOP_NS);
 }
 
 int fleet_bury(struct fleet *fleet, uint32_t number)

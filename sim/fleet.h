@@ -18,12 +18,15 @@
 #include "runtime/files_sim.h"
 #include "runtime/links.h"
 #include "runtime/node.h"
+#include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
 #include "sim/lessons.h"
 #include "sim/server_faults.h"
 
 /* While memory is short: the chance, per million, that a message's allocation fails. */
 #define FLEET_MEMORY_PPM 5000u
+/* Then what still lives in a process that was asked to stop is ended, as api/graph.c has it. */
+#define FLEET_STOP_NS (10 * ENV_SECOND_NS)
 #define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
 
 struct fleet;
@@ -39,7 +42,8 @@ struct fleet_process {
     uint32_t number;
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
-    bool ending; /* it was asked to stop */
+    bool ending; /* it was asked to stop, */
+    uint64_t ending_ns; /* then */
     struct files *files;
     struct snapshots *snapshots;
     struct batch_bank *bank;
@@ -89,6 +93,7 @@ struct fleet {
     uint32_t next_strike;
     uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
     uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */
+    struct fleet_liveness liveness;
     FILE *verbose;
     struct fleet_tally tally;
     struct error error; /* the first thing that was wrong */

@@ -136,6 +136,7 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
     uint32_t process = draw_process(fleet, &draws);
     uint64_t until_ns = env_sim_now_ns(fleet->env) + strike->lasts_ns;
     note(fleet, strike, process);
+    fleet_liveness_fault(&fleet->liveness, until_ns);
     switch (strike->fault) {
     case FLEET_KILL:
         kill_some(fleet, process, &draws);

@@ -43,12 +43,24 @@ void fleet_oracles_look(struct fleet *fleet)
             look_at(fleet, &fleet->processes[p]);
 }
 
+/* An actor that waits for what does not come would be ended at the deadline, and nobody would see
+ * that it waits in vain. */
+static void look_at_stop(struct fleet *fleet, const struct fleet_process *process)
+{
+    uint64_t now_ns = env_sim_now_ns(fleet->env);
+    bool stood_still = process->paused_until_ns > process->ending_ns;
+    if (process->ending && !stood_still && now_ns >= process->ending_ns + FLEET_STOP_NS)
+        fleet_fail(fleet, "process %" PRIu32 " was asked to stop at %.6f, and had to be ended at %.6f",
+                   process->number, (double)process->ending_ns / 1e9, (double)now_ns / 1e9);
+}
+
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)
 {
     struct node_counters counters;
     /* Asked first: it also brings home what is on its way. */
     bool stopped = node_is_stopped(process->node);
     node_counters(process->node, &counters);
+    look_at_stop(fleet, process);
     if (!stopped || counters.actors_live != 0 || counters.calls_open != 0)
         fleet_fail(fleet, "process %" PRIu32 " left behind %" PRIu64 " actors, %" PRIu64 " calls",
                    process->number, counters.actors_live, counters.calls_open);

@@ -97,6 +97,7 @@ static bool needs_care(const struct fleet_process *process)
 static bool needs_tending(void *arg)
 {
     struct fleet *fleet = arg;
+    fleet_liveness_note(fleet, env_sim_now_ns(fleet->env));
     if (env_sim_steps(fleet->env) % LOOK_EVERY == 0)
         fleet_oracles_look(fleet);
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
@@ -159,6 +160,8 @@ static void tend(struct fleet *fleet)
         fleet_faults_tend(fleet);
     if (fleet->error.code == 0)
         turn_launcher(fleet);
+    if (fleet->error.code == 0 && !fleet->launched)
+        fleet_liveness_check(fleet, env_sim_now_ns(fleet->env));
 }
 
 static int run(struct fleet *fleet)
@@ -172,6 +175,8 @@ static int run(struct fleet *fleet)
         uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns =
             launcher_wake_ns(&fleet->launcher);
         uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
+        uint64_t due_ns = fleet_liveness_due_ns(&fleet->liveness);
+        until_ns = until_ns < due_ns ? until_ns : due_ns;
         bool last = until_ns >= limit_ns;
         rc = env_sim_run(fleet->env, needs_tending, fleet, last ? limit_ns : until_ns);
         if (rc == TR_EEND && !last)
@@ -179,6 +184,12 @@ static int run(struct fleet *fleet)
         else if (rc != 0 && (rc != TR_ETIMEDOUT || last))
             return rc;
     }
+}
+
+static bool is_stuck(const struct fleet *fleet)
+{
+    return fleet->error.code != 0 &&
+           env_sim_now_ns(fleet->env) >= fleet_liveness_due_ns(&fleet->liveness);
 }
 
 /* For a person: who waits for what in a job that does not end. */
@@ -217,8 +228,9 @@ void fleet_run(uint64_t seed, FILE *verbose, struct sim_result *result)
         fleet_plan_print(&fleet->plan, verbose);
     open_world(fleet);
     make_launcher(fleet);
+    fleet_liveness_init(&fleet->liveness, &fleet->plan, env_sim_now_ns(fleet->env));
     int rc = run(fleet);
-    if (rc != 0 && verbose != NULL)
+    if ((rc != 0 || is_stuck(fleet)) && verbose != NULL)
         dump(fleet);
     fleet_faults_end(fleet);
     fleet_oracles_ended(fleet, rc);

@@ -7,6 +7,7 @@ libtr_sim_la_SOURCES = \
     sim/faults.c sim/faults.h \
     sim/fleet.c sim/fleet.h \
     sim/fleet_faults.c sim/fleet_faults.h \
+    sim/fleet_liveness.c sim/fleet_liveness.h \
     sim/fleet_oracles.c sim/fleet_oracles.h \
     sim/fleet_plan.c sim/fleet_plan.h \
     sim/fleet_run.c sim/fleet_run.h \

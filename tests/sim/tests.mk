@@ -11,3 +11,8 @@ check_PROGRAMS += tests/sim/test_reference
 TESTS += tests/sim/test_reference
 tests_sim_test_reference_SOURCES = tests/sim/test_reference.c
 tests_sim_test_reference_LDADD = $(sim_libs) $(test_libs)
+
+check_PROGRAMS += tests/sim/test_liveness
+TESTS += tests/sim/test_liveness
+tests_sim_test_liveness_SOURCES = tests/sim/test_liveness.c
+tests_sim_test_liveness_LDADD = $(sim_libs) $(test_libs)
