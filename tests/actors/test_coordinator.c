@@ -6,13 +6,19 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "actors/checkpoint.h"
 #include "actors/coordinator.h"
+#include "actors/keeper_state.h"
 #include "actors/member.h"
 #include "runtime/call.h"
+#include "runtime/directory.h"
+#include "runtime/files.h"
 #include "runtime/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
@@ -459,7 +465,7 @@ static void who_is_behind_learns_how_far(void **unused)
 static void join_era(struct asker *asker, struct msg_join head)
 {
     head.role = MSG_ROLE_REDUCER;
-    head.era = head.seen = 1;
+    head.era = head.seen = head.era != 0 ? head.era : 1;
     asker->stays = true;
     assert_int_equal(asker_ask(asker, MSG_JOIN, &head, sizeof head, NULL, 0), 0);
     asker->stays = false;
@@ -505,9 +511,233 @@ static void a_restarted_coordinator_gives_up_nothing_that_was_passed(void **unus
     }
 }
 
+#define SAVED_STEP 5u
+
+/* Both ranks' parts of a checkpoint in a folder of its own, as an era saved them. */
+struct saved {
+    char folder[64];
+    struct checkpoint_part parts[2];
+};
+
+static void save_parts(struct saved *saved, uint32_t era)
+{
+    snprintf(saved->folder, sizeof saved->folder, "/tmp/troupe-coordinator.XXXXXX");
+    assert_non_null(mkdtemp(saved->folder));
+    for (uint32_t rank = 0; rank < 2; rank++)
+        assert_int_equal(checkpoint_write_part(files_posix, saved->folder, SAVED_STEP, era, rank,
+                                               "weights", 4 + rank, &saved->parts[rank], NULL), 0);
+}
+
+static void remove_saved(const struct saved *saved)
+{
+    assert_int_equal(files_remove_tree(files_posix, saved->folder, NULL), 0);
+}
+
+static struct msg_checkpoint_part report_of(const struct saved *saved, uint32_t era, uint32_t rank)
+{
+    return (struct msg_checkpoint_part){
+        .step = SAVED_STEP, .bytes = saved->parts[rank].bytes, .sequence = 1,
+        .crc32c = saved->parts[rank].crc32c, .era = era, .rank = rank, .world = 2,
+        .path_bytes = (uint32_t)strlen(saved->folder) };
+}
+
+/* The folder may have a checkpoint of the same step that was saved in an era that is over: to a
+ * rank that reports its part in the present one it is not the answer. One of the present era is: a
+ * coordinator before this one made it. */
+static void only_a_checkpoint_of_the_present_era_counts_as_made(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    for (uint32_t saved_in = 1; saved_in <= 2; saved_in++) {
+        struct saved saved;
+        struct asker asker;
+        save_parts(&saved, saved_in);
+        const struct checkpoint_manifest manifest = { SAVED_STEP, saved_in, 2, saved.parts };
+        assert_int_equal(checkpoint_commit(files_posix, saved.folder, &manifest, 2, NULL), 0);
+        asker_open(&asker, saved_in, true);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank, .era = 2 });
+        const struct msg_checkpoint_part head = report_of(&saved, 2, 0);
+        asker.timeout_ns = ENV_SECOND_NS;
+        assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
+                                   strlen(saved.folder)), saved_in == 2 ? 0 : TR_ETIMEDOUT);
+        if (saved_in == 2)
+            assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+        asker_close(&asker);
+        remove_saved(&saved);
+    }
+}
+
+/* Reports both parts, and the first again with other bytes, in one turn: at last, when the manifest
+ * is under way, or between them. */
+struct reporter {
+    struct saved saved;
+    bool between;
+    struct address coordinator;
+    uint32_t answers;
+    int statuses[3];
+    uint32_t kinds[3];
+};
+
+struct report {
+    struct reporter *reporter;
+    uint32_t number;
+};
+
+static void reported(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct report *report = arg;
+    report->reporter->statuses[report->number] = status;
+    report->reporter->kinds[report->number] = reply != NULL ? reply->frame.kind : 0;
+    report->reporter->answers++;
+    message_release(self, reply);
+    free(report);
+}
+
+static int start_reporter(struct actor *self, const void *arg)
+{
+    struct reporter *reporter = (struct reporter *)(uintptr_t)arg;
+    const char *folder = reporter->saved.folder;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct report *report = malloc(sizeof *report);
+        struct message *request = message_create(self, MSG_CHECKPOINT_PART);
+        assert_true(report != NULL && request != NULL);
+        *report = (struct report){ reporter, i };
+        uint32_t again = reporter->between ? 1 : 2;
+        struct msg_checkpoint_part head = report_of(&reporter->saved, 1, i == 3 - again);
+        head.bytes += i == again;
+        *(struct msg_checkpoint_part *)message_head(request) = head;
+        memcpy(message_body_alloc(self, request, strlen(folder)), folder, strlen(folder));
+        assert_int_equal(actor_call(self, reporter->coordinator, request,
+                                    actor_now_ns(self) + 60 * ENV_SECOND_NS, reported, report,
+                                    NULL), 0);
+    }
+    return 0;
+}
+
+static const struct actor_ops reporter_ops = { .name = "reporter", .start = start_reporter,
+                                               .receive = drop };
+
+static bool all_reported(void *arg)
+{
+    return ((const struct reporter *)arg)->answers == 3;
+}
+
+static void what_a_rank_reports_first_is_written(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    for (uint32_t seed = 0; seed < 20; seed++) {
+        struct reporter reporter = { .between = seed % 4 >= 2 };
+        struct asker asker;
+        save_parts(&reporter.saved, 1);
+        asker_open(&asker, seed, seed % 2 != 0);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank });
+        reporter.coordinator = asker.to;
+        const struct actor_options spawned = { .ops = &reporter_ops, .arg = &reporter };
+        struct address ignored;
+        assert_int_equal(node_spawn(asker.node, &spawned, &ignored), 0);
+        assert_int_equal(env_sim_run(asker.env, all_reported, &reporter,
+                                     env_sim_now_ns(asker.env) + 60 * ENV_SECOND_NS), 0);
+        /* The first attempt of rank 0 does not wait any more; its repeat has the answer. */
+        assert_int_equal(reporter.statuses[0], TR_ECANCELED);
+        for (uint32_t i = 1; i < 3; i++) {
+            assert_int_equal(reporter.statuses[i], 0);
+            assert_int_equal(reporter.kinds[i], MSG_CHECKPOINT_DONE);
+        }
+        struct checkpoint_manifest manifest = { 0 };
+        assert_int_equal(checkpoint_find(files_posix, reporter.saved.folder, SAVED_STEP, &manifest,
+                                         NULL), 0);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            assert_int_equal(manifest.parts[rank].bytes, reporter.saved.parts[rank].bytes);
+            assert_int_equal(manifest.parts[rank].crc32c, reporter.saved.parts[rank].crc32c);
+        }
+        checkpoint_manifest_fini(&manifest);
+        asker_close(&asker);
+        remove_saved(&reporter.saved);
+    }
+}
+
+/* The keeper of the second host: takes the manifest. */
+struct second_host {
+    struct checkpoint_manifest manifest;
+};
+
+static int start_second_host(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return directory_register(self, KEEPER_NAME, NULL, NULL);
+}
+
+static int take_manifest(struct actor *self, struct message *request)
+{
+    struct second_host *host = actor_state(self);
+    if (request->frame.kind != MSG_CHECKPOINT_COMMIT)
+        return drop(self, request);
+    checkpoint_manifest_fini(&host->manifest);
+    assert_int_equal(keeper_read_commit(request, &host->manifest), 0);
+    actor_reply(self, request, message_create(self, MSG_CHECKPOINT_DONE));
+    return 0;
+}
+
+static const struct actor_ops second_host_ops = { .name = "second host",
+                                                  .start = start_second_host,
+                                                  .receive = take_manifest };
+
+/* A coordinator before this one made the checkpoint, so all its parts are there: a rank that cannot
+ * write its own again reports a failure, and changes nothing of what the second host gets. */
+static void a_report_changes_no_part_of_what_was_made(void **unused)
+{
+    (void)unused;
+    struct plan_process processes[2] = { { .host = 0 }, { .host = 1 } };
+    const struct plan plan = { .num_processes = 2, .num_hosts = 2, .trainers = 2,
+                               .processes = processes };
+    const struct coordinator_options options = { .trainers = 2, .plan = &plan };
+    struct second_host host = { .manifest = { 0 } };
+    struct saved saved;
+    struct asker asker;
+    save_parts(&saved, 1);
+    const struct checkpoint_manifest manifest = { SAVED_STEP, 1, 2, saved.parts };
+    assert_int_equal(checkpoint_commit(files_posix, saved.folder, &manifest, 2, NULL), 0);
+    asker_open(&asker, 4, true); /* its node is that of process 1 */
+    asker_spawn(&asker, &coordinator_ops, &options);
+    asker.timeout_ns = ENV_SECOND_NS;
+    for (uint32_t rank = 0; rank < 2; rank++)
+        join_era(&asker, (struct msg_join){ .rank = rank });
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        struct msg_checkpoint_part head = report_of(&saved, 1, rank);
+        if (rank == 1)
+            head = (struct msg_checkpoint_part){
+                .step = SAVED_STEP, .sequence = 1, .era = 1, .rank = 1, .world = 2,
+                .path_bytes = head.path_bytes, .status = TR_ENOSPC };
+        assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
+                                   strlen(saved.folder)), TR_ETIMEDOUT);
+    }
+    /* The second host comes up when the first manifest that was sent to it has been given up. */
+    env_sim_run(asker.env, NULL, NULL, env_sim_now_ns(asker.env) + 30 * ENV_SECOND_NS);
+    const struct actor_options spawned = { .ops = &second_host_ops, .arg = &host };
+    struct address ignored;
+    assert_int_equal(node_spawn(asker.node, &spawned, &ignored), 0);
+    env_sim_run(asker.env, NULL, NULL, env_sim_now_ns(asker.env) + 30 * ENV_SECOND_NS);
+    assert_int_equal(host.manifest.world, 2);
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        assert_int_equal(host.manifest.parts[rank].bytes, saved.parts[rank].bytes);
+        assert_int_equal(host.manifest.parts[rank].crc32c, saved.parts[rank].crc32c);
+    }
+    checkpoint_manifest_fini(&host.manifest);
+    asker_close(&asker);
+    remove_saved(&saved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_report_changes_no_part_of_what_was_made),
+        cmocka_unit_test(only_a_checkpoint_of_the_present_era_counts_as_made),
+        cmocka_unit_test(what_a_rank_reports_first_is_written),
         cmocka_unit_test(a_restarted_coordinator_gives_up_nothing_that_was_passed),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(who_is_behind_learns_how_far),

@@ -18,6 +18,7 @@
 #include "actors/checkpoint.h"
 #include "actors/coordinator.h"
 #include "actors/failed.h"
+#include "actors/member.h"
 #include "actors/reducer.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
@@ -528,9 +529,90 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     close_world(&w);
 }
 
+/* A rank that answers its piece with sums of something else. */
+enum lie { NO_LIE, OTHER_ERA, OTHER_SEQUENCE, OTHER_PIECE, LIES };
+
+struct liar {
+    enum lie lie;
+    struct member member;
+};
+
+static void liar_restored(struct actor *self, void *arg, int status, struct message *reply)
+{
+    (void)arg;
+    assert_true(status == 0 || status == TR_ECANCELED);
+    message_release(self, reply);
+}
+
+static void liar_joined(struct actor *self, struct member *member)
+{
+    struct message *request = message_create(self, MSG_RESTORE);
+    *(struct msg_restore *)message_head(request) = (struct msg_restore){ .rank = 1, .world = 2 };
+    assert_int_equal(actor_call(self, member->coordinator, request,
+                                actor_now_ns(self) + 600 * ENV_SECOND_NS, liar_restored, NULL,
+                                NULL), 0);
+}
+
+static int start_liar(struct actor *self, const void *arg)
+{
+    struct liar *liar = (struct liar *)(uintptr_t)arg;
+    actor_set_state(self, liar);
+    liar->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = 1, .joined = liar_joined };
+    return member_join(self, &liar->member);
+}
+
+static int answer_with_a_lie(struct actor *self, struct message *request)
+{
+    const struct liar *liar = actor_state(self);
+    if (request->frame.kind != MSG_REDUCE)
+        return drop(self, request);
+    const struct msg_reduce *head = message_head(request);
+    struct message *reply = message_create(self, MSG_REDUCED);
+    *(struct msg_reduced *)message_head(reply) = (struct msg_reduced){
+        .sequence = head->sequence + (liar->lie == OTHER_SEQUENCE),
+        .piece = head->piece + 2 * (liar->lie == OTHER_PIECE),
+        .count = head->count,
+        .era = head->era + (liar->lie == OTHER_ERA),
+    };
+    memset(message_body_alloc(self, reply, head->count * sizeof(float)), 0,
+           head->count * sizeof(float));
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+static const struct actor_ops liar_ops = { .name = "liar", .start = start_liar,
+                                           .receive = answer_with_a_lie };
+
+static void sums_of_something_else_are_not_taken(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options coordinator = { .trainers = 2 };
+    const struct reducer_options reducer = { .rank = 0, .world = 2 };
+    static float values[2 * REDUCER_PIECE_MIN]; /* a piece for each rank */
+    for (enum lie lie = NO_LIE; lie < LIES; lie++) {
+        struct liar liar = { .lie = lie };
+        struct asker asker;
+        asker_open(&asker, lie, true);
+        asker_spawn(&asker, &coordinator_ops, &coordinator);
+        asker_spawn(&asker, &liar_ops, &liar);
+        asker_spawn(&asker, &reducer_ops, &reducer);
+        struct msg_group_request head = { .operation = MSG_GROUP_RESTORE,
+                                          .timeout_ns = 10 * ENV_SECOND_NS };
+        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
+        head = (struct msg_group_request){ .operation = MSG_GROUP_REDUCE, .value = 1,
+                                           .count = 2 * REDUCER_PIECE_MIN,
+                                           .timeout_ns = ENV_SECOND_NS };
+        /* The truth would do for that piece; the other one waits for this rank's values. */
+        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values,
+                                   sizeof values), lie == NO_LIE ? TR_ETIMEDOUT : TR_EFORMAT);
+        asker_close(&asker);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_something_else_are_not_taken),
         cmocka_unit_test(what_belongs_to_no_era_is_refused),
         cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
         cmocka_unit_test(a_save_that_failed_failed_for_all),
