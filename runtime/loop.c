@@ -23,7 +23,7 @@ int loop_init(struct loop *loop, struct node *node, uint32_t index)
     loop->codec = node->codec;
     loop->now_ns = env_now_ns(loop->env);
     pthread_mutex_init(&loop->inbox.mutex, NULL);
-    message_pool_init(&loop->messages, &node->message_account);
+    message_pool_init(&loop->messages, &node->message_account, node->num_loops);
     buffer_pool_init(&loop->buffers, &node->message_account, node->num_loops);
     loop->outboxes = calloc(node->num_loops, sizeof *loop->outboxes);
     if (loop->outboxes == NULL)

@@ -148,3 +148,8 @@ check_PROGRAMS += tests/runtime/test_atomic_dir
 TESTS += tests/runtime/test_atomic_dir
 tests_runtime_test_atomic_dir_SOURCES = tests/runtime/test_atomic_dir.c
 tests_runtime_test_atomic_dir_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_message_pool
+TESTS += tests/runtime/test_message_pool
+tests_runtime_test_message_pool_SOURCES = tests/runtime/test_message_pool.c $(runtime_support)
+tests_runtime_test_message_pool_LDADD = $(runtime_libs) $(test_libs)
