@@ -60,6 +60,10 @@ int checkpoint_write_piece(struct files *files, const char *folder,
     if (rv == 0 && piece->offset + piece->count == piece->part.bytes)
         rv = finish_part(files, &file, path, piece, error);
     file_close(&file);
+    /* The half of a copy that did not fit would keep the disk full. The next piece finds a hole where
+     * it was, so its part does not match in the end and is sent again from its beginning. */
+    if (rv == TR_ENOSPC && fresh != NULL)
+        (void)files_remove_tree(files, fresh, NULL);
     free(fresh);
     free(aside);
     free(path);
@@ -158,6 +162,8 @@ static int replace_part(struct files *files, const char *inside, uint32_t rank, 
                            : checkpoint_write_file(files, aside, bytes, count, error);
     if (rv == 0)
         rv = files_rename(files, aside, path, error);
+    if (rv != 0 && aside != NULL) /* a full disk wants it back now, not when this one is pruned */
+        (void)files_remove_tree(files, aside, NULL);
     if (rv == 0)
         rv = files_sync_folder(files, inside, error);
     free(aside);
@@ -165,23 +171,35 @@ static int replace_part(struct files *files, const char *inside, uint32_t rank, 
     return rv;
 }
 
+/* Whether the manifest of that step and era is here; that of another era will be replaced. */
+static bool has_manifest(struct files *files, const char *folder, uint64_t step, uint32_t era)
+{
+    struct checkpoint_manifest here;
+    if (checkpoint_find(files, folder, step, &here, NULL) != 0)
+        return false;
+    bool same = here.era == era;
+    checkpoint_manifest_fini(&here);
+    return same;
+}
+
 int checkpoint_keep_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
                          uint32_t rank, const void *bytes, size_t count, struct error *error)
 {
-    struct checkpoint_manifest here;
     struct checkpoint_part written;
-    bool there = checkpoint_find(files, folder, step, &here, NULL) == 0;
-    if (there && here.era != era) {
-        checkpoint_manifest_fini(&here);
-        there = false; /* it will be replaced by the one that this part is of */
+    if (!has_manifest(files, folder, step, era)) {
+        /* Its manifest comes, and takes what is aside with it. */
+        int rv = checkpoint_write_part(files, folder, step, era, rank, bytes, count, &written,
+                                       error);
+        /* It may have come meanwhile, written by another thread or process of this host: then it
+         * took the folder aside before the part was in it, perhaps from under the writing. */
+        if (!has_manifest(files, folder, step, era))
+            return rv;
+        checkpoint_drop_part(files, folder, step, era, rank);
     }
-    if (!there) /* its manifest comes, and takes what is there with it */
-        return checkpoint_write_part(files, folder, step, era, rank, bytes, count, &written, error);
     char *inside = checkpoint_path(folder, step);
     int rv = inside == NULL ? no_memory(folder, error)
                             : replace_part(files, inside, rank, bytes, count, error);
     free(inside);
-    checkpoint_manifest_fini(&here);
     return rv;
 }
 

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "actors/checkpoint.h"
+#include "runtime/crc32c.h"
 #include "runtime/files.h"
 
 #define WORLD 3u
@@ -25,12 +26,19 @@ struct faulty {
     uint64_t changes;
     uint64_t fails_at; /* 0: never */
     bool for_good;
+    void (*instead)(void *arg); /* of failing: what another process does at that moment */
+    void *arg;
 };
 
 static bool fails(struct files *self)
 {
     struct faulty *faulty = (struct faulty *)self;
     uint64_t change = ++faulty->changes;
+    if (faulty->instead != NULL) {
+        if (change == faulty->fails_at)
+            faulty->instead(faulty->arg);
+        return false;
+    }
     return faulty->fails_at != 0 &&
            (faulty->for_good ? change >= faulty->fails_at : change == faulty->fails_at);
 }
@@ -274,6 +282,96 @@ static void a_part_saved_again_stays_whole(void **unused)
     close_folder(folder);
 }
 
+/* A manifest whose parts are on another host, as they are sent to this one. */
+struct spread {
+    char folder[64];
+    unsigned char bytes[BYTES];
+    struct checkpoint_part parts[WORLD];
+    struct checkpoint_manifest manifest;
+};
+
+static void make_spread(struct spread *spread)
+{
+    unsigned char bytes[BYTES];
+    open_folder(spread->folder);
+    fill(spread->bytes, 6, 1);
+    for (uint32_t rank = 0; rank < WORLD; rank++) {
+        fill(bytes, 6, rank);
+        spread->parts[rank] = (struct checkpoint_part){ BYTES, crc32c(0, bytes, BYTES) };
+    }
+    spread->manifest = (struct checkpoint_manifest){ 6, 1, WORLD, spread->parts };
+}
+
+static void receive_manifest(void *arg)
+{
+    const struct spread *spread = arg;
+    assert_int_equal(checkpoint_receive(files_posix, spread->folder, &spread->manifest, 2, NULL),
+                     0);
+}
+
+/* A part is put back while the manifest comes, at each moment of it: it ends in its checkpoint. */
+static void a_part_that_is_put_back_meets_its_manifest(void **unused)
+{
+    bool struck = true;
+    (void)unused;
+    for (uint64_t at = 1; struck; at++) {
+        struct spread spread;
+        struct faulty faulty;
+        struct error error = { 0 };
+        make_spread(&spread);
+        make_faulty(&faulty, at, false);
+        faulty.instead = receive_manifest;
+        faulty.arg = &spread;
+        if (checkpoint_keep_part(&faulty.files, spread.folder, 6, 1, 1, spread.bytes, BYTES,
+                                 &error) != 0)
+            fail_msg("change %d: %s", (int)at, error.text);
+        struck = faulty.changes >= at;
+        receive_manifest(&spread);
+        if (checkpoint_read_part(files_posix, spread.folder, 6, 1, &spread.parts[1], NULL,
+                                 &error) != 0)
+            fail_msg("change %d: %s", (int)at, error.text);
+        close_folder(spread.folder);
+        assert_true(struck || at > 5);
+    }
+}
+
+static int name_aside(void *arg, const char *name)
+{
+    size_t length = strlen(name);
+    (void)arg;
+    if (length > 4 && strcmp(name + length - 4, ".tmp") == 0)
+        fail_msg("%s is left", name);
+    return 0;
+}
+
+/* What did not fit is removed at once: the disk that it was too much for is still full. */
+static void a_full_disk_keeps_no_half_of_a_part(void **unused)
+{
+    bool struck = true;
+    (void)unused;
+    for (uint64_t at = 1; struck; at++) {
+        struct spread spread;
+        struct faulty faulty;
+        char inside[100];
+        make_spread(&spread);
+        receive_manifest(&spread);
+        make_faulty(&faulty, at, false);
+        int rv = checkpoint_keep_part(&faulty.files, spread.folder, 6, 1, 1, spread.bytes, BYTES,
+                                      NULL);
+        struck = faulty.changes >= at;
+        assert_true(struck || rv == 0);
+        snprintf(inside, sizeof inside, "%s/checkpoint-6", spread.folder);
+        assert_int_equal(files_posix->list(files_posix, inside, name_aside, NULL), 0);
+        /* The same for what another host sends of it, where writing is what fails. */
+        make_faulty(&faulty, at, false);
+        const struct checkpoint_piece piece = { 8, 0, 1, 1, spread.parts[1], BYTES };
+        rv = checkpoint_write_piece(&faulty.files, spread.folder, &piece, spread.bytes, NULL);
+        snprintf(inside, sizeof inside, "%s/8-1.tmp/part1.copy", spread.folder);
+        assert_true(rv != TR_ENOSPC || !files_exists(files_posix, inside));
+        close_folder(spread.folder);
+    }
+}
+
 static void a_folder_without_a_checkpoint_is_told(void **unused)
 {
     (void)unused;
@@ -318,6 +416,8 @@ int main(void)
         cmocka_unit_test(damage_costs_steps_not_the_run),
         cmocka_unit_test(a_part_that_is_not_here_makes_no_checkpoint),
         cmocka_unit_test(a_part_saved_again_stays_whole),
+        cmocka_unit_test(a_part_that_is_put_back_meets_its_manifest),
+        cmocka_unit_test(a_full_disk_keeps_no_half_of_a_part),
         cmocka_unit_test(a_folder_without_a_checkpoint_is_told),
         cmocka_unit_test(only_the_newest_are_kept),
     };
