@@ -86,6 +86,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
                                     .incarnation = graph_incarnation(graph),
                                     .loops = graph_loops(graph),
                                     .kinds = &graph->kinds,
+                                    .sharers = graph_processes_here(graph),
                                     .codec = o->codec };
     if (o->log != NULL)
         options.log = (struct log_sink){ write_log, o, LOG_LEVEL_INFO };

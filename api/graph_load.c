@@ -48,6 +48,15 @@ static bool is_same_machine(const struct tr_graph *graph, uint32_t a, uint32_t b
     return strcmp(cluster->hosts[a].address, cluster->hosts[b].address) == 0;
 }
 
+uint32_t graph_processes_here(const struct tr_graph *graph)
+{
+    const struct plan *plan = graph->plan;
+    uint32_t host = graph_plays(graph)->host, count = 0;
+    for (uint32_t p = 0; p < plan->num_processes; p++)
+        count += is_same_machine(graph, plan->processes[p].host, host);
+    return count;
+}
+
 /* Whether another process of this machine serves it, whose files are then here too. */
 static bool is_near(const struct tr_graph *graph, uint32_t part)
 {

@@ -153,6 +153,8 @@ static inline uint32_t graph_loops(const struct tr_graph *graph)
 
 /* graph_load.c: opens the book, makes the plan, and loads what is to be here. */
 int graph_load(struct tr_graph *graph, const char *path, struct error *error);
+/* Processes of the job on this machine, this one included. */
+uint32_t graph_processes_here(const struct tr_graph *graph);
 
 /* graph_cluster.c: what this process plays, and its links to the others. */
 int graph_make_plan(struct tr_graph *graph, struct error *error);

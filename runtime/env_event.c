@@ -26,6 +26,7 @@
 #include "runtime/crew_impl.h"
 #include "runtime/env_event_impl.h"
 #include "runtime/loop.h"
+#include "runtime/memory_limit.h"
 #include "runtime/thread.h"
 
 #define CREW_THREADS_MAX 256u
@@ -370,26 +371,12 @@ static size_t default_threads(void)
     return cores > 0 ? (size_t)cores : 1;
 }
 
-/* What a container, or the job of a batch system that shows it this way, may take (Linux, cgroup
- * v2); "max" and a missing file say nothing. */
-static uint64_t group_memory_bytes(void)
-{
-    uint64_t bytes = UINT64_MAX;
-    FILE *file = fopen("/sys/fs/cgroup/memory.max", "re");
-    if (file == NULL)
-        return bytes;
-    if (fscanf(file, "%" SCNu64, &bytes) != 1)
-        bytes = UINT64_MAX;
-    fclose(file);
-    return bytes;
-}
-
 static uint64_t memory_bytes(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes
                                                  : UINT64_MAX;
-    uint64_t group_bytes = group_memory_bytes();
+    uint64_t group_bytes = memory_limit(files_posix, "");
     return bytes < group_bytes ? bytes : group_bytes;
 }
 

@@ -116,10 +116,11 @@ static int create_root(struct node *node)
 }
 
 /* Messages that pile up end here, and not with a process that the system kills: the other half is
- * for graphs and batches, which have bounds of their own. */
+ * for graphs and batches, which have bounds of their own. The job's processes on one machine may all
+ * have it at once, so each has its share. */
 static size_t message_bytes(const struct env *env, const struct node_options *options)
 {
-    uint64_t bytes = env->memory_bytes / 2;
+    uint64_t bytes = env->memory_bytes / 2 / (options->sharers != 0 ? options->sharers : 1);
     if (options->message_bytes_max != 0)
         return options->message_bytes_max;
     return bytes > NODE_MESSAGE_BYTES_MIN ? bytes : NODE_MESSAGE_BYTES_MIN;

@@ -27,9 +27,10 @@ struct node_options {
     uint32_t loops;            /* 1 .. ADDRESS_LOOPS_MAX; 0: 1 */
     const struct kinds *kinds; /* of the rooms below; copied; NULL: none */
     bool codec;                /* encode, verify and decode every message inside the process too */
-    size_t message_bytes_max;  /* pooled messages and bodies of all loops; 0: half of the memory
-                                * that the machine gives the process. Beyond it there are none:
-                                * TR_ENOMEM for who sends, and links don't read on */
+    size_t message_bytes_max;  /* pooled messages and bodies of all loops; 0: this process's share
+                                * of half of the memory that the machine gives. Beyond it there are
+                                * none: TR_ENOMEM for the sender, and links don't read on */
+    uint32_t sharers;          /* processes of the job that share that memory; 0: 1 */
     struct log_sink log;
     /* A message for another node when there are no links: consumes it (tests). NULL: other nodes
      * are down (TR_EPEERDOWN). */

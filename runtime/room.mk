@@ -35,7 +35,7 @@ libtr_runtime_la_SOURCES = \
     runtime/endpoint.h \
     runtime/env.c \
     runtime/env.h \
-    runtime/env_event.c \
+    runtime/env_event.c runtime/memory_limit.c runtime/memory_limit.h \
     runtime/env_event_impl.h \
     runtime/env_sim.c \
     runtime/env_sim.h \

@@ -342,6 +342,26 @@ static void a_node_without_a_bound_does_not_take_all_memory(void **state)
     support_finish(node);
 }
 
+/* Processes of one machine that all pile up messages have no more together than one alone. */
+static void processes_of_one_machine_share_the_bound(void **state)
+{
+    struct house *house = *state;
+    size_t alone = 0;
+    for (uint32_t sharers = 0; sharers <= 8; sharers++) {
+        struct node_options options = { .id = 2, .loops = 1, .kinds = support_kinds(),
+                                        .sharers = sharers };
+        struct node *node = NULL;
+        assert_int_equal(node_create(house->env, &options, &node, NULL), 0);
+        size_t bound = node_message_account(node)->bound_bytes;
+        if (sharers <= 1)
+            alone = bound;
+        assert_true(bound == (size_t)64 << 20 || bound <= alone / (sharers != 0 ? sharers : 1));
+        assert_true(bound >= (size_t)64 << 20 && bound <= alone);
+        assert_int_equal(node_start(node), 0);
+        support_finish(node);
+    }
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -355,6 +375,7 @@ int main(void)
         TEST(answers_and_bodies_come_whole),
         TEST(a_thread_that_polls_cannot_outrun_a_loop),
         TEST(what_a_port_sends_is_charged_and_a_full_account_is_named),
+        TEST(processes_of_one_machine_share_the_bound),
         TEST(a_node_without_a_bound_does_not_take_all_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

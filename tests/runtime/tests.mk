@@ -153,3 +153,8 @@ check_PROGRAMS += tests/runtime/test_message_pool
 TESTS += tests/runtime/test_message_pool
 tests_runtime_test_message_pool_SOURCES = tests/runtime/test_message_pool.c $(runtime_support)
 tests_runtime_test_message_pool_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_memory_limit
+TESTS += tests/runtime/test_memory_limit
+tests_runtime_test_memory_limit_SOURCES = tests/runtime/test_memory_limit.c
+tests_runtime_test_memory_limit_LDADD = $(runtime_libs) $(test_libs)
