@@ -41,10 +41,13 @@ libtr_cli_la_SOURCES = \
     cli/train_run.c \
     cli/simulate.c \
     cli/status.c cli/status_view.c cli/status_view.h \
+    cli/ticks.h \
     cli/verify.c \
     cli/wakeups.c cli/wakeups.h \
+    cli/warm_up.c cli/warm_up.h \
+    cli/watchdog.c cli/watchdog.h \
     cli/words.c cli/words.h \
     cli/work.c cli/work.h
-troupe_SOURCES = cli/main.c
+troupe_SOURCES = cli/main.c cli/blas_threads.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli.la $(cli_libs)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "api/internal.h"
+#include "cli/command.h"
+#include "cli/warm_up.h"
 #include "model/labels.h"
 #include "partition/npy.h"
 #include "runtime/crew.h"
@@ -298,14 +300,24 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     return model_create(model, &job->config->model, *parallel, error);
 }
 
-static int open_model(struct run_job *job, const struct run_job_layout *layout,
-                      struct error *error)
+/* Threads that are stuck in the BLAS end with the process alone. Another start would end in the same
+ * way, which the exit code tells a launcher. */
+static int warm_up_threads(struct run_job *job, const struct run_job_layout *layout,
+                           struct error *error)
 {
     size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
+    bool stuck;
     job->threads_of_all = choose_threads(layout->threads);
     job->threads = job->threads_of_all / trainers;
     job->threads = job->threads != 0 ? job->threads : 1;
-    return run_job_replica(job, &job->parallel, &job->model, error);
+    size_t at_once = job->threads * trainers;
+    int rv = warm_up(at_once > job->threads_of_all ? at_once : job->threads_of_all,
+                     job->hooks.cancel, &stuck, error);
+    if (!stuck)
+        return rv;
+    fprintf(stderr, "troupe: %s\n", error->text);
+    fflush(NULL);
+    _exit(process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
@@ -313,7 +325,10 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  struct error *error)
 {
     *job = (struct run_job){.config = config, .hooks = *hooks};
-    int rv = open_session(job, layout, error);
+    /* First of all, while there is nothing to clean up. */
+    int rv = warm_up_threads(job, layout, error);
+    if (rv == 0)
+        rv = open_session(job, layout, error);
     if (rv != 0)
         goto failed;
     rv = tr_graph_open(job->session, graph, &job->graph);
@@ -335,7 +350,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     if (rv == 0 && config->balanced_weights)
         rv = balance_classes(job, error);
     if (rv == 0)
-        rv = open_model(job, layout, error);
+        rv = run_job_replica(job, &job->parallel, &job->model, error);
     if (rv == 0)
         return 0;
 failed:

@@ -50,7 +50,7 @@ struct train_values {
     uint64_t checkpoint_every;
     uint64_t checkpoint_keep;
     const char *checkpoints;
-    uint64_t disk_wait; /* seconds */
+    uint64_t step_limit, disk_wait; /* seconds */
     bool resume;
     struct process_values process;
     bool reproducible;

@@ -20,6 +20,7 @@ struct train_rank {
     struct model *model;
     struct run_job_split split;
     struct tr_group *group; /* NULL: alone */
+    struct watched watched;
     struct trainer_result result;
     struct error error;
     int code;
@@ -193,6 +194,15 @@ static void refused(void *arg, enum training_operation operation, uint64_t left_
     pthread_mutex_unlock(&all->refusing);
 }
 
+static void computing(void *arg, bool begins)
+{
+    struct train_rank *r = arg;
+    if (begins)
+        watchdog_enter(&r->all->watchdog, &r->watched);
+    else
+        watchdog_leave(&r->all->watchdog, &r->watched);
+}
+
 static bool wait_some(void *arg, uint64_t ns)
 {
     for (uint64_t waited = 0; waited < ns && !cancelled(arg); waited += LOOK_NS)
@@ -243,6 +253,7 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
                                   .meet = meet,
                                   .finish = all->finishes ? finish : NULL,
                                   .refused = refused,
+                                  .computing = computing,
                                   .cancelled = cancelled,
                                   .wait = wait_some,
                                   .now_ns = now_ns,
@@ -322,12 +333,15 @@ int train_ranks_open(struct train_ranks *ranks, struct error *error)
     pthread_mutex_init(&ranks->refusing, NULL);
     ranks->stop = (struct cancel){.asked = is_over, .arg = ranks};
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
-    if (ranks->ranks == NULL)
+    ranks->watched = calloc(ranks->count, sizeof(struct watched *));
+    if (ranks->ranks == NULL || ranks->watched == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u trainers", ranks->count);
     int rv = 0;
     for (uint32_t i = 0; i < ranks->count && rv == 0; i++) {
         ranks->ranks[i] = (struct train_rank){.all = ranks, .rank = ranks->first + i};
         atomic_init(&ranks->ranks[i].ended, false);
+        ranks->ranks[i].watched.rank = ranks->first + i;
+        ranks->watched[i] = &ranks->ranks[i].watched;
         rv = open_rank(&ranks->ranks[i], error);
     }
     return rv;
@@ -401,13 +415,19 @@ static int run_all(struct train_ranks *ranks, struct error *error)
 
 int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error)
 {
-    int rv;
+    ranks->watchdog.cancel = ranks->cancel;
+    ranks->watchdog.watched = ranks->watched;
+    ranks->watchdog.count = ranks->count;
+    int rv = watchdog_start(&ranks->watchdog, error);
+    if (rv != 0)
+        return rv;
     if (ranks->grouped) {
         rv = run_all(ranks, error);
     } else {
         train(&ranks->ranks[0]);
         rv = find_cause(ranks, ranks->count, error);
     }
+    watchdog_stop(&ranks->watchdog);
     *result = ranks->ranks[0].result;
     return rv;
 }
@@ -424,5 +444,7 @@ void train_ranks_close(struct train_ranks *ranks)
         }
     }
     free(ranks->ranks);
+    free(ranks->watched);
     ranks->ranks = NULL;
+    ranks->watched = NULL;
 }

@@ -17,6 +17,7 @@
 
 #include "cli/run_folder.h"
 #include "cli/run_job.h"
+#include "cli/watchdog.h"
 
 struct train_rank;
 
@@ -30,6 +31,7 @@ struct train_ranks {
     bool finishes; /* the job has other processes, which end with it */
     uint64_t save_every;
     uint64_t patience_ns; /* see trainer.h */
+    struct watchdog watchdog; /* limit_ns is given; runs while they train */
     uint64_t job_hash;   /* what checkpoints belong to */
     uint64_t deal_hash;  /* of the splits, once open; 0: shuffle */
     /* Of rank 0, but refused, which any rank calls, one at a time. Those that are about the group are
@@ -39,6 +41,7 @@ struct train_ranks {
     /* Below: train_ranks.c's. */
     atomic_bool failed;
     pthread_mutex_t refusing; /* guards calls of refused */
+    struct watched **watched; /* [count] */
     struct cancel stop; /* asked, or another rank failed */
     struct train_rank *ranks; /* [count] */
 };

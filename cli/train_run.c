@@ -71,6 +71,12 @@ static bool asked(void *arg)
            (t->in_cluster && process_is_orphaned(&t->process));
 }
 
+static bool asked_at_work(void *arg)
+{
+    watchdog_beat(&((struct training *)arg)->ranks.watchdog);
+    return asked(arg);
+}
+
 /* Rank 0's process keeps the run: its folder, evaluation, model and report. */
 static bool keeps_run(const struct training *t)
 {
@@ -344,6 +350,7 @@ static int open_ranks(struct training *t, struct error *error)
         .reproducible = t->values->reproducible,
         .finishes = t->in_cluster,
         .save_every = t->save_every,
+        .watchdog = {.limit_ns = t->values->step_limit * UINT64_C(1000000000)},
         .patience_ns = t->values->disk_wait * UINT64_C(1000000000),
         .hooks = &t->hooks,
         .cancel = &t->cancel,
@@ -501,7 +508,9 @@ static int do_job(struct training *t, struct error *error)
 
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
-    const struct run_job_hooks hooks = {.log = log_line, .log_arg = t, .cancel = &t->cancel};
+    /* Evaluations poll this between their pieces. */
+    const struct cancel working = {.asked = asked_at_work, .arg = t};
+    const struct run_job_hooks hooks = {.log = log_line, .log_arg = t, .cancel = &working};
     struct process_metrics metrics = {0};
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)

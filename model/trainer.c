@@ -103,6 +103,12 @@ static int share_scores(struct trainer *trainer, struct scores *scores, struct e
     return rc;
 }
 
+static void compute(const struct trainer *trainer, bool begins)
+{
+    if (trainer->hooks->computing != NULL)
+        trainer->hooks->computing(trainer->hooks->arg, begins);
+}
+
 /* Takes the next batch, and leaves its gradients in the model. */
 static int take_step(struct trainer *trainer, struct error *error)
 {
@@ -115,7 +121,9 @@ static int take_step(struct trainer *trainer, struct error *error)
     int rc = source->next(source, &batch, error);
     if (rc != 0)
         return rc;
+    compute(trainer, true);
     rc = model_step(trainer->model, batch, &trainer->step_loss, error);
+    compute(trainer, false);
     if (rc == 0 && !isfinite(trainer->step_loss.sum))
         rc = error_set(error, TR_ERANGE,
                        "training: the loss of epoch %u step %llu is not finite; use a smaller "
@@ -135,7 +143,9 @@ static int reduce(struct trainer *trainer, struct error *error)
         rc = hooks->reduce(hooks->arg, gradients, count, error);
     if (rc < 0)
         return rc;
+    compute(trainer, true);
     model_apply(trainer->model, trainer->report.rate);
+    compute(trainer, false);
     trainer->at.loss.sum += trainer->step_loss.sum;
     trainer->at.loss.labelled += trainer->step_loss.labelled;
     if (hooks->step_done != NULL)
@@ -201,7 +211,10 @@ static int evaluate(struct trainer *trainer, struct error *error)
     const struct trainer_hooks *hooks = trainer->hooks;
     if (trainer->plan->rank != 0)
         return 0;
-    return hooks->evaluate(hooks->arg, trainer->model, &trainer->report.scores, error);
+    compute(trainer, true);
+    int rc = hooks->evaluate(hooks->arg, trainer->model, &trainer->report.scores, error);
+    compute(trainer, false);
+    return rc;
 }
 
 /* All trainers know the scores, so all keep the same best weights and stop together. */

@@ -74,6 +74,8 @@ struct trainer_hooks {
      * ends with it (given_up), then the hook may say in error what is lost. */
     void (*refused)(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
                     struct error *error);
+    /* From now on the thread computes and waits for nobody, or no longer. */
+    void (*computing)(void *arg, bool begins);
     bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
     bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);

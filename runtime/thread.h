@@ -9,6 +9,10 @@
 #define RUNTIME_THREAD_H
 
 #include <pthread.h>
+#include <signal.h>
+
+/* But this one, by which a program may ask a thread for its stack. */
+#define THREAD_STACK_SIGNAL SIGUSR2
 
 /* 0 or TR_ENOMEM. name: at most 15 characters. */
 int thread_create(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);

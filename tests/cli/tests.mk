@@ -21,6 +21,7 @@ cli_shell_tests = \
     tests/cli/launch.sh \
     tests/cli/launcher.sh \
     tests/cli/man.sh \
+    tests/cli/memory.sh \
     tests/cli/mismatch.sh \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
@@ -51,3 +52,8 @@ check_PROGRAMS += tests/cli/test_place
 TESTS += tests/cli/test_place
 tests_cli_test_place_SOURCES = tests/cli/test_place.c
 tests_cli_test_place_LDADD = libtr_cli.la $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/cli/test_watchdog
+TESTS += tests/cli/test_watchdog
+tests_cli_test_watchdog_SOURCES = tests/cli/test_watchdog.c
+tests_cli_test_watchdog_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
