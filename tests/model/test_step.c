@@ -12,6 +12,9 @@
 
 #include "model/model.h"
 #include "tests/model/made_batch.h"
+#include "tests/model/made_graph.h"
+
+#define SHARED_SEEDS 41u /* of a step, that its trainers share */
 
 static struct model_config configure(enum model_kind kind, enum model_loss loss, uint32_t layers)
 {
@@ -295,6 +298,64 @@ static void test_zero_neighbours_have_zero_mean(void **state)
     made_batch_destroy(batch);
 }
 
+/* Gradients of one share of a step's seeds, which are [begin, end) of them, added to sums. */
+static void add_share(struct model *model, const struct made_graph *graph, uint32_t begin,
+                      uint32_t end, double *sums)
+{
+    uint32_t seeds[SHARED_SEEDS];
+    for (uint32_t i = begin; i < end; i++)
+        seeds[i - begin] = 3 * i;
+    struct mini_batch *batch = made_graph_batch(graph, seeds, end - begin, 2, 0, 1);
+    struct loss_sum loss;
+    size_t count;
+    batch->step_seeds = SHARED_SEEDS; /* of all trainers */
+    assert_int_equal(model_step(model, batch, &loss, NULL), 0);
+    const float *gradients = model_gradients(model, &count);
+    for (size_t i = 0; i < count; i++)
+        sums[i] += (double)gradients[i];
+    made_batch_destroy(batch);
+}
+
+/* However a step's seeds are shared out, and however unevenly, its trainers' gradients add up to
+ * those of one trainer that has them all. */
+static void test_shares_of_a_step_add_up(void **state)
+{
+    (void)state;
+    static const uint32_t ends[][5] = {
+        { SHARED_SEEDS }, { 5, SHARED_SEEDS }, { 1, 9, SHARED_SEEDS },
+        { 1, 2, 4, 30, SHARED_SEEDS }
+    };
+    struct made_graph *graph = made_graph_create(200, 4, 3, 5, 0.7, 0.5, 9);
+    for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
+        struct model_config config = configure((enum model_kind)kind, MODEL_SOFTMAX, 2);
+        struct model *model;
+        size_t count;
+        assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+        model_gradients(model, &count);
+        double *whole = calloc(count, sizeof *whole), *sums = calloc(count, sizeof *sums);
+        double magnitude = 0;
+        assert_true(whole != NULL && sums != NULL);
+        add_share(model, graph, 0, SHARED_SEEDS, whole);
+        for (size_t i = 0; i < count; i++)
+            magnitude += fabs(whole[i]) / (double)count;
+        assert_true(magnitude > 1e-3);
+        for (size_t s = 0; s < sizeof ends / sizeof *ends; s++) {
+            uint32_t begin = 0;
+            memset(sums, 0, count * sizeof *sums);
+            for (uint32_t i = 0; begin < SHARED_SEEDS; begin = ends[s][i++])
+                add_share(model, graph, begin, ends[s][i], sums);
+            for (size_t i = 0; i < count; i++)
+                if (fabs(sums[i] - whole[i]) > 1e-5 * (magnitude + fabs(whole[i])))
+                    fail_msg("%s, gradient %zu of %zu shares: %g, of the whole step %g",
+                             model_kind_name(config.kind), i, s, sums[i], whole[i]);
+        }
+        free(whole);
+        free(sums);
+        model_destroy(model);
+    }
+    made_graph_destroy(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_slopes_with_dropout_and_class_weights),
         cmocka_unit_test(test_threads_and_variants_change_nothing),
         cmocka_unit_test(test_no_seeds_give_zero_gradients),
+        cmocka_unit_test(test_shares_of_a_step_add_up),
         cmocka_unit_test(test_unlabelled_rows_add_nothing),
         cmocka_unit_test(test_zero_neighbours_have_zero_mean),
     };

@@ -31,7 +31,7 @@ tests_model_test_safetensors_LDADD = $(model_test_libs)
 
 check_PROGRAMS += tests/model/test_step
 TESTS += tests/model/test_step
-tests_model_test_step_SOURCES = tests/model/test_step.c $(made_batch)
+tests_model_test_step_SOURCES = tests/model/test_step.c $(made_batch) $(made_graph)
 tests_model_test_step_LDADD = $(model_test_libs)
 
 check_PROGRAMS += tests/model/test_training_loop
