@@ -62,8 +62,11 @@ int checkpoint_write_file(struct files *files, const char *path, const void *byt
         rv = file_append(&file, (const char *)bytes + at, left < PIECE_BYTES ? left : PIECE_BYTES,
                          error);
     }
+    /* Only synced bytes may get a name: a kill between the two must leave nothing that is read. */
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_FILE_WRITTEN);
     if (rv == 0)
         rv = file_sync(&file, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_FILE_SYNCED);
     file_close(&file);
     return rv;
 }
@@ -73,8 +76,10 @@ int checkpoint_put_part(struct files *files, const char *fresh, const char *path
 {
     char *inside = files_parent(path);
     int rv = inside == NULL ? no_memory(path, error) : files_rename(files, fresh, path, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PART_NAMED);
     if (rv == 0)
         rv = files_sync_folder(files, inside, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PART_SYNCED);
     free(inside);
     return rv;
 }
@@ -142,6 +147,7 @@ static int write_manifest(struct files *files, const char *aside,
                                                                   error);
     if (rv == 0)
         rv = files_sync_folder(files, aside, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_MANIFEST_SYNCED);
     free(text);
     free(path);
     return rv;
@@ -156,7 +162,11 @@ static int replace(struct files *files, const char *folder, const char *aside, c
         rv = checkpoint_remove(files, final, error);
     if (rv == 0)
         rv = files_rename(files, aside, final, error);
-    return rv != 0 ? rv : files_sync_folder(files, folder, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_NAMED);
+    if (rv == 0)
+        rv = files_sync_folder(files, folder, error);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_SYNCED);
+    return rv;
 }
 
 /* A trainer on a host where this folder is another one has written its part elsewhere. */
@@ -197,6 +207,7 @@ int checkpoint_make(struct files *files, const char *folder,
     /* It is made, whatever becomes of older ones; what stays is removed after the next. */
     if (rv == 0)
         (void)checkpoint_prune(files, folder, keep != 0 ? keep : CHECKPOINT_KEEP_DEFAULT, NULL);
+    failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PRUNED);
     free(final);
     free(aside);
     return rv;

@@ -81,6 +81,7 @@ static void end_job(struct actor *self)
         if (request != NULL && acknowledge(self, request, NULL) != 0)
             actor_refuse(self, request, TR_ENOMEM); /* it asks again */
     }
+    actor_failpoint(self, FAILPOINT_END_OVER);
 }
 
 /* It waits for the others. What it says of an era that is over is no harm: who left that era, or
@@ -93,6 +94,7 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
     else
         state->num_done++;
     state->dones[rank] = request;
+    actor_failpoint(self, FAILPOINT_END_DONE_TAKEN);
     if (state->num_done == state->options->trainers)
         end_job(self);
 }

@@ -45,6 +45,7 @@ static void end_era(struct actor *self)
     sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
     coordinator_end_dones(self);
     tell_era(self, state);
+    actor_failpoint(self, FAILPOINT_ERA_ENDED);
 }
 
 /* Somebody knows of a newer era than a coordinator that was started again. */
@@ -94,6 +95,7 @@ void coordinator_reducer_down(struct actor *self, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
     message_release(self, release_restore(state, rank));
+    actor_failpoint(self, FAILPOINT_ERA_DOWN);
     if (state->over)
         coordinator_note_told(self, rank);
     else if (state->entered && !state->stopping)
@@ -189,6 +191,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
         if (request != NULL)
             answer_restore(self, request, rank, manifest);
     }
+    actor_failpoint(self, FAILPOINT_ERA_BEGUN);
 }
 
 void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
@@ -244,6 +247,7 @@ static void choose(struct actor *self)
     const struct checkpoint_manifest none = { 0 };
     struct error error = { 0 };
     int rv = 0;
+    actor_failpoint(self, FAILPOINT_ERA_CHOOSING);
     if (state->checkpoints == NULL)
         begin_era(self, &none, &error);
     else if (coordinator_second_node(state) != PLAN_NO_NODE)

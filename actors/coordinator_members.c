@@ -36,6 +36,7 @@ static void end(struct actor *self, void *arg)
 {
     struct coordinator *state = arg;
     struct address root = state->options->root;
+    actor_failpoint(self, FAILPOINT_END_LAST_GONE);
     /* A coordinator that is started again instead would know of no end. */
     if (!address_is_none(root) && actor_stop(self, root) == TR_ENOMEM)
         timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, end, state);
@@ -94,6 +95,8 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
         sequenced_forget(&state->clients, self, who);
     bool was_here = is_here(self, member);
     free(member);
+    if (state->stopping)
+        actor_failpoint(self, FAILPOINT_END_MEMBER_GONE);
     if (state->stopping)
         go_on_stopping(self, state, was_here);
 }
@@ -190,6 +193,7 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     *(struct msg_joined *)message_head(reply) =
         (struct msg_joined){ .rank = head->rank, .era = state->era };
     actor_reply(self, request, reply);
+    actor_failpoint(self, FAILPOINT_START_ADMITTED);
     return 0;
 }
 
@@ -199,6 +203,7 @@ void coordinator_stop_members(struct actor *self)
     state->stopping = true;
     timer_stop(&state->linger);
     stop_again(self, state);
+    actor_failpoint(self, FAILPOINT_END_STOPPING);
     if (state->num_members == 0)
         end(self, state);
 }

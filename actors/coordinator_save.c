@@ -95,6 +95,7 @@ static void end(struct actor *self, struct saving *saving)
         standing_note_checkpoint(state->options->standing, saving->manifest.step);
     for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
         answer(self, saving, rank);
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
 }
 
 /* Was it committed before this coordinator was started? */
@@ -148,6 +149,7 @@ static void copy_manifest(struct actor *self, void *arg)
     struct saving *saving = arg;
     struct message *request = keeper_commit(self, saving->given, saving->keep, &saving->manifest);
     saving->stage = COPYING;
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
     saving->working = request != NULL &&
                       keeper_call(self, &state->keeper_calls, saving->second, request,
                                   actor_now_ns(self) + ANSWER_NS, copied, saving) == 0;
@@ -174,6 +176,7 @@ static void refuse(const struct coordinator *state, struct saving *saving)
 /* All ranks have reported, and the folder is known not to have this checkpoint. */
 static void make_checkpoint(struct actor *self, struct saving *saving)
 {
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_PARTS_THERE);
     if (saving->error.code != 0) {
         end(self, saving);
     } else {

@@ -36,6 +36,7 @@ static void watch(struct actor *self, struct member *member, const struct messag
         actor_exit(self, rv);
     else if (member->joined != NULL)
         member->joined(self, member);
+    actor_failpoint(self, FAILPOINT_START_JOINED);
 }
 
 /* What passes: a coordinator that died meanwhile, a past life that is not known to be over, a
@@ -137,6 +138,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
             .over_sequence = member->over_sequence,
         };
         status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
+        actor_failpoint(self, FAILPOINT_START_JOINING);
     }
     if (status != 0)
         try_again_or_exit(self, member, status, NULL);
@@ -175,5 +177,6 @@ static void stop_process(struct actor *self, void *arg)
 
 void member_stop(struct actor *self, struct member *member)
 {
+    actor_failpoint(self, FAILPOINT_END_MEMBER_STOPPED);
     stop_process(self, member);
 }

@@ -79,6 +79,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->saves = 0;
     r->refused = (struct msg_checkpoint_done){ 0 };
     standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
+    actor_failpoint(self, FAILPOINT_ERA_RESTORED);
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
         reducer_ask(self);
@@ -239,6 +240,10 @@ void reducer_ask(struct actor *self)
     if (rv == 0)
         rv = actor_call(self, r->member.coordinator, request, op->until_ns, answered, op,
                         &op->call);
+    if (rv == 0 && op->kind == MSG_GROUP_RESTORE)
+        actor_failpoint(self, FAILPOINT_ERA_ASKED);
+    else if (rv == 0 && op->kind == MSG_GROUP_SAVE)
+        actor_failpoint(self, FAILPOINT_CHECKPOINT_PART_ASKED);
     if (rv != 0) {
         op->calling = false;
         reducer_again(self);

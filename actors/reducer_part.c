@@ -165,6 +165,7 @@ static void was_read(struct actor *self, struct job *job, int status)
 void reducer_loaded(struct actor *self)
 {
     struct reducer *r = actor_state(self);
+    actor_failpoint(self, FAILPOINT_ERA_PART_READ);
     struct message *reply = r->operation.reply;
     r->operation.reply = NULL;
     reducer_reply(self, reply);

@@ -83,6 +83,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
     if (rv != 0)
         return rv;
     struct node_options options = { .id = graph->process,
+                                    .failpoints = FAILPOINTS_OF_PROCESS,
                                     .incarnation = graph_incarnation(graph),
                                     .loops = graph_loops(graph),
                                     .kinds = &graph->kinds,

@@ -110,6 +110,7 @@ int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *er
     if (rv == 0)
         rv = replace_metrics(folder, text, (size_t)mark, error);
     free(text);
+    failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_REWOUND);
     return rv;
 }
 
@@ -190,7 +191,9 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     folder->pending = pending;
     folder->pending_bytes = before + length + 1;
     free(text);
-    return flush(folder, error);
+    int rv = flush(folder, error);
+    failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_LINE_WRITTEN);
+    return rv;
 }
 
 int run_folder_sync(struct run_folder *folder, struct error *error)

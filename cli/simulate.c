@@ -26,11 +26,14 @@
 
 /* With --minutes: where what fails is appended. */
 #define FAILURES_FILE "simulate-failures.txt"
+#define REPLAY_MAX 192u /* a command, with the names of two fail-points */
 
 struct simulate_values {
     const char *seeds;
     double minutes; /* 0: --seeds says which */
     const char *failures;
+    const char *die_at;
+    bool failpoints;
     uint64_t jobs;
     bool twice;
     bool verbose;
@@ -42,6 +45,7 @@ struct tally {
     uint32_t num_failures;
     struct sim_result *failures; /* [FAILURES_MAX] */
     const char *path;            /* of the file of failures; NULL: none */
+    const char *die_at;          /* as it was given, to replay; NULL: none */
     int path_errno;              /* why a failure did not get there */
 };
 
@@ -53,6 +57,11 @@ static const struct option_spec OPTIONS[] = {
     {.name = "failures", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, failures),
      .metavar = "FILE",
      .help = "append what fails to FILE (with --minutes: " FAILURES_FILE ")"},
+    {.name = "die-at", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, die_at),
+     .metavar = "POINT[,POINT]", .help = "run clusters whose processes die at these fail-points"},
+    {.name = "failpoints", .kind = OPTION_FLAG,
+     .offset = offsetof(struct simulate_values, failpoints),
+     .help = "print the names of all fail-points, and run nothing"},
     {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
      .metavar = "N", .fallback = "0", .min = 0, .max = CROWD_WORKERS_MAX,
      .help = "seeds at once; 0: one a core"},
@@ -101,16 +110,17 @@ static uint32_t workers_of(const struct simulate_values *values)
     return (uint32_t)(workers < CROWD_WORKERS_MAX ? workers : CROWD_WORKERS_MAX);
 }
 
-static void write_replay(char *text, size_t size, uint64_t seed)
+static void write_replay(char *text, size_t size, uint64_t seed, const char *die_at)
 {
-    snprintf(text, size, "troupe simulate --seeds %" PRIu64 " --verbose", seed);
+    snprintf(text, size, "troupe simulate --seeds %" PRIu64 "%s%s --verbose", seed,
+             die_at != NULL ? " --die-at " : "", die_at != NULL ? die_at : "");
 }
 
 /* At once, so that a run that is stopped has not lost what it found. */
 static void append_failure(struct tally *tally, const struct sim_result *result)
 {
-    char replay[64];
-    write_replay(replay, sizeof replay, result->seed);
+    char replay[REPLAY_MAX];
+    write_replay(replay, sizeof replay, result->seed, tally->die_at);
     FILE *file = fopen(tally->path, "a");
     bool written = file != NULL && fprintf(file, "%s\n    %s\n", replay, result->error.text) > 0;
     int why = errno;
@@ -162,8 +172,8 @@ static int print(const struct simulate_values *values, struct tally *tally, uint
                 seconds > 0 ? (double)tally->runs / seconds : 0);
     qsort(tally->failures, tally->num_failures, sizeof *tally->failures, by_seed);
     for (uint32_t i = 0; i < tally->num_failures; i++) {
-        char replay[64];
-        write_replay(replay, sizeof replay, tally->failures[i].seed);
+        char replay[REPLAY_MAX];
+        write_replay(replay, sizeof replay, tally->failures[i].seed, tally->die_at);
         report_row(&report, "failures");
         report_count(&report, "seed", "failing seed", tally->failures[i].seed);
         report_text(&report, "replay", "replay", replay);
@@ -180,8 +190,30 @@ static double now_seconds(clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+static int parse_failpoints(const char *text, struct sim_failpoints *die_at, struct error *error)
+{
+    for (const char *at = text; at != NULL; at = *at == ',' ? at + 1 : NULL) {
+        size_t length = strcspn(at, ",");
+        enum failpoint point = failpoint_find(at, length);
+        bool full = die_at->count == sizeof die_at->points / sizeof die_at->points[0];
+        if (full || point == FAILPOINTS_COUNT || !failpoint_is_simulated(point))
+            return error_set(error, TR_EINVAL, "--die-at %s: give one or two fail-points that the "
+                             "simulator passes, as --failpoints lists them", text);
+        die_at->points[die_at->count++] = point;
+        at += length;
+    }
+    return 0;
+}
+
+static void print_failpoints(void)
+{
+    for (enum failpoint point = 0; point < FAILPOINTS_COUNT; point++)
+        printf("%s%s\n", failpoint_name(point),
+               failpoint_is_simulated(point) ? "" : " (in commands, not simulated)");
+}
+
 static int simulate(const struct simulate_values *values, uint64_t first, uint64_t count,
-                    struct tally *tally, struct error *error)
+                    const struct sim_failpoints *die_at, struct tally *tally, struct error *error)
 {
     double begun = now_seconds(CLOCK_MONOTONIC);
     const struct crowd_options options = {
@@ -191,6 +223,7 @@ static int simulate(const struct simulate_values *values, uint64_t first, uint64
         .workers = workers_of(values),
         .twice_every = values->twice ? 1 : TWICE_EVERY,
         .verbose = values->verbose ? stderr : NULL,
+        .die_at = die_at->count > 0 ? die_at : NULL,
     };
     tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
     int rv = tally->failures == NULL ? error_set(error, TR_ENOMEM, "no memory for failures") : 0;
@@ -226,11 +259,18 @@ static int run(const struct invocation *invocation, const void *opaque)
         .path = values->failures != NULL ? values->failures
                 : values->minutes > 0    ? FAILURES_FILE
                                          : NULL,
+        .die_at = values->die_at,
     };
+    struct sim_failpoints die_at = {.count = 0};
     uint64_t first = 0, count = 0;
-    if (choose_seeds(values, &first, &count, &error) != 0)
+    if (values->failpoints) {
+        print_failpoints();
+        return EXIT_DONE;
+    }
+    if (choose_seeds(values, &first, &count, &error) != 0 ||
+        parse_failpoints(values->die_at, &die_at, &error) != 0)
         return fail_usage(invocation, &error);
-    if (simulate(values, first, count, &tally, &error) != 0)
+    if (simulate(values, first, count, &die_at, &tally, &error) != 0)
         return fail(invocation, &error);
     return tally.failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }

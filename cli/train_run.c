@@ -313,6 +313,7 @@ static int keep(void *arg, const struct trainer_result *result, struct error *er
     progress_end(&t->progress);
     int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
     t->model_kept = t->model_kept || rv == 0;
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_MODEL_SAVED);
     if (rv == 0)
         rv = test(t, error);
     if (rv == 0)
@@ -321,6 +322,7 @@ static int keep(void *arg, const struct trainer_result *result, struct error *er
         t->unreported = (struct error){0};
         (void)report_run(t, &t->unreported);
     }
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && t->in_cluster)
         process_say_complete();
     return rv;
@@ -497,8 +499,10 @@ static int wait_for_end(struct training *t, struct error *error)
 static int do_job(struct training *t, struct error *error)
 {
     int rv = train(t, error);
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_TRAINED);
     if (rv == 0 && t->in_cluster)
         rv = wait_for_end(t, error);
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_FINISHED);
     if (rv == 0 && t->unreported.code != 0) {
         *error = t->unreported;
         rv = error->code;
@@ -521,12 +525,14 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
         rv = open_folder(t, error);
         t->taken = rv == TR_EEXIST;
     }
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_OPENED);
     if (rv == 0 && t->in_cluster)
         process_say_kernels(model_kernels_text(t->job.model));
     if (rv == 0 && t->in_cluster)
         rv = process_ready(&t->process, t->job.session, t->job.graph, error);
     else if (rv == 0)
         rv = process_serve_metrics(&metrics, t->values->process.metrics, t->job.graph, error);
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_READY);
     if (rv == 0)
         rv = do_job(t, error);
     train_ranks_close(&t->ranks);

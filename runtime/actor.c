@@ -330,6 +330,11 @@ int actor_reason(const struct actor *self)
     return self->reason;
 }
 
+void actor_failpoint(const struct actor *self, enum failpoint point)
+{
+    failpoint_reach(self->loop->node->failpoints, point);
+}
+
 const char *actor_name(const struct actor *self)
 {
     return self->name;

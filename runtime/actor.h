@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "runtime/address.h"
+#include "runtime/failpoint.h"
 #include "runtime/message.h"
 
 #define ACTOR_TURN_NS 10000000u              /* what one callback may take */
@@ -94,6 +95,9 @@ void actor_set_state(struct actor *self, void *state);
 void *actor_state(const struct actor *self);
 struct address actor_address(const struct actor *self);
 struct node *actor_node(const struct actor *self);
+
+/* The actor passes that step (failpoint.h). */
+void actor_failpoint(const struct actor *self, enum failpoint point);
 const char *actor_name(const struct actor *self);
 
 /* For fini: why self ends. 0: well. */

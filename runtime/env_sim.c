@@ -307,6 +307,11 @@ void env_sim_kill(struct env *env, struct node *node)
     sim_net_forget(&sim->net, node);
 }
 
+void env_sim_cut(struct env *env, const struct node *node)
+{
+    sim_net_kill(&of(env)->net, node);
+}
+
 void env_sim_wait(struct env *env, uint64_t until_ns)
 {
     struct env_sim *sim = of(env);

@@ -54,6 +54,10 @@ void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint
  * take its place. Between runs (env_sim_run), and where files matter after files_sim_kill. */
 void env_sim_kill(struct env *env, struct node *node);
 
+/* The node's process died just now, in the middle of a turn or a job: nothing that it sends from here
+ * on leaves. env_sim_kill is to follow before the next step (done() of env_sim_run ends it). */
+void env_sim_cut(struct env *env, const struct node *node);
+
 /* Somebody sets the wall clock forward or back. */
 void env_sim_wall_jump(struct env *env, int64_t ms);
 

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 #include "runtime/error.h"
+#include "runtime/failpoint.h"
 
 /* Trees that we make are three levels deep; a deeper one is a loop or not ours. */
 #define FILES_DEPTH_MAX 16
@@ -30,6 +31,7 @@ struct file_facts {
 };
 
 struct files {
+    struct failpoints *failpoints; /* of the process whose files they are; NULL: none */
     int (*open)(struct files *self, const char *path, int flags, int mode); /* open(2) */
     int (*close)(struct files *self, int fd);
     ssize_t (*pread)(struct files *self, int fd, void *data, size_t size, uint64_t offset);

@@ -145,6 +145,7 @@ static void posix_unmap(struct files *self, void *data, size_t size)
 }
 
 static struct files posix = {
+    .failpoints = FAILPOINTS_OF_PROCESS,
     .open = posix_open,
     .close = posix_close,
     .pread = posix_pread,

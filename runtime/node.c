@@ -145,6 +145,7 @@ int node_create(struct env *env, const struct node_options *options, struct node
         node->kinds = *options->kinds;
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
+    node->failpoints = options->failpoints;
     node->forward = options->forward;
     node->forward_arg = options->forward_arg;
     account_init(&node->message_account, "messages", message_bytes(env, options));

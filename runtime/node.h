@@ -18,6 +18,7 @@
 #include "runtime/account.h"
 #include "runtime/actor.h"
 #include "runtime/env.h"
+#include "runtime/failpoint.h"
 #include "runtime/kind.h"
 #include "runtime/log.h"
 
@@ -32,6 +33,7 @@ struct node_options {
                                 * none: TR_ENOMEM for the sender, and links don't read on */
     uint32_t sharers;          /* processes of the job that share that memory; 0: 1 */
     struct log_sink log;
+    struct failpoints *failpoints; /* NULL: nothing happens at them */
     /* A message for another node when there are no links: consumes it (tests). NULL: other nodes
      * are down (TR_EPEERDOWN). */
     int (*forward)(void *arg, struct loop *loop, struct message *message);

@@ -14,6 +14,7 @@ struct node {
     bool codec;
     struct kinds kinds;
     struct log_sink log;
+    struct failpoints *failpoints;
     struct account message_account;
     struct loop *loops; /* [num_loops] */
     struct actor *root; /* on loop 0: parent of the directory and of the node's roots */

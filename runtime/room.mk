@@ -41,6 +41,8 @@ libtr_runtime_la_SOURCES = \
     runtime/env_sim.h \
     runtime/error.c \
     runtime/error.h \
+    runtime/failpoint.c \
+    runtime/failpoint.h \
     runtime/files.c \
     runtime/files.h \
     runtime/files_posix.c \

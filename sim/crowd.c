@@ -51,7 +51,10 @@ static bool is_late(const struct crowd_options *options)
 static void run_seed(const struct crowd_options *options, uint64_t at, struct sim_result *result)
 {
     bool twice = options->twice_every != 0 && at % options->twice_every == 0;
-    (twice ? sim_run_twice : sim_run)(seed_at(options, at), options->verbose, result);
+    if (options->die_at != NULL)
+        sim_run_failpoints(seed_at(options, at), options->die_at, options->verbose, result);
+    else
+        (twice ? sim_run_twice : sim_run)(seed_at(options, at), options->verbose, result);
     if (options->verbose != NULL)
         fflush(options->verbose);
 }

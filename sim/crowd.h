@@ -22,6 +22,7 @@ struct crowd_options {
     uint64_t until_ns;     /* of CLOCK_MONOTONIC: no seed begins later; 0: no such bound */
     uint32_t workers;      /* 1 .. CROWD_WORKERS_MAX */
     uint32_t twice_every;  /* every so many seeds one runs twice; 0: none */
+    const struct sim_failpoints *die_at; /* of every seed; NULL: what each draws */
     FILE *verbose;         /* sim_run's; NULL: nothing */
 };
 

@@ -58,8 +58,37 @@ static void load(struct fleet *fleet, struct fleet_process *process)
         rv = snapshots_add(process->snapshots, &fleet->placed.parts[plays->parts[i]], NULL, NULL,
                            NULL);
     process->files = files_sim_mount(fleet->disk);
+    if (process->files != NULL)
+        process->files->failpoints = &process->failpoints;
     process->bank = batch_bank_create(fleet->plan.batch_bytes_max);
     assert(rv == 0 && process->files != NULL && process->bank != NULL);
+}
+
+/* The process dies here: what it did before is as a kill leaves it, what it does until the end of
+ * this step reaches neither disk nor network. */
+static void doom(struct fleet *fleet, struct fleet_process *process, enum failpoint point)
+{
+    process->doomed = true;
+    fleet->struck |= UINT64_C(1) << point;
+    fleet->tally.faults++;
+    if (fleet->verbose != NULL)
+        fprintf(fleet->verbose, "    %10.6f fault: death at %s, process %" PRIu32 "\n",
+                (double)env_sim_now_ns(fleet->env) / 1e9, failpoint_name(point), process->number);
+    files_sim_kill(process->files);
+    env_sim_cut(fleet->env, process->node);
+}
+
+static void reached(struct failpoints *self, enum failpoint point)
+{
+    struct fleet_process *process = (struct fleet_process *)(void *)self;
+    struct fleet *fleet = process->courier.fleet;
+    const struct fleet_plan *plan = &fleet->plan;
+    if (process->doomed)
+        return;
+    for (uint32_t i = 0; i < plan->num_failpoints; i++)
+        if (plan->failpoints[i].point == point &&
+            ++fleet->failpoint_passes[i] == plan->failpoints[i].nth && !process->doomed)
+            doom(fleet, process, point);
 }
 
 static void make_cast(struct fleet *fleet, struct fleet_process *process)
@@ -130,6 +159,7 @@ static void make_node(struct fleet *fleet, struct fleet_process *process)
         .loops = fleet->plan.processes[process->number].loops,
         .kinds = &fleet->kinds,
         .codec = fleet->plan.codec,
+        .failpoints = &process->failpoints,
     };
     if (fleet->verbose != NULL)
         options.log = (struct log_sink){ write_log, process, LOG_LEVEL_DEBUG };
@@ -191,8 +221,8 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
 {
     struct fleet_process *process = &fleet->processes[number];
     assert(process->node == NULL);
-    *process = (struct fleet_process){ .number = number, .incarnation = incarnation,
-                                       .courier = { fleet, process, 0 } };
+    *process = (struct fleet_process){ .failpoints = { reached }, .number = number,
+                                       .incarnation = incarnation, .courier = { fleet, process, 0 } };
     /* A process that finds no memory for its first actors just ends: nothing to see. */
     env_sim_set_alloc_fail(fleet->env, 0);
     load(fleet, process);
@@ -255,6 +285,7 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
     struct fleet_process *process = &fleet->processes[number];
     if (process->node == NULL)
         return;
+    process->doomed = true; /* it passes no more points while it is taken down */
     files_sim_kill(process->files);
     env_sim_kill(fleet->env, process->node);
     fleet->tally.deaths++;

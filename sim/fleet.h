@@ -39,6 +39,8 @@ struct fleet_seat {
 
 /* One life of a process after the other. */
 struct fleet_process {
+    struct failpoints failpoints; /* first: what is reached is found by it */
+    bool doomed;                  /* it died in the middle of a turn, and is to be taken down */
     uint32_t number;
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
@@ -90,6 +92,8 @@ struct fleet {
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainee is, or was last */
     bool complete;          /* the one of rank 0 has written the job's result */
     struct fleet_victim victims[FLEET_STRIKES_MAX];
+    uint32_t failpoint_passes[FLEET_FAILPOINTS_MAX];
+    uint64_t struck; /* bits of fail-points where a process died */
     uint32_t next_strike;
     uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
     uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */

@@ -16,6 +16,7 @@ enum {
     DRAWS_FAULTS,
     DRAWS_SERVERS,
     DRAWS_LAUNCH,
+    DRAWS_FAILPOINTS,
 };
 
 #define US UINT64_C(1000)
@@ -231,6 +232,20 @@ static void draw_faults(struct fleet_plan *f, struct draws *draws)
     }
 }
 
+/* A third of the runs have none; a later pass is rarer than the first. */
+static void draw_failpoints(struct fleet_plan *f, const struct sim_failpoints *die_at)
+{
+    struct draws draws = draws_of(f->seed, DRAWS_FAILPOINTS);
+    bool drawn = die_at == NULL && f->seed >= FLEET_FAILPOINTS_FROM;
+    uint32_t count = drawn ? (uint32_t)draws_below(&draws, FLEET_FAILPOINTS_MAX + 1) : 0;
+    f->num_failpoints = die_at != NULL ? die_at->count : count;
+    for (uint32_t i = 0; i < f->num_failpoints; i++) {
+        enum failpoint point = (enum failpoint)draws_below(&draws, FAILPOINTS_COUNT);
+        f->failpoints[i].point = die_at != NULL ? die_at->points[i] : point;
+        f->failpoints[i].nth = 1 + (uint32_t)draws_scale(&draws, 1, 12) / 3;
+    }
+}
+
 /* What each fault lasts, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
 static void limit(struct fleet_plan *f)
@@ -238,9 +253,10 @@ static void limit(struct fleet_plan *f)
     f->limit_ns = BASE_NS + f->steps * 2 * f->think_ns;
     for (uint32_t i = 0; i < f->num_strikes; i++)
         f->limit_ns += f->strikes[i].after_ns + f->strikes[i].lasts_ns + 2 * f->dead_ns + MEND_NS;
+    f->limit_ns += f->num_failpoints * (2 * f->dead_ns + MEND_NS);
 }
 
-void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed)
+void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at)
 {
     *fleet = (struct fleet_plan){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
@@ -255,6 +271,7 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed)
     draw_faults(fleet, &draws);
     draws = draws_of(seed, DRAWS_SERVERS);
     draw_server_faults(fleet, &draws);
+    draw_failpoints(fleet, die_at);
     limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
     fleet->watches = draws_chance(&draws, 70);
@@ -301,4 +318,7 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
         fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",
                 fleet_fault_name(f->strikes[i].fault), f->strikes[i].at_step,
                 f->strikes[i].after_ns / US, f->strikes[i].lasts_ns / MS);
+    for (uint32_t i = 0; i < f->num_failpoints; i++)
+        fprintf(out, "    fault: death at %s, at pass %" PRIu32 "\n",
+                failpoint_name(f->failpoints[i].point), f->failpoints[i].nth);
 }

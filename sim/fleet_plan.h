@@ -14,8 +14,10 @@
 
 #include "actors/plan.h"
 #include "runtime/env_sim.h"
+#include "runtime/failpoint.h"
 #include "sim/raw.h"
 #include "sim/reference.h"
+#include "sim/run.h"
 
 #define FLEET_PROCESSES_MAX 5u
 #define FLEET_PARTS_MAX 6u
@@ -25,6 +27,10 @@
 #define FLEET_FAULTS_MAX 8u
 #define FLEET_SERVER_FAULTS_MAX 3u
 #define FLEET_STRIKES_MAX (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX)
+#define FLEET_FAILPOINTS_MAX 2u
+/* Seeds from here on draw fail-points: those before are remembered as they were without them, and
+ * `troupe simulate --minutes` has none below it. */
+#define FLEET_FAILPOINTS_FROM (UINT64_C(1) << 50)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -51,6 +57,12 @@ struct fleet_strike {
     uint64_t draw;     /* who and how */
 };
 
+/* Whichever process passes that point as the nth of the job dies there. */
+struct fleet_failpoint {
+    enum failpoint point;
+    uint32_t nth; /* from 1 on */
+};
+
 struct fleet_plan {
     uint64_t seed;
     struct raw raw;
@@ -72,11 +84,14 @@ struct fleet_plan {
     uint32_t letters;            /* that couriers send */
     struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
+    struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];
+    uint32_t num_failpoints;
     uint64_t limit_ns;           /* virtual time in which the job ends */
     struct env_sim_options env;
 };
 
-void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed);
+/* die_at: the fail-points of this run, NULL for those that the seed draws. */
+void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_failpoints *die_at);
 void fleet_plan_fini(struct fleet_plan *fleet);
 
 /* Lines for a person. */

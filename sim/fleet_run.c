@@ -90,7 +90,7 @@ static void make_launcher(struct fleet *fleet)
 static bool needs_care(const struct fleet_process *process)
 {
     return process->node != NULL &&
-           (node_is_stopped(process->node) ||
+           (process->doomed || node_is_stopped(process->node) ||
             (!process->ending && atomic_load(&process->cast.ended)));
 }
 
@@ -115,6 +115,10 @@ static int exit_code_of(int failure)
 static void tend_process(struct fleet *fleet, uint32_t number)
 {
     struct fleet_process *process = &fleet->processes[number];
+    if (process->node != NULL && process->doomed) {
+        fleet_kill(fleet, number);
+        return;
+    }
     if (process->node != NULL && node_is_stopped(process->node)) {
         int failure = fleet_bury(fleet, number);
         launcher_take_end(&fleet->launcher, number, exit_code_of(failure), 0,
@@ -212,16 +216,18 @@ static void fill_result(const struct fleet *fleet, struct sim_result *result)
                        fleet->tally.actor_restarts;
     result->failures_told = fleet->tally.failures_told;
     result->trace = env_sim_trace(fleet->env);
+    result->struck = fleet->struck;
     result->error = fleet->error;
 }
 
 /* What is left of a run that went wrong is left: taking it down would only assert. */
-void fleet_run(uint64_t seed, FILE *verbose, struct sim_result *result)
+void fleet_run(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose,
+               struct sim_result *result)
 {
     struct fleet *fleet = calloc(1, sizeof *fleet);
     assert(fleet != NULL);
     *result = (struct sim_result){ .seed = seed };
-    fleet_plan_init(&fleet->plan, seed);
+    fleet_plan_init(&fleet->plan, seed, die_at);
     fleet->verbose = verbose;
     fleet->strike_at_ns = UINT64_MAX;
     if (verbose != NULL)

@@ -11,6 +11,8 @@
 /* Whether this seed is one of a cluster: a person sees it from its last digit (half of them). */
 bool fleet_run_is_for(uint64_t seed);
 
-void fleet_run(uint64_t seed, FILE *verbose, struct sim_result *result);
+/* die_at: its fail-points; NULL: those that the seed draws. */
+void fleet_run(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose,
+               struct sim_result *result);
 
 #endif

@@ -193,7 +193,7 @@ static void take_down(struct world *world)
 void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
 {
     if (fleet_run_is_for(seed)) {
-        fleet_run(seed, verbose, result);
+        fleet_run(seed, NULL, verbose, result);
         return;
     }
     struct world *world = calloc(1, sizeof *world);
@@ -234,4 +234,10 @@ void sim_run_twice(uint64_t seed, FILE *verbose, struct sim_result *result)
                   " steps, trace %016" PRIx64 ", then %" PRIu64 " steps, trace %016" PRIx64,
                   result->steps, result->trace, again.steps, again.trace);
     result->error = again.error;
+}
+
+void sim_run_failpoints(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose,
+                        struct sim_result *result)
+{
+    fleet_run(seed, die_at, verbose, result);
 }

@@ -10,6 +10,13 @@
 #include <stdio.h>
 
 #include "runtime/error.h"
+#include "runtime/failpoint.h"
+
+/* The points at which processes of a run die; one may be there twice. */
+struct sim_failpoints {
+    enum failpoint points[2];
+    uint32_t count;
+};
 
 struct sim_result {
     uint64_t seed;
@@ -17,11 +24,16 @@ struct sim_result {
     uint64_t steps;
     uint64_t virtual_ns;
     uint64_t batches, faults, restarts, failures_told;
+    uint64_t struck; /* a bit for each fail-point where a process died */
     struct error error; /* what was wrong; code 0: nothing */
 };
 
 /* Runs the seed once. verbose (may be NULL) gets the scenario and the log of its node. */
 void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result);
+
+/* As sim_run, of a whole cluster with these fail-points, whatever the seed would choose. */
+void sim_run_failpoints(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose,
+                        struct sim_result *result);
 
 /* Runs it twice, and finds it wrong too when the second run was another. */
 void sim_run_twice(uint64_t seed, FILE *verbose, struct sim_result *result);

@@ -2,7 +2,9 @@
 # for each shape of cluster, and lanes that run one struck job after the other.
 #
 #   lanes NUMBER NAME OPTIONS     runs jobs under strike_job OPTIONS in so many lanes at once
-#   settle NAME                   sums up what those lanes saw; fails where a job did
+#   settle                        sums up what those lanes saw; fails where a job did
+#   prepare LANE JOB SEED         a driver may have its own: sets $shape and $more, options of strike_job;
+#                                 false where there are no more jobs. after_job WHAT comes after each
 #
 # TROUPE_SOAK_SECONDS is the time of the whole driver, TROUPE_SOAK_JOBS the number of jobs of each lane
 # instead; TROUPE_SEED the first lane's first seed, else drawn from the clock. What fails is appended to
@@ -34,12 +36,15 @@ cluster_file() {
     local_listener='"address": "127.0.0.1", "port":'
     case $1 in
     roles) hosts='{"name": "a", "unix": "a", "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}' ;;
-    pair) hosts='{"name": "a", "unix": "a"}, {"name": "b", "unix": "b"}' ;;
+    pair | own) hosts='{"name": "a", "unix": "a"}, {"name": "b", "unix": "b"}' ;;
     *) hosts="{\"name\": \"a\", $local_listener $2}, {\"name\": \"b\", $local_listener $(($2 + 1)), \"trainers\": 0},
  {\"name\": \"c\", $local_listener $(($2 + 2)), \"servers\": 0}" ;;
     esac
+    checkpoints=checkpoints
+    [ "$1" != own ] || checkpoints=checkpoints/%h
     printf '{"name": "job", "graph": "g/toy.json", "seed": 3, "direct": false, "insecure_network": true,
- "hosts": [%s], "checkpoints": {"folder": "checkpoints", "every": 1}, "restart": {"times": 50, "seconds": 600}}\n' "$hosts"
+ "hosts": [%s], "checkpoints": {"folder": "%s", "every": 1}, "restart": {"times": 50, "seconds": 600}}\n' \
+        "$hosts" "$checkpoints"
 }
 trainers_of() {
     case $1 in
@@ -47,7 +52,8 @@ trainers_of() {
     *) echo 2 ;;
     esac
 }
-for shape in roles pair trio; do
+shapes='roles pair trio own'
+for shape in $shapes; do
     # shellcheck disable=SC2046,SC2086 # words are meant to be split
     troupe train "$work/g/toy.json" --run "$work/$shape" --seed 3 --trainers $(trainers_of $shape) $learning
     expect "one process trains what $shape trains" exited 0
@@ -78,6 +84,20 @@ complain() {
         "$1" "$driver" "$3" "$2" "$log" >>"$failures"
 }
 
+any_shape() {
+    case $(($1 / 7 % 4)) in
+    0) shape=roles ;;
+    1) shape=pair ;;
+    2) shape=trio ;;
+    *) shape=own ;;
+    esac
+}
+prepare() {
+    any_shape "$3"
+    more=
+}
+after_job() { :; }
+
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
 
 # lane NUMBER OPTIONS: in a folder of its own
@@ -86,7 +106,7 @@ lane() {
     shift
     folder=$work/lane$number
     mkdir "$folder" && cd "$folder" && mkdir -m 700 a b && ln -s ../g g || exit 99
-    for shape in roles pair trio; do
+    for shape in $shapes; do
         cluster_file $shape $((first_port + 3 * number)) >$shape.json
     done
     done_jobs=0
@@ -95,20 +115,17 @@ lane() {
     while [ "$done_jobs" -lt "$jobs" ] && [ "$(date +%s)" -lt $until ]; do
         seed=$(((base + number * 1000003 + done_jobs * 7) % 2147483648))
         [ "$number$done_jobs" != 00 ] || seed=$base
-        case $((seed / 7 % 3)) in
-        0) shape=roles ;;
-        1) shape=pair ;;
-        *) shape=trio ;;
-        esac
+        prepare "$number" "$done_jobs" "$seed" || break
         rm -rf run checkpoints
         begun_ms=$(now_ms)
         # shellcheck disable=SC2086
-        "$striker" -s "$seed" -l $hang_seconds -p "$limit" "$@" "$TROUPE" launch $shape.json --run run \
+        "$striker" -s "$seed" -l $hang_seconds -p "$limit" "$@" $more "$TROUPE" launch $shape.json --run run \
             -- $learning --resume >job.log 2>&1
         what=$(verdict $shape $?)
         took_ms=$(($(now_ms) - begun_ms))
         [ "$took_ms" -le "$longest" ] || longest=$took_ms
         done_jobs=$((done_jobs + 1))
+        after_job "$what"
         if [ -n "$what" ]; then
             wrong=$((wrong + 1))
             complain "$seed" $shape "$what"
@@ -118,10 +135,10 @@ lane() {
 }
 
 lanes() {
-    count=$1
+    how_many=$1
     shift
     first_lane=${last_lane:-0}
-    last_lane=$((first_lane + count))
+    last_lane=$((first_lane + how_many))
     for number in $(seq $first_lane $((last_lane - 1))); do
         (lane "$number" "$@") &
         lane_pids="$lane_pids $!"

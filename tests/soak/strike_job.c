@@ -8,7 +8,9 @@
  *   -m end      process 0 dies 0 to 5 ms after the last line of the report
  *   -m random   one to four strikes at drawn moments: a process dies, stands still for a while, or the
  *               launcher dies and is started anew
+ *   -m kill     one process dies at a drawn moment
  *   -m none     nothing is struck from here; TROUPE_FAILPOINT may do it
+ *   -f FOLDER   TROUPE_FAILPOINT_FOLDER of processes that stop themselves: -w SECONDS later each goes on
  *   -s SEED     draws it all
  *   -w SECONDS  -m end: another process stands still as long, from 0 to 5 ms after the report on
  *   -t MS       -m random: the time that a job takes undisturbed
@@ -20,6 +22,7 @@
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,6 +39,8 @@
 
 #define PROCESSES_MAX 16
 #define STRIKES_MAX 16
+#define SEEN_MAX 8
+#define FOLDER_LOOK_US (50 * US_PER_MS)
 #define FAMILY_MAX 256
 #define LINE_MAX_BYTES 4096
 #define US_PER_MS INT64_C(1000)
@@ -45,7 +50,7 @@
 /* A launcher that ended left nothing; the kernel may be slow to take away what is dead. */
 #define REMAINS_US (3 * US_PER_S)
 
-enum mode { MODE_NONE, MODE_END, MODE_RANDOM };
+enum mode { MODE_NONE, MODE_END, MODE_RANDOM, MODE_KILL };
 enum action { KILL_PROCESS, STOP_PROCESS, CONTINUE_PROCESS, RELAUNCH };
 
 struct strike {
@@ -61,6 +66,9 @@ struct job {
     uint64_t state; /* of the draws */
     int64_t whole_us, limit_us, stop_us, begun_us, calm_us;
     const char *limit_program;
+    const char *folder;      /* of fail-points that stop a process */
+    char seen[SEEN_MAX][64]; /* their files that were seen */
+    int num_seen;
     char **command;
     pid_t launcher;
     int fd;
@@ -142,14 +150,48 @@ static int64_t draw_pause_us(struct job *job)
 
 static void plan_random(struct job *job)
 {
-    for (uint64_t n = 1 + draw(job, 4); n > 0; n--) {
-        uint64_t kind = draw(job, 10);
+    for (uint64_t n = job->mode == MODE_KILL ? 1 : 1 + draw(job, 4); n > 0; n--) {
+        uint64_t kind = job->mode == MODE_KILL ? 0 : draw(job, 10);
         add_strike(job, (struct strike){
             .at_us = job->begun_us + (int64_t)draw(job, (uint64_t)job->whole_us * 5 / 4 + 1),
             .action = kind < 6 ? KILL_PROCESS : kind < 8 ? STOP_PROCESS : RELAUNCH,
             .process = (int)draw(job, PROCESSES_MAX),
             .lasts_us = draw_pause_us(job) });
     }
+}
+
+static bool was_seen(const struct job *job, const char *name)
+{
+    for (int i = 0; i < job->num_seen; i++)
+        if (strcmp(job->seen[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Processes that stopped themselves at a fail-point left their numbers in a file of its name. */
+static void look_for_stopped(struct job *job)
+{
+    DIR *folder = opendir(job->folder);
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char path[4096];
+        int pid = 0;
+        if (entry->d_name[0] == '.' || job->num_seen == SEEN_MAX || was_seen(job, entry->d_name))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", job->folder, entry->d_name);
+        FILE *file = fopen(path, "re");
+        bool whole = file != NULL && fscanf(file, "%d", &pid) == 1 && pid > 1;
+        if (file != NULL)
+            fclose(file);
+        if (!whole)
+            continue;
+        snprintf(job->seen[job->num_seen++], sizeof job->seen[0], "%.63s", entry->d_name);
+        add_strike(job, (struct strike){ .at_us = now_us() + job->stop_us,
+                                         .action = CONTINUE_PROCESS, .pid = pid });
+        printf("%10.3f --- process number %d stands still at %s\n", since_ms(job), pid,
+               entry->d_name);
+    }
+    if (folder != NULL)
+        closedir(folder);
 }
 
 static void take_line(struct job *job)
@@ -307,6 +349,10 @@ static bool play(struct job *job)
         }
         if (until_us <= now)
             return false;
+        if (job->folder != NULL) {
+            look_for_stopped(job);
+            until_us = until_us < now + FOLDER_LOOK_US ? until_us : now + FOLDER_LOOK_US;
+        }
         struct pollfd polled = { .fd = job->fd, .events = POLLIN };
         int64_t left_us = until_us - now;
         struct timespec wait = { .tv_sec = left_us / US_PER_S, .tv_nsec = left_us % US_PER_S * 1000 };
@@ -320,7 +366,7 @@ static int run(struct job *job)
     int status = 0;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     job->begun_us = job->calm_us = now_us();
-    if (job->mode == MODE_RANDOM)
+    if (job->mode == MODE_RANDOM || job->mode == MODE_KILL)
         plan_random(job);
     launch(job);
     if (!play(job)) {
@@ -350,17 +396,19 @@ int main(int argc, char **argv)
     struct job job = { .whole_us = 100 * US_PER_MS, .limit_us = 90 * US_PER_S };
     int option;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    while ((option = getopt(argc, argv, "+m:s:w:t:l:p:")) != -1) {
+    while ((option = getopt(argc, argv, "+m:s:w:t:l:p:f:")) != -1) {
         switch (option) {
         case 'm':
             job.mode = strcmp(optarg, "end") == 0      ? MODE_END
                        : strcmp(optarg, "random") == 0 ? MODE_RANDOM
+                       : strcmp(optarg, "kill") == 0   ? MODE_KILL
                                                        : MODE_NONE;
             break;
         case 's': job.state = strtoull(optarg, NULL, 10); break;
         case 'w': job.stop_us = strtoll(optarg, NULL, 10) * US_PER_S; break;
         case 't': job.whole_us = strtoll(optarg, NULL, 10) * US_PER_MS; break;
         case 'l': job.limit_us = strtoll(optarg, NULL, 10) * US_PER_S; break;
+        case 'f': job.folder = optarg; break;
         case 'p': job.limit_program = optarg; break;
         default: return 2;
         }

@@ -1,0 +1,58 @@
+# Processes of real jobs die at each fail-point, and at pairs of them, and stand still at each for 20 s: the
+# jobs end with the same losses and model. The program has to be built with --enable-failpoints.
+. "${srcdir:-.}/tests/soak/jobs.sh"
+
+points=$("$TROUPE" simulate --failpoints | cut -d ' ' -f 1)
+num_points=$(printf '%s\n' "$points" | wc -l)
+point_of() { printf '%s\n' "$points" | sed -n "$(($1 % num_points + 1))p"; }
+if ! TROUPE_FAILPOINT=nothing "$TROUPE" train "$work/g/toy.json" --run "$work/probe" $learning 2>&1 |
+    grep -q 'TROUPE_FAILPOINT: nothing'; then
+    skip "processes die at fail-points" "built without --enable-failpoints"
+    finish
+    exit
+fi
+
+# A kill at a drawn moment comes first in every second job: the way back is what many points are of.
+arm() {
+    rm -rf points
+    mkdir points
+    TROUPE_FAILPOINT=$1
+    TROUPE_FAILPOINT_FOLDER=$PWD/points
+    export TROUPE_FAILPOINT TROUPE_FAILPOINT_FOLDER
+}
+after_job() {
+    ls points >>hits
+    [ -z "$1" ] || echo "--- TROUPE_FAILPOINT=$TROUPE_FAILPOINT" >>job.log
+    unset TROUPE_FAILPOINT
+}
+
+# Lanes that kill: the points one after the other, in each shape, without and with a kill before; then
+# pairs. Lanes that stop: the points one after the other.
+killing=$((2 * $(nproc)))
+stopping=8
+prepare() {
+    item=$(($2 * killing + $1))
+    more="-m none"
+    if [ "$1" -ge $killing ]; then
+        item=$(($2 * stopping + $1 - killing))
+        [ $item -lt $((2 * num_points)) ] || return 1
+        any_shape $((7 * ($3 / 11 + item / num_points)))
+        arm "$(point_of $item)=stop"
+        more="$more -w 20 -f points"
+    elif [ $item -lt $((8 * num_points)) ]; then
+        any_shape $((7 * (item / num_points)))
+        arm "$(point_of $item)=kill"
+    else
+        any_shape "$3"
+        arm "$(point_of $(($3 / 3))):$((1 + $3 / 5 % 2))=kill,$(point_of $(($3 / 101)))=kill"
+    fi
+    [ $((item / num_points % 2)) = 0 ] || [ "$1" -ge $killing ] || more="-m kill -t 200"
+}
+lanes $killing
+[ "$seconds" -lt 60 ] || lanes $stopping
+expect "a job whose processes die or stop at fail-points ends, with the same result" settle
+sort -u "$work"/lane*/hits >"$work/passed"
+printf '%s\n' "$points" | sort | comm -23 - "$work/passed" | sed 's/^/# never passed: /'
+echo "# $(cat "$work"/lane*/hits | wc -l) deaths and stops at $(wc -l <"$work/passed") of $num_points points"
+[ "$seconds" -lt 120 ] || expect "every point was passed" [ "$(wc -l <"$work/passed")" = "$num_points" ]
+finish
