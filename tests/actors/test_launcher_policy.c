@@ -187,6 +187,30 @@ static void a_budget_comes_back(void **unused)
     }
 }
 
+/* Its place in the budget is free again when the period is over, neither before nor after. */
+static void a_restart_counts_for_exactly_the_period(void **unused)
+{
+    struct world world;
+    (void)unused;
+    for (uint64_t late = 0; late < 3; late++) {
+        begin(&world, FOUR, 4);
+        obey(&world);
+        uint64_t first_ns = world.now_ns;
+        for (uint32_t i = 0; i < LAUNCHER_RESTARTS; i++) {
+            ends(&world, 0, 0, 9);
+            wait_for_it(&world);
+        }
+        assert_true(world.now_ns < first_ns + LAUNCHER_PERIOD_NS - 1);
+        world.now_ns = first_ns + LAUNCHER_PERIOD_NS - 1 + late;
+        ends(&world, 0, 0, 9);
+        assert_int_equal(world.asked[3], late == 0); /* the job has failed */
+        if (late > 0)
+            wait_for_it(&world);
+        assert_int_equal(world.alive[0], late > 0);
+        launcher_policy_fini(&world.policy);
+    }
+}
+
 static void pauses_double_until_it_is_ready(void **unused)
 {
     struct world world;
@@ -541,6 +565,7 @@ int main(void)
         cmocka_unit_test(a_job_ends_well),
         cmocka_unit_test(a_role_has_five_restarts_in_ten_minutes),
         cmocka_unit_test(a_budget_comes_back),
+        cmocka_unit_test(a_restart_counts_for_exactly_the_period),
         cmocka_unit_test(pauses_double_until_it_is_ready),
         cmocka_unit_test(wrong_usage_is_final),
         cmocka_unit_test(a_trainer_that_fails_brings_the_others_back),

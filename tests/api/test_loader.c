@@ -317,6 +317,25 @@ static void begin_and_cancel_repeat_batches(void **state)
     close_job(&job);
 }
 
+/* The end of an epoch is a place to begin at, with nothing to come; behind it there is none. */
+static void an_epoch_begins_at_any_of_its_batches(void **state)
+{
+    uint64_t want[DIGESTS_MAX], got[DIGESTS_MAX];
+    struct job job;
+    (void)state;
+    open_job(&job, NULL);
+    ok(job.session, tr_loader_begin(job.loader, 3));
+    size_t count = epoch_digests(&job, want);
+    for (size_t at = 0; at <= count; at++) {
+        ok(job.session, tr_loader_begin_at(job.loader, 3, at));
+        assert_int_equal(epoch_digests(&job, got), count - at);
+        assert_memory_equal(got, want + at, (count - at) * sizeof *got);
+    }
+    assert_int_equal(tr_loader_begin_at(job.loader, 3, count + 1), TR_ERANGE);
+    assert_int_equal(tr_loader_begin_at(job.loader, 3, UINT64_MAX), TR_ERANGE);
+    close_job(&job);
+}
+
 static void kill_found(struct actor *self, void *arg, int status, struct address address)
 {
     (void)arg;
@@ -419,6 +438,7 @@ int main(void)
         cmocka_unit_test(session_close_wakes),
         cmocka_unit_test(timeouts_lose_nothing),
         cmocka_unit_test(begin_and_cancel_repeat_batches),
+        cmocka_unit_test(an_epoch_begins_at_any_of_its_batches),
         cmocka_unit_test(trainers_share_each_step),
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),

@@ -327,6 +327,71 @@ static void *cancel_often(void *arg)
     return NULL;
 }
 
+/* The linker gives this the calls of port_open (tests.mk): when it is armed, the port is there only
+ * after the graph began to stop. */
+static struct tr_graph *stopping_graph;
+static atomic_bool armed, opened;
+
+int __real_port_open(struct node *node, uint32_t loop, struct port **port);
+int __wrap_port_open(struct node *node, uint32_t loop, struct port **port);
+
+static bool is_stopping(struct tr_graph *graph)
+{
+    pthread_mutex_lock(&graph->mutex);
+    bool stopping = graph->stopping;
+    pthread_mutex_unlock(&graph->mutex);
+    return stopping;
+}
+
+int __wrap_port_open(struct node *node, uint32_t loop, struct port **port)
+{
+    int rv = __real_port_open(node, loop, port);
+    if (!atomic_exchange(&armed, false))
+        return rv;
+    atomic_store(&opened, true);
+    while (!is_stopping(stopping_graph))
+        nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
+    return rv;
+}
+
+static void *close_when_opened(void *arg)
+{
+    while (!atomic_load(&opened))
+        nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
+    tr_session_close(arg);
+    return NULL;
+}
+
+#define PORTS_MAX 16
+
+static void a_port_that_comes_while_the_graph_stops_is_closed(void **state)
+{
+    struct graph_port *ports[PORTS_MAX];
+    struct address nobody;
+    struct job job;
+    pthread_t closing;
+    int count = 0;
+    (void)state;
+    const struct tr_session_options options = two_loops();
+    open_job(&job, &options);
+    /* Ports that are idle are taken before one is opened. */
+    while (job.graph->idle != NULL && count < PORTS_MAX - 1)
+        assert_int_equal(graph_enter(job.graph, &ports[count++]), 0);
+    stopping_graph = job.graph;
+    atomic_store(&opened, false);
+    atomic_store(&armed, true);
+    assert_int_equal(pthread_create(&closing, NULL, close_when_opened, job.session), 0);
+    assert_int_equal(graph_enter(job.graph, &ports[count++]), 0);
+    /* A call on it would hold up the close for as long as nobody of that name comes. */
+    uint64_t until_ns = env_now_ns(job.graph->session->env) + (uint64_t)(20 * SECOND);
+    assert_int_equal(port_find(ports[count - 1]->port, "nobody", until_ns, &nobody), TR_ECLOSED);
+    while (count > 0)
+        graph_leave(job.graph, ports[--count]);
+    pthread_join(closing, NULL);
+    tr_nodes_close(job.nodes);
+    tr_graph_close(job.graph);
+}
+
 static void a_storm_of_cancels_loses_nothing(void **state)
 {
     struct tr_session_options o = two_loops();
@@ -466,6 +531,7 @@ int main(void)
         cmocka_unit_test(graph_and_session_close_at_once),
         cmocka_unit_test(sessions_and_graphs_do_not_disturb_each_other),
         cmocka_unit_test(a_close_ends_every_call),
+        cmocka_unit_test(a_port_that_comes_while_the_graph_stops_is_closed),
         cmocka_unit_test(a_dump_is_written_at_once),
         cmocka_unit_test(a_storm_of_cancels_loses_nothing),
         cmocka_unit_test(polls_get_there),

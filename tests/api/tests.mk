@@ -16,6 +16,7 @@ check_PROGRAMS += tests/api/test_storm
 TESTS += tests/api/test_storm
 tests_api_test_storm_SOURCES = tests/api/test_storm.c tests/api/world.c tests/api/world.h
 tests_api_test_storm_LDADD = $(api_libs) $(test_libs)
+tests_api_test_storm_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_open
 
 check_PROGRAMS += tests/api/test_scarce
 TESTS += tests/api/test_scarce
