@@ -151,12 +151,6 @@ static void save_failed(struct actor *self, int status, const struct error *erro
     reducer_drop_begin(self, &why);
 }
 
-static bool may_pass(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
-           status == TR_ECANCELED || status == TR_ECLOSED;
-}
-
 /* An answer that is none. */
 static void handle(struct actor *self, int status, const struct error *error)
 {
@@ -164,8 +158,6 @@ static void handle(struct actor *self, int status, const struct error *error)
     struct operation *op = &r->operation;
     if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && !reducer_is_completing(r))
         reducer_roll_back(self, r->era + 1);
-    else if (may_pass(status) || status == TR_EROLLBACK)
-        reducer_again(self);
     else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
         /* The coordinator's answer comes before our own timer. Without one the outcome is not
          * known, and the next call asks for the same again. */
@@ -178,7 +170,9 @@ static void handle(struct actor *self, int status, const struct error *error)
             op->asks_outcome = true;
             reducer_ask(self);
         }
-    } else if (op->kind == MSG_GROUP_SAVE && status != TR_ETIMEDOUT)
+    } else if (part_call_is_transient(status) || status == TR_EROLLBACK)
+        reducer_again(self);
+    else if (op->kind == MSG_GROUP_SAVE)
         save_failed(self, status, error);
     else if (error->code != 0)
         reducer_fail(self, error);

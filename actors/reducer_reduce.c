@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actors/failed.h"
 #include "actors/reducer_state.h"
 
 uint32_t reducer_piece_values(uint64_t total, uint32_t world)
@@ -82,53 +81,52 @@ static void store(struct actor *self, struct slot *slot, const struct message *r
     reducer_reduce_pump(self);
 }
 
-static bool may_pass(int status)
+static int locate_owner(struct part_call *call, struct address *to)
 {
-    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM ||
-           status == TR_ECANCELED;
+    const struct reducer *r = actor_state(call->self);
+    const struct slot *slot = call->arg;
+    *to = r->peers[slot->piece % r->options->world];
+    return 0;
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static int make_request(struct part_call *call, struct message **request)
 {
+    const struct slot *slot = call->arg;
+    *request = make_piece(call->self, actor_state(call->self), slot->piece);
+    return *request != NULL ? 0 : TR_ENOMEM;
+}
+
+/* An owner that is not in the era yet says that it is full; one that died comes back in another
+ * era. */
+static void piece_done(struct part_call *call, int status, struct message *reply,
+                       const struct error *error)
+{
+    struct actor *self = call->self;
     struct reducer *r = actor_state(self);
-    struct slot *slot = arg;
-    struct error error = { 0 };
-    if (slot->state != SLOT_SENT) { /* it was given up */
-        message_release(self, reply);
-        return;
-    }
+    struct slot *slot = call->arg;
     slot->state = SLOT_FREE;
-    if (status == 0)
-        status = failed_read(reply, &error);
-    if (status == 0 && !is_sum(r, slot, reply))
-        status = TR_EFORMAT;
-    if (status == 0)
+    if (status == 0 && is_sum(r, slot, reply))
         store(self, slot, reply);
+    else if (status == 0)
+        reducer_end(self, TR_EFORMAT);
     else if (status == TR_EROLLBACK)
         reducer_roll_back(self, r->era + 1);
-    else if (may_pass(status))
-        reducer_again(self);
-    else if (error.code != 0)
-        reducer_fail(self, &error);
     else
-        reducer_end(self, status);
+        reducer_fail(self, error);
     message_release(self, reply);
 }
 
-static int send(struct actor *self, struct reducer *r, uint32_t piece, struct slot *slot)
+static const struct part_call_ops piece_ops = { .locate = locate_owner, .make = make_request,
+                                                .done = piece_done };
+
+/* Without a deadline: the reduction outlives the call that asked for it, and a piece that was
+ * sent once is not sent again behind itself. It ends with the owner, or with the era. */
+static void send(struct slot *slot, uint32_t piece)
 {
-    struct message *request = make_piece(self, r, piece);
-    if (request == NULL)
-        return TR_ENOMEM;
     slot->piece = piece;
     slot->state = SLOT_SENT;
-    /* Without a deadline: the reduction outlives the call that asked for it, and a piece that was
-     * sent once is not sent again behind itself. It ends with the owner, or with the era. */
-    int rv = actor_call(self, r->peers[piece % r->options->world], request, UINT64_MAX, answered,
-                        slot, &slot->call);
-    if (rv != 0)
-        slot->state = SLOT_FREE;
-    return rv;
+    part_call_reset(&slot->call);
+    part_call_send(&slot->call, UINT64_MAX);
 }
 
 void reducer_reduce_pump(struct actor *self)
@@ -148,10 +146,8 @@ void reducer_reduce_pump(struct actor *self)
     for (uint32_t i = 0; i < REDUCER_WINDOW && i < reduction->num_pieces - reduction->first; i++) {
         uint32_t piece = reduction->first + i;
         struct slot *slot = &slots[piece % REDUCER_WINDOW];
-        if (slot->state == SLOT_FREE && send(self, r, piece, slot) != 0) {
-            reducer_again(self);
-            return;
-        }
+        if (slot->state == SLOT_FREE)
+            send(slot, piece);
     }
 }
 
@@ -175,6 +171,11 @@ int reducer_reduce_begin(struct actor *self, struct error *error)
         .num_pieces = (uint32_t)((head->count + piece_values - 1) / piece_values),
         .values = message_body(op->request),
     };
+    for (uint32_t i = 0; i < REDUCER_WINDOW; i++) {
+        struct slot *slot = &op->reduction.slots[i];
+        slot->call = (struct part_call){ .ops = &piece_ops, .self = self, .arg = slot,
+                                         .call_ns = PART_CALL_PATIENT };
+    }
     reducer_reduce_pump(self);
     return 0;
 }
@@ -187,6 +188,6 @@ void reducer_reduce_stop(struct actor *self)
         if (slot->state != SLOT_SENT)
             continue;
         slot->state = SLOT_FREE;
-        (void)actor_cancel(self, slot->call);
+        part_call_cancel(&slot->call);
     }
 }

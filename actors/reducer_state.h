@@ -8,6 +8,7 @@
 
 #include "actors/keeper.h"
 #include "actors/member.h"
+#include "actors/part_call.h"
 #include "actors/reducer.h"
 #include "runtime/call.h"
 #include "runtime/crew.h"
@@ -29,7 +30,7 @@ enum slot_state { SLOT_FREE, SLOT_SENT, SLOT_DONE };
 struct slot {
     enum slot_state state;
     uint32_t piece;
-    struct call_id call;
+    struct part_call call; /* to the owner of the piece */
 };
 
 /* Values of this rank that are being reduced. */

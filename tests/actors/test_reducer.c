@@ -74,7 +74,12 @@ struct world {
     struct files files;
     uint64_t syncs;
     uint32_t sync_fails; /* one of so many; 0: none */
+    uint32_t failures;   /* operations that trainers were told failed, but for rollbacks */
 };
+
+/* The next reducers to start refuse pieces of others before that; a test sets it. */
+static uint64_t busy_until_ns;
+static uint32_t refusals;
 
 /* The values of a rank in a step: of all sizes, so that order matters to the last bit. */
 static uint32_t count_of(uint64_t step)
@@ -196,6 +201,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         take(t, reply);
     if (saved && t->world->forgoes && (status == 0 || status == TR_EIO))
         check_save(t, status, before);
+    t->world->failures += status != 0 && status != TR_EROLLBACK;
     t->world->rollbacks += status == TR_EROLLBACK;
     t->world->taken_back += status == TR_EROLLBACK && t->stage == FINISH;
     if (status == TR_EROLLBACK)
@@ -319,6 +325,38 @@ static int start_striker(struct actor *self, const void *arg)
 static const struct actor_ops striker_ops = { .name = "striker", .start = start_striker,
                                               .receive = drop };
 
+static int start_busy(struct actor *self, const void *arg)
+{
+    return reducer_ops.start(self, arg);
+}
+
+static int receive_busy(struct actor *self, struct message *message)
+{
+    struct error error = { 0 };
+    if (message->frame.kind != MSG_REDUCE || actor_now_ns(self) >= busy_until_ns)
+        return reducer_ops.receive(self, message);
+    error_set(&error, refusals % 3 == 0 ? TR_ENOMEM : TR_EFULL, "the reducer is busy");
+    if (refusals++ % 2 == 0)
+        actor_refuse(self, message, error.code);
+    else
+        failed_reply(self, message, &error);
+    return 0;
+}
+
+static void fini_busy(struct actor *self)
+{
+    reducer_ops.fini(self);
+}
+
+static void stop_busy(struct actor *self)
+{
+    reducer_ops.stop(self);
+}
+
+static const struct actor_ops busy_ops = { .name = "busy", .start = start_busy,
+                                           .receive = receive_busy, .stop = stop_busy,
+                                           .fini = fini_busy };
+
 /* Where they finish together, the first that hears of it says that all are done: one whose reducer
  * dies then hears nothing more, for the job is over. */
 static bool all_done(void *arg)
@@ -370,7 +408,7 @@ static void open_world(struct world *w, uint64_t seed, uint32_t world, uint32_t 
     }
     spawn(w, &coordinator_ops, &w->coordinator, true);
     for (uint32_t rank = 0; rank < world; rank++)
-        spawn(w, &reducer_ops, &w->reducers[rank], true);
+        spawn(w, busy_until_ns != 0 ? &busy_ops : &reducer_ops, &w->reducers[rank], true);
     for (uint32_t rank = 0; rank < world; rank++)
         spawn(w, &trainer_ops, &w->trainers[rank], false);
     spawn(w, &striker_ops, w, false);
@@ -609,6 +647,26 @@ static void sums_of_something_else_are_not_taken(void **unused)
     }
 }
 
+/* For twenty seconds no rank has room for the others' pieces: no reduction fails, and none asks
+ * more often than pauses allow. */
+static void no_reduction_fails_by_owners_that_are_full_for_a_while(void **unused)
+{
+    (void)unused;
+    for (uint32_t world = 2; world <= RANKS_MAX; world++) {
+        struct world w;
+        refusals = 0;
+        busy_until_ns = 1; /* the node's clock is known when it runs */
+        open_world(&w, world, world, 0);
+        busy_until_ns = env_sim_now_ns(w.asker.env) + 20 * ENV_SECOND_NS;
+        run(&w);
+        assert_true(env_sim_now_ns(w.asker.env) > busy_until_ns);
+        busy_until_ns = 0;
+        assert_int_equal(w.failures, 0);
+        assert_in_range(refusals, 50, 200 * REDUCER_WINDOW * world);
+        close_world(&w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -616,6 +674,7 @@ int main(void)
         cmocka_unit_test(what_belongs_to_no_era_is_refused),
         cmocka_unit_test(a_new_job_begins_at_the_last_checkpoint),
         cmocka_unit_test(a_save_that_failed_failed_for_all),
+        cmocka_unit_test(no_reduction_fails_by_owners_that_are_full_for_a_while),
         cmocka_unit_test(sums_are_those_of_an_undisturbed_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
