@@ -178,7 +178,7 @@ static void work(struct actor *self, void *arg)
 }
 
 static void add(struct client *c, struct message *request, const struct operation_ops *ops,
-                uint64_t number, uint64_t timeout_ns)
+                uint64_t timeout_ns)
 {
     bool full = c->num_waiting == CLIENT_WAITING_MAX;
     struct operation *op = full ? NULL : calloc(1, ops->state_bytes);
@@ -190,7 +190,6 @@ static void add(struct client *c, struct message *request, const struct operatio
     op->ops = ops;
     op->client = c;
     op->request = request;
-    op->number = number;
     op->timeout_ns = timeout_ns;
     if (c->last != NULL)
         c->last->next = op;
@@ -203,14 +202,6 @@ static void add(struct client *c, struct message *request, const struct operatio
     client_schedule(c);
 }
 
-static void cancel(struct client *c, const struct message *message)
-{
-    uint64_t number = ((const struct msg_operation_cancel *)(const void *)message->head)->operation;
-    for (struct operation *op = c->first; op != NULL; op = op->next)
-        if (op->number == number && address_equal(op->request->frame.from, message->frame.from))
-            operation_end(op, TR_ECANCELED, "cancelled by who asked");
-}
-
 static int receive(struct actor *self, struct message *message)
 {
     struct client *c = actor_state(self);
@@ -218,14 +209,10 @@ static int receive(struct actor *self, struct message *message)
     const struct msg_nodes_request *nodes = message_head(message);
     switch (message->frame.kind) {
     case MSG_FETCH_REQUEST:
-        add(c, message, &fetch_ops, fetch->operation, fetch->timeout_ns);
+        add(c, message, &fetch_ops, fetch->timeout_ns);
         break;
     case MSG_NODES_REQUEST:
-        add(c, message, &nodes_ops, nodes->operation, nodes->timeout_ns);
-        break;
-    case MSG_OPERATION_CANCEL:
-        cancel(c, message);
-        message_release(self, message);
+        add(c, message, &nodes_ops, nodes->timeout_ns);
         break;
     default:
         actor_refuse(self, message, TR_EUNSUPPORTED);

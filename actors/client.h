@@ -6,7 +6,6 @@
  *
  *     MSG_FETCH_REQUEST   rows of one table for IDs in any order -> MSG_FETCH_REPLY
  *     MSG_NODES_REQUEST   all nodes of a type, or those of a mask -> MSG_NODES_REPLY
- *     MSG_OPERATION_CANCEL ends one of the sender's operations
  *
  * What can't be done is answered with MSG_FAILED and a sentence. Partitions in this process's
  * memory are read in place, a slice a turn; of others a bounded piece each is asked for, several

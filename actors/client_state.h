@@ -70,7 +70,6 @@ struct operation {
     enum operation_state state;
     bool began;          /* counts as running, its bytes are charged */
     bool busy;           /* a job of the crew reads it: it stays until that is done */
-    uint64_t number;     /* the asker's, for cancelling */
     uint64_t timeout_ns;
     struct timer deadline;
     size_t bytes;        /* charged while it runs */

@@ -18,11 +18,10 @@
     S(part) S(version) S(ntype) S(table) S(begin) S(rows_max)
 #define FIELDS_msg_select_reply(S, D, F) S(next) S(count) S(done)
 #define FIELDS_msg_fetch_request(S, D, F) \
-    S(operation) S(timeout_ns) S(first) S(row_bytes) S(ntype) S(table) S(count)
+    S(timeout_ns) S(first) S(row_bytes) S(ntype) S(table) S(count)
 #define FIELDS_msg_fetch_reply(S, D, F) S(row_bytes) S(count)
-#define FIELDS_msg_nodes_request(S, D, F) S(operation) S(timeout_ns) S(ntype) S(table)
+#define FIELDS_msg_nodes_request(S, D, F) S(timeout_ns) S(ntype) S(table)
 #define FIELDS_msg_nodes_reply(S, D, F) S(count)
-#define FIELDS_msg_operation_cancel(S, D, F) S(operation)
 #define FIELDS_msg_meta_request(S, D, F) S(part)
 #define FIELDS_msg_meta_reply(S, D, F) S(part) S(version) S(book_hash)
 #define FIELDS_msg_failed(S, D, F) S(code)

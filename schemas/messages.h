@@ -31,7 +31,6 @@
     X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)       \
     X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)   \
     X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)       \
-    X(MSG_OPERATION_CANCEL, msg_operation_cancel, DATA, PURE) \
     X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)  \
     X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)      \
     X(MSG_FAILED, msg_failed, CONTROL, PURE)              \
@@ -193,7 +192,6 @@ struct msg_select_reply {
 /* To a client: rows of a table for IDs in any order, of all partitions. Body:
  * uint64_t global_ids[count]. */
 struct msg_fetch_request {
-    uint64_t operation;  /* the asker's number, for MSG_OPERATION_CANCEL */
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
     uint64_t first;      /* the asker's number of ids[0], for sentences */
     uint64_t row_bytes;  /* the table's */
@@ -211,7 +209,6 @@ struct msg_fetch_reply {
 /* To a client: the nodes of a type whose row of a mask is not zero (MSG_MASK_ALL: all), of all
  * partitions. */
 struct msg_nodes_request {
-    uint64_t operation;
     uint64_t timeout_ns;
     uint32_t ntype;
     uint32_t table;
@@ -220,12 +217,6 @@ struct msg_nodes_request {
 /* Body: uint64_t global_ids[count], original_ids[count], in the order of original IDs. */
 struct msg_nodes_reply {
     uint64_t count;
-};
-
-/* Ends an operation of its sender: it is answered with TR_ECANCELED. In the lane of the requests,
- * so that it does not overtake what it is to end. */
-struct msg_operation_cancel {
-    uint64_t operation;
 };
 
 struct msg_meta_request {

@@ -195,12 +195,11 @@ static void an_owner_that_never_comes_is_named_at_the_deadline(void **unused)
 struct operation_case {
     struct scenario *scenario;
     uint32_t number;
-    bool nodes, cancelled, hasty, bad;
+    bool nodes, hasty, bad;
     uint32_t ntype, table, count;
     uint64_t ids[IDS_MAX];
-    uint64_t begin_ns, cancel_ns;
-    struct address client;
-    struct timer timer, cancel_timer;
+    uint64_t begin_ns, timeout_ns;
+    struct timer timer;
     uint32_t answers;
 };
 
@@ -260,7 +259,6 @@ static void check_nodes(struct operation_case *op, const struct message *reply)
 static bool may_fail(const struct operation_case *op, int code)
 {
     return (op->bad && code == TR_ERANGE) || (op->hasty && code == TR_ETIMEDOUT) ||
-           (op->cancelled && code == TR_ECANCELED) ||
            (op->scenario->client_dies && code == TR_EPEERDOWN) ||
            (op->nodes && code == TR_EFULL && op->scenario->client.bytes_max != 0);
 }
@@ -294,7 +292,7 @@ static struct message *make_nodes(struct actor *self, const struct operation_cas
     struct message *request = message_create(self, MSG_NODES_REQUEST);
     if (request != NULL)
         *(struct msg_nodes_request *)message_head(request) = (struct msg_nodes_request){
-            op->number, op->hasty ? 3 * MS : 100 * ENV_SECOND_NS, op->ntype, op->table,
+            op->timeout_ns, op->ntype, op->table,
         };
     return request;
 }
@@ -310,21 +308,10 @@ static struct message *make_fetch(struct actor *self, const struct operation_cas
     }
     memcpy(ids, op->ids, op->count * sizeof *op->ids);
     *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
-        .operation = op->number, .timeout_ns = op->hasty ? 3 * MS : 100 * ENV_SECOND_NS,
-        .row_bytes = row_bytes(op->table), .ntype = op->ntype, .table = op->table,
-        .count = op->count,
+        .timeout_ns = op->timeout_ns, .row_bytes = row_bytes(op->table), .ntype = op->ntype,
+        .table = op->table, .count = op->count,
     };
     return request;
-}
-
-static void cancel(struct actor *self, void *arg)
-{
-    struct operation_case *op = arg;
-    struct message *message = message_create(self, MSG_OPERATION_CANCEL);
-    if (message == NULL)
-        return;
-    ((struct msg_operation_cancel *)message_head(message))->operation = op->number;
-    actor_send(self, op->client, message);
 }
 
 static void issue_later(struct actor *self, struct operation_case *op)
@@ -339,12 +326,9 @@ static void found(struct actor *self, void *arg, int status, struct address clie
         return;
     struct message *request = status != 0 ? NULL
                               : op->nodes ? make_nodes(self, op) : make_fetch(self, op);
-    op->client = client;
     if (request == NULL || actor_call(self, client, request, actor_now_ns(self) +
                                       200 * ENV_SECOND_NS, answered, op, NULL) != 0)
         issue_later(self, op);
-    else if (op->cancelled)
-        timer_start(self, &op->cancel_timer, actor_now_ns(self) + op->cancel_ns, cancel, op);
 }
 
 static void issue(struct actor *self, void *arg)
@@ -429,8 +413,8 @@ static void draw_operation(struct scenario *s, struct operation_case *op, uint32
     op->scenario = s;
     op->number = number + 1;
     op->nodes = below(s, 3) == 0;
-    op->cancelled = below(s, 6) == 0;
-    op->hasty = below(s, 6) == 0;
+    op->hasty = below(s, 3) == 0;
+    op->timeout_ns = op->hasty ? 1 + below(s, 3 * MS) : 100 * ENV_SECOND_NS;
     op->ntype = (uint32_t)below(s, GRAPH_NTYPES);
     op->table = op->nodes ? (below(s, 2) == 0 ? MSG_MASK_ALL : MASK) : tables[below(s, 6)];
     op->count = below(s, 5) == 0 ? 0 : (uint32_t)below(s, IDS_MAX);
@@ -440,7 +424,6 @@ static void draw_operation(struct scenario *s, struct operation_case *op, uint32
     if (op->bad)
         op->ids[below(s, op->count)] = 2 * ROWS + below(s, 1000);
     op->begin_ns = below(s, 30 * MS);
-    op->cancel_ns = below(s, 3 * MS);
 }
 
 static void open_scenario(struct scenario *s, uint64_t seed)
