@@ -113,8 +113,8 @@ struct reading {
     struct piece *pieces;
 };
 
-/* Pieces share the file: reading at an offset changes nothing in it. Each stretch is summed while it
- * is still in the cache. */
+/* Pieces share the file: reading at an offset changes nothing in it. Each stretch is summed while
+ * it is still in the cache. */
 static void read_piece(void *arg, size_t index, size_t worker)
 {
     struct reading *reading = arg;

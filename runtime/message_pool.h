@@ -30,8 +30,8 @@ _Static_assert((MESSAGE_CELL_MIN << (MESSAGE_CELL_CLASSES - 1)) >=
 /* Large enough that slabs are rare, small enough for a thousand loops in the simulator. Slabs are
  * aligned to their size: a cell's address says which is its slab. */
 #define MESSAGE_SLAB_BYTES ((size_t)64 << 10)
-/* Empty slabs that a loop keeps: the windows of sixteen senders of small messages, which come and go
- * without an allocation then. Where the account is small, all loops keep an eighth of it. */
+/* Empty slabs that a loop keeps: the windows of sixteen senders of small messages, which come and
+ * go without an allocation then. Where the account is small, all loops keep an eighth of it. */
 #define MESSAGE_POOL_IDLE_BYTES_MAX ((size_t)8 << 20)
 
 struct message_slab {

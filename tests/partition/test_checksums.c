@@ -1,5 +1,5 @@
-/* A wrong byte anywhere in a partition directory ends loading with the name of its file, wherever the
- * byte stands: in headers, in data, in NAME.json, in what lies beside it. */
+/* A wrong byte anywhere in a partition directory ends loading with the name of its file, wherever
+ * the byte stands: in headers, in data, in NAME.json, in what lies beside it. */
 #include "tests/partition/graph_util.h"
 
 #include <unistd.h>
@@ -165,7 +165,7 @@ static void a_wrong_byte_is_found_in_every_file(void **state)
     assert_whole(&made);
 }
 
-/* Every byte of the document, whitespace and key names too, changed to others that may pass for it. */
+/* Every byte of the document, whitespace and key names too, changed to what may pass for it. */
 static void a_wrong_byte_is_found_in_the_book(void **state)
 {
     static const unsigned char masks[] = { 0x01, 0x02, 0x20, ' ' ^ '\t', ' ' ^ '\n', 0x80 };
@@ -324,7 +324,8 @@ static void rows_are_those_of_the_book(void **state)
     write_without(&made, text, 7);
     for (uint32_t f = 0; f < made.num_files; f++) {
         /* The book does not say how many these are. */
-        if (strstr(made.files[f], "~halo") != NULL || strstr(made.files[f], "column_global") != NULL)
+        if (strstr(made.files[f], "~halo") != NULL ||
+            strstr(made.files[f], "column_global") != NULL)
             continue;
         char *data;
         read_file(made.files[f], &data, &size);

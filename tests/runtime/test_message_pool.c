@@ -1,4 +1,4 @@
-/* Slabs of messages: what a flood took is given back when it has drained, and may be taken again. */
+/* Slabs of messages: what a flood took is given back when it drained, and may be taken again. */
 #include "tests/runtime/support.h"
 
 #include <stdlib.h>
