@@ -60,6 +60,10 @@ struct link;
  * sound peer lets grow: in windows. The data lane may hold two. */
 #define LINK_CONTROL_WINDOWS 8u
 #define LINK_DATA_WINDOWS 2u
+/* The same at the other end: no credit holds control messages back, so those of one member that
+ * wait in mailboxes here have a bound, and reading stands still at it. It is what a sound sender
+ * may have queued, yet at most this part of the account of messages: the others need the rest. */
+#define LINK_CONTROL_ACCOUNT_PART 4u
 /* How long a lane that is full is left alone after what is too late for it was looked for; for each
  * message in it ten times what a look at one costs that is in no cache. There may be millions. */
 #define LINK_LATE_LOOK_NS UINT64_C(10000000)
@@ -161,6 +165,9 @@ struct link {
     uint64_t data_received, data_released;
     /* Bytes that left mailboxes, not yet in data_released, of this incarnation (the upper half). */
     _Atomic uint64_t returned;
+    /* Bytes of this node's control lanes, of any incarnation, that have not left mailboxes. */
+    _Atomic uint64_t control_held;
+    _Atomic uint64_t control_full; /* times that they were at their bound */
     atomic_bool noted; /* the post below is on its way */
     struct post note;  /* brings credit, and the wish to leave */
     uint64_t acked[WIRE_LANES], released_told;
@@ -261,6 +268,8 @@ void link_forget_received(struct link *link, int lane); /* frees what the other 
 void link_rewind(struct link *link); /* what was sent and not acknowledged is to be sent again */
 void link_peer_down(struct link *link, const char *why); /* NULL: it said goodbye */
 void link_take_returned(struct link *link);
+/* What control_held may be. */
+uint64_t link_control_bound(const struct link *link);
 void link_turn_queue_around(struct link *link, bool all);
 void link_update_seen(struct link *link);
 

@@ -119,13 +119,53 @@ static bool keeps_to_window(struct link *link, uint64_t cost)
     return after <= link->data_released + window_bytes;
 }
 
+uint64_t link_control_bound(const struct link *link)
+{
+    uint64_t windows = LINK_CONTROL_WINDOWS * link->links->window_bytes;
+    uint64_t part = link->loop->node->message_account.bound_bytes / LINK_CONTROL_ACCOUNT_PART;
+    return windows < part ? windows : part;
+}
+
+/* One always fits, or a bound below its size would be a deadlock. */
+static bool control_is_full(struct link *link, uint64_t cost)
+{
+    /* Relaxed: the number is all that is passed on. */
+    uint64_t held = atomic_load_explicit(&link->control_held, memory_order_relaxed);
+    if (held == 0 || held + cost <= link_control_bound(link))
+        return false;
+    uint64_t times = atomic_fetch_add(&link->control_full, 1) + 1;
+    if ((times & (times - 1)) == 0)
+        log_write(link->links->node, LOG_LEVEL_WARN,
+                  "node %u: %llu bytes of control messages of node %u wait for their actors: it is "
+                  "not read until they are taken",
+                  link->links->node->id, (unsigned long long)held, link->node);
+    return true;
+}
+
+/* A member's message of a control lane is charged to its link until it leaves its mailbox. */
+static struct message *make_member(struct link *link, const struct frame *frame, const void *head,
+                                   uint64_t cost, enum step *step)
+{
+    if (frame->flags & MESSAGE_DATA)
+        return make(link, frame, head, step);
+    *step = STEP_STALL;
+    if (control_is_full(link, cost))
+        return NULL;
+    struct message *message = make(link, frame, head, step);
+    if (message != NULL) {
+        message->frame.flags |= MESSAGE_CREDIT;
+        atomic_fetch_add_explicit(&link->control_held, cost, memory_order_relaxed);
+    }
+    return message;
+}
+
 /* The same; a guest's is charged until an actor took it. */
 static struct message *make_charged(struct link *link, const struct frame *frame, const void *head,
                                     uint64_t cost, enum step *step)
 {
     struct account *account = &link->links->guest_account;
     if (link->node < NODE_GUESTS)
-        return make(link, frame, head, step);
+        return make_member(link, frame, head, cost, step);
     *step = STEP_STALL;
     if (account_reserve(account, cost, NULL) < 0)
         return NULL;
@@ -312,7 +352,7 @@ static void stall(struct link *link)
     if (wire->stalled_ns == 0)
         wire->stalled_ns = now_ns;
     if (now_ns - wire->stalled_ns >= LINK_STALL_MOST_NS) {
-        link_disconnect(link, "there is no memory for what it sends");
+        link_disconnect(link, "there is no room for what it sends");
         return;
     }
     link->stalled = true;

@@ -360,6 +360,10 @@ void links_return_credit(struct loop *loop, struct message *message)
     struct link *link = links_find(links, message->frame.from.node);
     if (link == NULL)
         return;
+    if ((message->frame.flags & MESSAGE_DATA) == 0) {
+        atomic_fetch_sub_explicit(&link->control_held, cost, memory_order_relaxed);
+        return;
+    }
     uint64_t before = atomic_load_explicit(&link->returned, memory_order_relaxed);
     do {
         /* A life that is over gets nothing. Relaxed: the number is all that is passed on. */

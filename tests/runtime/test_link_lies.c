@@ -9,6 +9,7 @@
 #include "runtime/actor_impl.h"
 #include "runtime/directory.h"
 #include "runtime/directory_impl.h"
+#include "runtime/link_impl.h"
 #include "runtime/monitor.h"
 #include "runtime/node_impl.h"
 #include "runtime/runtime_codec.h"
@@ -555,6 +556,69 @@ static void a_flood_of_guests_is_bounded(void **state)
     cluster_close(&cluster);
 }
 
+/* Small enough that a flood of a few megabytes is far above what may wait. */
+#define SMALL_WINDOW_BYTES (UINT64_C(64) << 10)
+
+/* Sends control messages until the other side says that it reads no more. */
+static void flood_control(struct raw_peer *peer, const struct link *link, struct address to)
+{
+    struct number number = { 0 };
+    struct frame frame = { .to = to, .kind = KIND_URGENT };
+    for (int i = 0; i < FLOOD; i++) {
+        unsigned char record[512];
+        uint32_t bytes = raw_record(peer, WIRE_CONTROL, frame, &number, sizeof number, record);
+        for (uint32_t at = 0; at < bytes;) {
+            ssize_t n = send(peer->fd, record + at, bytes - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+            at += n > 0 ? (uint32_t)n : 0;
+            if (atomic_load(&link->control_full) > 0)
+                return;
+            if (n < 0)
+                usleep(1000);
+        }
+    }
+    fail_msg("all of %d control messages were taken", FLOOD);
+}
+
+/* A member's control messages have no credit: those that an actor does not take are bounded all the
+ * same, for each member by itself, and when they were taken nothing counts against it. */
+static void control_that_nobody_takes_is_bounded(void **state)
+{
+    (void)state;
+    struct links_options options = { .dead_ns = PATIENT_NS, .window_bytes = SMALL_WINDOW_BYTES };
+    struct cluster cluster;
+    struct gate gates[2] = { { .mutex = PTHREAD_MUTEX_INITIALIZER },
+                             { .mutex = PTHREAD_MUTEX_INITIALIZER } };
+    struct address to[2];
+    /* Loop 0 listens, loops 1 and 2 have the links: the gates stand on the others. */
+    cluster_open_for(&cluster, 1, 3, 5, &options);
+    for (uint32_t i = 0; i < 2; i++) {
+        to[i] = cluster_spawn(&cluster, 0, &gated_ops, &gates[i], i + 3);
+        pthread_mutex_lock(&gates[i].mutex);
+    }
+    cluster_start(&cluster);
+    struct raw_peer peers[2];
+    struct link *links[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        while (!atomic_load(&gates[i].closed))
+            usleep(1000);
+        links[i] = links_find(cluster.nodes[0]->links, i + 1);
+        uint64_t bound = link_control_bound(links[i]);
+        assert_true(bound > 0 && bound <= LINK_CONTROL_WINDOWS * SMALL_WINDOW_BYTES);
+        raw_open(&peers[i], &cluster, i + 1, 1);
+        flood_control(&peers[i], links[i], to[i]);
+        /* One of full length was refused; the other member's are not counted. */
+        uint64_t held = atomic_load(&links[i]->control_held);
+        assert_true(held <= bound && held > bound - 1024);
+        close(peers[i].fd); /* no more comes, and what came is taken all the same */
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        pthread_mutex_unlock(&gates[i].mutex);
+        while (atomic_load(&links[i]->control_held) > 0)
+            usleep(1000);
+    }
+    cluster_close(&cluster);
+}
+
 /* Who has no memory for what comes does not wait for ever for an acknowledgement behind it. */
 static void a_stall_ends(void **state)
 {
@@ -691,6 +755,7 @@ int main(void)
         cmocka_unit_test(a_flood_of_guests_is_bounded),
         cmocka_unit_test(a_guest_that_does_not_read_is_let_go),
         cmocka_unit_test(answers_that_are_too_late_take_no_room),
+        cmocka_unit_test(control_that_nobody_takes_is_bounded),
         cmocka_unit_test(a_stall_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
