@@ -10,7 +10,7 @@
 /*
  * What may have to pass, one after the other, before the job gets on:
  *
- *     2 * dead_ns            a process that stands still is noticed; one dead process can hide another
+ *     2 * dead_ns            a process that stands still is noticed; a dead one can hide another
  *     LAUNCHER_GRACE_NS      a process that ended well is missed by those that go on
  *     LAUNCHER_PAUSE_MAX_NS  one that failed again and again is started
  *

@@ -50,8 +50,8 @@ static void look_at_stop(struct fleet *fleet, const struct fleet_process *proces
     uint64_t now_ns = env_sim_now_ns(fleet->env);
     bool stood_still = process->paused_until_ns > process->ending_ns;
     if (process->ending && !stood_still && now_ns >= process->ending_ns + FLEET_STOP_NS)
-        fleet_fail(fleet, "process %" PRIu32 " was asked to stop at %.6f, and had to be ended at %.6f",
-                   process->number, (double)process->ending_ns / 1e9, (double)now_ns / 1e9);
+        fleet_fail(fleet, "process %" PRIu32 " was asked to stop at %.6f, and had to be ended at "
+                   "%.6f", process->number, (double)process->ending_ns / 1e9, (double)now_ns / 1e9);
 }
 
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)

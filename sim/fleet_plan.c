@@ -302,7 +302,8 @@ void fleet_plan_print(const struct fleet_plan *f, FILE *out)
             ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n", f->seed, f->plan.num_processes,
             f->plan.num_parts, f->plan.samplers, f->plan.trainers, f->plan.coordinator,
             f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "", f->flat ? ", flat" : "",
-            f->codec ? ", codec" : "", f->watches ? ", watching" : "", f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
+            f->codec ? ", codec" : "", f->watches ? ", watching" : "", f->window_bytes,
+            f->reply_bytes_max, f->dead_ns / MS);
     for (uint32_t p = 0; p < f->plan.num_processes; p++) {
         const struct plan_process *process = &f->processes[p];
         fprintf(out, "    process %" PRIu32 " on host %" PRIu32 ": %" PRIu32 " loops, %" PRIu32
