@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -365,6 +366,90 @@ static void kill_actor(struct job *job, const char *name)
     assert_int_equal(node_spawn(graph_node(job->graph), &options, &address), 0);
 }
 
+/* The linker gives these the calls of ports (tests.mk): a thread that looks for its proxy, to open its
+ * loader there again, finds it only after the loader's close was sent. */
+static atomic_bool hold_find, finding;
+static atomic_uint closes_sent, last_sent; /* the kind of what proxies heard last of a loader's life */
+
+int __real_port_find(struct port *port, const char *name, uint64_t deadline_ns,
+                     struct address *address);
+int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
+                     struct address *address);
+int __real_port_call(struct port *port, struct address to, struct message *request,
+                     uint64_t deadline_ns, struct message **reply);
+int __wrap_port_call(struct port *port, struct address to, struct message *request,
+                     uint64_t deadline_ns, struct message **reply);
+int __real_port_send(struct port *port, struct address to, struct message *message);
+int __wrap_port_send(struct port *port, struct address to, struct message *message);
+
+int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
+                     struct address *address)
+{
+    if (atomic_exchange(&hold_find, false)) {
+        atomic_store(&finding, true);
+        while (atomic_load(&closes_sent) == 0)
+            pause_ms(1);
+    }
+    return __real_port_find(port, name, deadline_ns, address);
+}
+
+int __wrap_port_send(struct port *port, struct address to, struct message *message)
+{
+    bool closes = message->frame.kind == MSG_LOADER_CLOSE;
+    if (closes)
+        atomic_store(&last_sent, MSG_LOADER_CLOSE);
+    int rv = __real_port_send(port, to, message);
+    if (closes)
+        atomic_fetch_add(&closes_sent, 1);
+    return rv;
+}
+
+int __wrap_port_call(struct port *port, struct address to, struct message *request,
+                     uint64_t deadline_ns, struct message **reply)
+{
+    if (request->frame.kind == MSG_LOADER_OPEN)
+        atomic_store(&last_sent, MSG_LOADER_OPEN);
+    return __real_port_call(port, to, request, deadline_ns, reply);
+}
+
+static void *take_until_closed(void *arg)
+{
+    struct waiter *w = arg;
+    struct tr_batch *batch;
+    do {
+        w->rv = tr_loader_next(w->loader, 60 * SECOND, &batch);
+        if (w->rv == 0)
+            tr_batch_release(batch);
+    } while (w->rv == 0 || w->rv == TR_EEND);
+    return NULL;
+}
+
+/* A waiting thread opens the loader at a proxy that was started again, while another closes it: the
+ * last that the proxy hears of it is its close. */
+static void a_loader_that_opens_again_while_it_closes_is_closed(void **state)
+{
+    struct tr_loader_options lo = loader_options();
+    struct waiter waiter = { 0 };
+    struct job job;
+    pthread_t thread;
+    (void)state;
+    open_graph(&job, NULL);
+    atomic_store(&closes_sent, 0);
+    atomic_store(&finding, false);
+    ok(job.session, tr_loader_open(job.graph, job.nodes, &lo, &waiter.loader));
+    atomic_store(&hold_find, true);
+    assert_int_equal(pthread_create(&thread, NULL, take_until_closed, &waiter), 0);
+    kill_actor(&job, "proxy/0");
+    while (!atomic_load(&finding))
+        pause_ms(1);
+    tr_loader_close(waiter.loader);
+    pthread_join(thread, NULL);
+    assert_int_equal(waiter.rv, TR_ECANCELED);
+    assert_int_equal(atomic_load(&closes_sent), 2);
+    assert_int_equal(atomic_load(&last_sent), MSG_LOADER_CLOSE);
+    close_job(&job);
+}
+
 /* Samplers, servers and the proxy die while batches are on their way: the same batches come. */
 static void deaths_change_nothing(void **state)
 {
@@ -442,6 +527,7 @@ int main(void)
         cmocka_unit_test(trainers_share_each_step),
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
+        cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -11,6 +11,7 @@ check_PROGRAMS += tests/api/test_loader
 TESTS += tests/api/test_loader
 tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/world.c tests/api/world.h
 tests_api_test_loader_LDADD = $(api_libs) $(test_libs)
+tests_api_test_loader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_call,--wrap=port_find,--wrap=port_send
 
 check_PROGRAMS += tests/api/test_storm
 TESTS += tests/api/test_storm
