@@ -47,6 +47,11 @@ openssh-client       has_command ssh
 rsync                has_command rsync
 util-linux           has_command nsenter"
 
+# What ./check soak --mutants runs.
+needed_mutants="$needed_to_check
+python3              has_command python3
+binutils             has_command nm"
+
 # Prints the packages of a list whose things are not there.
 missing_of() {
     printf '%s\n' "$1" | while read -r package probe; do
