@@ -30,6 +30,17 @@ echo "ssh $*" >>"$FAKE/log"
 [ -z "$HOSTILE" ] || hostile "$last"
 exec sh -c "$last"
 EOF
+# Runs the words after its options, here.
+cat >"$work/bin/srun" <<'EOF'
+#!/bin/sh
+echo "srun $*" >>"$FAKE/log"
+while :; do
+    case $1 in
+    --*) shift ;;
+    *) exec "$@" ;;
+    esac
+done
+EOF
 # Another user of the host sees what is to run there, and is faster: every path in a folder that all may
 # write is theirs, a folder that they can enter, or a pipe that they read.
 cat >"$work/bin/hostile" <<'EOF'
@@ -208,6 +219,22 @@ TRAINER=well launch --exec keyed
 expect "a program of one's own has a path of it" [ "$(wc -c <"$work/own-key")" = 64 ]
 expect "that its user alone may open" logged "^own key 600$"
 rm "$work/own-key"
+
+TRAINER=well launch --launcher srun
+expect "Slurm's srun carries the key too" [ "$(grep -c '^key of 64 digits$' "$work/log")" = 4 ]
+expect "to the hosts" logged "^srun .*--nodelist=a .*TROUPE_SHARED_KEY=- "
+expect "and the job succeeds" exited 0
+
+# What a process that is to read its key may get instead.
+keyless() { run env TROUPE_SHARED_KEY=- sh -c "$1 | \"$TROUPE\" serve --cluster '$work/c.json' --process 0"; }
+keyless :
+expect "a key that does not come is an error" fails_with "input ended before the line of the job's key"
+keyless "printf '%064d' 7"
+expect "so is one without its end" fails_with "input ended before the line of the job's key"
+keyless "printf '%03000d\\n' 7"
+expect "and one that is too long" fails_with "longer than a key"
+keyless "echo short"
+expect "and a line that is no key" fails_with "is no key in hexadecimal"
 
 # A launcher that is killed while it asks a host leaves the file that it asked for; the next one removes
 # those of the dead, and no others.
