@@ -411,6 +411,14 @@ static void fini(struct actor *self)
     free(r);
 }
 
+int reducer_call_failed(uint32_t operation, bool completes, int status)
+{
+    if (status == TR_EPEERDOWN && operation != MSG_GROUP_RESTORE && !completes)
+        return TR_EROLLBACK;
+    bool again = status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM;
+    return again ? 0 : status;
+}
+
 const struct actor_ops reducer_ops = {
     .name = "reducer",
     .start = start,

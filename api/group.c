@@ -124,17 +124,15 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
     return rv;
 }
 
-/* What another attempt may change. A reducer that was started again has forgotten its era. */
+/* True: another attempt may change it. */
 static bool may_pass(struct tr_group *group, const struct asked *asked, int *rv)
 {
-    if (*rv == TR_EPEERDOWN) {
+    bool completes = asked->operation == MSG_GROUP_FINISH && asked->count != 0;
+    if (*rv == TR_EPEERDOWN)
         group->reducer = ADDRESS_NONE;
-        bool completes = asked->operation == MSG_GROUP_FINISH && asked->count != 0;
-        if (asked->operation == MSG_GROUP_RESTORE || completes)
-            return true;
-        *rv = TR_EROLLBACK;
-    }
-    return *rv == TR_EFULL || *rv == TR_ENOMEM;
+    int code = reducer_call_failed(asked->operation, completes, *rv);
+    *rv = code != 0 ? code : *rv;
+    return code == 0;
 }
 
 static int operate(struct tr_group *group, struct port *port, const struct asked *asked,

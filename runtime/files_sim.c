@@ -148,6 +148,8 @@ static int sim_open(struct files *self, const char *path, int flags, int mode)
     if (thing != NULL && !thing->is_folder && (flags & O_DIRECTORY))
         return -ENOTDIR;
     bool made = thing == NULL;
+    if (mount->disk->read_only && (made || (flags & O_ACCMODE) != O_RDONLY))
+        return -EROFS;
     if (made)
         thing = sim_disk_make(mount->disk, false);
     rc = take_fd(mount, thing, flags);
@@ -200,6 +202,8 @@ static ssize_t sim_pwrite(struct files *self, int fd, const void *data, size_t s
         return 0;
     if (offset > SSIZE_MAX - size)
         return -EFBIG;
+    if (mount->disk->read_only)
+        return -EROFS;
     size = some(mount, size);
     if (size == 0)
         return -EINTR;
@@ -292,6 +296,8 @@ static int sim_rename(struct files *self, const char *from, const char *to)
     rc = check_replaced(thing, there);
     if (rc < 0 || there == thing)
         return rc;
+    if (mount->disk->read_only)
+        return -EROFS;
     if (from_folder == to_folder) {
         sim_disk_move(from_folder, from_name, to_name, mount);
     } else {
@@ -312,6 +318,8 @@ static int sim_mkdir(struct files *self, const char *path, int mode)
         return rc;
     if (name[0] == '\0' || sim_disk_find(folder, name) != NULL)
         return -EEXIST;
+    if (mount->disk->read_only)
+        return -EROFS;
     sim_disk_put(folder, name, sim_disk_make(mount->disk, true), mount);
     return 0;
 }
@@ -330,6 +338,8 @@ static int remove_name(struct mount *mount, const char *path, bool is_folder)
         return is_folder ? -ENOTDIR : -EISDIR;
     if (thing->now.count > 0)
         return -ENOTEMPTY;
+    if (mount->disk->read_only)
+        return -EROFS;
     sim_disk_remove(folder, name, mount);
     return 0;
 }
@@ -471,4 +481,9 @@ void files_sim_set_sync_fail(struct files_sim *self, uint32_t ppm)
 void files_sim_set_short(struct files_sim *self, uint32_t ppm)
 {
     self->disk.short_ppm = ppm;
+}
+
+void files_sim_set_read_only(struct files_sim *self, bool read_only)
+{
+    self->disk.read_only = read_only;
 }

@@ -17,6 +17,7 @@
 #ifndef RUNTIME_FILES_SIM_H
 #define RUNTIME_FILES_SIM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "runtime/env.h"
@@ -36,6 +37,10 @@ void files_sim_kill(struct files *mount);
 
 /* What all files together may hold; 0: no bound, as at the beginning. */
 void files_sim_set_bytes_max(struct files_sim *disk, uint64_t bytes_max);
+
+/* Nothing can be changed, as on a file system that met an error: what was written before still gets
+ * to the disk. */
+void files_sim_set_read_only(struct files_sim *disk, bool read_only);
 
 /* Chance, per million, that a sync fails. */
 void files_sim_set_sync_fail(struct files_sim *disk, uint32_t ppm);

@@ -61,6 +61,7 @@ struct sim_disk {
     size_t num_things, swept; /* swept: how many there were after the last sweep */
     struct thing *root;
     uint64_t bytes_max;
+    bool read_only;
     uint32_t sync_fail_ppm, short_ppm;
 };
 

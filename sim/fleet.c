@@ -9,7 +9,7 @@
 #include "actors/process_notice.h"
 #include "sim/courier.h"
 #include "sim/fleet_oracles.h"
-#include "sim/trainee.h"
+#include "sim/sim_trainer.h"
 
 /* As a session waits for its client before its graph is open. */
 #define START_NS (30 * ENV_SECOND_NS)
@@ -210,8 +210,8 @@ static void spawn_all(struct fleet *fleet, struct fleet_process *process)
     spawn(process, &cast_ops, &process->cast, 0);
     spawn(process, &opener_ops, &process->courier, 0);
     for (uint32_t i = 0; i < trainers.count; i++) {
-        process->trainees[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
-        spawn(process, &trainee_ops, &process->trainees[i], i);
+        process->trainers[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
+        spawn(process, &sim_trainer_ops, &process->trainers[i], i);
     }
     if (fleet->plan.letters > 0)
         spawn(process, &courier_ops, &process->courier, process->number);

@@ -3,7 +3,7 @@
  * tally that oracles read.
  *
  * A process is what `troupe train` or `troupe serve` is: a node with links, the cast of its place
- * in the plan, and in place of each training thread an actor that does what one does (trainee.h). A
+ * in the plan, and in place of each training thread an actor that does what one does (sim_trainer.h). A
  * courier in each (courier.h) watches what links promise. Nothing of a process outlives it but what
  * it had synced to the disk.
  *
@@ -28,13 +28,15 @@
 /* Then what still lives in a process that was asked to stop is ended, as api/graph.c has it. */
 #define FLEET_STOP_NS (10 * ENV_SECOND_NS)
 #define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
+#define FLEET_RUN "run" /* that of rank 0 */
+#define FLEET_MODEL FLEET_RUN "/model"
 
 struct fleet;
 
 struct fleet_seat {
     struct fleet *fleet;
     struct fleet_process *process;
-    uint32_t rank; /* of a trainee */
+    uint32_t rank; /* of a trainer */
 };
 
 /* One life of a process after the other. */
@@ -50,9 +52,10 @@ struct fleet_process {
     struct snapshots *snapshots;
     struct batch_bank *bank;
     struct cast cast;
-    struct fleet_seat trainees[FLEET_TRAINERS_MAX];
+    struct fleet_seat trainers[FLEET_TRAINERS_MAX];
     struct fleet_seat courier;
     uint64_t paused_until_ns;
+    uint64_t trainers_until_ns; /* its training threads stand still */
     struct server_faults server_faults;
     bool died; /* by a signal, and the launcher has not heard of it */
 };
@@ -85,11 +88,11 @@ struct fleet {
     struct launcher launcher; /* that of `troupe launch` */
     bool said;              /* some process told the launcher something */
     bool launched;          /* all is over */
-    uint64_t furthest;      /* steps that some trainee did; past the last: it finished */
-    uint64_t committed;     /* the newest checkpoint that a trainee was told is there */
+    uint64_t furthest;      /* steps that some trainer did; past the last: it finished */
+    uint64_t committed;     /* the newest checkpoint that a trainer was told is there */
     uint32_t last_era;      /* in which somebody was restored, */
     uint64_t last_era_step; /* and to which step */
-    uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainee is, or was last */
+    uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
     bool complete;          /* the one of rank 0 has written the job's result */
     struct fleet_victim victims[FLEET_STRIKES_MAX];
     uint32_t failpoint_passes[FLEET_FAILPOINTS_MAX];

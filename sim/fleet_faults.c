@@ -142,7 +142,10 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         kill_some(fleet, process, &draws);
         break;
     case FLEET_PAUSE:
-        stand_still(fleet, process, until_ns);
+        if (draws_chance(&draws, 25)) /* only its training threads: heartbeats go on */
+            fleet->processes[process].trainers_until_ns = until_ns;
+        else
+            stand_still(fleet, process, until_ns);
         break;
     case FLEET_CLOG:
         clog_way(fleet, process, until_ns, &draws);
@@ -166,7 +169,10 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         fleet->memory_until_ns = until_ns;
         break;
     case FLEET_DISK_FULL:
-        files_sim_set_bytes_max(fleet->disk, draws_scale(&draws, 1, 1 << 20));
+        if (draws_chance(&draws, 40))
+            files_sim_set_read_only(fleet->disk, true);
+        else
+            files_sim_set_bytes_max(fleet->disk, draws_scale(&draws, 1, 1 << 20));
         fleet->full_until_ns = until_ns;
         break;
     case FLEET_SYNC_FAIL:
@@ -197,8 +203,10 @@ static void mend(struct fleet *fleet, uint64_t now_ns)
         env_sim_net_corrupt(fleet->env, 0);
     if (has_ended(&fleet->memory_until_ns, now_ns))
         env_sim_set_alloc_fail(fleet->env, 0);
-    if (has_ended(&fleet->full_until_ns, now_ns))
+    if (has_ended(&fleet->full_until_ns, now_ns)) {
         files_sim_set_bytes_max(fleet->disk, 0);
+        files_sim_set_read_only(fleet->disk, false);
+    }
     if (has_ended(&fleet->sync_until_ns, now_ns))
         files_sim_set_sync_fail(fleet->disk, 0);
 }

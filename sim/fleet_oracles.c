@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actors/checkpoint.h"
@@ -116,12 +117,31 @@ static int visit(void *arg, const char *name)
     return 0;
 }
 
+/* What the whole job was for: the weights of the undisturbed run. */
+static void check_model(struct fleet *fleet, struct files *files)
+{
+    const struct fleet_plan *plan = &fleet->plan;
+    struct error error = { 0 };
+    char *bytes = NULL;
+    size_t count = 0;
+    int rv = files_read_all(files, FLEET_MODEL, plan->values * sizeof(float), &bytes, &count,
+                            &error);
+    if (rv != 0)
+        fleet_fail(fleet, "the model: %s", error.text);
+    else if (count != plan->values * sizeof(float) ||
+             lessons_hash(plan, (const float *)(const void *)bytes) !=
+                 fleet->lessons.hashes[plan->steps])
+        fleet_fail(fleet, "the model on the disk is not that of the undisturbed run");
+    free(bytes);
+}
+
 static void check_disk(struct fleet *fleet)
 {
     struct checkpoint_manifest manifest = { 0 };
     struct error damaged = { 0 }, error = { 0 };
     struct looking looking = { fleet, files_sim_mount(fleet->disk) };
     files_sim_set_short(fleet->disk, 0);
+    check_model(fleet, looking.files);
     int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,
                                &manifest, &damaged, &error);
     if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))

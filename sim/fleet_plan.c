@@ -139,7 +139,7 @@ static void draw_job(struct fleet_plan *f, struct draws *draws)
     f->think_ns = draws_scale(draws, 10 * US, 20 * MS);
     f->group_ns = draws_chance(draws, 70) ? 600 * ENV_SECOND_NS
                                           : draws_scale(draws, 20 * MS, 10 * ENV_SECOND_NS);
-    f->patient = draws_chance(draws, 60);
+    f->evaluates = draws_chance(draws, 60);
     f->letters = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 5, 40);
 }
 
@@ -177,6 +177,8 @@ static uint64_t draw_length(struct fleet_plan *f, enum fleet_fault fault, struct
 {
     if (fault == FLEET_PAUSE && draws_chance(draws, 70))
         return (draws_chance(draws, 50) ? 3 : 20) * ENV_SECOND_NS;
+    if (fault == FLEET_DISK_FULL && draws_chance(draws, 30))
+        return (draws_chance(draws, 50) ? 2 : 20) * ENV_SECOND_NS; /* a person makes room */
     if (fault == FLEET_PAUSE || fault == FLEET_CLOG)
         return draws_scale(draws, MS, 2 * f->dead_ns);
     return draws_scale(draws, MS, ENV_SECOND_NS);

@@ -34,14 +34,15 @@
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
-    FLEET_PAUSE,     /* of a process: shorter or longer than it takes to be taken for dead */
+    FLEET_PAUSE,     /* of a process: shorter or longer than it takes to be taken for dead; or of
+                        its training threads alone */
     FLEET_CLOG,      /* nothing gets from one process to another, or both ways */
     FLEET_RESET,     /* of some connections, at any byte */
     FLEET_CORRUPT,   /* bits flip on their way */
     FLEET_REFUSE,    /* a process accepts no connection */
     FLEET_WALL,      /* a wall clock is set */
     FLEET_MEMORY,    /* allocations of messages fail */
-    FLEET_DISK_FULL,
+    FLEET_DISK_FULL, /* or read-only */
     FLEET_SYNC_FAIL,
     FLEET_ACTOR,     /* an actor fails */
     FLEET_FAULT_KINDS,
@@ -69,7 +70,7 @@ struct fleet_plan {
     struct plan plan; /* of processes and parts below */
     struct plan_process processes[FLEET_PROCESSES_MAX];
     uint32_t parts[FLEET_PROCESSES_MAX * FLEET_PARTS_MAX];
-    bool direct, flat, codec, tcp, patient;
+    bool direct, flat, codec, tcp, evaluates;
     bool watches; /* processes tell their launcher of others that are silent, as `troupe train` */
     uint64_t heartbeat_ns, dead_ns, window_bytes, reply_bytes_max, replies_bytes_max, call_ns;
     uint32_t slice_edges;

@@ -20,5 +20,5 @@ libtr_sim_la_SOURCES = \
     sim/run.c sim/run.h \
     sim/scenario.c sim/scenario.h \
     sim/server_faults.c sim/server_faults.h \
-    sim/trainee.c sim/trainee.h \
+    sim/sim_trainer.c sim/sim_trainer.h \
     sim/world.c sim/world.h
