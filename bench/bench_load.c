@@ -46,7 +46,7 @@ int load_bench(const struct bench_options *options, bench_emit *emit, void *arg,
     struct disk disk;
     struct loads loads = { .graph = disk_big(options->scale) };
     char *path = NULL;
-    struct figure figure = { .name = "checked_load", .unit = "bytes/s", .goal = 0.9,
+    struct figure figure = { .name = "load_checked", .unit = "bytes/s", .goal = 0.9,
                              .reference = "loading without checksums" };
     int rv = disk_open(&disk, options, error);
     if (rv != 0)
