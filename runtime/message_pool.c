@@ -142,12 +142,10 @@ struct message *message_pool_take(struct message_pool *pool, size_t head_bytes)
     return message;
 }
 
-void message_pool_emptied(struct message_pool *pool, uint32_t size_class,
-                          struct message_slab *slab)
+void message_pool_trim(struct message_pool *pool, uint32_t size_class, struct message_slab *slab)
 {
-    bool last = slab->next == NULL && slab->before == NULL;
-    if (pool->num_empty < pool->num_empty_max || last)
-        pool->num_empty++;
-    else
-        free_slab(pool, size_class, slab);
+    if (slab->next == NULL && slab->before == NULL)
+        return;
+    free_slab(pool, size_class, slab);
+    pool->num_empty--;
 }

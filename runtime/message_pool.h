@@ -56,9 +56,9 @@ void message_pool_fini(struct message_pool *pool);
 /* A cell for such a head, its fields unset but size_class; NULL: no memory, account full. */
 struct message *message_pool_take(struct message_pool *pool, size_t head_bytes);
 
-/* The slab got its last cell back: keeps it, or gives it to the system. */
-void message_pool_emptied(struct message_pool *pool, uint32_t size_class,
-                          struct message_slab *slab);
+/* A slab got its last cell back, and enough empty ones are kept: gives it to the system, unless it
+ * is the last of its class. */
+void message_pool_trim(struct message_pool *pool, uint32_t size_class, struct message_slab *slab);
 
 static inline void message_pool_link(struct message_pool *pool, uint32_t size_class,
                                      struct message_slab *slab)
@@ -80,8 +80,8 @@ static inline void message_pool_give(struct message_pool *pool, struct message *
     slab->free = message;
     if (slab->num_free++ == 0)
         message_pool_link(pool, size_class, slab);
-    if (slab->num_free == slab->num_cells)
-        message_pool_emptied(pool, size_class, slab);
+    if (slab->num_free == slab->num_cells && pool->num_empty++ >= pool->num_empty_max)
+        message_pool_trim(pool, size_class, slab);
 }
 
 #endif
