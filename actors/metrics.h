@@ -1,12 +1,9 @@
 /*
- * The counters of a process as OpenMetrics text, over plain HTTP: what Prometheus and the like
- * come and ask for.
- *
- *     GET /metrics HTTP/1.0
+ * The counters of a process as OpenMetrics text, over plain HTTP (runtime/http.h): what Prometheus
+ * and the like come and ask for at /metrics.
  *
  * The address is this host's loopback unless somebody says otherwise: nothing here is secret, but
- * neither is it anybody's business. A request is at most METRICS_REQUEST_MAX bytes within
- * METRICS_NS, and at most METRICS_OPEN_MAX are served at once; others are closed.
+ * neither is it anybody's business.
  *
  * The text format: https://github.com/OpenObservability/OpenMetrics, version 1.0.
  *
@@ -17,10 +14,6 @@
 
 #include "actors/status.h"
 #include "runtime/endpoint.h"
-
-#define METRICS_REQUEST_MAX 4096u /* a browser's headers */
-#define METRICS_NS UINT64_C(2000000000)
-#define METRICS_OPEN_MAX 16u /* more than a site has scrapers */
 
 struct metrics_options {
     const struct status_options *status;

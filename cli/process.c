@@ -319,9 +319,13 @@ int process_serve_metrics(struct process_metrics *metrics, const char *address,
     pthread_mutex_lock(&metrics->mutex);
     while (metrics->told == 0)
         pthread_cond_wait(&metrics->wake, &metrics->mutex);
-    rv = metrics->told > 0 ? 0 : metrics->error.code;
+    bool told = metrics->told > 0;
     pthread_mutex_unlock(&metrics->mutex);
-    return rv == 0 ? 0 : error_set(error, rv, "--metrics %s: %s", address, metrics->error.text);
+    /* A port that the last life of this process still holds must not end this one. */
+    if (!told)
+        fprintf(stderr, "troupe: --metrics %s: %s; the process goes on without\n", address,
+                metrics->error.text);
+    return 0;
 }
 
 int process_ready(struct process *process, struct tr_session *session, struct tr_graph *graph,
@@ -331,7 +335,7 @@ int process_ready(struct process *process, struct tr_session *session, struct tr
     int rv = process_serve_metrics(&process->metrics, process->values->metrics, graph, error);
     if (rv != 0)
         return rv;
-    if (process->values->metrics != NULL) {
+    if (process->metrics.told > 0) {
         char at[ENDPOINT_TEXT_MAX];
         endpoint_format(&process->metrics.at, at, sizeof at);
         printf("troupe: metrics %s\n", at);

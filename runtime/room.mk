@@ -50,6 +50,8 @@ libtr_runtime_la_SOURCES = \
     runtime/files_sim.h \
     runtime/files_tree.c \
     runtime/greeting.c runtime/greeting.h runtime/hello.h \
+    runtime/http.c \
+    runtime/http.h \
     runtime/hotmem.c \
     runtime/hotmem.h \
     runtime/keys.c \

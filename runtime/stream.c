@@ -161,6 +161,16 @@ int stream_connect(struct actor *self, const struct endpoint *endpoint, stream_r
     return rc < 0 ? rc : settle_in(stream, self, STREAM_WRITABLE, ready, arg, out);
 }
 
+int stream_watch(struct actor *self, int fd, stream_ready *ready, void *arg, struct stream **out)
+{
+    const struct stream_ops *ops = self->loop->env->streams;
+    struct stream *stream = NULL;
+    int rc = check(self);
+    if (rc == 0)
+        rc = ops->watch != NULL ? ops->watch(self->loop, fd, &stream) : TR_EUNSUPPORTED;
+    return rc < 0 ? rc : settle_in(stream, self, STREAM_READABLE, ready, arg, out);
+}
+
 void stream_want(struct stream *stream, unsigned what)
 {
     what &= STREAM_READABLE | STREAM_WRITABLE;

@@ -47,6 +47,11 @@ int stream_accept(struct actor *self, struct stream *listener, stream_ready *rea
 int stream_connect(struct actor *self, const struct endpoint *endpoint, stream_ready *ready,
                    void *arg, struct stream **stream);
 
+/* Tells READABLE while that descriptor is, for a library that reads it itself. It stays the
+ * caller's, who closes the stream first. TR_EUNSUPPORTED: in the simulator. */
+int stream_watch(struct actor *self, int fd, stream_ready *ready, void *arg,
+                 struct stream **stream);
+
 /* What ready is to tell; nothing else is watched. A new stream wants READABLE, one that connects
  * WRITABLE. */
 void stream_want(struct stream *stream, unsigned what);

@@ -47,6 +47,7 @@ struct socket_stream {
     enum state state;
     int fd;
     bool reading, writing, paused;
+    bool borrowed; /* the descriptor is of somebody who reads it */
     struct event *read, *write;
     struct event *timer;             /* of a listener that pauses */
     struct socket_listener listener; /* of a listener */
@@ -367,6 +368,17 @@ static int connect_to(struct loop *loop, const struct endpoint *endpoint, struct
     return 0;
 }
 
+static int watch(struct loop *loop, int fd, struct stream **stream)
+{
+    (void)loop;
+    struct socket_stream *self = create(STATE_OPEN, fd);
+    if (self == NULL)
+        return TR_ENOMEM;
+    self->borrowed = true;
+    *stream = &self->stream;
+    return 0;
+}
+
 static int attach(struct stream *stream)
 {
     struct socket_stream *self = of(stream);
@@ -446,7 +458,7 @@ static void close_it(struct stream *stream)
         freeaddrinfo(self->addresses);
     if (self->listener.fd >= 0)
         socket_unlisten(&self->listener);
-    else if (self->fd >= 0)
+    else if (self->fd >= 0 && !self->borrowed)
         close(self->fd);
     free(self);
 }
@@ -456,6 +468,7 @@ const struct stream_ops stream_event_ops = {
     .listening = listening,
     .accept = accept_one,
     .connect = connect_to,
+    .watch = watch,
     .attach = attach,
     .detach = detach,
     .want = want,

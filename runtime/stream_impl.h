@@ -21,6 +21,7 @@ struct stream_ops {
     void (*listening)(const struct stream *stream, struct endpoint *endpoint);
     int (*accept)(struct stream *listener, struct stream **stream);
     int (*connect)(struct loop *loop, const struct endpoint *endpoint, struct stream **stream);
+    int (*watch)(struct loop *loop, int fd, struct stream **stream); /* NULL: there is none */
     /* Brings it to its actor's loop; one that is to connect begins with it. */
     int (*attach)(struct stream *stream);
     void (*detach)(struct stream *stream);

@@ -28,6 +28,7 @@ pkg-config           has_command pkg-config
 libevent-dev         has_library libevent_core
 libmetis-dev         has_header metis.h
 libjansson-dev       has_library jansson
+libmicrohttpd-dev    has_library libmicrohttpd
 flatbuffers-compiler has_command flatc
 libflatbuffers-dev   has_header flatbuffers/flatbuffers.h
 libopenblas-dev      has_library openblas

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <arpa/inet.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "actors/metrics.h"
+#include "runtime/http.h"
 
 #define WAIT_NS UINT64_C(30000000000)
 
@@ -27,14 +29,15 @@ struct fixture {
     pthread_cond_t wake;
     struct endpoint at;
     bool told;
+    int code; /* why it does not listen */
 };
 
 static void listening(void *arg, const struct endpoint *endpoint, const struct error *error)
 {
     struct fixture *f = arg;
-    (void)error;
     pthread_mutex_lock(&f->mutex);
     f->told = true;
+    f->code = error->code;
     if (endpoint != NULL)
         f->at = *endpoint;
     pthread_cond_signal(&f->wake);
@@ -190,7 +193,7 @@ static void the_text_is_open_metrics(void **state)
     static char text[100000];
     batch_bank_note_made(((struct fixture *)*state)->bank);
     ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", text, sizeof text);
-    assert_memory_equal(text, "HTTP/1.0 200 OK\r\n", 17);
+    assert_memory_equal(text, "HTTP/1.1 200 OK\r\n", 17);
     assert_non_null(strstr(text, "\r\nContent-Type: application/openmetrics-text; version=1.0.0; "
                                  "charset=utf-8\r\n"));
     char *body = strstr(text, "\r\n\r\n");
@@ -205,15 +208,20 @@ static void the_text_is_open_metrics(void **state)
 
 static void wrong_requests_are_refused(void **state)
 {
-    static char request[METRICS_REQUEST_MAX + 100], text[4000];
+    static const char head[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nX: ";
+    static char request[4 * HTTP_REQUEST_MAX], text[4000];
     ask(*state, "POST /metrics HTTP/1.0\r\n\r\n", text, sizeof text);
-    assert_memory_equal(text, "HTTP/1.0 405 ", 13);
+    assert_memory_equal(text, "HTTP/1.1 405 ", 13);
     ask(*state, "GET /metricsandmore HTTP/1.0\r\n\r\n", text, sizeof text);
-    assert_memory_equal(text, "HTTP/1.0 404 ", 13);
-    memset(request, 'x', METRICS_REQUEST_MAX);
+    assert_memory_equal(text, "HTTP/1.1 404 ", 13);
+    memset(request, 'x', sizeof request - 1);
     memcpy(request, "GET /", 5);
     ask(*state, request, text, sizeof text);
-    assert_memory_equal(text, "HTTP/1.0 431 ", 13);
+    assert_memory_equal(text, "HTTP/1.1 414 ", 13);
+    memset(request, 'x', sizeof request - 1);
+    memcpy(request, head, sizeof head - 1);
+    ask(*state, request, text, sizeof text);
+    assert_memory_equal(text, "HTTP/1.1 431 ", 13);
     int fd = dial(*state); /* a zero byte is no HTTP */
     assert_int_equal(send(fd, "GET\0/", 5, MSG_NOSIGNAL), 5);
     assert_int_equal(read_end(fd, text, sizeof text), 0);
@@ -227,7 +235,7 @@ static void who_says_nothing_is_closed(void **state)
     int fd = dial(f);
     assert_int_equal(send(fd, "GET /me", 7, MSG_NOSIGNAL), 7);
     assert_int_equal(read_end(fd, text, sizeof text), 0);
-    assert_true(env_now_ns(f->env) - begin_ns >= METRICS_NS / 2);
+    assert_true(env_now_ns(f->env) - begin_ns >= HTTP_NS / 2);
 }
 
 /* However many wait in silence, the ones beyond the bound are closed, and all are in the end. */
@@ -235,12 +243,54 @@ static void only_so_many_are_let_in(void **state)
 {
     struct fixture *f = *state;
     char text[100];
-    int fds[3 * METRICS_OPEN_MAX];
-    for (uint32_t i = 0; i < 3 * METRICS_OPEN_MAX; i++)
+    int fds[3 * HTTP_OPEN_MAX];
+    for (uint32_t i = 0; i < 3 * HTTP_OPEN_MAX; i++)
         fds[i] = dial(f);
-    for (uint32_t i = 0; i < 3 * METRICS_OPEN_MAX; i++)
+    for (uint32_t i = 0; i < 3 * HTTP_OPEN_MAX; i++)
         assert_int_equal(read_end(fds[i], text, sizeof text), 0);
     the_text_is_open_metrics(state);
+}
+
+/* A byte now and then buys no more time than silence. */
+static void who_drips_is_closed(void **state)
+{
+    struct fixture *f = *state;
+    int fd = dial(f);
+    uint64_t begin_ns = env_now_ns(f->env);
+    while (send(fd, "G", 1, MSG_NOSIGNAL) == 1 && env_now_ns(f->env) - begin_ns < WAIT_NS)
+        poll(NULL, 0, 100);
+    assert_true(env_now_ns(f->env) - begin_ns < WAIT_NS);
+    close(fd);
+}
+
+/* Who comes when all places are held is served before their time is over. */
+static void a_crowd_keeps_nobody_out(void **state)
+{
+    int fds[HTTP_OPEN_MAX];
+    for (uint32_t i = 0; i < HTTP_OPEN_MAX; i++)
+        fds[i] = dial(*state);
+    the_text_is_open_metrics(state);
+    for (uint32_t i = 0; i < HTTP_OPEN_MAX; i++)
+        close(fds[i]);
+}
+
+/* The job goes on without metrics where another listens at their port. */
+static void a_port_that_is_taken_ends_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct address address;
+    struct metrics_options options = f->options;
+    options.listen = f->at;
+    const struct actor_options second = { .ops = &metrics_ops, .arg = &options };
+    f->told = false;
+    assert_int_equal(node_spawn(f->node, &second, &address), 0);
+    pthread_mutex_lock(&f->mutex);
+    while (!f->told)
+        pthread_cond_wait(&f->wake, &f->mutex);
+    pthread_mutex_unlock(&f->mutex);
+    assert_int_equal(f->code, TR_EEXIST);
+    the_text_is_open_metrics(state);
+    assert_int_equal(node_failure(f->node), 0);
 }
 
 static void addresses_are_understood(void **unused)
@@ -267,6 +317,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_says_nothing_is_closed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_so_many_are_let_in, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_drips_is_closed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_crowd_keeps_nobody_out, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_port_that_is_taken_ends_nothing, set_up, tear_down),
         cmocka_unit_test(addresses_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,6 +29,13 @@ troupe train "$graph" --run "$work/run" --epochs 1 --quiet --replace --model gcn
 expect "unless that is asked for" grep -q '"kind": "gcn"' "$work/run/config.json"
 expect "what a killed run left half written is gone" sh -c "! ls -A '$work/run' | grep tmp"
 
+troupe train "$graph" --run "$work/unseen" --epochs 1 --quiet --metrics 192.0.2.1:9464
+expect "metrics that can be served nowhere end no run" exited 0
+expect "a warning says so" complains '^troupe: --metrics 192.0.2.1:9464: .*; the process goes on without$'
+troupe train "$graph" --run "$work/unheard" --epochs 1 --quiet --metrics nowhere
+expect "but an address that is none is refused" complains '--metrics nowhere'
+expect "it is a failure" test "$code" != 0
+
 refused() {
     what=$1
     sentence=$2
