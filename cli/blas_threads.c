@@ -1,10 +1,10 @@
 /*
  * Keeps the BLAS from making threads of its own.
  *
- * OpenBLAS makes a thread for each further processor while the program is loaded. Each takes 128 MiB
- * of addresses at once; where there are none (ulimit -v) it asks for them for ever, and the end of
- * the process waits for it, whatever the command was. Here every call of the BLAS is computed by the
- * thread that makes it, so none of them is of use. There is no setting in time for that but the
+ * OpenBLAS makes a thread for each further processor while the program is loaded. Each takes 128
+ * MiB of addresses at once; where there are none (ulimit -v) it asks for them for ever, and the end
+ * of the process waits for it, whatever the command was. Here every call of the BLAS is computed by
+ * the thread that makes it, so none of them is of use. There is no setting in time for that but the
  * environment; but OpenBLAS counts the processors that the process may use, and while libraries
  * are initialised that is one here.
  *
@@ -41,4 +41,5 @@ __attribute__((constructor)) static void widen(void)
         (void)syscall(SYS_sched_setaffinity, 0, sizeof allowed, &allowed);
 }
 
-__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = narrow;
+__attribute__((section(".preinit_array"), used))
+static void (*const before_libraries)(void) = narrow;

@@ -171,7 +171,8 @@ const char *training_operation_name(enum training_operation operation)
         [TRAINING_RESTORE] = "restore", [TRAINING_REWIND] = "rewind", [TRAINING_BEGIN] = "begin",
         [TRAINING_STEP] = "step", [TRAINING_REDUCE] = "reduce", [TRAINING_SAVE] = "save",
         [TRAINING_SUM] = "sum", [TRAINING_EVALUATE] = "evaluate",
-        [TRAINING_SHARE] = "share", [TRAINING_KEEP_BEST] = "keep the best", [TRAINING_REPORT] = "report",
+        [TRAINING_SHARE] = "share", [TRAINING_KEEP_BEST] = "keep the best",
+        [TRAINING_REPORT] = "report",
         [TRAINING_MEET] = "meet", [TRAINING_KEEP] = "keep", [TRAINING_FINISH] = "finish",
         [TRAINING_DONE] = "done", [TRAINING_FAILED] = "failed",
     };

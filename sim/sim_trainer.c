@@ -98,8 +98,8 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
     if (files_is_refusal(code))
         t->fleet->tally.failures_told++;
     if (t->loop.operation == TRAINING_FAILED)
-        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": %s failed with %s: %s", t->rank,
-                   step_of(t), training_operation_name(ended), tr_error_name(code), text);
+        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": %s failed with %s: %s",
+                   t->rank, step_of(t), training_operation_name(ended), tr_error_name(code), text);
     else if (t->loop.operation != TRAINING_DONE)
         go_later(t, t->loop.wait_ns);
 }
