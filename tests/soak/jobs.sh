@@ -22,8 +22,9 @@ base=${TROUPE_SEED:-$(date +%s%N)}
 until=$(($(date +%s) + seconds))
 # A job that still runs so long after the last strike hangs. Members look for a coordinator for 30 s.
 hang_seconds=${HANG_SECONDS:-90}
-# Lanes of one driver listen here and above, three ports each; the kernel draws its own from 32768 on.
-first_port=23000
+# Lanes of one driver listen here and above, three ports each, and another driver that runs at once
+# elsewhere; the kernel draws its own from 32768 on.
+first_port=$((20000 + base % 400 * 30))
 
 "$TROUPE" generate sbm --nodes 60 --edges 300 --features 4 --classes 3 --out "$work/raw" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
