@@ -143,7 +143,6 @@ check_PROGRAMS += tests/runtime/test_admission
 TESTS += tests/runtime/test_admission
 tests_runtime_test_admission_SOURCES = tests/runtime/test_admission.c $(link_support)
 tests_runtime_test_admission_LDADD = $(runtime_libs) $(test_libs)
-SEED_TESTS += tests/runtime/test_admission
 check_PROGRAMS += tests/runtime/test_atomic_dir
 TESTS += tests/runtime/test_atomic_dir
 tests_runtime_test_atomic_dir_SOURCES = tests/runtime/test_atomic_dir.c

@@ -3,7 +3,6 @@ check_PROGRAMS += tests/sim/test_failpoints
 TESTS += tests/sim/test_failpoints
 tests_sim_test_failpoints_SOURCES = tests/sim/test_failpoints.c tests/seeds.h
 tests_sim_test_failpoints_LDADD = $(sim_libs) $(test_libs)
-SEED_TESTS += tests/sim/test_failpoints
 
 EXTRA_DIST += tests/sim/seeds.txt
 
