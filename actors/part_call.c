@@ -211,7 +211,8 @@ static int reserve(struct part_call *call)
 static int send(struct part_call *call, uint64_t now_ns)
 {
     uint64_t call_ns = call->call_ns != 0 ? call->call_ns : PART_CALL_NS;
-    uint64_t left_ns = call->deadline_ns - now_ns + call->grace_ns;
+    bool ends = call->grace_ns <= UINT64_MAX - call->deadline_ns;
+    uint64_t left_ns = (ends ? call->deadline_ns + call->grace_ns : UINT64_MAX) - now_ns;
     bool fits = call_ns <= left_ns >> call->timeouts;
     uint64_t until_ns = now_ns + (fits ? call_ns << call->timeouts : left_ns);
     struct message *request;

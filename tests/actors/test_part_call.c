@@ -41,6 +41,7 @@ struct question {
     uint32_t number;
     bool wrong;          /* is refused for good, sooner or later */
     bool hopeless;       /* its server is full for ever */
+    bool endless;        /* has no deadline */
     bool cancelled;      /* at cancel_ns */
     uint64_t begin_ns, deadline_ns, cancel_ns, late_ns;
     struct timer begin, cancel;
@@ -240,7 +241,7 @@ static void begin_question(struct actor *self, void *arg)
     struct question *q = arg;
     if (q->cancel_ns != 0)
         timer_start(self, &q->cancel, actor_now_ns(self) + q->cancel_ns, cancel_question, q);
-    part_call_send(&q->call, actor_now_ns(self) + q->deadline_ns);
+    part_call_send(&q->call, q->endless ? UINT64_MAX : actor_now_ns(self) + q->deadline_ns);
 }
 
 static int caller_start(struct actor *self, const void *arg)
@@ -383,6 +384,25 @@ static void each_question_completes_once(void **unused)
     }
     assert_true(seeds.end - seeds.begin < 100 ||
                 (answered > 300 && refused > 50 && expired > 20 && cancelled > 50));
+}
+
+/* The grace of a call without a deadline takes nothing from the patience of an attempt. */
+static void grace_never_shortens_an_attempt(void **unused)
+{
+    (void)unused;
+    struct world world;
+    open_nodes(&world, 3);
+    world.kind_until = UINT32_MAX;
+    world.always = LATE;
+    struct question *q = add_question(&world, 0);
+    q->endless = true;
+    q->late_ns = ENV_SECOND_NS;
+    q->call.grace_ns = env_sim_now_ns(world.env) + 100 * MS; /* wraps where it is added to the end */
+    run_nodes(&world, 5 * ENV_SECOND_NS);
+    assert_int_equal(q->done, 1);
+    assert_int_equal(q->status, 0);
+    assert_int_equal(q->attempts, 1);
+    close_nodes(&world);
 }
 
 /* Two replies have room at a time, and the first two questions are never answered: they must not
@@ -778,6 +798,7 @@ int main(void)
         cmocka_unit_test(only_what_passes_is_asked_again),
         cmocka_unit_test(a_full_peer_is_asked_with_growing_pauses),
         cmocka_unit_test(a_slow_peer_gets_to_answer),
+        cmocka_unit_test(grace_never_shortens_an_attempt),
         cmocka_unit_test(room_for_replies_comes_back_before_the_end),
         cmocka_unit_test(no_batch_fails_by_a_server_that_is_full_for_a_while),
         cmocka_unit_test(no_fetch_fails_by_a_server_that_is_full_for_a_while),
