@@ -56,10 +56,16 @@ static void unlink_slab(struct message_pool *pool, uint32_t size_class, struct m
         slab->next->before = slab->before;
 }
 
+/* An empty one. The system refuses to unmap it where that cuts a mapping in two and the process may
+ * have no more of them: then it stays an empty slab, charged as such. */
 static void free_slab(struct message_pool *pool, uint32_t size_class, struct message_slab *slab)
 {
     unlink_slab(pool, size_class, slab);
-    munmap(slab, MESSAGE_SLAB_BYTES);
+    if (munmap(slab, MESSAGE_SLAB_BYTES) != 0) {
+        message_pool_link(pool, size_class, slab);
+        return;
+    }
+    pool->num_empty--;
     account_release(pool->account, MESSAGE_SLAB_BYTES);
 }
 
@@ -69,10 +75,8 @@ static void free_empty(struct message_pool *pool)
     for (uint32_t c = 0; c < MESSAGE_CELL_CLASSES && pool->num_empty > 0; c++) {
         for (struct message_slab *slab = pool->slabs[c], *next; slab != NULL; slab = next) {
             next = slab->next;
-            if (slab->num_free != slab->num_cells)
-                continue;
-            free_slab(pool, c, slab);
-            pool->num_empty--;
+            if (slab->num_free == slab->num_cells)
+                free_slab(pool, c, slab);
         }
     }
 }
@@ -123,7 +127,8 @@ void message_pool_fini(struct message_pool *pool)
 {
     assert(counter_get(&pool->taken) == counter_get(&pool->given));
     free_empty(pool);
-    assert(pool->num_empty == 0);
+    /* What the system refused to unmap stays mapped until the process ends. */
+    account_release(pool->account, pool->num_empty * MESSAGE_SLAB_BYTES);
 }
 
 struct message *message_pool_take(struct message_pool *pool, size_t head_bytes)
@@ -147,5 +152,4 @@ void message_pool_trim(struct message_pool *pool, uint32_t size_class, struct me
     if (slab->next == NULL && slab->before == NULL)
         return;
     free_slab(pool, size_class, slab);
-    pool->num_empty--;
 }

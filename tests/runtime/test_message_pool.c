@@ -1,7 +1,11 @@
 /* Slabs of messages: what a flood took is given back when it drained, and may be taken again. */
 #include "tests/runtime/support.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "runtime/message_pool.h"
 
@@ -9,6 +13,18 @@
 #define HEADS_MAX (BOUND / MESSAGE_CELL_MIN)
 
 static const size_t heads[] = { 8, 100, 300, 700, 1500, 3000, KIND_HEAD_BYTES_MAX };
+
+/* While it is set the system refuses to unmap, as at the most mappings that a process may have. */
+static bool unmap_fails;
+
+int munmap(void *base, size_t bytes)
+{
+    if (unmap_fails) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return (int)syscall(SYS_munmap, base, bytes);
+}
 
 struct flood {
     struct message **messages;
@@ -117,12 +133,42 @@ static void to_and_fro_makes_no_slab(void **state)
     account_fini(&account);
 }
 
+/* Slabs that cannot be unmapped stay charged and are used again, and go when they can be. */
+static void slabs_that_stay_mapped_stay_charged(void **state)
+{
+    struct account account;
+    struct message_pool pool;
+    struct flood flood = { .messages = malloc(HEADS_MAX * sizeof *flood.messages) };
+    (void)state;
+    account_init(&account, "messages", BOUND);
+    message_pool_init(&pool, &account, 1);
+    fill(&flood, &pool, heads[0]);
+    size_t count = flood.count;
+    unmap_fails = true;
+    drain(&flood, &pool);
+    assert_int_equal(account_used(&account), BOUND);
+    fill(&flood, &pool, heads[3]); /* of another size: nothing comes free for it */
+    assert_int_equal(flood.count, 0);
+    fill(&flood, &pool, heads[0]);
+    assert_int_equal(flood.count, count);
+    unmap_fails = false;
+    drain(&flood, &pool);
+    assert_true(account_used(&account) <= idle_max(&account, 1));
+    unmap_fails = true;
+    message_pool_fini(&pool);
+    unmap_fails = false;
+    assert_int_equal(account_used(&account), 0);
+    account_fini(&account);
+    free(flood.messages);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flood_is_given_back_when_it_has_drained),
         cmocka_unit_test(what_one_loop_gave_back_another_can_take),
         cmocka_unit_test(to_and_fro_makes_no_slab),
+        cmocka_unit_test(slabs_that_stay_mapped_stay_charged),
     };
     return cmocka_run_group_tests_name("message_pool", tests, NULL, NULL);
 }
