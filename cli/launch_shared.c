@@ -59,12 +59,10 @@ static int remove_dead(void *arg, const char *name)
 /* Where the file system has no locks nobody can take the token for a dead one's. */
 static bool lock(const struct token *token)
 {
-    struct stat mine, there;
     while (flock(token->fd, LOCK_EX) != 0)
         if (errno != EINTR)
             return true;
-    return fstat(token->fd, &mine) == 0 && stat(token->path, &there) == 0 &&
-           mine.st_ino == there.st_ino && mine.st_dev == there.st_dev;
+    return files_is_at(files_posix, token->fd, token->path);
 }
 
 static int make_token(const char *folder, struct token *token, struct error *error)

@@ -93,7 +93,7 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
 static bool lock_aside(struct files *files, const char *path, int fd)
 {
     int rv = files->lock != NULL ? files->lock(files, fd) : 0;
-    return rv != -EWOULDBLOCK && (rv != 0 || files_exists(files, path));
+    return rv != -EWOULDBLOCK && (rv != 0 || files_is_at(files, fd, path));
 }
 
 /* A folder that was just made; *taken where another writer removes it. */
@@ -131,8 +131,11 @@ static int make_aside(struct atomic_dir *dir, struct error *error)
         if (dir->path == NULL)
             return error_set(error, TR_ENOMEM, "%s: no memory to make it", dir->final_path);
         rv = dir->files->mkdir(dir->files, dir->path, 0777);
-        if (rv == 0)
+        if (rv == 0) {
             rv = lock_folder(dir, &taken);
+            if (rv != 0)
+                (void)dir->files->rmdir(dir->files, dir->path);
+        }
         if (rv == 0 && !taken)
             return 0;
         if (rv != 0 && rv != -EEXIST) {

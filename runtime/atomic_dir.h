@@ -6,6 +6,10 @@
  * nothing visible; a process that is killed leaves a hidden folder that no reader looks at, and that
  * the next writer of the same NAME removes: writers lock what they write for as long as they live.
  *
+ * Where a file system's locks are of one host alone (NFS mounted with local_lock, Lustre with
+ * localflock), a writer sees no locks of other hosts and would remove what one there still writes:
+ * there all writers of a NAME must be on one host.
+ *
  * Ownership: commit or abort ends it; abort after either is harmless. One thread at a time.
  */
 #ifndef RUNTIME_ATOMIC_DIR_H

@@ -26,6 +26,7 @@
 
 struct file_facts {
     uint64_t size;
+    uint64_t device, inode; /* which it is; 0 where that is not known */
     bool is_folder;
     bool is_regular;
 };
@@ -97,6 +98,8 @@ int file_map(struct file *file, const void **data, struct error *error);
 bool files_is_refusal(int code);
 
 bool files_exists(struct files *files, const char *path);
+/* Whether that name is still the open file's: another may have removed or replaced it. */
+bool files_is_at(struct files *files, int fd, const char *path);
 bool files_is_folder(struct files *files, const char *path);
 int files_size(struct files *files, const char *path, uint64_t *size, struct error *error);
 

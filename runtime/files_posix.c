@@ -90,6 +90,8 @@ static int posix_rmdir(struct files *self, const char *path)
 static void fill(struct file_facts *facts, const struct stat *status)
 {
     facts->size = (uint64_t)status->st_size;
+    facts->device = status->st_dev;
+    facts->inode = status->st_ino;
     facts->is_folder = S_ISDIR(status->st_mode);
     facts->is_regular = S_ISREG(status->st_mode);
 }

@@ -18,6 +18,13 @@ bool files_exists(struct files *files, const char *path)
     return files->stat(files, path, &facts) == 0;
 }
 
+bool files_is_at(struct files *files, int fd, const char *path)
+{
+    struct file_facts mine, there;
+    return files->fstat(files, fd, &mine) == 0 && files->stat(files, path, &there) == 0 &&
+           mine.device == there.device && mine.inode == there.inode;
+}
+
 bool files_is_folder(struct files *files, const char *path)
 {
     /* Opening as a folder follows links, which stat does not; O_PATH needs no permission to

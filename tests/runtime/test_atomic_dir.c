@@ -1,5 +1,9 @@
 /* Of what is written aside nothing is left for long: the next writer of a name removes what killed ones
  * left, and never what a living one writes. */
+#include "config.h" /* O_DIRECTORY */
+
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -170,12 +174,65 @@ static void what_is_not_a_writers_stays(void **state)
     assert_int_equal(names_in(house), kept + 3);
 }
 
+static int full_open(struct files *self, const char *path, int flags, int mode)
+{
+    (void)self;
+    return (flags & O_DIRECTORY) != 0 && strstr(path, ".tmp-") != NULL
+               ? -EMFILE
+               : files_posix->open(files_posix, path, flags, mode);
+}
+
+/* A folder that was made, but cannot be opened to lock it, goes again. */
+static void a_folder_that_cannot_be_locked_is_not_left(void **state)
+{
+    struct house *house = *state;
+    struct files full = *files_posix;
+    struct atomic_dir dir;
+    struct error error = { 0 };
+    full.open = full_open;
+    assert_int_not_equal(atomic_dir_begin(&dir, &full, house->path, false, &error), 0);
+    assert_non_null(strstr(error.text, "cannot make the folder"));
+    assert_int_equal(names_in(house), 0);
+}
+
+/* Between the making of a folder and its lock another writer may take it for a dead one's, and one
+ * of the same number elsewhere may make its own there: that one's is not ours. */
+static int replacing_open(struct files *self, const char *path, int flags, int mode)
+{
+    int fd = files_posix->open(files_posix, path, flags, mode);
+    if ((flags & O_DIRECTORY) == 0 || strstr(path, ".tmp-1.json.tmp-") == NULL)
+        return fd;
+    self->open = files_posix->open; /* once */
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    return fd;
+}
+
+static void a_folder_of_another_writer_is_not_taken(void **state)
+{
+    struct house *house = *state;
+    struct files files = *files_posix;
+    struct atomic_dir dir;
+    struct error error = { 0 };
+    files.open = replacing_open;
+    assert_int_equal(atomic_dir_begin(&dir, &files, house->path, false, &error), 0);
+    assert_true(files.open == files_posix->open);
+    assert_int_equal(names_in(house), 2);
+    assert_true(files_is_at(files_posix, dir.lock, dir.path));
+    atomic_dir_abort(&dir);
+    assert_int_equal(names_in(house), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_of_dead_writers_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_of_dead_writers_go, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_not_a_writers_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_locked_is_not_left, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_of_another_writer_is_not_taken, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
