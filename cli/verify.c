@@ -56,7 +56,9 @@ static int compare(const struct invocation *invocation, const struct verify_valu
     int rc = raw_open(invocation->operands[1], &read, &raw, error);
     if (rc < 0)
         return rc;
-    rc = verify_directory(invocation->operands[0], raw, &hooks, result, error);
+    struct parallel *parallel = crew_parallel_create(SUMMING_THREADS);
+    rc = verify_directory(invocation->operands[0], raw, parallel, &hooks, result, error);
+    crew_parallel_destroy(parallel);
     raw_close(raw);
     return rc;
 }

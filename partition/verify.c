@@ -215,7 +215,13 @@ static void unload(struct verification *verification)
     free(verification->out_degrees);
 }
 
-int verify_directory(const char *path, struct raw_graph *raw,
+static int show_sums(void *arg, uint32_t part, struct error *error)
+{
+    struct verification *verification = arg;
+    return job_step(&verification->job, "checksums", part, verification->book->num_parts, error);
+}
+
+int verify_directory(const char *path, struct raw_graph *raw, struct parallel *parallel,
                      const struct partition_hooks *hooks, struct verify_report *report,
                      struct error *error)
 {
@@ -251,7 +257,10 @@ int verify_directory(const char *path, struct raw_graph *raw,
     if (rv == 0)
         rv = check_all(&verification);
     if (rv == 0 && store_has_checksums(verification.store))
-        rv = store_check_files(verification.store, false, NULL, NULL, NULL, &checked, error);
+        rv = store_check_files(verification.store, false, parallel, show_sums, &verification,
+                               &checked, error);
+    if (rv == TR_ECANCELED) /* the steps speak of partitioning */
+        error_set(error, rv, "verifying was cancelled");
     unload(&verification);
     store_close(verification.store);
     verification.report->seconds = job_seconds() - begin;

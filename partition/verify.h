@@ -6,8 +6,8 @@
  * mapped; the raw graph is streamed; memory is a few numbers a node, and 8 bytes an edge of
  * the types whose edges have rows.
  *
- * Thread rules: one thread. TR_EMISMATCH names file, position and both values of the first
- * difference.
+ * Thread rules: one thread, and those of parallel. TR_EMISMATCH names file, position and both
+ * values of the first difference.
  */
 #ifndef PARTITION_VERIFY_H
 #define PARTITION_VERIFY_H
@@ -22,8 +22,8 @@ struct verify_report {
     double seconds;
 };
 
-/* path: DIR/NAME.json. */
-int verify_directory(const char *path, struct raw_graph *raw,
+/* path: DIR/NAME.json. parallel: sums arrays for their checksums; NULL: the calling thread does. */
+int verify_directory(const char *path, struct raw_graph *raw, struct parallel *parallel,
                      const struct partition_hooks *hooks, struct verify_report *report,
                      struct error *error);
 

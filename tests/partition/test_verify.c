@@ -45,7 +45,7 @@ static void what_was_written_passes(void **state)
                                              .drop_edge_ids = parts == 3,
                                              .columns_max = parts == 5 ? 20 : 0 };
         make(&made, *state, parts != 3, options);
-        if (verify_directory(made.json, made.raw, NULL, &report, &error) != 0)
+        if (verify_directory(made.json, made.raw, NULL, NULL, &report, &error) != 0)
             fail_msg("%s", error.text);
         assert_int_equal(report.num_nodes, 90);
         assert_true(report.num_edges >= 300);
@@ -93,7 +93,8 @@ static int flip_and_verify(void *arg, const char *name)
         if (!flip(path, places[i]))
             continue;
         flipping->files++;
-        int rv = verify_directory(flipping->made->json, flipping->made->raw, NULL, NULL, &error);
+        int rv = verify_directory(flipping->made->json, flipping->made->raw, NULL, NULL, NULL,
+                                  &error);
         if (rv == 0)
             fail_msg("%s: byte %ld from the end was changed, nobody noticed", path, places[i]);
         assert_true(rv == TR_EMISMATCH || rv == TR_EFORMAT);
@@ -118,8 +119,43 @@ static void a_changed_byte_is_found_in_every_file(void **state)
         assert_int_equal(files_posix->list(files_posix, folder, flip_and_verify, &flipping), 0);
     }
     assert_true(flipping.files > 100);
-    if (verify_directory(made.json, made.raw, NULL, NULL, &error) != 0)
+    if (verify_directory(made.json, made.raw, NULL, NULL, NULL, &error) != 0)
         fail_msg("%s", error.text);
+    unmake(&made);
+}
+
+struct watch {
+    uint64_t sums_seen; /* steps */
+};
+
+/* In the middle of the checksums. */
+static bool seen_enough(void *arg)
+{
+    return ((const struct watch *)arg)->sums_seen == 2;
+}
+
+static void watch_sums(void *arg, const char *stage, uint64_t done, uint64_t total)
+{
+    struct watch *watch = arg;
+    if (strcmp(stage, "checksums") != 0)
+        return;
+    assert_int_equal(total, 3);
+    assert_int_equal(done, watch->sums_seen++);
+}
+
+static void comparing_checksums_is_seen_and_ends_when_cancelled(void **state)
+{
+    struct made made;
+    struct error error = { 0 };
+    struct watch watch = { .sums_seen = 0 };
+    const struct cancel cancel = { .asked = seen_enough, .arg = &watch };
+    struct partition_hooks hooks = { .progress = watch_sums, .arg = &watch, .cancel = &cancel };
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3 };
+    make(&made, *state, true, options);
+    assert_int_equal(verify_directory(made.json, made.raw, NULL, &hooks, NULL, &error),
+                     TR_ECANCELED);
+    assert_string_equal(error.text, "verifying was cancelled");
+    assert_int_equal(watch.sums_seen, 2);
     unmake(&made);
 }
 
@@ -130,7 +166,8 @@ static void another_graph_is_told_apart(void **state)
     struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2 };
     make(&made, *state, false, options);
     make(&other, *state, true, options);
-    assert_int_equal(verify_directory(made.json, other.raw, NULL, NULL, &error), TR_EMISMATCH);
+    assert_int_equal(verify_directory(made.json, other.raw, NULL, NULL, NULL, &error),
+                     TR_EMISMATCH);
     assert_says(&error, TR_EMISMATCH, "another graph");
     unmake(&made);
     unmake(&other);
@@ -245,7 +282,7 @@ static void sparse_halos_are_whole(void **state)
     snprintf(out, sizeof out, "%s/chained", scratch->folder);
     snprintf(json, sizeof json, "%s/sample.json", out);
     if (partition_graph(raw, &options, out, NULL, NULL, NULL, &error) != 0 ||
-        verify_directory(json, raw, NULL, &report, &error) != 0)
+        verify_directory(json, raw, NULL, NULL, &report, &error) != 0)
         fail_msg("%s", error.text);
     /* Two of a chain's first three hops are in another partition than its head, on average; those
      * of the later hops count. */
@@ -260,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCRATCH(what_was_written_passes),
         SCRATCH(a_changed_byte_is_found_in_every_file),
+        SCRATCH(comparing_checksums_is_seen_and_ends_when_cancelled),
         SCRATCH(another_graph_is_told_apart),
         SCRATCH(cut_off_and_missing_files_are_told),
         SCRATCH(many_small_files_are_not_mapped),
