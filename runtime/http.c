@@ -54,7 +54,10 @@ static void begin_visit(struct http *http, struct MHD_Connection *connection, vo
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (visit == NULL || info == NULL) {
-        free(visit); /* its silence still ends it */
+        /* A connection that is in no list would count for no bound. */
+        if (info != NULL)
+            shutdown(info->connect_fd, SHUT_RDWR);
+        free(visit);
         return;
     }
     visit->fd = info->connect_fd;
