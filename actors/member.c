@@ -4,6 +4,7 @@
 
 #include "actors/coordinator.h"
 #include "actors/failed.h"
+#include "actors/part_call.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/log.h"
@@ -39,12 +40,10 @@ static void watch(struct actor *self, struct member *member, const struct messag
     actor_failpoint(self, FAILPOINT_START_JOINED);
 }
 
-/* What passes: a coordinator that died meanwhile, a past life that is not known to be over, a
- * moment without memory. */
+/* TR_EEXIST: a past life of this one is not known to be over yet. */
 static bool may_pass(int status)
 {
-    return status == TR_EPEERDOWN || status == TR_EEXIST || status == TR_ENOMEM ||
-           status == TR_EFULL;
+    return part_call_peer_recovers(status) || status == TR_EEXIST;
 }
 
 static void say_lost(struct actor *self, const struct member *member)

@@ -27,7 +27,7 @@
 #include "actors/failed.h"
 
 /* The pause after a failure, doubled with each one until an answer comes, up to 320 ms: long enough
- * that those who wait do not keep a full server busy with refusals, short beside a restart. */
+ * that those that wait do not keep a full server busy with refusals, short beside a restart. */
 #define PAUSE_NS UINT64_C(5000000)
 #define PAUSE_DOUBLINGS_MAX 6u
 
@@ -37,18 +37,29 @@
 
 static void attempt(struct part_call *call);
 
-bool part_call_is_transient(int code)
+bool part_call_peer_recovers(int code)
 {
     switch (code) {
     case TR_EPEERDOWN: /* it is started again, or another takes its place */
-    case TR_ETIMEDOUT: /* it is slow, or stands still */
     case TR_EFULL:     /* its queue is served */
     case TR_ENOMEM:    /* memory comes free, there or here */
-    case TR_ECLOSED:   /* it is ending, or its successor knows nothing of us yet */
-    case TR_ECANCELED: /* the peer gave up the work; our own cancelling never gets here */
         return true;
     default:
         return false;
+    }
+}
+
+bool part_call_is_transient(int code)
+{
+    switch (code) {
+    case TR_ETIMEDOUT: /* it is slow, or stands still */
+    case TR_ECLOSED:   /* it is ending, or its successor knows nothing of us yet */
+    /* The peer gave up the work. Our own cancelling never gets here, nor does "the client is past
+     * it" of sequenced.h: a part_call sends its next question when the one before has ended. */
+    case TR_ECANCELED:
+        return true;
+    default:
+        return part_call_peer_recovers(code);
     }
 }
 
@@ -106,7 +117,7 @@ static void paused(struct actor *self, void *arg)
     attempt(arg);
 }
 
-/* Half of each pause is random, so that those who were refused together do not come back so. */
+/* Half of each pause is random, so that those that were refused together do not come back so. */
 static void pause_then_attempt(struct part_call *call)
 {
     uint32_t doublings = call->failures < PAUSE_DOUBLINGS_MAX ? call->failures

@@ -89,7 +89,13 @@ struct part_call {
 /* Work without a bound of its own, such as a whole batch, is waited for until the deadline. */
 #define PART_CALL_PATIENT UINT64_MAX
 
-/* Whether asking again may help. The only place that says so. */
+/* Whether the peer may answer another time: it is started again, its queue is served, memory comes
+ * free. Every caller that asks again does so for these. */
+bool part_call_peer_recovers(int code);
+
+/* Whether asking again may help a part_call, which has a deadline above that of each attempt and
+ * ends with its actor alone: for it a timeout, and the end of whatever was asked, pass too. Callers
+ * whose single call has the deadline of the whole take those for the end. */
 bool part_call_is_transient(int code);
 
 /* Forgets how patient earlier requests had to be: what follows is a new question. */

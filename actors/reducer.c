@@ -8,6 +8,7 @@
 
 #include "actors/checkpoint.h"
 #include "actors/failed.h"
+#include "actors/part_call.h"
 #include "actors/reducer_state.h"
 #include "runtime/directory.h"
 
@@ -415,8 +416,7 @@ int reducer_call_failed(uint32_t operation, bool completes, int status)
 {
     if (status == TR_EPEERDOWN && operation != MSG_GROUP_RESTORE && !completes)
         return TR_EROLLBACK;
-    bool again = status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM;
-    return again ? 0 : status;
+    return part_call_peer_recovers(status) ? 0 : status;
 }
 
 const struct actor_ops reducer_ops = {

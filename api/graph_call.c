@@ -3,6 +3,7 @@
 
 #include "actors/client.h"
 #include "actors/failed.h"
+#include "actors/part_call.h"
 #include "api/internal.h"
 
 /* A client that is being started again is looked for after this. */
@@ -46,11 +47,6 @@ static int attempt(struct port *port, uint64_t deadline_ns,
     return rv != 0 ? rv : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
 }
 
-static bool is_passing(int status)
-{
-    return status == TR_EPEERDOWN || status == TR_EFULL || status == TR_ENOMEM;
-}
-
 /* What the client answered, or why it did not. */
 static int take(struct port *port, int rv, struct message **reply, struct error *error)
 {
@@ -68,7 +64,7 @@ int graph_operate(struct port *port, uint64_t deadline_ns,
                   void *arg, struct message **reply, struct error *error)
 {
     int rv = attempt(port, deadline_ns, make, arg, reply);
-    while (is_passing(rv) && port_now_ns(port) < deadline_ns) {
+    while (part_call_peer_recovers(rv) && port_now_ns(port) < deadline_ns) {
         nanosleep(&(struct timespec){ .tv_nsec = RETRY_NS }, NULL);
         rv = attempt(port, deadline_ns, make, arg, reply);
     }
@@ -81,7 +77,7 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
 {
     int rv = errand == NULL ? TR_EPEERDOWN
                             : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
-    if (is_passing(rv))
+    if (part_call_peer_recovers(rv))
         return graph_operate(port, deadline_ns, make, arg, reply, error);
     return take(port, rv, reply, error);
 }
