@@ -70,7 +70,7 @@ static void fini(struct actor *self)
     keeper_calls_fini(&state->keeper_calls); /* they hold what is freed below */
     coordinator_free_barriers(state);
     coordinator_free_restores(state);
-    coordinator_free_saving(self, state);
+    coordinator_free_saving(state);
     coordinator_free_members(state);
     coordinator_free_dones(self, state);
     free(state->told);

@@ -85,7 +85,10 @@ static void end_job(struct actor *self)
 }
 
 /* It waits for the others. What it says of an era that is over is no harm: who left that era, or
- * came anew, is missing, and by then this one has been restored and forgotten. */
+ * came anew, is missing, and by then this one has been restored and forgotten.
+ *
+ * No table of sequenced clients remembers it: a rank is done once in an era, so its request has no
+ * sequence to compare, and the reply is the same for all, made anew for each repeat. */
 static void wait_for_others(struct actor *self, struct message *request, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);

@@ -50,9 +50,8 @@ struct saving {
     uint64_t *sequences;        /* [world]: of the ranks' reports; 0: has not reported */
 };
 
-static void destroy(struct actor *self, struct saving *saving)
+static void destroy(struct saving *saving)
 {
-    (void)self;
     free(saving->sequences);
     free(saving->folder);
     free(saving->given);
@@ -128,7 +127,7 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
     saving->working = false;
     message_release(self, reply);
     if (saving->abandoned) {
-        destroy(self, saving);
+        destroy(saving);
     } else if (status == TR_ECANCELED) { /* self ends */
         return;
     } else if (part_call_is_transient(status)) {
@@ -191,7 +190,7 @@ static void worked(struct actor *self, struct job *job, int status)
     struct saving *saving = job->arg;
     saving->working = false;
     if (saving->abandoned) {
-        destroy(self, saving);
+        destroy(saving);
         state->num_abandoned--;
         if (status != TR_ECANCELED)
             coordinator_restore_all(self);
@@ -295,7 +294,7 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
     if (*out == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a checkpoint");
     if (saving != NULL)
-        destroy(self, saving);
+        destroy(saving);
     state->saving = *out;
     work(self, *out, look);
     return 0;
@@ -382,13 +381,13 @@ void coordinator_end_saving(struct actor *self)
     /* A copy's answer need not be waited for: here its manifest is. */
     state->num_abandoned += saving->abandoned && saving->stage != COPYING;
     if (!saving->working)
-        destroy(self, saving);
+        destroy(saving);
 }
 
-void coordinator_free_saving(struct actor *self, struct coordinator *state)
+void coordinator_free_saving(struct coordinator *state)
 {
     if (state->saving == NULL)
         return;
     assert(!state->saving->working);
-    destroy(self, state->saving);
+    destroy(state->saving);
 }

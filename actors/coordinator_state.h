@@ -112,7 +112,7 @@ void coordinator_free_members(struct coordinator *state);
 void coordinator_free_barriers(struct coordinator *state);
 void coordinator_free_dones(struct actor *self, struct coordinator *state);
 void coordinator_free_restores(struct coordinator *state);
-void coordinator_free_saving(struct actor *self, struct coordinator *state);
+void coordinator_free_saving(struct coordinator *state);
 
 /* Keeps the folder that is in the body of a request, which is one for all, and how many
  * checkpoints to keep there. */
