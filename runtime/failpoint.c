@@ -73,9 +73,10 @@ static void arm(char *one)
     if (action == NULL || point == FAILPOINTS_COUNT)
         refuse(one);
     struct armed *it = &armed[point];
-    it->at = one[length] == ':' ? strtol(one + length + 1, NULL, 10) : 1;
+    char *end = one + length;
+    it->at = *end == ':' ? strtol(end + 1, &end, 10) : 1;
     it->signal = strcmp(action, "=kill") == 0 ? SIGKILL : strcmp(action, "=stop") == 0 ? SIGSTOP : 0;
-    if (it->at < 1 || it->signal == 0)
+    if (it->at < 1 || it->signal == 0 || end != action)
         refuse(one);
 }
 

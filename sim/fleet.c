@@ -66,6 +66,8 @@ static void load(struct fleet *fleet, struct fleet_process *process)
 
 /* The process dies here: what it did before is as a kill leaves it, what it does until the end of
  * this step reaches neither disk nor network. */
+_Static_assert(FAILPOINTS_COUNT <= 64, "the set of those that struck is one word");
+
 static void doom(struct fleet *fleet, struct fleet_process *process, enum failpoint point)
 {
     process->doomed = true;
