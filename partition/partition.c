@@ -305,6 +305,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
     atomic_dir_abort(&folder);
     assignment_fini(&assignment);
     checksums_fini(&job.checksums);
+    pthread_mutex_destroy(&job.summing);
     job.report->total_seconds = job_seconds() - begin;
     return rv;
 }
