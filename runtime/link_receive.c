@@ -133,7 +133,7 @@ static bool control_is_full(struct link *link, uint64_t cost)
     uint64_t held = atomic_load_explicit(&link->control_held, memory_order_relaxed);
     if (held == 0 || held + cost <= link_control_bound(link))
         return false;
-    uint64_t times = atomic_fetch_add(&link->control_full, 1) + 1;
+    uint64_t times = atomic_fetch_add_explicit(&link->control_full, 1, memory_order_relaxed) + 1;
     if ((times & (times - 1)) == 0)
         log_write(link->links->node, LOG_LEVEL_WARN,
                   "node %u: %llu bytes of control messages of node %u wait for their actors: it is "
