@@ -14,7 +14,7 @@
 #include "actors/coordinator_state.h"
 #include "runtime/timer.h"
 
-/* How often it is looked whether all have joined. */
+/* How often the coordinator polls whether all have joined. */
 #define UNDECIDED_NS UINT64_C(20000000)
 
 /* Instances of one name that are open at once: after a deadline ranks may be apart by a few. */

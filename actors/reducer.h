@@ -8,11 +8,11 @@
  * outlives its call's deadline: a repeat of the call waits for it and gets its answer. Only a
  * barrier ends with its deadline.
  *
- * Values are reduced in pieces, each by its owner (reduce-scatter), who sends the sums back to all
- * (all-gather). An owner adds the pieces of ranks in the order of ranks, whatever order they come
- * in, so a sum has the same bits on every placement. It keeps the sums of the last two reductions:
- * a repeat gets the first answer. All ranks send their pieces in the same order, at most
- * REDUCER_WINDOW ahead of the first that is not summed, so nobody waits in a circle.
+ * Values are reduced in pieces, each by its owner (reduce-scatter), which sends the sums back to
+ * all (all-gather). An owner adds the pieces of ranks in the order of ranks, whatever order they
+ * come in, so a sum has the same bits on every placement. It keeps the sums of the last two
+ * reductions: a repeat gets the first answer. All ranks send their pieces in the same order, at
+ * most REDUCER_WINDOW ahead of the first that is not summed, so nobody waits in a circle.
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */

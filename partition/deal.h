@@ -24,7 +24,7 @@ struct deal {
 };
 
 /* Reads a deal of that many nodes among that many trainers. TR_EMISMATCH: it is one of another
- * graph or of other trainers; the sentence says what differs. checksum: the CRC-32C that the file
+ * graph or of other trainers; the message says what differs. checksum: the CRC-32C that the file
  * must have; NULL: whatever it is. */
 int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t num_nodes,
               uint32_t num_trainers, const uint32_t *checksum, struct error *error);

@@ -1,5 +1,5 @@
 /*
- * Certificates and keys from and to PEM files (RFC 7468), with sentences that name the file.
+ * Certificates and keys from and to PEM files (RFC 7468), with messages that name the file.
  *
  * Ownership: the caller frees what it gets (sk_X509_pop_free, EVP_PKEY_free).
  * Thread rules: any thread.
@@ -15,7 +15,7 @@
 /* A chain that is longer than this would not fit into a handshake. */
 #define PEM_CERTIFICATES_MAX 16
 
-/* The same of a text that lies in memory; path is for the sentences. */
+/* The same of a text that lies in memory; path is for the messages. */
 int pem_parse_certificates(const char *path, const void *text, size_t size,
                            STACK_OF(X509) **certificates, struct error *error);
 int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **key,

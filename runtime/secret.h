@@ -28,7 +28,7 @@ int secret_read(const char *path, struct secret *secret, struct error *error);
  * TR_EFORMAT: neither, or shorter than SECRET_KEY_BYTES_MIN. */
 int secret_read_key(const char *path, struct secret *key, struct error *error);
 
-/* The second half of it: a text becomes the key that it says, in place. path is for the sentences.
+/* The second half of it: a text becomes the key that it says, in place. path is for the messages.
  * After a failure the secret is wiped. */
 int secret_decode_key(const char *path, struct secret *key, struct error *error);
 

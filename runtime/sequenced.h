@@ -11,7 +11,7 @@
  *     neither     the work failed, or its reply is not kept: a repeat is new work
  *
  * So a request is new, or joins its first attempt, or gets the kept reply, or is refused because
- * the client is past it. Whoever sent an attempt that a later one replaced does not wait any more.
+ * the client is past it. The sender of an attempt that a later one replaced does not wait any more.
  *
  * Bounds: clients_max entries (TR_EFULL); entries and kept replies are charged to the account, and
  * a reply that does not fit there is sent, but not kept.
