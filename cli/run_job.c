@@ -300,8 +300,9 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     return model_create(model, &job->config->model, *parallel, error);
 }
 
-/* Threads that are stuck in the BLAS end with the process alone. Another start would end in the same
- * way, which the exit code tells a launcher. */
+/* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
+ * start would end in the same way, which the exit code says to a launcher; a process that was only
+ * interrupted meanwhile may well be started again. */
 static int warm_up_threads(struct run_job *job, const struct run_job_layout *layout,
                            struct error *error)
 {
@@ -317,7 +318,7 @@ static int warm_up_threads(struct run_job *job, const struct run_job_layout *lay
         return rv;
     fprintf(stderr, "troupe: %s\n", error->text);
     fflush(NULL);
-    _exit(process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
+    _exit(rv == TR_ENOMEM && process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,

@@ -79,7 +79,10 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     size_t done = atomic_load(&warming->done);
     *stuck = done < count;
     for (size_t i = 0; i < count; i++)
-        *stuck ? pthread_detach(made[i]) : pthread_join(made[i], NULL);
+        if (*stuck)
+            pthread_detach(made[i]);
+        else
+            pthread_join(made[i], NULL);
     free(made);
     if (*stuck && cancel_asked(cancel))
         return error_set(error, TR_ECANCELED, "interrupted");
