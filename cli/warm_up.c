@@ -1,6 +1,7 @@
 #include "cli/warm_up.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -27,8 +28,8 @@ static void *compute(void *arg)
 {
     struct warming *warming = arg;
     size_t mine = atomic_fetch_add(&warming->ready, 1);
-    while (atomic_load(&warming->ready) < warming->threads) {
-    }
+    while (atomic_load(&warming->ready) < warming->threads)
+        sched_yield(); /* to those that are still to be made */
     for (int i = 0; i < ROUNDS; i++)
         matmul_forward(SIDE, SIDE, SIDE, warming->input, warming->input, 0, warming->output[mine]);
     atomic_fetch_add(&warming->done, 1);
