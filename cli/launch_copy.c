@@ -63,13 +63,19 @@ static int list_paths(const struct launch_plan *plan, uint32_t host, struct word
     return rv == 0 && words_failed(words) ? TR_ENOMEM : rv;
 }
 
-/* Makes the folder of a secret, or finds that only its user (or root) may change it: in the folder of
- * somebody else a secret could be exchanged, and through a link of theirs a file of ours written
- * over. */
+/* Makes the folder of a secret, or finds that only its user (or root) may change it, and the folders
+ * that it lies in: in a folder of somebody else a secret could be exchanged, and through a link of
+ * theirs a file of ours written over. In a sticky one others may change only what is theirs. Where
+ * the path goes through links, the folders are looked at by both of their names. */
 static const char KEY_FOLDER[] =
+    "ours() { [ -z \"$(find \"$1\" \"$1/.\" -prune ! -user \"$(id -u)\" ! -user 0)\" ]; }; "
+    "closed() { [ -z \"$(find \"$1/.\" -prune '(' -perm -020 -o -perm -002 ')' $2)\" ]; }; "
+    "all_above() { at=$1; while [ -n \"$at\" ]; do at=${at%/*}; "
+    "ours \"${at:-/}\" && closed \"$at\" '! -perm -1000' || return 1; done; }; "
+    "case $1 in /*) ;; *) exit 1 ;; esac; umask 022; "
     "mkdir -p -- \"$2\" && { [ -d \"$1\" ] || mkdir -m 700 -- \"$1\"; } && "
-    "[ -z \"$(find \"$1\" \"$1/.\" -prune ! -user \"$(id -u)\" ! -user 0)\" ] && "
-    "[ -z \"$(find \"$1/.\" -prune '(' -perm -020 -o -perm -002 ')')\" ]";
+    "ours \"$1\" && closed \"$1\" && all_above \"$1\" && "
+    "real=$(cd -P -- \"$1\" && pwd -P) && all_above \"$real\"";
 
 static int check_key_folder(const struct launch_plan *plan, uint32_t host, const char *key,
                             struct error *error)
@@ -89,8 +95,9 @@ static int check_key_folder(const struct launch_plan *plan, uint32_t host, const
     }
     if (rv == 0 && !safe)
         rv = error_set(error, TR_EPERM,
-                       "host %s: %s there is no folder that its user alone may change: no key is "
-                       "copied into it. Remove it there, or copy the keys yourself and add "
+                       "host %s: %s there is no folder that its user alone may change, or one that "
+                       "it lies in is not: no key is copied into it. Remove it there, take the "
+                       "right to write from others (chmod go-w), or copy the keys yourself and add "
                        "--no-copy",
                        plan->cluster.hosts[host].name, folder);
     words_fini(&command);

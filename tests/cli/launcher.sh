@@ -220,6 +220,36 @@ expect "a program of one's own has a path of it" [ "$(wc -c <"$work/own-key")" =
 expect "that its user alone may open" logged "^own key 600$"
 rm "$work/own-key"
 
+# A key that the file names is copied where nobody else could exchange it, or a folder on its way.
+mkdir -m 755 "$work/way" && mkdir -m 700 "$work/way/keys" "$work/linked" || exit 99
+(umask 077 && printf '%064d\n' 7 >"$work/way/keys/job.key") || exit 99
+keyed() {
+    cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}' \
+        ", \"tls\": {\"shared_key\": \"$1/job.key\"}"
+    TRAINER=well launch
+}
+keyed way/keys
+expect "a key is copied into a folder of one's own" exited 0
+expect "with the rest" logged "rsync .*$work/way/keys/job.key"
+for mode in 775 757; do
+    chmod $mode "$work/way"
+    keyed way/keys
+    expect "not where others may exchange that folder: $mode" fails_with "host a: .*/way/keys there is no folder"
+    expect "then nothing is copied" sh -c "! grep -q '^rsync' '$work/log'"
+    ln -sfn ../way/keys "$work/linked/keys"
+    keyed linked/keys
+    expect "nor by way of a link: $mode" fails_with "host a: .*/linked/keys there is no folder"
+done
+chmod 1777 "$work/way"
+keyed way/keys
+expect "in a sticky folder others may not" exited 0
+chmod 755 "$work/way"
+chmod 770 "$work/way/keys"
+keyed way/keys
+expect "not where others may write" fails_with "host a: .*/way/keys there is no folder"
+rm -r "$work/way" "$work/linked"
+cluster '{"name": "a", "address": "127.0.0.1", "port": 7000, "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
+
 TRAINER=well launch --launcher srun
 expect "Slurm's srun carries the key too" [ "$(grep -c '^key of 64 digits$' "$work/log")" = 4 ]
 expect "to the hosts" logged "^srun .*--nodelist=a .*TROUPE_SHARED_KEY=- "
