@@ -180,7 +180,14 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     json_decref(line);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
-    size_t length = strlen(text), before = folder->pending_bytes;
+    size_t length = strlen(text);
+    if (folder->pending_bytes + length >= RUN_FOLDER_PENDING_MAX && flush(folder, error) != 0) {
+        free(text);
+        return error_set(error, TR_EFULL, "%s: the disk took nothing for so long that %zu bytes of "
+                         "epochs' lines wait for it, more than are kept in memory; make room, and "
+                         "go on with the run", folder->metrics_path, folder->pending_bytes);
+    }
+    size_t before = folder->pending_bytes;
     char *pending = realloc(folder->pending, before + length + 1);
     if (pending == NULL) {
         free(text);

@@ -16,6 +16,9 @@
 #include "model/trainer.h"
 #include "runtime/files.h"
 
+/* Of lines that the disk does not take: those of some ten thousand epochs. */
+#define RUN_FOLDER_PENDING_MAX ((size_t)4 << 20)
+
 struct run_folder {
     struct files *files;
     char *path;
@@ -49,8 +52,9 @@ void run_folder_close(struct run_folder *folder);
 /* Writes config.json; takes over the reference (NULL: memory was out). */
 int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error);
 
-/* Appends a line to metrics.jsonl; takes over the reference. After a failure but TR_ENOMEM the line
- * is kept, for the next call or run_folder_sync. */
+/* Appends a line to metrics.jsonl; takes over the reference. After a failure the line is kept,
+ * for the next call or run_folder_sync, but for TR_ENOMEM, and TR_EFULL: RUN_FOLDER_PENDING_MAX is
+ * reached, and the disk still takes nothing. */
 int run_folder_append(struct run_folder *folder, json_t *line, struct error *error);
 
 /* All lines are on the disk. */
