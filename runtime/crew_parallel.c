@@ -42,11 +42,21 @@ static void work(struct crew_parallel *crew, size_t worker)
     }
 }
 
+/* The caller may be watched, and may hang because this helper does. */
+static void take_stack_signal(void)
+{
+    sigset_t asked;
+    sigemptyset(&asked);
+    sigaddset(&asked, THREAD_STACK_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &asked, NULL);
+}
+
 static void *help(void *arg)
 {
     struct helper *helper = arg;
     struct crew_parallel *crew = helper->crew;
     size_t seen = 0;
+    take_stack_signal();
     pthread_mutex_lock(&crew->mutex);
     for (;;) {
         while (crew->round == seen && !crew->closing)

@@ -31,7 +31,6 @@ int thread_create(pthread_t *thread, const char *name, void *(*run)(void *arg), 
     struct start start = { .run = run, .arg = arg };
     sem_init(&start.running, 0, 0);
     sigfillset(&all);
-    sigdelset(&all, THREAD_STACK_SIGNAL);
     /* A new thread inherits the mask. Faults (SIGSEGV ...) are delivered in spite of it. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int rc = pthread_create(thread, NULL, begin, &start);

@@ -11,7 +11,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* But this one, by which a program may ask a thread for its stack. */
+/* By which a program may ask a thread that computes for its stack: its own, and those of a parallel
+ * loop (crew_parallel.c), which alone take it. */
 #define THREAD_STACK_SIGNAL SIGUSR2
 
 /* 0 or TR_ENOMEM. name: at most 15 characters. */
