@@ -18,6 +18,7 @@
 
 #include "cli/command.h"
 #include "cli/watchdog.h"
+#include "runtime/crew.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
@@ -71,6 +72,23 @@ static void hangs(void)
     start(&dog, SECOND, NULL);
     watchdog_enter(&dog.dog, &dog.place);
     hang();
+}
+
+static void hang_in_piece(void *arg, size_t index, size_t worker)
+{
+    (void)arg;
+    (void)index;
+    (void)worker;
+    hang();
+}
+
+static void hangs_with_a_helper(void)
+{
+    struct dog dog;
+    struct parallel *parallel = crew_parallel_create(1);
+    start(&dog, SECOND, NULL);
+    watchdog_enter(&dog.dog, &dog.place);
+    parallel_for(parallel, 2, hang_in_piece, NULL);
 }
 
 static void hangs_when_asked_to_stop(void)
@@ -165,6 +183,17 @@ static void a_trainer_that_hangs_ends_with_its_stack(void **state)
     assert_non_null(strstr(strstr(said, "that trains):\n"), "test_watchdog"));
 }
 
+static void the_stacks_of_helpers_are_shown(void **state)
+{
+    (void)state;
+    char said[16384];
+    int from;
+    pid_t pid = begin(hangs_with_a_helper, &from);
+    assert_int_equal(finish(pid, from, said, sizeof said), EXIT_FAILED);
+    assert_non_null(strstr(said, "(tr-parallel):\n"));
+    assert_non_null(strstr(strstr(said, "(tr-parallel):\n"), "test_watchdog"));
+}
+
 static void a_trainer_that_is_to_stop_ends_though_it_hangs(void **state)
 {
     (void)state;
@@ -204,6 +233,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trainer_that_hangs_ends_with_its_stack),
+        cmocka_unit_test(the_stacks_of_helpers_are_shown),
         cmocka_unit_test(a_trainer_that_is_to_stop_ends_though_it_hangs),
         cmocka_unit_test(one_that_gets_on_or_waits_is_left_alone),
         cmocka_unit_test(time_in_which_all_stood_still_does_not_count),
