@@ -19,6 +19,7 @@ static int give_path(struct job_key *key, struct error *error)
     if (fd < 0)
         return error_set_errno(error, errno, "no memory file for the job's key");
     key->memory = fd;
+    key->in_memory = true;
     ssize_t written = fchmod(fd, 0600) == 0 ? write(fd, key->line, length) : -1;
     if (written != (ssize_t)length)
         return error_set_errno(error, written < 0 ? errno : ENOSPC,
@@ -81,7 +82,7 @@ int job_key_find(struct job_key *key, struct error *error)
 
 void job_key_fini(struct job_key *key)
 {
-    if (key->memory > 0)
+    if (key->in_memory)
         close(key->memory);
     free(key->path);
     explicit_bzero(key, sizeof *key);

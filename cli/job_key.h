@@ -14,6 +14,8 @@
 #ifndef CLI_JOB_KEY_H
 #define CLI_JOB_KEY_H
 
+#include <stdbool.h>
+
 #include "runtime/error.h"
 #include "runtime/secret.h"
 
@@ -24,7 +26,8 @@
 
 struct job_key {
     char *path; /* NULL: there is none */
-    int memory; /* its descriptor where path is of memory; else 0 */
+    bool in_memory;
+    int memory; /* its descriptor where in_memory */
     char line[JOB_KEY_LINE_MAX + 1]; /* what a process reads; "": path is a file's */
 };
 
