@@ -443,6 +443,8 @@ void train_ranks_close(struct train_ranks *ranks)
             crew_parallel_destroy(r->parallel);
         }
     }
+    if (ranks->ranks != NULL) /* it was opened */
+        pthread_mutex_destroy(&ranks->refusing);
     free(ranks->ranks);
     free(ranks->watched);
     ranks->ranks = NULL;
