@@ -4,7 +4,7 @@
  *
  * `troupe launch` gives it real processes (cli/launch_run.c), the simulator simulated ones
  * (sim/fleet_run.c); neither decides anything. What is started again and when is the policy's
- * (launcher_policy.h); what a line of a process means to it is told here, and so is what a person
+ * (launcher_policy.h); what a line of a process means to it stands here, and so is what a person
  * who asks it to stop means.
  *
  *     launcher_init
@@ -28,7 +28,7 @@
 struct launcher_ops {
     /* Begins a life of a process; restarted: it has had one before. TR_E*: it could not be. */
     int (*start)(void *arg, uint32_t process, uint32_t incarnation, bool restarted);
-    /* Its end, in whatever way, is told by launcher_take_end. */
+    /* launcher_take_end takes its end, in whatever way it came. */
     void (*ask_to_stop)(void *arg, uint32_t process);
     void (*kill)(void *arg, uint32_t process);
 };

@@ -227,7 +227,8 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
                          struct error *error)
 {
     struct words command = {0};
-    if (plan->values->exec != NULL && launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
+    if (plan->values->exec != NULL &&
+        launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);
     else
         add_built_in(plan, process, &command);

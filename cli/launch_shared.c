@@ -117,7 +117,8 @@ int launch_check_shared(const struct launch_plan *plan, struct error *error)
 {
     const char *folder = plan->cluster.checkpoints.folder;
     /* "%h" says that each host has its own; processes here see what this one sees. */
-    if (plan->kind == CLUSTER_LAUNCH_LOCAL || folder == NULL || strstr(folder, "%h") != NULL || plan->cluster.num_hosts < 2)
+    if (plan->kind == CLUSTER_LAUNCH_LOCAL || plan->cluster.num_hosts < 2 || folder == NULL ||
+        strstr(folder, "%h") != NULL)
         return 0;
     int rv = files_make_folders(files_posix, folder, error);
     if (rv != 0)

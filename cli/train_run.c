@@ -304,7 +304,7 @@ static int report_run(const struct training *t, struct error *error)
 }
 
 /* What rank 0 does with the trained model. The model first, for it is worth most; what is done is not
- * done again when the disk refuses the rest. The launcher is notified before anybody is told of the
+ * done again when the disk refuses the rest. The launcher is notified before anybody learns of the
  * end: it must know that the job is complete when the first process ends because of that. */
 static int keep(void *arg, const struct trainer_result *result, struct error *error)
 {

@@ -4,9 +4,9 @@
  *
  * A thread is watched from watchdog_enter to watchdog_leave, in which it computes and waits for
  * nobody: waiting for batches or for other trainers lies outside, however long that takes. Inside,
- * progress is a leave, or a watchdog_beat by whoever does a piece of a long work. Time in which the
- * whole process stood still does not count (ticks.h). When the process is asked to stop, a thread
- * that does not come so far within WATCHDOG_STOP_NS is not waited for.
+ * progress is a leave, or the watchdog_beat of a thread that did a piece of a long work. Time in
+ * which the whole process stood still does not count (ticks.h). When the process is asked to stop, a
+ * thread that does not come so far within WATCHDOG_STOP_NS is not waited for.
  *
  * Ownership: embedded; watched places are the caller's, and are not moved while it runs. Thread
  * rules: start and stop on one thread; the others on any.

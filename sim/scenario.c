@@ -187,8 +187,8 @@ void scenario_print(const struct scenario *s, FILE *out)
 {
     fprintf(out, "seed %" PRIu64 ": %" PRIu32 " node types, %" PRIu32 " edge types, %" PRIu32
             " parts, %" PRIu32 " servers, %" PRIu32 " samplers, %" PRIu32 " loops%s%s, bounds %zu "
-            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 ", of servers %" PRIu32 "%s\n", s->seed, s->raw.types.num_ntypes,
-            s->raw.types.num_etypes, s->parts, s->servers, s->samplers, s->loops,
+            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 ", of servers %" PRIu32 "%s\n", s->seed,
+            s->raw.types.num_ntypes, s->raw.types.num_etypes, s->parts, s->servers, s->samplers, s->loops,
             s->direct ? ", direct" : "", s->codec ? ", codec" : "", s->batch_bytes_max,
             s->mailbox_bytes_max, s->message_bytes_max, s->faults.faults, s->faults.count,
             s->server_faults.count,
