@@ -329,7 +329,7 @@ static int perform(struct trainer *trainer, struct error *error)
 
 static uint64_t left_ns(const struct training_loop *loop, uint64_t now_ns)
 {
-    uint64_t since_ns = loop->refused_ns == 0 ? 0 : now_ns - loop->refused_ns;
+    uint64_t since_ns = loop->refused ? now_ns - loop->refused_ns : 0;
     return since_ns < loop->plan.patience_ns ? loop->plan.patience_ns - since_ns : 0;
 }
 
@@ -375,7 +375,8 @@ int trainer_run(struct model *model, struct batch_source *source, const struct t
         .patience = plan->patience,
         .evaluate_every = plan->evaluate_every,
         .save_every = hooks->save == NULL ? 0 : plan->save_every,
-        .patience_ns = plan->patience_ns,
+        /* Without a clock it would never end. */
+        .patience_ns = hooks->now_ns == NULL ? 0 : plan->patience_ns,
         .evaluates = hooks->evaluate != NULL,
         .keeps = hooks->keep_best != NULL,
         .grouped = plan->grouped,

@@ -87,7 +87,7 @@ struct trainer_plan {
     uint32_t evaluate_every; /* epochs, 0 = 1; the last epoch is always evaluated */
     uint32_t rank, world;    /* of this trainer; world 0: 1. Rank 0 evaluates for all. */
     uint64_t save_every;     /* steps; 0: never */
-    uint64_t patience_ns;    /* with a disk that takes nothing; 0: none */
+    uint64_t patience_ns;    /* with a disk that takes nothing; 0, or no now_ns hook: none */
     bool grouped;            /* goes back with its group, where the restore hook takes it */
     uint64_t job;            /* what the saved bytes belong to */
     const void *saved;       /* bytes to go on from; NULL: from the start */

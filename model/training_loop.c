@@ -59,7 +59,7 @@ static enum training_operation follow(struct training_loop *loop)
     case TRAINING_RESTORE:
         return TRAINING_REWIND;
     case TRAINING_REWIND:
-        /* A step of its own checks the patience only after an epoch: none is over here. */
+        /* Patience is judged in next_epoch alone: here no epoch is over. */
         return loop->at.epoch < plan->epochs ? TRAINING_BEGIN : TRAINING_MEET;
     case TRAINING_BEGIN:
         return TRAINING_STEP;
@@ -96,7 +96,7 @@ static enum training_operation follow(struct training_loop *loop)
 static void enter(struct training_loop *loop, enum training_operation operation)
 {
     loop->operation = operation;
-    loop->refused_ns = 0;
+    loop->refused = false;
 }
 
 static void fail(struct training_loop *loop, int code)
@@ -134,7 +134,8 @@ static void be_refused(struct training_loop *loop, int code, uint64_t now_ns)
     case TRAINING_RESTORE:
     case TRAINING_REWIND:
     case TRAINING_KEEP:
-        loop->refused_ns = loop->refused_ns != 0 ? loop->refused_ns : now_ns;
+        loop->refused_ns = loop->refused ? loop->refused_ns : now_ns;
+        loop->refused = true;
         if (now_ns - loop->refused_ns < loop->plan.patience_ns)
             loop->wait_ns = TRAINING_AGAIN_NS;
         else
@@ -151,7 +152,7 @@ void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
     if (code == TR_EROLLBACK && loop->plan.grouped) {
         enter(loop, TRAINING_RESTORE);
     } else if (code == TR_ETIMEDOUT && waits_for_others(loop)) {
-        loop->wait_ns = 0; /* the wait was the call's */
+        return; /* again at once: the call itself has waited */
     } else if (code == TR_EEND && loop->operation == TRAINING_STEP) {
         enter(loop, TRAINING_SUM);
     } else if (files_is_refusal(code)) {

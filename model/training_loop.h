@@ -7,7 +7,7 @@
  * (trainer.h), the simulator with messages, so both go the same way after every failure:
  *
  *   TR_EROLLBACK           of a group: all go back to the last checkpoint
- *   TR_ETIMEDOUT           of a group call: the same call again; deaths are told by the group
+ *   TR_ETIMEDOUT           of a group call: the same call again; the group notices deaths
  *   files_is_refusal()     a checkpoint, the best model, an epoch's record: gone on without, for
  *                          each is made again later; the last checkpoint, the taking back of what
  *                          was written since, the final model: tried again for patience_ns, since
@@ -74,7 +74,8 @@ struct training_loop {
     struct training_position at;
     bool stopped_early;
     bool best_unkept;     /* the best model is not known to be written */
-    uint64_t refused_ns;  /* when a disk refused this operation first; 0: it did not */
+    bool refused;         /* a disk refused this operation */
+    uint64_t refused_ns;  /* when it did so first */
 };
 
 void training_loop_init(struct training_loop *loop, const struct training_loop_plan *plan);
