@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -29,9 +30,13 @@ static ssize_t full_pwrite(struct files *self, int fd, const void *data, size_t 
                                                                    offset);
 }
 
+/* Long lines, so that a thousand of them reach the bound. */
 static json_t *made_line(uint64_t number)
 {
-    return json_pack("{s:I}", "epoch", (json_int_t)number);
+    char padding[4096];
+    memset(padding, 'x', sizeof padding - 1);
+    padding[sizeof padding - 1] = '\0';
+    return json_pack("{s:I,s:s}", "epoch", (json_int_t)number, "padding", padding);
 }
 
 static void lines_wait_for_the_disk_up_to_a_bound(void **state)
@@ -61,10 +66,15 @@ static void lines_wait_for_the_disk_up_to_a_bound(void **state)
 
     FILE *metrics = fopen(folder.metrics_path, "r");
     unsigned long long number;
+    char *line = NULL;
+    size_t room = 0;
     assert_non_null(metrics);
-    while (fscanf(metrics, "{\"epoch\":%llu}\n", &number) == 1)
+    while (getline(&line, &room, metrics) > 0) {
+        assert_int_equal(sscanf(line, "{\"epoch\":%llu,", &number), 1);
         assert_int_equal(number, read++);
+    }
     assert_int_equal(read, lines);
+    free(line);
     fclose(metrics);
     run_folder_close(&folder);
     assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
