@@ -121,7 +121,7 @@ static void fini(struct actor *self)
     struct cast *cast = actor_state(self);
     if (cast == NULL)
         return;
-    /* Whoever sees that it ended reads why. */
+    /* The reason is stored first: a thread that sees `ended` reads it. */
     atomic_store(&cast->reason, actor_reason(self));
     atomic_store(&cast->ended, true);
     if (cast->options.ended != NULL)

@@ -23,7 +23,7 @@ struct owners;
 /* One that waits for a server of a partition. All zeros, or stopped: it does not wait. */
 struct owner_wait {
     struct owner_wait *next, **link;
-    /* Runs once, unless stopped: somebody is known now (0), or nobody was found: TR_ETIMEDOUT. */
+    /* Runs once, unless stopped. 0: an owner is known now. TR_ETIMEDOUT: none was found. */
     void (*found)(struct owner_wait *wait, int status);
     void *arg;
 };

@@ -239,8 +239,8 @@ static void attempt(struct part_call *call)
         expire(call);
         return;
     }
-    /* Who is asked comes before memory: a reply from this process needs none. Memory comes before
-     * the request: a request that waits would hold memory too. */
+    /* The address is located before memory is reserved: a reply from this process needs none. The
+     * request is made last: one that waited for memory would hold memory too. */
     call->state = PART_CALL_LOCATING;
     int rv = locate(call);
     if (rv == 1)

@@ -105,8 +105,8 @@ void part_call_reset(struct part_call *call);
  * reset had to learn is kept, so a slow peer is not asked twice for each of many pieces. */
 void part_call_send(struct part_call *call, uint64_t deadline_ns);
 
-/* For calls with ops->locate: somebody may be known now. Nothing happens unless the call waits for
- * that. */
+/* For calls with ops->locate: an address may be known now. Nothing happens unless the call waits
+ * for that. */
 void part_call_located(struct part_call *call, int status);
 
 /* Safe in every state, inside of done as well: done is not called after this, and nothing stays

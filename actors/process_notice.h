@@ -33,10 +33,10 @@ static inline bool notice_is(const char *line, const char *notice)
     return strncmp(line, notice, length) == 0 && (line[length] == ' ' || line[length] == '\0');
 }
 
-/* Of a line that is NOTICE_SILENT: which process it is of. False: it says no such numbers. */
+/* Reads process and incarnation of a NOTICE_SILENT line. False: the line has no such numbers. */
 bool notice_silent(const char *line, uint32_t *process, uint32_t *incarnation);
 
-/* Of a line that is NOTICE_KERNELS: the record. */
+/* The record in a NOTICE_KERNELS line. */
 static inline const char *notice_kernels(const char *line)
 {
     const char *kernels = line + strlen(NOTICE_KERNELS);

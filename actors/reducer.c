@@ -64,7 +64,7 @@ static bool halt_or_mark(struct actor *self, int status)
     return true;
 }
 
-/* Ends the operation and forgets its outcome, whether or not somebody waits for it. */
+/* Ends the operation and forgets its outcome, whether or not a call waits for it. */
 static void withdraw(struct actor *self, int status)
 {
     if (!halt_or_mark(self, status))

@@ -46,8 +46,8 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
     return count;
 }
 
-/* Of the largest reply; at most what is asked for, where every neighbour may come. 0: no edge type
- * has a section. */
+/* Bytes of the largest reply, up to reply_bytes_max, which stands for rows that may bring every
+ * neighbour. 0: no edge type has a section. */
 static size_t samples_bytes(const struct ask *ask)
 {
     const struct draft *draft = &ask->task->draft;
