@@ -1,7 +1,7 @@
 /* A struct tr_batch is a struct sampled_batch: these read its mini-batch. */
 #include <troupe/batch.h>
 
-#include "actors/sampled_batch.h"
+#include "actors/data/sampled_batch.h"
 #include "api/internal.h"
 #include "graph/digest.h"
 

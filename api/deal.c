@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "partition/deal.h"
+#include "partition/store/seed_split.h"
 
 static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t world,
                      struct deal *deal)

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "actors/client.h"
+#include "actors/data/client.h"
 #include "api/internal.h"
 
 /* A piece of a fetch: of each owner about so much, so that what is gathered, sent and received is

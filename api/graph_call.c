@@ -1,9 +1,9 @@
 /* The blocking shell over the graph's client: a thread posts an operation and waits. */
 #include <time.h>
 
-#include "actors/client.h"
-#include "actors/failed.h"
-#include "actors/part_call.h"
+#include "actors/data/client.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
 #include "api/internal.h"
 
 /* A client that is being started again is looked for after this. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api/internal.h"
-#include "runtime/crew.h"
-#include "runtime/log.h"
+#include "runtime/core/crew.h"
+#include "runtime/core/log.h"
 
 static int fill_meta(struct tr_graph *graph, const char *path, struct error *error)
 {

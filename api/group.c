@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "actors/failed.h"
-#include "actors/reducer.h"
+#include "actors/common/error_reply.h"
+#include "actors/job/reducer.h"
 #include "api/internal.h"
 
 /* A reducer that was not ready is asked again after this. */

@@ -19,18 +19,18 @@
 
 #include <troupe/troupe.h>
 
-#include "actors/batch_bank.h"
-#include "actors/cast.h"
-#include "actors/cluster.h"
-#include "actors/plan.h"
-#include "actors/snapshot.h"
-#include "actors/status.h"
+#include "actors/data/batch_store.h"
+#include "actors/process_actors.h"
+#include "actors/cluster/cluster.h"
+#include "actors/cluster/plan.h"
+#include "actors/data/snapshot.h"
+#include "actors/report/status.h"
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
-#include "partition/store.h"
-#include "runtime/error.h"
-#include "runtime/node.h"
-#include "runtime/port.h"
+#include "partition/store/store.h"
+#include "runtime/base/error.h"
+#include "runtime/core/node.h"
+#include "runtime/core/port.h"
 #include "schemas/messages.h"
 
 /* How often one who waits for the end of a job looks. */
@@ -180,7 +180,7 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port);
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);
 
-/* One operation of the graph's client (actors/client.h), again while the client is down. make(arg,
+/* One operation of the graph's client (actors/data/client.h), again while the client is down. make(arg,
  * port, timeout_ns, &request) makes the request of each attempt, which may take timeout_ns. */
 int graph_operate(struct port *port, uint64_t deadline_ns,
                   int (*make)(void *arg, struct port *port, uint64_t timeout_ns,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/failed.h"
+#include "actors/common/error_reply.h"
 #include "api/internal.h"
 #include "graph/sample.h"
 

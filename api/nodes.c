@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/node_sort.h"
+#include "actors/common/node_sort.h"
 #include "api/internal.h"
 
 struct selection {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
-#include "runtime/dump.h"
+#include "runtime/core/dump.h"
 
 #define LOOPS_DEFAULT_MAX 16
 #define LOOPS_MAX 64

@@ -5,8 +5,8 @@
  */
 #include "bench/benches.h"
 
-#include "bench/bare_net.h"
-#include "bench/talk.h"
+#include "bench/reference_net.h"
+#include "bench/remote_echo.h"
 
 #define BODY_BYTES (UINT64_C(1) << 20)
 #define WINDOW 16u

@@ -7,9 +7,9 @@
 
 #include "bench/benches.h"
 
-#include "bench/bare_net.h"
+#include "bench/reference_net.h"
 #include "bench/cores.h"
-#include "bench/talk.h"
+#include "bench/remote_echo.h"
 
 #define BYTES 88u /* of a record with its frame and the head of 8 bytes */
 #define TRIPS 40000.0

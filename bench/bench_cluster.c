@@ -12,10 +12,10 @@
 
 #include <stdlib.h>
 
-#include "bench/bare_job.h"
+#include "bench/reference_job.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "bench/job.h"
+#include "bench/bench_job.h"
 #include "bench/loading.h"
 #include "bench/walk.h"
 

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "bench/messages.h"
+#include "bench/bench_messages.h"
 
 #define GOAL 15e6
 #define SENDERS 32u

@@ -13,7 +13,7 @@
 #include "graph/key.h"
 #include "graph/relabel.h"
 #include "graph/sample.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 struct kernels {
     struct walk walk;

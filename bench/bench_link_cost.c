@@ -18,8 +18,8 @@
 #include "bench/walk.h"
 #include "graph/key.h"
 #include "graph/sample.h"
-#include "runtime/crc32c.h"
-#include "runtime/wire.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/net/wire.h"
 #include "schemas/messages.h"
 
 #define FANOUT 15u

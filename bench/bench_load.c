@@ -8,7 +8,7 @@
 
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "partition/store.h"
+#include "partition/store/store.h"
 
 struct loads {
     struct store *store;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 
 #include "bench/biggraph.h"
-#include "bench/child.h"
+#include "bench/bench_child.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "partition/partition.h"
-#include "runtime/crew.h"
+#include "partition/build/partition.h"
+#include "runtime/core/crew.h"
 
 #define METIS_NODES 1e6 /* at scale 1 */
 #define METIS_EDGES 12e6

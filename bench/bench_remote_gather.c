@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "bench/bare_net.h"
+#include "bench/reference_net.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "bench/job.h"
+#include "bench/bench_job.h"
 #include "graph/key.h"
 
 #define GOAL 0.7

@@ -4,7 +4,7 @@
  */
 #include "bench/benches.h"
 
-#include "bench/messages.h"
+#include "bench/bench_messages.h"
 
 #define GOAL 5e6
 #define ROUND_TRIPS 2e6 /* of one measurement at scale 1: less than half a second */

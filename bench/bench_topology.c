@@ -10,9 +10,9 @@
 #include <troupe/graph.h>
 #include <troupe/session.h>
 
-#include "bench/child.h"
+#include "bench/bench_child.h"
 #include "bench/disk.h"
-#include "partition/store.h"
+#include "partition/store/store.h"
 
 struct topology {
     struct disk_graph graph;

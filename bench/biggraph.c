@@ -1,7 +1,7 @@
 #include "bench/biggraph.h"
 
 #include "graph/key.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 /* Odd and larger than any scaled graph's factor: multiplication by it scatters IDs. */
 #define SCATTER UINT64_C(0x9e3779b1)

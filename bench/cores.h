@@ -10,7 +10,7 @@
 
 #include <sched.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 struct cores {
     cpu_set_t allowed; /* when it began */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "bench/biggraph.h"
-#include "partition/generate.h"
-#include "partition/partition.h"
-#include "runtime/crew.h"
+#include "partition/generate/generate.h"
+#include "partition/build/partition.h"
+#include "runtime/core/crew.h"
 
 /* In a temporary folder nothing else can be. */
 static int make_temporary(struct disk *disk, struct error *error)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "bench/figure.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct disk {
     char *folder;

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /* An odd number has a median; more than 99 rounds is a soak, not a benchmark. */
 #define FIGURE_ROUNDS_MAX 99

@@ -7,9 +7,9 @@
 #include <troupe/troupe.h>
 
 #include "bench/clock.h"
-#include "bench/take.h"
+#include "bench/batch_drain.h"
 #include "bench/walk.h"
-#include "partition/store.h"
+#include "partition/store/store.h"
 
 #define SCALING_LOOPS 2u
 #define SCALING_GOAL 1.7

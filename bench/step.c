@@ -7,7 +7,7 @@
 #include "graph/key.h"
 #include "model/matmul.h"
 #include "model/model.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 #define LAYERS 3
 #define INPUTS 100

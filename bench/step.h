@@ -13,8 +13,8 @@
 
 #include <stdint.h>
 
-#include "runtime/error.h"
-#include "runtime/parallel.h"
+#include "runtime/base/error.h"
+#include "runtime/base/parallel.h"
 
 struct bench_step_plan {
     uint64_t num_nodes; /* 0: 2,449,029 */

@@ -1,7 +1,7 @@
 #include "bench/walk.h"
 
 #include "graph/key.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 /* A prime above any graph's size that divides none: multiplying by it permutes the IDs. */
 #define STRIDE UINT64_C(4294967291)

@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench/bare.h"
-#include "runtime/error.h"
+#include "bench/reference_loops.h"
+#include "runtime/base/error.h"
 
 #define WALK_SEEDS 1024u
 #define WALK_FANOUTS { 15, 10, 5 } /* of hops, seeds first */

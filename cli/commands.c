@@ -1,4 +1,4 @@
-#include "cli/command.h"
+#include "cli/lib/command.h"
 
 const struct command *const *command_list(void)
 {

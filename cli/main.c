@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/fail.h"
-#include "cli/help.h"
-#include "partition/nearest.h"
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/help.h"
+#include "runtime/base/nearest.h"
 
 #define NAME_MAX_BYTES 64
 #define COMMANDS_MAX 32

@@ -3,51 +3,96 @@ dist_completion_DATA += cli/completions/troupe
 # Everything but main() is a library, so that tests can link it.
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
-    cli/bench.c \
-    cli/checkpoints.c cli/checkpoints.h \
-    cli/child.c cli/child.h \
-    cli/cluster.c cli/cluster.h cli/cluster_check.c cli/cluster_keys.c \
-    cli/command.h \
+    cli/cmd_bench.c \
+    cli/cmd_cluster.c \
+    cli/cmd_cluster.h \
+    cli/cmd_cluster_check.c \
+    cli/cmd_cluster_keys.c \
+    cli/cmd_completion.c \
+    cli/cmd_generate.c \
+    cli/cmd_import.c \
+    cli/cmd_import.h \
+    cli/cmd_import_debian.c \
+    cli/cmd_import_edges.c \
+    cli/cmd_infer.c \
+    cli/cmd_inspect.c \
+    cli/cmd_inspect_checkpoint.c \
+    cli/cmd_launch.c \
+    cli/cmd_partition.c \
+    cli/cmd_serve.c \
+    cli/cmd_simulate.c \
+    cli/cmd_status.c \
+    cli/cmd_train.c \
+    cli/cmd_verify.c \
     cli/commands.c \
-    cli/completion.c \
-    cli/fail.c cli/fail.h \
-    cli/generate.c \
-    cli/guest.c cli/guest.h \
-    cli/help.c cli/help.h \
-    cli/hold.c \
-    cli/job_key.c cli/job_key.h \
-    cli/import.c cli/import.h cli/import_debian.c cli/import_edges.c \
-    cli/infer.c \
-    cli/inspect.c cli/inspect_checkpoint.c \
-    cli/launch.c cli/launch.h cli/launch_copy.c cli/launch_host.c cli/launch_plan.c \
-    cli/launch_run.c cli/launch_shared.c cli/launch_show.c cli/launch_show.h \
-    cli/lines.c cli/lines.h \
-    cli/loader_source.c cli/loader_source.h \
-    cli/made.c cli/made.h \
-    cli/option_value.c cli/option_value.h \
-    cli/options.c cli/options.h \
-    cli/partition.c \
-    cli/place.c cli/place.h \
-    cli/process.c cli/process.h \
-    cli/progress.c cli/progress.h \
-    cli/quantity.c cli/quantity.h \
-    cli/report.c cli/report.h \
-    cli/run_config.c cli/run_config.h \
-    cli/run_folder.c cli/run_folder.h \
-    cli/run_job.c cli/run_job.h \
-    cli/serve.c \
-    cli/signals.c cli/signals.h \
-    cli/train.c cli/train.h cli/train_options.c cli/train_ranks.c cli/train_ranks.h \
-    cli/train_run.c \
-    cli/simulate.c \
-    cli/status.c cli/status_view.c cli/status_view.h \
-    cli/ticks.h \
-    cli/verify.c \
-    cli/wakeups.c cli/wakeups.h \
-    cli/warm_up.c cli/warm_up.h \
-    cli/watchdog.c cli/watchdog.h \
-    cli/words.c cli/words.h \
-    cli/work.c cli/work.h
-troupe_SOURCES = cli/main.c cli/blas_threads.c
+    cli/launch/child.c \
+    cli/launch/child.h \
+    cli/launch/exec_wrapper.c \
+    cli/launch/job_key.c \
+    cli/launch/job_key.h \
+    cli/launch/job_process.c \
+    cli/launch/job_process.h \
+    cli/launch/launch.h \
+    cli/launch/launch_copy.c \
+    cli/launch/launch_host.c \
+    cli/launch/launch_plan.c \
+    cli/launch/launch_run.c \
+    cli/launch/launch_shared.c \
+    cli/launch/launch_show.c \
+    cli/launch/launch_show.h \
+    cli/launch/process_identity.c \
+    cli/launch/process_identity.h \
+    cli/lib/argv_builder.c \
+    cli/lib/argv_builder.h \
+    cli/lib/checkpoint_list.c \
+    cli/lib/checkpoint_list.h \
+    cli/lib/command.h \
+    cli/lib/fail.c \
+    cli/lib/fail.h \
+    cli/lib/help.c \
+    cli/lib/help.h \
+    cli/lib/line_reader.c \
+    cli/lib/line_reader.h \
+    cli/lib/observer.c \
+    cli/lib/observer.h \
+    cli/lib/option_value.c \
+    cli/lib/option_value.h \
+    cli/lib/options.c \
+    cli/lib/options.h \
+    cli/lib/progress.c \
+    cli/lib/progress.h \
+    cli/lib/quantity.c \
+    cli/lib/quantity.h \
+    cli/lib/raw_report.c \
+    cli/lib/raw_report.h \
+    cli/lib/report.c \
+    cli/lib/report.h \
+    cli/lib/self_pipe.c \
+    cli/lib/self_pipe.h \
+    cli/lib/signals.c \
+    cli/lib/signals.h \
+    cli/lib/status_view.c \
+    cli/lib/status_view.h \
+    cli/lib/work.c \
+    cli/lib/work.h \
+    cli/train/loader_source.c \
+    cli/train/loader_source.h \
+    cli/train/run_config.c \
+    cli/train/run_config.h \
+    cli/train/run_folder.c \
+    cli/train/run_folder.h \
+    cli/train/run_job.c \
+    cli/train/run_job.h \
+    cli/train/ticks.h \
+    cli/train/train.h \
+    cli/train/train_options.c \
+    cli/train/train_ranks.c \
+    cli/train/train_ranks.h \
+    cli/train/train_run.c \
+    cli/train/warm_up.c \
+    cli/train/warm_up.h \
+    cli/train/watchdog.c \
+    cli/train/watchdog.h
+troupe_SOURCES = cli/main.c cli/train/blas_threads.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli.la $(cli_libs)

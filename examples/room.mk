@@ -10,7 +10,7 @@ examples_batches_SOURCES = examples/batches.c
 examples_batches_LDADD = $(examples_libs)
 examples_train_loop_SOURCES = examples/train_loop.c
 examples_train_loop_LDADD = $(examples_libs) -lm
-examples_group_SOURCES = examples/group.c
+examples_group_SOURCES = examples/group_example.c
 examples_group_LDADD = $(examples_libs) -lm $(PTHREAD_LIBS)
 # How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
 EXTRA_DIST += \

@@ -17,7 +17,7 @@
 #include <troupe/types.h>
 
 #include "graph/part.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 struct feature_meta {
     char *name;

@@ -8,7 +8,7 @@
 #define GRAPH_LOCAL_ROWS_H
 
 #include "graph/part.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /* Special tables beside the features of a node type (0, 1, ...). */
 #define TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */

@@ -13,7 +13,7 @@
 #include "graph/key.h"
 #include "graph/part.h"
 #include "graph/sample.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /*
  * draw names seed, epoch, rank, batch and hop; purpose and type are set here.

@@ -5,7 +5,7 @@
 #include <troupe/error.h>
 
 #include "graph/key.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 /* IDs whose slots are prefetched together: their lines fit the L1 cache with room to spare. */
 #define BLOCK 64u

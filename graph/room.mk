@@ -1,19 +1,37 @@
 noinst_LTLIBRARIES += libtr_graph.la
 libtr_graph_la_SOURCES = \
     graph/batch.h \
-    graph/batch_space.c graph/batch_space.h \
-    graph/draft.c graph/draft.h graph/draft_answer.c graph/draft_draw.c graph/draft_rows.c \
-    graph/digest.c graph/digest.h \
-    graph/extent.c graph/extent.h \
-    graph/gather.c graph/gather.h \
-    graph/graph_meta.c graph/graph_meta.h \
-    graph/key.c graph/key.h \
-    graph/local_rows.c graph/local_rows.h \
-    graph/local_sample.c graph/local_sample.h \
+    graph/batch_builder.c \
+    graph/batch_builder.h \
+    graph/batch_builder_answer.c \
+    graph/batch_builder_draw.c \
+    graph/batch_builder_rows.c \
+    graph/batch_space.c \
+    graph/batch_space.h \
+    graph/digest.c \
+    graph/digest.h \
+    graph/extent.c \
+    graph/extent.h \
+    graph/gather.c \
+    graph/gather.h \
+    graph/graph_meta.c \
+    graph/graph_meta.h \
+    graph/key.c \
+    graph/key.h \
+    graph/local_rows.c \
+    graph/local_rows.h \
+    graph/local_sample.c \
+    graph/local_sample.h \
     graph/part.h \
-    graph/permute.c graph/permute.h \
-    graph/relabel.c graph/relabel.h \
-    graph/sample.c graph/sample.h \
-    graph/subset.c graph/subset.h \
-    graph/types.c graph/types.h \
-    graph/vec.c graph/vec.h
+    graph/permute.c \
+    graph/permute.h \
+    graph/relabel.c \
+    graph/relabel.h \
+    graph/sample.c \
+    graph/sample.h \
+    graph/subset.c \
+    graph/subset.h \
+    graph/types.c \
+    graph/types.h \
+    graph/vec.c \
+    graph/vec.h

@@ -5,7 +5,7 @@
 
 #include "graph/key.h"
 #include "graph/subset.h"
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 /* Rows in flight at once: enough misses to keep the memory busy, few enough for the L1 cache. */
 #define BLOCK_ROWS 64u

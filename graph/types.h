@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #define GRAPH_NTYPE_DEFAULT "_N"
 #define GRAPH_ETYPE_DEFAULT "_E"

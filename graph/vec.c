@@ -5,7 +5,7 @@
 
 #include <troupe/error.h>
 
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 /* Smaller arrays are not worth growing twice. */
 #define VEC_BYTES_MIN ((size_t)256)

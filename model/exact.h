@@ -16,10 +16,10 @@
 #define MODEL_EXACT_H
 
 #include "graph/part.h"
-#include "model/metrics.h"
+#include "model/scores.h"
 #include "model/model.h"
 #include "model/tensor.h"
-#include "runtime/cancel.h"
+#include "runtime/base/cancel.h"
 
 struct exact_graph {
     const struct graph_part *const *parts; /* [num_parts], every partition of the graph */

@@ -17,7 +17,7 @@
 #include "model/exact_rows.h"
 #include "model/model.h"
 #include "model/tensor.h"
-#include "runtime/cancel.h"
+#include "runtime/base/cancel.h"
 
 struct exact_layer {
     struct model *model;

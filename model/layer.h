@@ -15,7 +15,7 @@
 #include "model/kernels.h"
 #include "model/params.h"
 #include "model/propagate.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct layer {
     struct layer_params params;

@@ -13,7 +13,7 @@
 
 #include "graph/batch.h"
 #include "model/model_config.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct loss_sum {
     double sum;        /* over labelled rows, not divided */

@@ -19,7 +19,7 @@
 #include "model/loss.h"
 #include "model/model_config.h"
 #include "model/params.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct model;
 struct optimiser;

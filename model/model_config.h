@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 /* Bounds that keep every size below 2^31, as CBLAS counts; nobody comes near them. */
 #define MODEL_WIDTH_MAX (1u << 20)

@@ -7,7 +7,7 @@
 #define MODEL_MODEL_FILE_H
 
 #include "model/model.h"
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 /* Equal weights give equal bytes; the file appears whole or not at all. */
 int model_save(struct model *model, struct files *files, const char *path, struct error *error);

@@ -11,7 +11,7 @@
 #include "model/kernels.h"
 #include "model/model_config.h"
 #include "model/tensor.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct optimiser {
     struct model_config config;

@@ -18,7 +18,7 @@
 
 #include <troupe/types.h>
 
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 /* The bound of the reference implementation; a header of ours has 100 bytes a tensor. */
 #define SAFETENSORS_HEADER_MAX ((uint64_t)100 << 20)

@@ -4,7 +4,7 @@
 
 #include <troupe/error.h>
 
-#include "runtime/hotmem.h"
+#include "runtime/base/hotmem.h"
 
 int storage_reserve(struct storage *storage, size_t count, size_t size)
 {

@@ -7,7 +7,7 @@
 #include "model/labels.h"
 #include "model/state.h"
 #include "model/tensor.h"
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 /* A number of 64 bits travels through a sum of floats as digits of 16 bits: each is exact. */
 #define DIGITS 4u

@@ -12,7 +12,7 @@
 #ifndef MODEL_TRAINER_H
 #define MODEL_TRAINER_H
 
-#include "model/metrics.h"
+#include "model/scores.h"
 #include "model/model.h"
 #include "model/training_loop.h"
 

@@ -1,7 +1,7 @@
 #include "model/training_loop.h"
 
-#include "runtime/error.h"
-#include "runtime/files.h"
+#include "runtime/base/error.h"
+#include "runtime/base/files.h"
 
 void training_loop_init(struct training_loop *loop, const struct training_loop_plan *plan)
 {

@@ -1,50 +1,83 @@
 noinst_LTLIBRARIES += libtr_partition.la
 libtr_partition_la_SOURCES = \
-    partition/assign.c partition/assign.h partition/assign_file.c \
-    partition/assign_metis.c partition/assign_random.c \
-    partition/book.c partition/book.h \
-    partition/book_json.h partition/book_json_read.c partition/book_json_write.c \
-    partition/book_paths.c partition/book_paths.h \
-    partition/check.c partition/check.h \
-    partition/checksums.c partition/checksums.h \
-    partition/classes.c partition/classes.h \
-    partition/columns.c partition/columns.h \
-    partition/deal.c partition/deal.h \
-    partition/edge_stream.c partition/edge_stream.h \
-    partition/job.c partition/job.h \
-    partition/metis_child.c partition/metis_child.h \
-    partition/part_files.c partition/part_files.h \
-    partition/partition.c partition/partition.h \
-    partition/id_plan.c partition/id_plan.h \
-    partition/scatter.c partition/scatter.h \
-    partition/store.c partition/store.h partition/store_array.c partition/store_check.c \
-    partition/store_private.h \
-    partition/symmetric.c partition/symmetric.h \
-    partition/train_mask.c partition/train_mask.h \
-    partition/inspect.c partition/inspect.h \
-    partition/verify.c partition/verify.h partition/verify_private.h \
-    partition/verify_edges.c partition/verify_halos.c partition/verify_rows.c \
-    partition/write.h partition/write_deal.c partition/write_edge_rows.c \
-    partition/write_edges.c partition/write_halos.c partition/write_nodes.c \
-    partition/write_rows.c partition/write_set.c partition/write_set.h
+    partition/build/assign.c \
+    partition/build/assign.h \
+    partition/build/assign_file.c \
+    partition/build/assign_metis.c \
+    partition/build/assign_random.c \
+    partition/build/check.c \
+    partition/build/check.h \
+    partition/build/classes.c \
+    partition/build/classes.h \
+    partition/build/columns.c \
+    partition/build/columns.h \
+    partition/build/edge_stream.c \
+    partition/build/edge_stream.h \
+    partition/build/id_plan.c \
+    partition/build/id_plan.h \
+    partition/build/job.c \
+    partition/build/job.h \
+    partition/build/metis_child.c \
+    partition/build/metis_child.h \
+    partition/build/partition.c \
+    partition/build/partition.h \
+    partition/build/scatter.c \
+    partition/build/scatter.h \
+    partition/build/symmetric.c \
+    partition/build/symmetric.h \
+    partition/build/train_mask.c \
+    partition/build/train_mask.h \
+    partition/build/verify.c \
+    partition/build/verify.h \
+    partition/build/verify_edges.c \
+    partition/build/verify_halos.c \
+    partition/build/verify_private.h \
+    partition/build/verify_rows.c \
+    partition/build/write.h \
+    partition/build/write_deal.c \
+    partition/build/write_edge_rows.c \
+    partition/build/write_edges.c \
+    partition/build/write_halos.c \
+    partition/build/write_nodes.c \
+    partition/build/write_rows.c \
+    partition/build/write_set.c \
+    partition/build/write_set.h \
+    partition/store/book.c \
+    partition/store/book.h \
+    partition/store/book_json.h \
+    partition/store/book_json_read.c \
+    partition/store/book_json_write.c \
+    partition/store/book_paths.c \
+    partition/store/book_paths.h \
+    partition/store/checksums.c \
+    partition/store/checksums.h \
+    partition/store/inspect.c \
+    partition/store/inspect.h \
+    partition/store/part_files.c \
+    partition/store/part_files.h \
+    partition/store/seed_split.c \
+    partition/store/seed_split.h \
+    partition/store/store.c \
+    partition/store/store.h \
+    partition/store/store_array.c \
+    partition/store/store_check.c \
+    partition/store/store_private.h
 
 # Raw graphs: readers, writers, generators.
 libtr_partition_la_SOURCES += \
-    partition/json_field.c partition/json_field.h partition/json_take.c \
-    partition/nearest.c partition/nearest.h \
-    partition/npy.c partition/npy.h partition/npy_header.c partition/npy_write.c \
-    partition/raw.c partition/raw.h partition/raw_open.c partition/raw_source.h \
-    partition/raw_chunked.c partition/raw_series.c partition/raw_series.h \
-    partition/replace.c partition/replace.h \
-    partition/raw_write.c partition/raw_write.h partition/raw_copy.c
+    partition/store/npy.c partition/store/npy.h partition/store/npy_header.c partition/store/npy_write.c \
+    partition/raw/raw.c partition/raw/raw.h partition/raw/raw_open.c partition/raw/raw_source.h \
+    partition/raw/raw_chunked.c partition/raw/raw_series.c partition/raw/raw_series.h \
+    partition/store/replace.c partition/store/replace.h \
+    partition/raw/raw_write.c partition/raw/raw_write.h partition/raw/raw_copy.c
 libtr_partition_la_SOURCES += \
-    partition/generate.c partition/generate.h \
-    partition/generate_draw.c partition/generate_draw.h
+    partition/generate/generate.c partition/generate/generate.h \
+    partition/generate/generate_draw.c partition/generate/generate_draw.h
 libtr_partition_la_SOURCES += \
-    partition/debian.c partition/debian.h partition/debian_archive.h \
-    partition/debian_names.c partition/debian_parse.c partition/debian_write.c
+    partition/import/debian.c partition/import/debian.h partition/import/debian_archive.h \
+    partition/import/debian_names.c partition/import/debian_parse.c partition/import/debian_write.c
 libtr_partition_la_SOURCES += \
-    partition/csv.c partition/csv.h \
-    partition/text.c partition/text.h \
-    partition/raw_memory.c partition/raw_memory.h \
-    partition/raw_edgelist.c partition/raw_metis.c partition/raw_mtx.c partition/raw_npy.c
+    partition/raw/csv.c partition/raw/csv.h \
+    partition/raw/text.c partition/raw/text.h \
+    partition/raw/raw_memory.c partition/raw/raw_memory.h \
+    partition/raw/raw_edgelist.c partition/raw/raw_metis.c partition/raw/raw_mtx.c partition/raw/raw_npy.c

@@ -2,7 +2,7 @@
 
 #include <troupe/error.h>
 
-#define ADDRESS_BYTES 16 /* of struct address, see runtime/address.h */
+#define ADDRESS_BYTES 16 /* of struct address, see runtime/core/address.h */
 
 int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_t align,
               const void **out)

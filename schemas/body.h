@@ -5,7 +5,7 @@
  * is touched before the reader has said that it is there. The views below walk one body each.
  * All of them return TR_EFORMAT for a body that is not what its head says.
  *
- * Bodies start at a multiple of 64 bytes (see runtime/message.h).
+ * Bodies start at a multiple of 64 bytes (see runtime/core/message.h).
  * Thread rules: pure; a view belongs to one caller and points into the body.
  */
 #ifndef SCHEMAS_BODY_H
@@ -79,7 +79,7 @@ int rows_reply_end(const struct body_reader *reader);
 
 /* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
  * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a
- * batch, whose shape is the graph's (actors/batch_flat.h). */
+ * batch, whose shape is the graph's (actors/data/batch_flat.h). */
 int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t length);
 
 #endif

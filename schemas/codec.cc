@@ -4,7 +4,7 @@
 
 #include <troupe/error.h>
 
-#include "runtime/flat.hh"
+#include "runtime/base/flat.hh"
 #include "schemas/fields.h"
 #include "schemas/messages.h"
 #include "schemas/messages_generated.h"

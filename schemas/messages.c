@@ -1,6 +1,6 @@
 #include "schemas/messages.h"
 
-#include "runtime/kind.h"
+#include "runtime/core/kind.h"
 #include "schemas/body.h"
 #include "schemas/codec.h"
 

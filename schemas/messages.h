@@ -285,7 +285,7 @@ struct msg_batch_request {
     uint32_t epoch;
 };
 
-/* The batch is made. It lies in the bank (actors/batch_bank.h) until it is collected there, or,
+/* The batch is made. It lies in the bank (actors/data/batch_store.h) until it is collected there, or,
  * of a sampler in another process, with the sampler, to be pulled. */
 struct msg_batch_reply {
     uint64_t loader;
@@ -363,7 +363,7 @@ struct msg_batch_pull {
     uint32_t bytes_max; /* of this piece */
 };
 
-/* Body: count bytes of the flattened batch (actors/batch_flat.h) from offset on. */
+/* Body: count bytes of the flattened batch (actors/data/batch_flat.h) from offset on. */
 struct msg_batch_piece {
     uint64_t offset;
     uint32_t count;
@@ -477,7 +477,7 @@ struct msg_status_request {
     uint32_t version; /* of the document that is understood: 1 */
 };
 
-/* Body: a JSON document of count bytes, see actors/status.h. */
+/* Body: a JSON document of count bytes, see actors/report/status.h. */
 struct msg_status_reply {
     uint64_t count;
 };

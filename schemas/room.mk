@@ -1,9 +1,12 @@
 noinst_LTLIBRARIES += libtr_schemas.la
 libtr_schemas_la_SOURCES = \
-    schemas/body.c schemas/body.h \
-    schemas/codec.cc schemas/codec.h \
+    schemas/body.c \
+    schemas/body.h \
+    schemas/codec.cc \
+    schemas/codec.h \
     schemas/fields.h \
-    schemas/messages.c schemas/messages.h
+    schemas/messages.c \
+    schemas/messages.h
 nodist_libtr_schemas_la_SOURCES = schemas/messages_generated.h
 
 EXTRA_DIST += schemas/messages.fbs

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "actors/coordinator.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/timer.h"
+#include "actors/job/coordinator.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
 
 struct faults {
     struct actor *self;

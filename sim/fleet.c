@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actors/process_notice.h"
-#include "sim/courier.h"
+#include "actors/cluster/process_notice.h"
+#include "sim/link_checker.h"
 #include "sim/fleet_oracles.h"
 #include "sim/sim_trainer.h"
 

@@ -12,15 +12,15 @@
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
-#include "actors/cast.h"
-#include "actors/launcher.h"
-#include "runtime/directory.h"
-#include "runtime/files_sim.h"
-#include "runtime/links.h"
-#include "runtime/node.h"
+#include "actors/process_actors.h"
+#include "actors/cluster/launcher.h"
+#include "runtime/core/directory.h"
+#include "runtime/sim/files_sim.h"
+#include "runtime/net/links.h"
+#include "runtime/core/node.h"
 #include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
-#include "sim/lessons.h"
+#include "sim/expected_run.h"
 #include "sim/server_faults.h"
 
 /* While memory is short: the chance, per million, that a message's allocation fails. */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "runtime/directory.h"
+#include "runtime/core/directory.h"
 #include "sim/draws.h"
 
 #define MS UINT64_C(1000000)

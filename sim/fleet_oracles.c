@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/checkpoint.h"
+#include "actors/job/checkpoint.h"
 
 /* What one link may hold: two windows of data, eight each of answers, small and large (see
  * LINK_DATA_WINDOWS, LINK_CONTROL_WINDOWS). */

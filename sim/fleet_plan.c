@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "actors/reducer.h"
+#include "actors/job/reducer.h"
 #include "sim/draws.h"
 
 /* Purposes of the streams of draws, apart from those of one process (scenario.c). */

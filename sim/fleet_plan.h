@@ -12,10 +12,10 @@
 
 #include <stdio.h>
 
-#include "actors/plan.h"
-#include "runtime/env_sim.h"
-#include "runtime/failpoint.h"
-#include "sim/raw.h"
+#include "actors/cluster/plan.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/base/failpoint.h"
+#include "sim/sim_graph.h"
 #include "sim/reference.h"
 #include "sim/run.h"
 

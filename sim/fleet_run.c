@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "runtime/dump.h"
-#include "sim/courier.h"
+#include "runtime/core/dump.h"
+#include "sim/link_checker.h"
 #include "sim/fleet.h"
 #include "sim/fleet_faults.h"
 #include "sim/fleet_oracles.h"

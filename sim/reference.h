@@ -13,9 +13,9 @@
 
 #include "graph/batch_space.h"
 #include "graph/sample.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 #include "schemas/messages.h"
-#include "sim/placed.h"
+#include "sim/sim_partitions.h"
 
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/client.h"
+#include "sim/sim_client.h"
 #include "sim/faults.h"
 #include "sim/fleet_run.h"
 #include "sim/oracles.h"
-#include "sim/probe.h"
+#include "sim/runtime_checker.h"
 
 /* As a session's. */
 #define RECOVERY_NS (600 * ENV_SECOND_NS)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "runtime/error.h"
-#include "runtime/failpoint.h"
+#include "runtime/base/error.h"
+#include "runtime/base/failpoint.h"
 
 /* The points at which processes of a run die; one may be there twice. */
 struct sim_failpoints {

@@ -12,9 +12,9 @@
 
 #include <stdio.h>
 
-#include "runtime/env_sim.h"
-#include "runtime/message_pool.h"
-#include "sim/raw.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/core/message_pool.h"
+#include "sim/sim_graph.h"
 #include "sim/reference.h"
 
 #define SCENARIO_CLIENTS_MAX 3u

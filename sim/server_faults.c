@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "actors/failed.h"
-#include "actors/server_work.h"
-#include "runtime/call.h"
-#include "runtime/timer.h"
+#include "actors/common/error_reply.h"
+#include "actors/data/server_work.h"
+#include "runtime/core/call.h"
+#include "runtime/core/timer.h"
 
 struct server_held {
     struct server_held *next, **link;

@@ -10,7 +10,7 @@
 #ifndef SIM_SERVER_FAULTS_H
 #define SIM_SERVER_FAULTS_H
 
-#include "actors/server.h"
+#include "actors/data/server.h"
 #include "sim/draws.h"
 
 #define SERVER_FAULTS_SERVERS 8u /* of one process; further ones share */

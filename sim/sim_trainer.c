@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/failed.h"
-#include "actors/process_notice.h"
-#include "actors/reducer.h"
+#include "actors/common/error_reply.h"
+#include "actors/cluster/process_notice.h"
+#include "actors/job/reducer.h"
 #include "model/training_loop.h"
-#include "runtime/atomic_dir.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/timer.h"
+#include "runtime/base/atomic_dir.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
 #include "sim/fleet.h"
 
 #define MS UINT64_C(1000000)
@@ -533,7 +533,7 @@ static void take_step(struct sim_trainer *t)
     go_later(t, draws_below(&t->draws, plan->think_ns));
 }
 
-/* Rank 0 keeps a run: files that appear whole, as those of cli/run_folder.h. */
+/* Rank 0 keeps a run: files that appear whole, as those of cli/train/run_folder.h. */
 static int write_file(struct sim_trainer *t, const char *name, const void *bytes, size_t count,
                       struct error *error)
 {

@@ -10,7 +10,7 @@
 #ifndef SIM_SIM_TRAINER_H
 #define SIM_SIM_TRAINER_H
 
-#include "runtime/actor.h"
+#include "runtime/core/actor.h"
 
 /* arg: struct fleet_seat. */
 extern const struct actor_ops sim_trainer_ops;

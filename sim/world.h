@@ -7,8 +7,8 @@
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
 
-#include "actors/cast.h"
-#include "runtime/node.h"
+#include "actors/process_actors.h"
+#include "runtime/core/node.h"
 #include "sim/scenario.h"
 #include "sim/server_faults.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/call.h"
+#include "runtime/core/call.h"
 #include "schemas/messages.h"
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)

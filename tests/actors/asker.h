@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/actor.h"
-#include "runtime/env.h"
-#include "runtime/env_sim.h"
-#include "runtime/node.h"
+#include "runtime/core/actor.h"
+#include "runtime/core/env.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/core/node.h"
 
 struct asker {
     struct env *env;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "graph/part.h"
-#include "partition/book.h"
+#include "partition/store/book.h"
 
 #define GRAPH_NTYPES 2
 #define GRAPH_ETYPES 3

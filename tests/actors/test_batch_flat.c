@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "actors/batch_flat.h"
+#include "actors/data/batch_flat.h"
 #include "tests/schemas/random.h"
 
 #define LAYERS 2

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "actors/checkpoint.h"
-#include "runtime/crc32c.h"
-#include "runtime/files.h"
+#include "actors/job/checkpoint.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/base/files.h"
 
 #define WORLD 3u
 #define BYTES 5000u

@@ -12,14 +12,14 @@
 
 #include <cmocka.h>
 
-#include "actors/client.h"
-#include "actors/failed.h"
-#include "actors/node_sort.h"
-#include "actors/server.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/supervisor.h"
-#include "runtime/timer.h"
+#include "actors/data/client.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/node_sort.h"
+#include "actors/data/server.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/supervisor.h"
+#include "runtime/core/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"

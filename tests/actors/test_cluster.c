@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "actors/cluster.h"
+#include "actors/cluster/cluster.h"
 #include "tests/schemas/random.h"
 
 static char folder[] = "/tmp/troupe-cluster-XXXXXX";

@@ -12,14 +12,14 @@
 
 #include <cmocka.h>
 
-#include "actors/checkpoint.h"
-#include "actors/coordinator.h"
-#include "actors/keeper_state.h"
-#include "actors/member.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/files.h"
-#include "runtime/timer.h"
+#include "actors/job/checkpoint.h"
+#include "actors/job/coordinator.h"
+#include "actors/job/checkpoint_store_state.h"
+#include "actors/common/process_member.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/base/files.h"
+#include "runtime/core/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/schemas/random.h"

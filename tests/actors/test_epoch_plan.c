@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "actors/epoch_plan.h"
+#include "actors/data/epoch_plan.h"
 #include "graph/vec.h"
 #include "schemas/messages.h"
 #include "tests/schemas/random.h"

@@ -16,15 +16,15 @@
 
 #include <cmocka.h>
 
-#include "actors/failed.h"
-#include "actors/reducer.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/env_sim.h"
-#include "runtime/error.h"
-#include "runtime/timer.h"
+#include "actors/common/error_reply.h"
+#include "actors/job/reducer.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/base/error.h"
+#include "runtime/core/timer.h"
 #include "schemas/messages.h"
-#include "tests/actors/spread.h"
+#include "tests/actors/cluster_fixture.h"
 
 #define SEEDS 30
 #define RANKS 2u

@@ -11,15 +11,15 @@
 
 #include <cmocka.h>
 
-#include "actors/coordinator.h"
-#include "actors/member.h"
-#include "actors/reducer.h"
-#include "runtime/directory.h"
-#include "runtime/env_sim.h"
-#include "runtime/error.h"
-#include "runtime/monitor.h"
+#include "actors/job/coordinator.h"
+#include "actors/common/process_member.h"
+#include "actors/job/reducer.h"
+#include "runtime/core/directory.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/base/error.h"
+#include "runtime/core/monitor.h"
 #include "schemas/messages.h"
-#include "tests/actors/spread.h"
+#include "tests/actors/cluster_fixture.h"
 #include "tests/schemas/random.h"
 
 #define SEEDS 100

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "actors/launcher.h"
-#include "actors/process_notice.h"
+#include "actors/cluster/launcher.h"
+#include "actors/cluster/process_notice.h"
 
 #define SECOND UINT64_C(1000000000)
 #define PROCESSES 3u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "actors/launcher_policy.h"
+#include "actors/cluster/launcher_policy.h"
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "actors/metrics.h"
-#include "runtime/http.h"
+#include "actors/report/metrics.h"
+#include "runtime/net/http.h"
 
 #define WAIT_NS UINT64_C(30000000000)
 

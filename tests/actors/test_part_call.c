@@ -13,13 +13,13 @@
 
 #include <cmocka.h>
 
-#include "actors/client.h"
-#include "actors/failed.h"
-#include "actors/part_call.h"
-#include "actors/sampler.h"
-#include "actors/server_work.h"
+#include "actors/data/client.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
+#include "actors/data/sampler.h"
+#include "actors/data/server_work.h"
 #include "graph/graph_meta.h"
-#include "runtime/links.h"
+#include "runtime/net/links.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"

@@ -6,7 +6,7 @@
 
 #include "graph/local_rows.h"
 #include "graph/local_sample.h"
-#include "actors/snapshot.h"
+#include "actors/data/snapshot.h"
 
 #define NODES 120
 #define EDGES 1500

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "actors/plan.h"
+#include "actors/cluster/plan.h"
 #include "tests/schemas/random.h"
 
 #define PROCESSES_MAX 24u

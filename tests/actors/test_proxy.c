@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "actors/batch_flat.h"
-#include "actors/failed.h"
-#include "actors/proxy.h"
-#include "actors/sampler.h"
-#include "runtime/call.h"
-#include "runtime/directory.h"
-#include "runtime/supervisor.h"
-#include "runtime/timer.h"
+#include "actors/data/batch_flat.h"
+#include "actors/common/error_reply.h"
+#include "actors/data/proxy.h"
+#include "actors/data/sampler.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/supervisor.h"
+#include "runtime/core/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"

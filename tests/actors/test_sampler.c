@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "actors/epoch_plan.h"
-#include "actors/sampler.h"
+#include "actors/data/epoch_plan.h"
+#include "actors/data/sampler.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"

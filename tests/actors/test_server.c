@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "actors/failed.h"
-#include "actors/server.h"
+#include "actors/common/error_reply.h"
+#include "actors/data/server.h"
 #include "graph/key.h"
 #include "schemas/body.h"
 #include "tests/actors/asker.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "actors/snapshot.h"
+#include "actors/data/snapshot.h"
 #include "tests/actors/graphs.h"
 
 static void a_retired_version_lives_until_its_reader_is_done(void **unused)

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "actors/metrics.h"
-#include "actors/status.h"
-#include "runtime/port.h"
+#include "actors/report/metrics.h"
+#include "actors/report/status.h"
+#include "runtime/core/port.h"
 #include "schemas/messages.h"
 
 #define LOOPS 3u

@@ -22,11 +22,11 @@ tests_actors_test_placement_SOURCES = tests/actors/test_placement.c \
     tests/partition/graph_util.h tests/partition/raw_util.h
 tests_actors_test_placement_LDADD = $(actors_libs) $(test_libs)
 
-check_PROGRAMS += tests/actors/test_distrust
-TESTS += tests/actors/test_distrust
-tests_actors_test_distrust_SOURCES = tests/actors/test_distrust.c tests/actors/graphs.c \
+check_PROGRAMS += tests/actors/test_hostile_peers
+TESTS += tests/actors/test_hostile_peers
+tests_actors_test_hostile_peers_SOURCES = tests/actors/test_hostile_peers.c tests/actors/graphs.c \
     tests/actors/graphs.h tests/actors/asker.c tests/actors/asker.h tests/schemas/random.h
-tests_actors_test_distrust_LDADD = $(actors_libs) $(test_libs)
+tests_actors_test_hostile_peers_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_epoch_plan
 TESTS += tests/actors/test_epoch_plan
@@ -49,10 +49,10 @@ tests_actors_test_client_SOURCES = tests/actors/test_client.c tests/actors/graph
     tests/seeds.h
 tests_actors_test_client_LDADD = $(actors_libs) $(test_libs)
 
-check_PROGRAMS += tests/actors/test_batch_bank
-TESTS += tests/actors/test_batch_bank
-tests_actors_test_batch_bank_SOURCES = tests/actors/test_batch_bank.c tests/schemas/random.h
-tests_actors_test_batch_bank_LDADD = $(actors_libs) $(test_libs)
+check_PROGRAMS += tests/actors/test_batch_store
+TESTS += tests/actors/test_batch_store
+tests_actors_test_batch_store_SOURCES = tests/actors/test_batch_store.c tests/schemas/random.h
+tests_actors_test_batch_store_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_batch_flat
 TESTS += tests/actors/test_batch_flat
@@ -94,24 +94,24 @@ tests_actors_test_reducer_SOURCES = tests/actors/test_reducer.c tests/actors/ask
     tests/actors/asker.h tests/schemas/random.h
 tests_actors_test_reducer_LDADD = $(actors_libs) $(test_libs)
 
-check_PROGRAMS += tests/actors/test_cast_plan
-TESTS += tests/actors/test_cast_plan
-tests_actors_test_cast_plan_SOURCES = tests/actors/test_cast_plan.c tests/actors/spread.c \
-    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
-tests_actors_test_cast_plan_LDADD = $(actors_libs) $(test_libs)
+check_PROGRAMS += tests/actors/test_process_actors_plan
+TESTS += tests/actors/test_process_actors_plan
+tests_actors_test_process_actors_plan_SOURCES = tests/actors/test_process_actors_plan.c tests/actors/cluster_fixture.c \
+    tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_process_actors_plan_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_status
 TESTS += tests/actors/test_status
 tests_actors_test_status_SOURCES = tests/actors/test_status.c
 tests_actors_test_status_LDADD = $(actors_libs) $(test_libs)
 
-check_PROGRAMS += tests/actors/test_cast_sim
-TESTS += tests/actors/test_cast_sim
-SEED_TESTS += tests/actors/test_cast_sim
-tests_actors_test_cast_sim_SOURCES = tests/actors/test_cast_sim.c tests/actors/spread.c \
-    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
+check_PROGRAMS += tests/actors/test_process_actors_sim
+TESTS += tests/actors/test_process_actors_sim
+SEED_TESTS += tests/actors/test_process_actors_sim
+tests_actors_test_process_actors_sim_SOURCES = tests/actors/test_process_actors_sim.c tests/actors/cluster_fixture.c \
+    tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
     tests/seeds.h
-tests_actors_test_cast_sim_LDADD = $(actors_libs) $(test_libs)
+tests_actors_test_process_actors_sim_LDADD = $(actors_libs) $(test_libs)
 check_PROGRAMS += tests/actors/test_metrics
 TESTS += tests/actors/test_metrics
 tests_actors_test_metrics_SOURCES = tests/actors/test_metrics.c
@@ -122,23 +122,23 @@ TESTS += tests/actors/test_checkpoint
 tests_actors_test_checkpoint_SOURCES = tests/actors/test_checkpoint.c
 tests_actors_test_checkpoint_LDADD = $(actors_libs) $(test_libs)
 
-check_PROGRAMS += tests/actors/test_keeper
-TESTS += tests/actors/test_keeper
-SEED_TESTS += tests/actors/test_keeper
-tests_actors_test_keeper_SOURCES = tests/actors/test_keeper.c tests/actors/spread.c \
-    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
+check_PROGRAMS += tests/actors/test_checkpoint_store
+TESTS += tests/actors/test_checkpoint_store
+SEED_TESTS += tests/actors/test_checkpoint_store
+tests_actors_test_checkpoint_store_SOURCES = tests/actors/test_checkpoint_store.c tests/actors/cluster_fixture.c \
+    tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h \
     tests/seeds.h
-tests_actors_test_keeper_LDADD = $(actors_libs) $(test_libs)
+tests_actors_test_checkpoint_store_LDADD = $(actors_libs) $(test_libs)
 check_PROGRAMS += tests/actors/test_group_calls
 TESTS += tests/actors/test_group_calls
-tests_actors_test_group_calls_SOURCES = tests/actors/test_group_calls.c tests/actors/spread.c \
-    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_group_calls_SOURCES = tests/actors/test_group_calls.c tests/actors/cluster_fixture.c \
+    tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_group_calls_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_job_end
 TESTS += tests/actors/test_job_end
-tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/spread.c \
-    tests/actors/spread.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
+tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/cluster_fixture.c \
+    tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_job_end_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_part_call

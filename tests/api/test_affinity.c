@@ -19,8 +19,8 @@
 
 #include "api/internal.h"
 #include "graph/key.h"
-#include "partition/npy.h"
-#include "partition/partition.h"
+#include "partition/store/npy.h"
+#include "partition/build/partition.h"
 
 #define HOSTS 4u
 #define NODES 81306u

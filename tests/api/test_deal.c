@@ -12,7 +12,7 @@
 
 #include <troupe/troupe.h>
 
-#include "partition/npy.h"
+#include "partition/store/npy.h"
 #include "world.h"
 
 #define SECOND INT64_C(1000000000)

@@ -16,8 +16,8 @@
 
 #include <troupe/troupe.h>
 
-#include "runtime/files.h"
-#include "tests/api/world.h"
+#include "runtime/base/files.h"
+#include "tests/api/api_world.h"
 
 #define RANKS 3
 #define VALUES 10000

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
-#include "runtime/directory.h"
+#include "runtime/core/directory.h"
 #include "world.h"
 
 #define SECOND INT64_C(1000000000)

@@ -4,26 +4,26 @@ EXTRA_DIST += tests/api/test_batches.sh
 
 check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
-tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/world.c tests/api/world.h
+tests_api_test_session_SOURCES = tests/api/test_session.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_session_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_loader
 TESTS += tests/api/test_loader
-tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/world.c tests/api/world.h
+tests_api_test_loader_SOURCES = tests/api/test_loader.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_loader_LDADD = $(api_libs) $(test_libs)
 tests_api_test_loader_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_call,--wrap=port_find,--wrap=port_send
 
-check_PROGRAMS += tests/api/test_storm
-TESTS += tests/api/test_storm
-tests_api_test_storm_SOURCES = tests/api/test_storm.c tests/api/world.c tests/api/world.h
-tests_api_test_storm_LDADD = $(api_libs) $(test_libs)
-tests_api_test_storm_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_open
+check_PROGRAMS += tests/api/test_close_races
+TESTS += tests/api/test_close_races
+tests_api_test_close_races_SOURCES = tests/api/test_close_races.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_close_races_LDADD = $(api_libs) $(test_libs)
+tests_api_test_close_races_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=port_open
 
-check_PROGRAMS += tests/api/test_scarce
-TESTS += tests/api/test_scarce
-tests_api_test_scarce_SOURCES = tests/api/test_scarce.c tests/api/world.c tests/api/world.h
-tests_api_test_scarce_LDADD = $(api_libs) $(test_libs)
-tests_api_test_scarce_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+check_PROGRAMS += tests/api/test_alloc_failures
+TESTS += tests/api/test_alloc_failures
+tests_api_test_alloc_failures_SOURCES = tests/api/test_alloc_failures.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_alloc_failures_LDADD = $(api_libs) $(test_libs)
+tests_api_test_alloc_failures_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
     -Wl,--wrap=aligned_alloc,--wrap=mmap,--wrap=pthread_create
 
 check_PROGRAMS += tests/api/test_typed
@@ -37,7 +37,7 @@ EXTRA_DIST += tests/api/test_example.sh
 
 check_PROGRAMS += tests/api/test_deal
 TESTS += tests/api/test_deal
-tests_api_test_deal_SOURCES = tests/api/test_deal.c tests/api/world.c tests/api/world.h
+tests_api_test_deal_SOURCES = tests/api/test_deal.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_deal_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_affinity
@@ -47,10 +47,10 @@ tests_api_test_affinity_LDADD = $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/api/test_group
 TESTS += tests/api/test_group
-tests_api_test_group_SOURCES = tests/api/test_group.c tests/api/world.c tests/api/world.h
+tests_api_test_group_SOURCES = tests/api/test_group.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_group_LDADD = $(api_libs) $(test_libs)
 
-check_PROGRAMS += tests/api/test_cluster
-TESTS += tests/api/test_cluster
-tests_api_test_cluster_SOURCES = tests/api/test_cluster.c tests/api/world.c tests/api/world.h
-tests_api_test_cluster_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_cluster_session
+TESTS += tests/api/test_cluster_session
+tests_api_test_cluster_session_SOURCES = tests/api/test_cluster_session.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_cluster_session_LDADD = $(api_libs) $(test_libs)

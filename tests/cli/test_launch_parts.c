@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "cli/child.h"
-#include "cli/lines.h"
-#include "cli/words.h"
+#include "cli/launch/child.h"
+#include "cli/lib/line_reader.h"
+#include "cli/lib/argv_builder.h"
 #include "tests/schemas/random.h"
 
 /* Waits are bounded so that a hang is a failure; nothing needs so long. */

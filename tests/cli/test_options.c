@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "partition/nearest.h"
-#include "cli/options.h"
+#include "runtime/base/nearest.h"
+#include "cli/lib/options.h"
 
 struct sample {
     bool json;

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "cli/quantity.h"
-#include "cli/report.h"
+#include "cli/lib/quantity.h"
+#include "cli/lib/report.h"
 
 static void fill(struct report *report)
 {

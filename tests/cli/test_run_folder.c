@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "cli/run_folder.h"
-#include "runtime/error.h"
+#include "cli/train/run_folder.h"
+#include "runtime/base/error.h"
 
 /* The system's files, which write nothing while the disk is full. */
 struct full_files {

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "cli/progress.h"
-#include "cli/signals.h"
+#include "cli/lib/progress.h"
+#include "cli/lib/signals.h"
 
 struct seen {
     atomic_int cancels;

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "cli/command.h"
-#include "cli/watchdog.h"
-#include "runtime/crew.h"
+#include "cli/lib/command.h"
+#include "cli/train/watchdog.h"
+#include "runtime/core/crew.h"
 
 #define MS UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

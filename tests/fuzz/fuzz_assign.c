@@ -1,7 +1,7 @@
 /* A file that says which partition each node has, as text or .npy; the first byte chooses. What is
  * taken names a partition for each node. */
 #include "graph/types.h"
-#include "partition/assign.h"
+#include "partition/build/assign.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -1,6 +1,6 @@
 /* A flattened batch that a sampler elsewhere sent: what is taken flattens to the same bytes, and
  * its arrays can be read. */
-#include "actors/batch_flat.h"
+#include "actors/data/batch_flat.h"
 #include "graph/types.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* manifest.json of a checkpoint: what is read is written and read the same. */
 #include <jansson.h>
 
-#include "actors/checkpoint_json.h"
+#include "actors/job/checkpoint_json.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_same(const struct checkpoint_manifest *manifest)

@@ -3,7 +3,7 @@
  * whether the network may be insecure, which ip_config.txt can't say. */
 #include <jansson.h>
 
-#include "actors/cluster.h"
+#include "actors/cluster/cluster.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -1,5 +1,5 @@
 /* config.json of a training run: what is read can be written again. */
-#include "cli/run_config.h"
+#include "cli/train/run_config.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -1,5 +1,5 @@
 /* A table of numbers as text; its first byte chooses the delimiter. */
-#include "partition/csv.h"
+#include "partition/raw/csv.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -1,5 +1,5 @@
 /* The .npy that says which trainer trains which node: what is taken is a fair deal. */
-#include "partition/deal.h"
+#include "partition/store/seed_split.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

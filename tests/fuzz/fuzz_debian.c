@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* fmemopen */
 #include <stdio.h>
 
-#include "partition/debian_archive.h"
+#include "partition/import/debian_archive.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_package(const struct archive *archive, uint32_t number)

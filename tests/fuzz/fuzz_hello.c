@@ -3,12 +3,12 @@
  * heads of the runtime's kinds; or a whole greeting, whose record gets a checksum that is right.
  * The first byte chooses which. What decodes encodes to bytes that decode to the same.
  */
-#include "runtime/crc32c.h"
-#include "runtime/greeting.h"
-#include "runtime/kind.h"
-#include "runtime/runtime_codec.h"
-#include "runtime/runtime_kinds.h"
-#include "runtime/wire.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/net/greeting.h"
+#include "runtime/core/kind.h"
+#include "runtime/core/runtime_codec.h"
+#include "runtime/core/runtime_kinds.h"
+#include "runtime/net/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_stream.h"
 

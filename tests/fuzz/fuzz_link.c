@@ -7,10 +7,10 @@
  * sequence numbers that are right, and puts sender and receiver into frames, unless the choices
  * say that all of it is as the input has it. At the end everything that came has been freed.
  */
-#include "runtime/actor.h"
-#include "runtime/crc32c.h"
-#include "runtime/env_sim.h"
-#include "runtime/link_impl.h"
+#include "runtime/core/actor.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/net/link_impl.h"
 #include "schemas/messages.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_stream.h"

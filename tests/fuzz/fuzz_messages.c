@@ -5,7 +5,7 @@
  * Input: which of the kinds, whether the head lies unaligned, u16 bytes of the head, head, body.
  * What decodes must encode to bytes that verify and decode to the same.
  */
-#include "runtime/kind.h"
+#include "runtime/core/kind.h"
 #include "schemas/body.h"
 #include "schemas/messages.h"
 #include "tests/fuzz/fuzz.h"

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "actors/launcher.h"
-#include "actors/process_notice.h"
-#include "cli/lines.h"
+#include "actors/cluster/launcher.h"
+#include "actors/cluster/process_notice.h"
+#include "cli/lib/line_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 struct reading {

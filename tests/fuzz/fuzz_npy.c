@@ -1,5 +1,5 @@
 /* A .npy file: what opens can be read and mapped to its last row. */
-#include "partition/npy.h"
+#include "partition/store/npy.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

@@ -2,7 +2,7 @@
  * and what loads can be read to its end. */
 #include <jansson.h>
 
-#include "partition/store_private.h"
+#include "partition/store/store_private.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_files.h"
 

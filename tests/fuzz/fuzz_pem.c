@@ -2,8 +2,8 @@
  * nobody is asked for a passphrase. */
 #include <openssl/pem.h>
 
-#include "runtime/pem.h"
-#include "runtime/secret.h"
+#include "runtime/net/pem.h"
+#include "runtime/net/secret.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { CHOICE_CERTIFICATES, CHOICE_KEY, CHOICE_SHARED, NUM_CHOICES };

@@ -2,7 +2,7 @@
  * refused changes nothing. */
 #include "model/model.h"
 #include "model/state.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 #include "tests/fuzz/fuzz.h"
 
 /* What the corpus was written with. */

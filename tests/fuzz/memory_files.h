@@ -8,7 +8,7 @@
 #ifndef TESTS_FUZZ_MEMORY_FILES_H
 #define TESTS_FUZZ_MEMORY_FILES_H
 
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 #define FUZZ_FOLDER "in"
 #define MEMORY_FILES_MAX 96

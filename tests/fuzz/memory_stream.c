@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/stream_impl.h"
+#include "runtime/core/stream_impl.h"
 
 struct memory_stream {
     struct stream stream;

@@ -7,7 +7,7 @@
 #ifndef TESTS_FUZZ_MEMORY_STREAM_H
 #define TESTS_FUZZ_MEMORY_STREAM_H
 
-#include "runtime/stream.h"
+#include "runtime/core/stream.h"
 
 /* piece 0: all at once. trusted: a unix socket of our own user. */
 struct stream *memory_stream_create(const uint8_t *data, size_t size, size_t piece,

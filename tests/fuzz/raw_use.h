@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_RAW_USE_H
 #define TESTS_FUZZ_RAW_USE_H
 
-#include "partition/raw.h"
+#include "partition/raw/raw.h"
 
 /* Opens FUZZ_FOLDER/name, or with "" the folder, of an input whose first file is first. */
 void raw_use(const char *name, const char *first, const struct raw_options *options,

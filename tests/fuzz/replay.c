@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"

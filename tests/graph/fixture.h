@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "graph/batch_space.h"
-#include "graph/draft.h"
+#include "graph/batch_builder.h"
 #include "graph/part.h"
 
 #define FIXTURE_PARTS_MAX 5

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "graph/digest.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 enum { TYPES = 2, LAYERS = 2, NODES = 4, EDGES = 3, DSTS = 2 };
 

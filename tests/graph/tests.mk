@@ -1,7 +1,7 @@
 # Tests of graph/.
 graph_tests = \
     tests/graph/test_digest \
-    tests/graph/test_draft \
+    tests/graph/test_batch_builder \
     tests/graph/test_gather \
     tests/graph/test_key \
     tests/graph/test_relabel \
@@ -18,8 +18,8 @@ tests_graph_test_sample_SOURCES = tests/graph/test_sample.c tests/graph/statisti
 tests_graph_test_sample_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_gather_SOURCES = tests/graph/test_gather.c
 tests_graph_test_gather_LDADD = $(graph_libs) $(test_libs)
-tests_graph_test_draft_SOURCES = tests/graph/test_draft.c tests/graph/fixture.c tests/graph/fixture.h
-tests_graph_test_draft_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_batch_builder_SOURCES = tests/graph/test_batch_builder.c tests/graph/fixture.c tests/graph/fixture.h
+tests_graph_test_batch_builder_LDADD = $(graph_libs) $(test_libs)
 # The n-th allocation fails: every place that takes memory is visited. In a static link the
 # linker puts the test's functions between the library and the allocator.
-tests_graph_test_draft_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=mmap
+tests_graph_test_batch_builder_LDFLAGS = $(AM_LDFLAGS) -static -Wl,--wrap=calloc,--wrap=aligned_alloc,--wrap=mmap

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "graph/batch.h"
-#include "runtime/parallel.h"
+#include "runtime/base/parallel.h"
 
 struct made_shape {
     uint32_t layers;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "model/training_loop.h"
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 #define STEPS 5 /* of an epoch */
 #define SECOND UINT64_C(1000000000)

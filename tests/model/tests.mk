@@ -9,10 +9,10 @@ TESTS += tests/model/test_exact
 tests_model_test_exact_SOURCES = tests/model/test_exact.c $(made_batch) $(made_graph)
 tests_model_test_exact_LDADD = $(model_test_libs)
 
-check_PROGRAMS += tests/model/test_metrics
-TESTS += tests/model/test_metrics
-tests_model_test_metrics_SOURCES = tests/model/test_metrics.c
-tests_model_test_metrics_LDADD = $(model_test_libs)
+check_PROGRAMS += tests/model/test_scores
+TESTS += tests/model/test_scores
+tests_model_test_scores_SOURCES = tests/model/test_scores.c
+tests_model_test_scores_LDADD = $(model_test_libs)
 
 check_PROGRAMS += tests/model/test_optimiser
 TESTS += tests/model/test_optimiser

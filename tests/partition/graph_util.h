@@ -5,9 +5,9 @@
 
 #include "tests/partition/raw_util.h"
 
-#include "partition/partition.h"
-#include "partition/raw_write.h"
-#include "partition/store.h"
+#include "partition/build/partition.h"
+#include "partition/raw/raw_write.h"
+#include "partition/store/store.h"
 
 #define SAMPLE_TYPES 3
 

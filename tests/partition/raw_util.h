@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 struct scratch {
     char folder[64];

@@ -1,8 +1,8 @@
 /* Assignments: unbiased draws, files that are held against the graph. */
 #include "tests/partition/graph_util.h"
 
-#include "partition/assign.h"
-#include "partition/npy.h"
+#include "partition/build/assign.h"
+#include "partition/store/npy.h"
 
 static void assign_well(struct raw_graph *raw, const struct partition_options *options,
                         struct assignment *assignment)

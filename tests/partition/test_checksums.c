@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "partition/npy.h"
-#include "runtime/crc32c.h"
+#include "partition/store/npy.h"
+#include "runtime/base/crc32c.h"
 
 #define PARTS 2
 #define HOPS 2

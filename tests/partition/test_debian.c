@@ -1,8 +1,8 @@
 /* The Debian importer on a small archive that holds each rule once. */
 #include "tests/partition/raw_util.h"
 
-#include "partition/debian.h"
-#include "partition/raw.h"
+#include "partition/import/debian.h"
+#include "partition/raw/raw.h"
 
 static const char archive[] = "Package: editor\n"
                               "Version: 2\n"

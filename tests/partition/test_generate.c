@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "partition/generate.h"
-#include "partition/generate_draw.h"
-#include "partition/raw.h"
+#include "partition/generate/generate.h"
+#include "partition/generate/generate_draw.h"
+#include "partition/raw/raw.h"
 
 static const struct generate_options small = {.num_nodes = 1003,
                                               .num_edges = 40000,

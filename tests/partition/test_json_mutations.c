@@ -2,7 +2,7 @@
  * refused with a sentence. Mutations come from a fixed seed, so each run makes the same. */
 #include "tests/partition/graph_util.h"
 
-#include "partition/raw.h"
+#include "partition/raw/raw.h"
 #include "tests/json_spots.h"
 
 #define MUTATIONS 400

@@ -1,7 +1,7 @@
 /* .npy files: what is written is read, and no damaged header gets past the reader. */
 #include "tests/partition/raw_util.h"
 
-#include "partition/npy.h"
+#include "partition/store/npy.h"
 
 static void written_is_read(void **state)
 {

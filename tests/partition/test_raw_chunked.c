@@ -4,9 +4,9 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#include "partition/npy.h"
-#include "partition/raw.h"
-#include "partition/raw_write.h"
+#include "partition/store/npy.h"
+#include "partition/raw/raw.h"
+#include "partition/raw/raw_write.h"
 
 #define NODES 5
 #define EDGES 7

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "partition/npy.h"
-#include "partition/raw.h"
+#include "partition/store/npy.h"
+#include "partition/raw/raw.h"
 
 #define EDGES 6
 

@@ -3,10 +3,10 @@
 
 #include <errno.h>
 
-#include "partition/generate.h"
-#include "partition/raw.h"
-#include "partition/raw_write.h"
-#include "runtime/atomic_dir.h"
+#include "partition/generate/generate.h"
+#include "partition/raw/raw.h"
+#include "partition/raw/raw_write.h"
+#include "runtime/base/atomic_dir.h"
 
 /* POSIX files that fail after so many bytes, or at the nth fsync or rename. */
 struct failing {

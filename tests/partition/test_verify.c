@@ -3,8 +3,8 @@
 
 #include "tests/partition/graph_util.h"
 
-#include "partition/inspect.h"
-#include "partition/verify.h"
+#include "partition/store/inspect.h"
+#include "partition/build/verify.h"
 
 struct made {
     struct sample sample;

@@ -3,12 +3,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "partition/book_paths.h"
+#include "partition/store/book_paths.h"
 #include "tests/partition/graph_util.h"
 
-#include "runtime/crc32c.h"
-#include "runtime/env_sim.h"
-#include "runtime/files_sim.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/sim/files_sim.h"
 
 static void round_trip(struct scratch *scratch, bool hetero, uint64_t nodes, uint64_t edges,
                        struct partition_options options)

@@ -8,9 +8,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "runtime/actor.h"
-#include "runtime/error.h"
-#include "runtime/stream.h"
+#include "runtime/core/actor.h"
+#include "runtime/base/error.h"
+#include "runtime/core/stream.h"
 
 #define ECHO_BUFFER 8192u
 

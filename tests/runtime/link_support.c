@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/directory.h"
+#include "runtime/core/directory.h"
 
 static int encode(const void *head, void *out, size_t capacity)
 {

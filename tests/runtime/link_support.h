@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-#include "runtime/endpoint.h"
-#include "runtime/links.h"
+#include "runtime/core/endpoint.h"
+#include "runtime/net/links.h"
 #include "tests/runtime/support.h"
 
 #define CLUSTER_NODES_MAX 8u

@@ -5,7 +5,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime/runtime_kinds.h"
+#include "runtime/core/runtime_kinds.h"
 
 int raw_connect(const struct cluster *cluster)
 {

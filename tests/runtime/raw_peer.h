@@ -6,7 +6,7 @@
 #ifndef TESTS_RUNTIME_RAW_PEER_H
 #define TESTS_RUNTIME_RAW_PEER_H
 
-#include "runtime/greeting.h"
+#include "runtime/net/greeting.h"
 #include "tests/runtime/link_support.h"
 
 struct raw_peer {

@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "runtime/actor.h"
-#include "runtime/call.h"
-#include "runtime/env.h"
-#include "runtime/env_sim.h"
-#include "runtime/node.h"
+#include "runtime/core/actor.h"
+#include "runtime/core/call.h"
+#include "runtime/core/env.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/core/node.h"
 
 enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK, KIND_ORDER };
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/account.h"
-#include "runtime/timer.h"
+#include "runtime/core/account.h"
+#include "runtime/core/timer.h"
 
 #define WAITERS 6
 #define ROUNDS 40

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/admission.h"
-#include "runtime/stream.h"
-#include "runtime/timer.h"
-#include "runtime/wire.h"
+#include "runtime/net/admission.h"
+#include "runtime/core/stream.h"
+#include "runtime/core/timer.h"
+#include "runtime/net/wire.h"
 
 #define SEEDS 3
 #define MS UINT64_C(1000000)

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/atomic_dir.h"
+#include "runtime/base/atomic_dir.h"
 
 struct house {
     char folder[64], path[96];

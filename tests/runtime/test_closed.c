@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/wire.h"
+#include "runtime/net/wire.h"
 #include "tests/runtime/wires.h"
 
 #define MS UINT64_C(1000000)

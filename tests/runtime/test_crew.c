@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/crew.h"
+#include "runtime/core/crew.h"
 
 #define JOBS 8
 

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/directory.h"
-#include "runtime/timer.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
 
 struct script {
     const char *name;     /* to register as */

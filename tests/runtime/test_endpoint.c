@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/endpoint.h"
+#include "runtime/core/endpoint.h"
 
 static const char *const good[] = {
     "unix:/run/troupe/0.sock", "unix:/a",          "tcp:host:7000",

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/error.h"
+#include "runtime/base/error.h"
 
 static void what_steers_a_terminal_is_not_shown(void **state)
 {

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "runtime/env_sim.h"
-#include "runtime/monitor.h"
-#include "runtime/supervisor.h"
-#include "runtime/timer.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/supervisor.h"
+#include "runtime/core/timer.h"
 
 #define SEEDS 200
 #define WORKERS 4

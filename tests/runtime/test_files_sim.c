@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/files_sim.h"
+#include "runtime/sim/files_sim.h"
 
 static struct files_sim *make_disk(uint64_t seed, struct env **env)
 {

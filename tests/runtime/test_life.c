@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/actor_impl.h"
-#include "runtime/loop.h"
-#include "runtime/monitor.h"
-#include "runtime/node_impl.h"
-#include "runtime/supervisor.h"
-#include "runtime/timer.h"
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/supervisor.h"
+#include "runtime/core/timer.h"
 
 /* A tree of actors that writes down what happens to it. */
 struct plan {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "runtime/directory.h"
-#include "runtime/links.h"
-#include "runtime/monitor.h"
-#include "runtime/timer.h"
+#include "runtime/core/directory.h"
+#include "runtime/net/links.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/timer.h"
 #include "tests/runtime/link_support.h"
 
 #define CALLS 1000

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "runtime/directory.h"
-#include "runtime/timer.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
 
 #define CALLS 300u
 

@@ -5,15 +5,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/account.h"
-#include "runtime/actor_impl.h"
-#include "runtime/directory.h"
-#include "runtime/directory_impl.h"
-#include "runtime/link_impl.h"
-#include "runtime/monitor.h"
-#include "runtime/node_impl.h"
-#include "runtime/runtime_codec.h"
-#include "runtime/runtime_kinds.h"
+#include "runtime/core/account.h"
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/directory_impl.h"
+#include "runtime/net/link_impl.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_codec.h"
+#include "runtime/core/runtime_kinds.h"
 
 #define GUEST (NODE_GUESTS + 2)
 /* Of asks that nobody's death shall end. */

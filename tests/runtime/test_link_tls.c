@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/directory.h"
-#include "runtime/wire.h"
+#include "runtime/core/directory.h"
+#include "runtime/net/wire.h"
 #include "tests/runtime/wires.h"
 
 #define CALLS 60

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/memory_limit.h"
+#include "runtime/base/memory_limit.h"
 
 #define NONE_V1 "9223372036854771712" /* what version 1 says where there is no limit */
 

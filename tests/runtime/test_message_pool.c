@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "runtime/message_pool.h"
+#include "runtime/core/message_pool.h"
 
 #define BOUND ((size_t)64 << 20)
 #define HEADS_MAX (BOUND / MESSAGE_CELL_MIN)

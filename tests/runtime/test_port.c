@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/directory.h"
-#include "runtime/port.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/port.h"
 
 #define MS UINT64_C(1000000)
 

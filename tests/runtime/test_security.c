@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "runtime/files.h"
-#include "runtime/security.h"
+#include "runtime/base/files.h"
+#include "runtime/net/security.h"
 
 struct house {
     char folder[64], other[64];

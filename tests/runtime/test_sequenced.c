@@ -4,10 +4,10 @@
  */
 #include "tests/runtime/support.h"
 
-#include "runtime/account.h"
-#include "runtime/error.h"
-#include "runtime/monitor.h"
-#include "runtime/sequenced.h"
+#include "runtime/core/account.h"
+#include "runtime/base/error.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/sequenced.h"
 
 #define CLIENTS_MAX 100u
 #define ACCOUNT_BYTES 20000u /* of all clients' entries, and of most of their replies */

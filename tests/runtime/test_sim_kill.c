@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-#include "runtime/call.h"
-#include "runtime/crew.h"
-#include "runtime/loop.h"
-#include "runtime/monitor.h"
-#include "runtime/timer.h"
+#include "runtime/core/call.h"
+#include "runtime/core/crew.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/timer.h"
 #include "tests/runtime/echo.h"
 
 /* What the actors below may no longer do once their node is dead. */

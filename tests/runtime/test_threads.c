@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/directory.h"
-#include "runtime/dump.h"
-#include "runtime/monitor.h"
-#include "runtime/supervisor.h"
-#include "runtime/timer.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/dump.h"
+#include "runtime/core/monitor.h"
+#include "runtime/core/supervisor.h"
+#include "runtime/core/timer.h"
 
 #define LOOPS 3
 #define CALLERS 3

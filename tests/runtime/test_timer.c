@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "runtime/timer.h"
-#include "runtime/timers.h"
+#include "runtime/core/timer.h"
+#include "runtime/core/timers.h"
 
 #define TIMERS 200
 #define STEPS 20000

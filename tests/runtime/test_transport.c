@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/security_impl.h"
+#include "runtime/net/security_impl.h"
 
 #define ROUNDS_MAX 100000
 #define DAY_S 86400

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "runtime/crc32c.h"
-#include "runtime/runtime_kinds.h"
+#include "runtime/base/crc32c.h"
+#include "runtime/core/runtime_kinds.h"
 #include "tests/runtime/raw_peer.h"
 
 static void checksums_are_those_of_the_standard(void **state)

@@ -48,10 +48,10 @@ TESTS += tests/runtime/test_timer
 tests_runtime_test_timer_SOURCES = tests/runtime/test_timer.c $(runtime_support)
 tests_runtime_test_timer_LDADD = $(runtime_libs) $(test_libs)
 
-check_PROGRAMS += tests/runtime/test_mail
-TESTS += tests/runtime/test_mail
-tests_runtime_test_mail_SOURCES = tests/runtime/test_mail.c $(runtime_support)
-tests_runtime_test_mail_LDADD = $(runtime_libs) $(test_libs)
+check_PROGRAMS += tests/runtime/test_route
+TESTS += tests/runtime/test_route
+tests_runtime_test_route_SOURCES = tests/runtime/test_route.c $(runtime_support)
+tests_runtime_test_route_LDADD = $(runtime_libs) $(test_libs)
 
 check_PROGRAMS += tests/runtime/test_threads
 TESTS += tests/runtime/test_threads

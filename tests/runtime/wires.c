@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/files.h"
+#include "runtime/base/files.h"
 
 struct end {
     struct stream stream;

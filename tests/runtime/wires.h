@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "runtime/keys.h"
-#include "runtime/stream_impl.h"
-#include "runtime/transport.h"
+#include "runtime/net/keys.h"
+#include "runtime/core/stream_impl.h"
+#include "runtime/net/transport.h"
 
 #define WIRE_BYTES 65536u
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "runtime/kind.h"
+#include "runtime/core/kind.h"
 #include "schemas/codec.h"
 #include "schemas/messages.h"
 

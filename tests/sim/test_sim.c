@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/files.h"
-#include "sim/crowd.h"
+#include "runtime/base/files.h"
+#include "sim/seed_workers.h"
 #include "tests/seeds.h"
 
 #define SEEDS 50

@@ -1,0 +1,389 @@
+#include "actors/cluster/launcher_policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *launcher_role_name(enum launcher_role role)
+{
+    static const char *const NAMES[LAUNCHER_ROLES] = {"trainer", "sampler", "server"};
+    return NAMES[role];
+}
+
+int launcher_policy_init(struct launcher_policy *policy,
+                         const struct launcher_policy_options *options, uint64_t now_ns)
+{
+    *policy = (struct launcher_policy){.count = options->count,
+                                       .restarts = options->restarts,
+                                       .period_ns = options->period_ns,
+                                       .now_ns = now_ns};
+    if (options->restarts > LAUNCHER_RESTARTS_MAX)
+        return TR_ERANGE;
+    policy->members = calloc(options->count + (size_t)1, sizeof *policy->members);
+    if (policy->members == NULL)
+        return TR_ENOMEM;
+    for (uint32_t p = 0; p < options->count; p++)
+        policy->members[p] = (struct launcher_member){.role = options->roles[p],
+                                                      .state = LAUNCHER_PAUSING,
+                                                      .at_ns = now_ns,
+                                                      .incarnation = options->incarnation - 1};
+    return 0;
+}
+
+void launcher_policy_fini(struct launcher_policy *policy)
+{
+    free(policy->members);
+    *policy = (struct launcher_policy){0};
+}
+
+static void advance(struct launcher_policy *policy, uint64_t now_ns)
+{
+    if (now_ns > policy->now_ns)
+        policy->now_ns = now_ns;
+}
+
+static bool is_alive(const struct launcher_member *member)
+{
+    return member->state == LAUNCHER_RUNNING || member->state == LAUNCHER_STOPPING ||
+           member->state == LAUNCHER_KILLED;
+}
+
+static void enter(struct launcher_member *member, enum launcher_state state, uint64_t at_ns)
+{
+    member->state = state;
+    member->at_ns = at_ns;
+    member->told = false;
+}
+
+/* Asks the running processes of the first role that still has some; those that were asked before
+ * keep their deadline. */
+static void ask_in_order(struct launcher_policy *policy)
+{
+    bool waiting = false;
+    for (int role = 0; role < LAUNCHER_ROLES && !waiting; role++)
+        for (uint32_t p = 0; p < policy->count; p++) {
+            struct launcher_member *member = &policy->members[p];
+            if (member->role != (enum launcher_role)role || !is_alive(member))
+                continue;
+            waiting = true;
+            if (member->state == LAUNCHER_RUNNING)
+                enter(member, LAUNCHER_STOPPING, policy->now_ns + LAUNCHER_GRACE_NS);
+        }
+}
+
+static void kill_member(struct launcher_member *member)
+{
+    if (member->state == LAUNCHER_RUNNING || member->state == LAUNCHER_STOPPING)
+        enter(member, LAUNCHER_KILLED, LAUNCHER_NEVER);
+}
+
+/* What was to be started is not; what runs is stopped, or killed. */
+static void wind_down(struct launcher_policy *policy)
+{
+    policy->stopping = true;
+    for (uint32_t p = 0; p < policy->count; p++) {
+        struct launcher_member *member = &policy->members[p];
+        if (member->state == LAUNCHER_PAUSING)
+            enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        else if (policy->killing)
+            kill_member(member);
+    }
+    ask_in_order(policy);
+}
+
+static void fail(struct launcher_policy *policy, const char *reason)
+{
+    if (policy->stopping)
+        return;
+    policy->failed = true;
+    snprintf(policy->reason, sizeof policy->reason, "%s", reason);
+    wind_down(policy);
+}
+
+/* Takes one restart out of the budget of a role; false: there is none. */
+static bool spend(const struct launcher_policy *policy, struct launcher_budget *budget)
+{
+    uint32_t old = 0;
+    while (old < budget->used && policy->now_ns - budget->times_ns[old] >= policy->period_ns)
+        old++;
+    budget->used -= old;
+    memmove(budget->times_ns, budget->times_ns + old, budget->used * sizeof budget->times_ns[0]);
+    if (budget->used >= policy->restarts)
+        return false;
+    budget->times_ns[budget->used++] = policy->now_ns;
+    return true;
+}
+
+static uint64_t pause_ns(uint32_t failures)
+{
+    uint64_t pause = LAUNCHER_PAUSE_FIRST_NS;
+    for (uint32_t i = 1; i < failures && pause < LAUNCHER_PAUSE_MAX_NS; i++)
+        pause *= 2;
+    return pause < LAUNCHER_PAUSE_MAX_NS ? pause : LAUNCHER_PAUSE_MAX_NS;
+}
+
+static void describe(char *text, size_t size, const struct launcher_policy *policy,
+                     uint32_t process, int code, int signal)
+{
+    const char *role = launcher_role_name(policy->members[process].role);
+    char how[64];
+    if (signal != 0)
+        snprintf(how, sizeof how, "was ended by signal %d", signal);
+    else
+        snprintf(how, sizeof how, "ended with exit code %d", code);
+    if (code == 2 && signal == 0)
+        snprintf(text, size, "process %u (%s) %s: a restart does not mend what it was started with",
+                 process, role, how);
+    else
+        snprintf(text, size,
+                 "process %u (%s) %s; processes of this role were started again %u times in %llu "
+                 "seconds",
+                 process, role, how, policy->restarts,
+                 (unsigned long long)(policy->period_ns / 1000000000u));
+}
+
+/* A trainer that died takes all of them back to the last checkpoint, so those that had ended well
+ * are needed again, and with them whoever ended because the trainers had. */
+static void revive_ended(struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].ended)
+            enter(&policy->members[p], LAUNCHER_PAUSING, policy->now_ns);
+}
+
+static void failed(struct launcher_policy *policy, uint32_t process, int code, int signal)
+{
+    struct launcher_member *member = &policy->members[process];
+    bool usage = code == 2 && signal == 0;
+    enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+    if (usage || !spend(policy, &policy->budgets[member->role])) {
+        char reason[LAUNCHER_REASON_MAX];
+        describe(reason, sizeof reason, policy, process, code, signal);
+        fail(policy, reason);
+        return;
+    }
+    member->failures++;
+    member->returning = true;
+    enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
+    if (member->role == LAUNCHER_TRAINER) {
+        policy->trainer_failed = true;
+        revive_ended(policy);
+    }
+}
+
+/* Is another process with trainers on its way back? Then who ends well was told of an end of the
+ * job that is taken back. */
+static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
+{
+    for (uint32_t p = 0; p < policy->count; p++) {
+        const struct launcher_member *member = &policy->members[p];
+        if (p != process && member->role == LAUNCHER_TRAINER && member->returning)
+            return true;
+    }
+    return false;
+}
+
+static bool all_trained(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].role == LAUNCHER_TRAINER &&
+            policy->members[p].state != LAUNCHER_IDLE && !policy->members[p].ended)
+            return false;
+    return true;
+}
+
+static bool has_trainers(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].role == LAUNCHER_TRAINER)
+            return true;
+    return false;
+}
+
+/* How a process ended does not matter any more. But the others may have waited for one that died
+ * before it told them of the end. */
+static void ended_complete(struct launcher_policy *policy, struct launcher_member *member, bool well)
+{
+    enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+    member->returning = false;
+    member->ended = well;
+    if (!well || all_trained(policy))
+        wind_down(policy);
+}
+
+void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, int code, int signal,
+                            uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (process >= policy->count || !is_alive(&policy->members[process]))
+        return;
+    struct launcher_member *member = &policy->members[process];
+    if (policy->stopping) {
+        enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        ask_in_order(policy);
+    } else if (policy->complete) {
+        ended_complete(policy, member, code == 0 && signal == 0);
+    } else if (code != 0 || signal != 0) {
+        failed(policy, process, code, signal);
+    } else if (is_needed_again(policy, process)) {
+        enter(member, LAUNCHER_PAUSING, policy->now_ns);
+    } else {
+        /* A server or sampler that ends well before the trainers do was told that the job is over
+         * and was faster; or was not, and is missed soon. So is a trainer, if one failed ever: that
+         * one may not have known that the job is over, and waits for the others. */
+        enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        member->returning = false;
+        member->ended = true;
+        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER ||
+                                     policy->trainer_failed))
+            enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
+        if (has_trainers(policy) && all_trained(policy))
+            wind_down(policy);
+    }
+}
+
+void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (process >= policy->count || !is_alive(&policy->members[process]))
+        return;
+    policy->members[process].ready = true;
+    policy->members[process].returning = false;
+    policy->members[process].failures = 0;
+}
+
+void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
+                            uint32_t incarnation, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (process >= policy->count || witness >= policy->count || witness == process)
+        return;
+    struct launcher_member *member = &policy->members[process];
+    bool sound = policy->members[witness].state == LAUNCHER_RUNNING;
+    if (sound && member->state == LAUNCHER_RUNNING && member->incarnation == incarnation)
+        kill_member(member);
+}
+
+void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    for (int role = 0; role < LAUNCHER_ROLES; role++)
+        policy->budgets[role].used = 0;
+    for (uint32_t p = 0; p < policy->count; p++)
+        policy->members[p].failures = 0;
+}
+
+static bool any_failed(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].state == LAUNCHER_PAUSING && !policy->members[p].ended)
+            return true;
+    return false;
+}
+
+void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (policy->complete)
+        return;
+    policy->complete = true;
+    policy->complete_until_ns = policy->now_ns + LAUNCHER_GRACE_NS;
+    if (policy->stopping)
+        return;
+    /* One that is to be started is dead at present, and the others may wait for it. */
+    bool failed = any_failed(policy);
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].state == LAUNCHER_PAUSING)
+            enter(&policy->members[p], LAUNCHER_IDLE, LAUNCHER_NEVER);
+    if (failed)
+        wind_down(policy);
+}
+
+void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (policy->complete && !policy->stopping && policy->complete_until_ns <= policy->now_ns)
+        wind_down(policy);
+    for (uint32_t p = 0; p < policy->count; p++) {
+        struct launcher_member *member = &policy->members[p];
+        if (member->state == LAUNCHER_STOPPING && member->at_ns <= policy->now_ns)
+            kill_member(member);
+    }
+}
+
+void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
+{
+    advance(policy, now_ns);
+    if (policy->stopping)
+        policy->killing = true; /* whoever asks while it stops is in a hurry */
+    else
+        policy->interrupted = true;
+    wind_down(policy);
+}
+
+static bool command_of(struct launcher_policy *policy, uint32_t process,
+                       struct launcher_command *command)
+{
+    struct launcher_member *member = &policy->members[process];
+    if (member->told)
+        return false;
+    *command = (struct launcher_command){.process = process};
+    if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
+        enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
+        member->ready = member->ended = false;
+        command->action = LAUNCHER_START;
+        command->incarnation = ++member->incarnation;
+    } else if (member->state == LAUNCHER_STOPPING) {
+        command->action = LAUNCHER_TERM;
+    } else if (member->state == LAUNCHER_KILLED) {
+        command->action = LAUNCHER_KILL;
+    } else {
+        return false;
+    }
+    member->told = true;
+    return true;
+}
+
+static bool is_over(const struct launcher_policy *policy)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (policy->members[p].state != LAUNCHER_IDLE)
+            return false;
+    return true;
+}
+
+bool launcher_policy_next(struct launcher_policy *policy, struct launcher_command *command)
+{
+    for (uint32_t p = 0; p < policy->count; p++)
+        if (command_of(policy, p, command))
+            return true;
+    if (policy->done_told || !is_over(policy))
+        return false;
+    policy->done_told = true;
+    *command = (struct launcher_command){.action = LAUNCHER_DONE};
+    return true;
+}
+
+uint64_t launcher_policy_wake_ns(const struct launcher_policy *policy)
+{
+    bool awaits_ends = policy->complete && !policy->stopping;
+    uint64_t wake_ns = awaits_ends ? policy->complete_until_ns : LAUNCHER_NEVER;
+    for (uint32_t p = 0; p < policy->count; p++) {
+        const struct launcher_member *member = &policy->members[p];
+        bool timed = member->state == LAUNCHER_PAUSING || member->state == LAUNCHER_STOPPING;
+        if (timed && member->at_ns < wake_ns)
+            wake_ns = member->at_ns;
+    }
+    return wake_ns;
+}
+
+int launcher_policy_result(const struct launcher_policy *policy, struct error *error)
+{
+    if (policy->complete)
+        return 0;
+    if (policy->failed)
+        return error_set(error, TR_ECHILD, "%s", policy->reason);
+    if (policy->interrupted)
+        return error_set(error, TR_ECANCELED, "stopped before the job was done");
+    return 0;
+}

@@ -1,0 +1,46 @@
+/*
+ * What a process of a job tells its launcher: lines on its standard output.
+ *
+ *     troupe: ready process 3 ...
+ *     troupe: kernels blas SkylakeX, loops avx512
+ *     troupe: checkpoint 1200
+ *     troupe: silent process 1 incarnation 280000011
+ *     troupe: complete
+ *
+ * Lines, because they pass through ssh, srun and whatever else starts processes, and because
+ * systemd's journal and Kubernetes' logs show them too.
+ */
+#ifndef ACTORS_CLUSTER_PROCESS_NOTICE_H
+#define ACTORS_CLUSTER_PROCESS_NOTICE_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NOTICE_READY "troupe: ready"
+#define NOTICE_KERNELS "troupe: kernels" /* of a trainer: the record of config.json */
+#define NOTICE_CHECKPOINT "troupe: checkpoint"
+#define NOTICE_SILENT "troupe: silent"
+/* What follows: the process, and its incarnation. */
+#define NOTICE_SILENT_WRITE " process %" PRIu32 " incarnation %" PRIu32
+#define NOTICE_COMPLETE "troupe: complete" /* what the job was for is written and synced */
+
+/* Is it that notice, alone or with more words? */
+static inline bool notice_is(const char *line, const char *notice)
+{
+    size_t length = strlen(notice);
+    return strncmp(line, notice, length) == 0 && (line[length] == ' ' || line[length] == '\0');
+}
+
+/* Reads process and incarnation of a NOTICE_SILENT line. False: the line has no such numbers. */
+bool notice_silent(const char *line, uint32_t *process, uint32_t *incarnation);
+
+/* The record in a NOTICE_KERNELS line. */
+static inline const char *notice_kernels(const char *line)
+{
+    const char *kernels = line + strlen(NOTICE_KERNELS);
+    return kernels + (*kernels == ' ');
+}
+
+#endif

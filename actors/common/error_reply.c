@@ -1,0 +1,33 @@
+#include "actors/common/error_reply.h"
+
+#include <string.h>
+
+#include "schemas/messages.h"
+
+void failed_reply(struct actor *self, struct message *request, const struct error *error)
+{
+    struct message *reply = message_create(self, MSG_FAILED);
+    size_t length = strnlen(error->text, sizeof error->text);
+    void *text = reply != NULL ? message_body_alloc(self, reply, length) : NULL;
+    if (text == NULL) {
+        message_release(self, reply);
+        actor_refuse(self, request, error->code);
+        return;
+    }
+    memcpy(text, error->text, length);
+    ((struct msg_failed *)message_head(reply))->code = error->code;
+    actor_reply(self, request, reply);
+}
+
+int failed_read(const struct message *reply, struct error *error)
+{
+    if (reply->frame.kind != MSG_FAILED)
+        return 0;
+    const struct msg_failed *head = (const struct msg_failed *)reply->head;
+    int code = head->code < 0 ? head->code : TR_EINTERNAL;
+    size_t length = reply->frame.body_bytes < ERROR_TEXT_MAX ? reply->frame.body_bytes
+                                                             : ERROR_TEXT_MAX - 1;
+    const char *text = message_body(reply);
+    return error_set(error, code, "%.*s", text != NULL ? (int)length : 0,
+                     text != NULL ? text : "");
+}

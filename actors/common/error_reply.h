@@ -1,0 +1,20 @@
+/*
+ * Refusals with a sentence: MSG_FAILED, made by who can't serve and read by who asked.
+ *
+ * Thread rules: an actor's.
+ */
+#ifndef ACTORS_COMMON_ERROR_REPLY_H
+#define ACTORS_COMMON_ERROR_REPLY_H
+
+#include "runtime/core/call.h"
+#include "runtime/base/error.h"
+
+/* Answers with the sentence, or where there is no memory for it with its code as the status.
+ * Consumes the request. */
+void failed_reply(struct actor *self, struct message *request, const struct error *error);
+
+/* The code of a reply that is MSG_FAILED, with its sentence in error (may be NULL); 0 for any
+ * other reply. */
+int failed_read(const struct message *reply, struct error *error);
+
+#endif

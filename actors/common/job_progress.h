@@ -1,0 +1,44 @@
+/*
+ * Where a job stands, as one process knows it: the era, the epoch, its steps, the last checkpoint.
+ * For people: `troupe status`, metrics. Nothing is decided by it.
+ *
+ * The coordinator and the reducers note eras and checkpoints, the training thread its steps. A
+ * process that plays none of them knows nothing, and says zeros.
+ *
+ * Ownership: embedded; outlives the actors that note. Thread rules: any thread, under its mutex, so
+ * that a reader sees an epoch with a step of its own. `standing` may be NULL in all that note.
+ */
+#ifndef ACTORS_COMMON_JOB_PROGRESS_H
+#define ACTORS_COMMON_JOB_PROGRESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct standing_now {
+    uint32_t era;           /* 0: none has begun */
+    uint32_t epoch, epochs; /* from 1; of how many; 0: not known */
+    uint64_t step, steps;   /* batches of the epoch that a trainer here took, of how many */
+    bool has_checkpoint;
+    uint64_t checkpoint; /* steps over all epochs that the last committed one has */
+};
+
+struct standing {
+    pthread_mutex_t mutex;
+    struct standing_now now; /* guarded by mutex */
+};
+
+void standing_init(struct standing *standing);
+void standing_fini(struct standing *standing);
+
+/* An era begins, from a checkpoint or from the start; its epoch and step are not known yet. */
+void standing_note_era(struct standing *standing, uint32_t era, bool found, uint64_t step);
+void standing_note_checkpoint(struct standing *standing, uint64_t step);
+/* epoch: from 0. */
+void standing_note_step(struct standing *standing, uint32_t epoch, uint64_t step, uint64_t steps);
+void standing_note_epochs(struct standing *standing, uint32_t epochs);
+
+/* standing NULL: zeros. */
+struct standing_now standing_look(struct standing *standing);
+
+#endif

@@ -1,0 +1,181 @@
+#include "actors/common/process_member.h"
+
+#include <inttypes.h>
+
+#include "actors/job/coordinator.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/log.h"
+#include "runtime/core/monitor.h"
+
+static void look_for_coordinator(struct actor *self, void *arg);
+
+static uint64_t patience_ns(const struct member *member, bool first)
+{
+    uint64_t ns = member->plan == NULL ? 0 : first ? member->plan->first_ns : member->plan->lost_ns;
+    return ns != 0 ? ns : first ? MEMBER_FIRST_JOIN_NS : MEMBER_JOIN_NS;
+}
+
+static void down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct member *member = arg;
+    (void)who, (void)reason;
+    member->coordinator = ADDRESS_NONE;
+    member->lost = true;
+    member->until_ns = actor_now_ns(self) + patience_ns(member, false);
+    look_for_coordinator(self, member);
+}
+
+static void watch(struct actor *self, struct member *member, const struct message *reply)
+{
+    member->coordinator = reply->frame.from;
+    member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
+    int rv = actor_monitor(self, member->coordinator, down, member, NULL);
+    if (rv != 0)
+        actor_exit(self, rv);
+    else if (member->joined != NULL)
+        member->joined(self, member);
+    actor_failpoint(self, FAILPOINT_START_JOINED);
+}
+
+/* TR_EEXIST: a past life of this one is not known to be over yet. */
+static bool may_pass(int status)
+{
+    return part_call_peer_recovers(status) || status == TR_EEXIST;
+}
+
+static void say_lost(struct actor *self, const struct member *member)
+{
+    log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator "
+              "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
+              member->plan != NULL ? member->plan->coordinator : actor_address(self).node,
+              patience_ns(member, !member->lost) / 1000000000);
+}
+
+static bool is_beside_coordinator(struct actor *self, const struct member *member)
+{
+    return member->plan == NULL || member->plan->coordinator == actor_address(self).node;
+}
+
+static void give_up(struct actor *self, struct member *member, int status)
+{
+    bool ending = status == TR_ECLOSED; /* the job, or this process */
+    bool done = status == TR_EEND && !address_is_none(member->root);
+    if (done && is_beside_coordinator(self, member)) {
+        /* The coordinator that says so ends this process last, after those that have yet to hear of
+         * the end from it. */
+        actor_exit(self, 0);
+        return;
+    }
+    if (done && actor_stop(self, member->root) == TR_ENOMEM) {
+        timer_start(self, &member->timer, actor_now_ns(self) + MEMBER_RETRY_NS,
+                    look_for_coordinator, member);
+        return;
+    }
+    if (done)
+        status = 0; /* a process that came too late ends as well as the others */
+    if (status == TR_ETIMEDOUT) { /* of its node that would be no reason to end */
+        say_lost(self, member);
+        status = TR_EPEERDOWN;
+    }
+    if (!done && !ending && !address_is_none(member->root))
+        actor_kill(self, member->root, status);
+    actor_exit(self, status);
+}
+
+/* why: what the coordinator said, if anything. */
+static void try_again_or_exit(struct actor *self, struct member *member, int status,
+                              const struct error *why)
+{
+    uint64_t now_ns = actor_now_ns(self);
+    if (may_pass(status) && now_ns < member->until_ns) {
+        timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);
+        return;
+    }
+    if (status == TR_ECANCELED) /* self is ending */
+        return;
+    if (why != NULL && why->code != 0 && status != TR_ECLOSED && status != TR_EEND)
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "the coordinator refuses this process: %s",
+                  why->text);
+    give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
+}
+
+static void joined(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct member *member = arg;
+    struct error why = { 0 };
+    if (status == 0)
+        status = failed_read(reply, &why);
+    if (status == 0 && reply->frame.kind != MSG_JOINED)
+        status = TR_EFORMAT;
+    if (status == 0)
+        watch(self, member, reply);
+    else
+        try_again_or_exit(self, member, status, &why);
+    message_release(self, reply);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct member *member = arg;
+    struct message *request = status == 0 ? message_create(self, MSG_JOIN) : NULL;
+    if (status == 0 && request == NULL)
+        status = TR_ENOMEM;
+    if (status == 0) {
+        *(struct msg_join *)message_head(request) = (struct msg_join){
+            .role = member->role,
+            .rank = member->rank,
+            .era = member->restored,
+            .seen = member->seen,
+            .plan = member->plan != NULL ? member->plan->marks.plan : 0,
+            .graph = member->plan != NULL ? member->plan->marks.graph : 0,
+            .passed_name = member->passed_name,
+            .passed_sequence = member->passed_sequence,
+            .over_name = member->over_name,
+            .over_sequence = member->over_sequence,
+        };
+        status = actor_call(self, address, request, member->until_ns, joined, member, NULL);
+        actor_failpoint(self, FAILPOINT_START_JOINING);
+    }
+    if (status != 0)
+        try_again_or_exit(self, member, status, NULL);
+}
+
+static int find(struct actor *self, struct member *member)
+{
+    uint32_t node = member->plan != NULL ? member->plan->coordinator : actor_address(self).node;
+    return directory_wait_at(self, node, COORDINATOR_NAME, member->until_ns, found, member);
+}
+
+static void look_for_coordinator(struct actor *self, void *arg)
+{
+    struct member *member = arg;
+    int rv = find(self, member);
+    if (rv != 0)
+        try_again_or_exit(self, member, rv, NULL);
+}
+
+int member_join(struct actor *self, struct member *member)
+{
+    member->until_ns = actor_now_ns(self) + patience_ns(member, true);
+    look_for_coordinator(self, member);
+    return 0;
+}
+
+static void stop_process(struct actor *self, void *arg)
+{
+    struct member *member = arg;
+    if (!address_is_none(member->root) && actor_stop(self, member->root) == TR_ENOMEM)
+        timer_start(self, &member->stopping, actor_now_ns(self) + MEMBER_RETRY_NS, stop_process,
+                    member);
+    else
+        actor_exit(self, 0);
+}
+
+void member_stop(struct actor *self, struct member *member)
+{
+    actor_failpoint(self, FAILPOINT_END_MEMBER_STOPPED);
+    stop_process(self, member);
+}

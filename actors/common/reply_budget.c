@@ -1,0 +1,47 @@
+#include "actors/common/reply_budget.h"
+
+static void tell(struct actor *self, void *arg, int status)
+{
+    struct room *room = arg;
+    room->wait = NULL;
+    room->bytes = status == 0 ? room->wanted : 0;
+    if (status != 0)
+        room->account = NULL;
+    room->granted(self, room->arg, status);
+}
+
+int room_reserve(struct room *room, struct account *account, struct actor *self, size_t bytes,
+                 uint64_t deadline_ns,
+                 void (*granted)(struct actor *self, void *arg, int status), void *arg)
+{
+    if (account == NULL || room->account != NULL)
+        return room->wait != NULL;
+    room->wanted = bytes < account->bound_bytes ? bytes : account->bound_bytes;
+    room->granted = granted;
+    room->arg = arg;
+    int rv = account_reserve_wait(account, self, room->wanted, deadline_ns, tell, room,
+                                  &room->wait);
+    if (rv < 0)
+        return rv;
+    room->account = account;
+    room->bytes = rv == 0 ? room->wanted : 0;
+    if (rv == 0)
+        room->wait = NULL;
+    return rv;
+}
+
+void room_release(struct room *room)
+{
+    if (room->wait != NULL)
+        account_wait_cancel(room->wait);
+    else if (room->account != NULL)
+        account_release(room->account, room->bytes);
+    *room = (struct room){ 0 };
+}
+
+void room_fini(struct room *room)
+{
+    if (room->wait == NULL)
+        room_release(room);
+    *room = (struct room){ 0 };
+}

@@ -1,0 +1,251 @@
+#include "actors/data/batch_flat.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <troupe/error.h>
+#include <troupe/types.h>
+
+#include "schemas/body.h"
+
+enum flat_mode { FLAT_SIZE, FLAT_WRITE, FLAT_READ };
+
+/* One walk over a batch serves all three, so that they cannot disagree. */
+struct flat {
+    enum flat_mode mode;
+    unsigned char *to;         /* writing */
+    uint64_t at;               /* sizing, writing */
+    struct body_reader reader; /* reading */
+    int rv;                    /* the first failure */
+};
+
+struct flat_head {
+    uint64_t seed, index;
+    uint32_t epoch, rank, step_seeds, num_ntypes, num_etypes, num_layers;
+};
+
+struct flat_edges {
+    uint32_t num_dst, num_edges;
+    uint32_t edge_ids; /* 0 or 1 */
+    uint32_t absent;   /* 1: an edge type that no hop drew has no arrays */
+};
+
+struct flat_rows {
+    uint64_t width, row_bytes;
+    uint32_t dtype, num_rows;
+    uint32_t fetched, zero;
+};
+
+struct flat_nodes {
+    uint32_t num_nodes, num_seeds;
+    uint32_t original_ids, in_degrees, out_degrees, zero; /* 0 or 1 */
+    struct flat_rows features, labels;
+};
+
+static void put(struct flat *f, const void *from, uint64_t bytes, uint64_t align)
+{
+    uint64_t begin = (f->at + align - 1) / align * align;
+    memset(f->to + f->at, 0, begin - f->at);
+    if (bytes > 0)
+        memcpy(f->to + begin, from, bytes);
+    f->at = begin + bytes;
+}
+
+/* count elements from or to memory that is there already. */
+static void plain(struct flat *f, void *data, uint64_t count, uint64_t size)
+{
+    const void *bytes;
+    if (f->rv != 0)
+        return;
+    if (f->mode == FLAT_SIZE)
+        f->rv = body_grow(&f->at, count, size, 8);
+    else if (f->mode == FLAT_WRITE)
+        put(f, data, count * size, 8);
+    else if ((f->rv = body_take(&f->reader, count, size, 8, &bytes)) == 0 && count > 0)
+        memcpy(data, bytes, count * size);
+}
+
+/* An array of the batch; reading makes room for it once it is known to be there. */
+static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t count,
+                   uint64_t size, bool wanted)
+{
+    const void *bytes;
+    if (f->rv != 0 || !wanted)
+        return NULL;
+    if (f->mode == FLAT_SIZE)
+        f->rv = body_grow(&f->at, count, size, 64);
+    else if (f->mode == FLAT_WRITE)
+        put(f, data, count * size, 64);
+    else if ((f->rv = body_take(&f->reader, count, size, 64, &bytes)) == 0 &&
+             (f->rv = vec_reserve(vec, count, size, 0)) == 0 && count * size > 0)
+        memcpy(vec->data, bytes, count * size);
+    return f->rv == 0 && f->mode == FLAT_READ ? vec->data : (void *)(uintptr_t)data;
+}
+
+static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space *space)
+{
+    struct flat_edges head = { e->num_dst, e->num_edges, e->edge_ids != NULL,
+                               e->index == NULL };
+    plain(f, &head, 1, sizeof head);
+    if (f->rv != 0 || head.absent != 0) {
+        f->rv = f->rv == 0 && head.num_edges != 0 ? TR_EFORMAT : f->rv;
+        if (f->mode == FLAT_READ)
+            *e = (struct block_edges){ .num_dst = head.num_dst };
+        return;
+    }
+    struct block_edges out = { .num_dst = head.num_dst, .num_edges = head.num_edges };
+    out.index = array(f, &space->index, e->index, head.num_dst + UINT64_C(1), 4, true);
+    out.sources = array(f, &space->sources, e->sources, head.num_edges, 4, true);
+    out.edge_ids = array(f, &space->edge_ids, e->edge_ids, head.num_edges, 8, head.edge_ids != 0);
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        *e = out;
+}
+
+static struct flat_rows rows_head(const struct batch_rows *r)
+{
+    return (struct flat_rows){ r->width, r->row_bytes, (uint32_t)r->dtype, r->num_rows,
+                               r->rows != NULL, 0 };
+}
+
+static void walk_rows(struct flat *f, struct batch_rows *r, struct vec *vec,
+                      const struct flat_rows *head)
+{
+    struct batch_rows out = { (enum tr_dtype)head->dtype, head->num_rows, head->width,
+                              (size_t)head->row_bytes, NULL };
+    out.rows = array(f, vec, r->rows, head->num_rows, head->row_bytes, head->fetched != 0);
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        *r = out;
+}
+
+static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space *space)
+{
+    struct flat_nodes head = { n->num_nodes, n->num_seeds, n->original_ids != NULL,
+                               n->in_degrees != NULL, n->out_degrees != NULL, 0,
+                               rows_head(&n->features), rows_head(&n->labels) };
+    plain(f, &head, 1, sizeof head);
+    if (f->rv != 0)
+        return;
+    struct batch_nodes out = { .num_nodes = head.num_nodes, .num_seeds = head.num_seeds };
+    uint32_t count = head.num_nodes;
+    out.ids = array(f, &space->ids, n->ids, count, 8, true);
+    out.original_ids = array(f, &space->original_ids, n->original_ids, count, 8,
+                             head.original_ids != 0);
+    out.in_degrees = array(f, &space->in_degrees, n->in_degrees, count, 4, head.in_degrees != 0);
+    out.out_degrees = array(f, &space->out_degrees, n->out_degrees, count, 4,
+                            head.out_degrees != 0);
+    walk_rows(f, &n->features, &space->features, &head.features);
+    walk_rows(f, &n->labels, &space->labels, &head.labels);
+    out.features = n->features;
+    out.labels = n->labels;
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        *n = out;
+}
+
+static void walk(struct flat *f, struct batch_space *s)
+{
+    struct mini_batch *m = &s->batch;
+    struct flat_head head = { m->seed, m->index, m->epoch, m->rank, m->step_seeds, m->num_ntypes,
+                              m->num_etypes, m->num_layers };
+    plain(f, &head, 1, sizeof head);
+    if (f->rv == 0 && (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
+                       head.num_layers != m->num_layers))
+        f->rv = TR_EFORMAT;
+    if (f->rv == 0 && f->mode == FLAT_READ) {
+        m->seed = head.seed;
+        m->index = head.index;
+        m->epoch = head.epoch;
+        m->rank = head.rank;
+        m->step_seeds = head.step_seeds;
+    }
+    size_t cells = (size_t)m->num_layers * m->num_ntypes;
+    plain(f, s->num_src, cells, sizeof *s->num_src);
+    plain(f, s->num_dst, cells, sizeof *s->num_dst);
+    for (size_t i = 0; i < (size_t)m->num_layers * m->num_etypes && f->rv == 0; i++)
+        walk_edges(f, &s->edges[i], &s->edge_space[i]);
+    for (uint32_t t = 0; t < m->num_ntypes && f->rv == 0; t++)
+        walk_nodes(f, &s->nodes[t], &s->node_space[t]);
+}
+
+static bool edges_fit(const struct block_edges *e, uint32_t num_src, uint32_t num_dst)
+{
+    if (e->index == NULL)
+        return e->num_dst <= num_dst;
+    if (e->num_dst != num_dst || e->index[0] != 0 || e->index[num_dst] != e->num_edges)
+        return false;
+    for (uint32_t i = 0; i < num_dst; i++)
+        if (e->index[i] > e->index[i + 1])
+            return false;
+    for (uint32_t i = 0; i < e->num_edges; i++)
+        if (e->sources[i] >= num_src)
+            return false;
+    return true;
+}
+
+static bool rows_fit(const struct batch_rows *r, uint32_t most)
+{
+    size_t size = (unsigned)r->dtype <= TR_BOOL ? tr_dtype_size(r->dtype) : 0;
+    uint64_t bytes;
+    return r->rows == NULL ||
+           (size > 0 && r->num_rows <= most &&
+            !__builtin_mul_overflow(r->width, size, &bytes) && bytes == r->row_bytes);
+}
+
+/* Nodes of a layer's destinations are the next layer's sources; the last ones are the seeds. */
+static bool type_fits(const struct batch_space *s, uint32_t ntype)
+{
+    const struct mini_batch *m = &s->batch;
+    const struct batch_nodes *n = &m->nodes[ntype];
+    uint32_t above = n->num_nodes;
+    for (uint32_t l = 0; l < m->num_layers; l++) {
+        if (m->blocks[l].num_src[ntype] != above || m->blocks[l].num_dst[ntype] > above)
+            return false;
+        above = m->blocks[l].num_dst[ntype];
+    }
+    return above == n->num_seeds && rows_fit(&n->features, n->num_nodes) &&
+           rows_fit(&n->labels, n->num_nodes);
+}
+
+static bool fits(const struct batch_space *s, const struct graph_types *types)
+{
+    const struct mini_batch *m = &s->batch;
+    for (uint32_t t = 0; t < m->num_ntypes; t++)
+        if (!type_fits(s, t))
+            return false;
+    for (uint32_t l = 0; l < m->num_layers; l++)
+        for (uint32_t e = 0; e < m->num_etypes; e++) {
+            const struct graph_etype *type = &types->etypes[e];
+            const struct block *block = &m->blocks[l];
+            if (!edges_fit(&block->edges[e], block->num_src[type->src], block->num_dst[type->dst]))
+                return false;
+        }
+    return true;
+}
+
+int batch_flat_bytes(const struct sampled_batch *batch, uint64_t *bytes)
+{
+    struct flat f = { .mode = FLAT_SIZE };
+    walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
+    *bytes = f.at;
+    return f.rv;
+}
+
+void batch_flatten(const struct sampled_batch *batch, void *to)
+{
+    struct flat f = { .mode = FLAT_WRITE, .to = to };
+    walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
+}
+
+int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types,
+                    const void *bytes, uint64_t length)
+{
+    struct flat f = { .mode = FLAT_READ, .reader = { bytes, length, 0 } };
+    struct batch_space *s = &batch->space;
+    if (s->batch.num_ntypes != types->num_ntypes || s->batch.num_etypes != types->num_etypes)
+        return TR_EFORMAT;
+    for (uint32_t e = 0; e < types->num_etypes; e++)
+        s->etype_src[e] = types->etypes[e].src;
+    walk(&f, s);
+    if (f.rv == 0 && (f.reader.at != length || !fits(s, types)))
+        f.rv = TR_EFORMAT;
+    return f.rv;
+}

@@ -1,0 +1,264 @@
+#include "actors/data/client_state.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actors/common/error_reply.h"
+#include "runtime/core/directory.h"
+
+/* An operation that found no memory to begin with tries again after this. */
+#define RETRY_NS UINT64_C(5000000)
+
+/* Longer than any clock runs, and far from its end. */
+#define TIMEOUT_NS_MAX (UINT64_C(1) << 60)
+
+static void work(struct actor *self, void *arg);
+
+void client_schedule(struct client *c)
+{
+    if (!timer_is_started(&c->work))
+        timer_start(c->self, &c->work, actor_now_ns(c->self), work, c);
+}
+
+static void again(struct actor *self, void *arg)
+{
+    (void)self;
+    client_schedule(arg);
+}
+
+void operation_end(struct operation *op, int status, const char *sentence)
+{
+    if (op->state == OPERATION_ENDED)
+        return;
+    op->state = OPERATION_ENDED;
+    op->error = (struct error){ .code = status };
+    if (status != 0)
+        error_set(&op->error, status, "%s", sentence);
+    lanes_stop(op);
+    timer_stop(&op->deadline);
+    client_schedule(op->client);
+}
+
+int operation_charge(struct operation *op, size_t bytes, struct error *error)
+{
+    int rv = account_reserve(&op->client->account, bytes, error);
+    if (rv == 0)
+        op->bytes += bytes;
+    return rv;
+}
+
+void operation_expire(struct operation *op)
+{
+    char text[ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s",
+             op->timeout_ns / 1000000, op->error.code != 0 ? ": " : "", op->error.text);
+    operation_end(op, TR_ETIMEDOUT, text);
+}
+
+static void expire(struct actor *self, void *arg)
+{
+    (void)self;
+    operation_expire(arg);
+}
+
+static void stop_running(struct operation *op)
+{
+    struct client *c = op->client;
+    op->ops->fini(op);
+    message_release(c->self, op->reply);
+    op->reply = NULL;
+    account_release(&c->account, op->bytes);
+    op->bytes = 0;
+    op->began = false;
+    c->num_running--;
+}
+
+/* Answers, and frees all but the request, which the answer consumed. */
+static void settle(struct operation *op)
+{
+    struct client *c = op->client;
+    struct message *reply = op->reply;
+    if (op->error.code == 0) {
+        op->reply = NULL;
+        actor_reply(c->self, op->request, reply);
+    } else {
+        failed_reply(c->self, op->request, &op->error);
+    }
+    if (op->began)
+        stop_running(op);
+    else
+        c->num_waiting--;
+    free(op);
+}
+
+static void settle_ended(struct client *c)
+{
+    struct operation **link = &c->first, *last = NULL;
+    while (*link != NULL) {
+        struct operation *op = *link;
+        if (op->state != OPERATION_ENDED || op->busy) {
+            last = op;
+            link = &op->next;
+            continue;
+        }
+        *link = op->next;
+        settle(op);
+    }
+    c->last = last;
+}
+
+/* False: it waits, and with it all that came later. */
+static bool begin(struct client *c, struct operation *op)
+{
+    struct error error = { 0 };
+    size_t bytes = 0;
+    int rv = op->ops->size(c, op->request, &bytes, &error);
+    if (rv == 0 && bytes > c->account.bound_bytes)
+        rv = error_set(&error, TR_ETOOBIG, "account \"%s\": %zu bytes wanted, its bound is %zu",
+                       c->account.name, bytes, c->account.bound_bytes);
+    if (rv != 0) {
+        operation_end(op, rv, error.text);
+        return true;
+    }
+    if (operation_charge(op, bytes, &op->error) != 0)
+        return false;
+    op->began = true;
+    c->num_running++;
+    rv = op->ops->begin(op, &error);
+    if (rv == 0) {
+        op->state = OPERATION_RUNNING;
+        op->error = (struct error){ 0 };
+        c->num_waiting--;
+        lanes_start(op);
+        return true;
+    }
+    stop_running(op);
+    if (rv != TR_ENOMEM) {
+        operation_end(op, rv, error.text);
+        return true;
+    }
+    op->error = error;
+    timer_start(c->self, &c->retry, actor_now_ns(c->self) + RETRY_NS, again, c);
+    return false;
+}
+
+static void begin_waiting(struct client *c)
+{
+    uint32_t most = c->options->running_max != 0 ? c->options->running_max : CLIENT_RUNNING_MAX;
+    for (struct operation *op = c->first; op != NULL && c->num_running < most; op = op->next)
+        if (op->state == OPERATION_WAITING && !begin(c, op))
+            break;
+}
+
+/* A slice of the operation whose turn it is, so that a long one holds up no other. */
+static bool read_slice(struct client *c)
+{
+    uint32_t count = 0, skip = c->turn++;
+    for (struct operation *op = c->first; op != NULL; op = op->next)
+        count += op->state == OPERATION_RUNNING && op->lanes[0].busy;
+    if (count == 0)
+        return false;
+    skip %= count;
+    for (struct operation *op = c->first; op != NULL; op = op->next)
+        if (op->state == OPERATION_RUNNING && op->lanes[0].busy && skip-- == 0)
+            return lanes_read(op);
+    return false;
+}
+
+static void work(struct actor *self, void *arg)
+{
+    struct client *c = arg;
+    (void)self;
+    settle_ended(c);
+    begin_waiting(c);
+    if (read_slice(c))
+        client_schedule(c);
+}
+
+static void add(struct client *c, struct message *request, const struct operation_ops *ops,
+                uint64_t timeout_ns)
+{
+    bool full = c->num_waiting == CLIENT_WAITING_MAX;
+    struct operation *op = full ? NULL : calloc(1, ops->state_bytes);
+    if (op == NULL) {
+        actor_refuse(c->self, request,
+                     c->num_waiting == CLIENT_WAITING_MAX ? TR_EFULL : TR_ENOMEM);
+        return;
+    }
+    op->ops = ops;
+    op->client = c;
+    op->request = request;
+    op->timeout_ns = timeout_ns;
+    if (c->last != NULL)
+        c->last->next = op;
+    else
+        c->first = op;
+    c->last = op;
+    c->num_waiting++;
+    uint64_t wait_ns = timeout_ns < TIMEOUT_NS_MAX ? timeout_ns : TIMEOUT_NS_MAX;
+    timer_start(c->self, &op->deadline, actor_now_ns(c->self) + wait_ns, expire, op);
+    client_schedule(c);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct client *c = actor_state(self);
+    const struct msg_fetch_request *fetch = message_head(message);
+    const struct msg_nodes_request *nodes = message_head(message);
+    switch (message->frame.kind) {
+    case MSG_FETCH_REQUEST:
+        add(c, message, &fetch_ops, fetch->timeout_ns);
+        break;
+    case MSG_NODES_REQUEST:
+        add(c, message, &nodes_ops, nodes->timeout_ns);
+        break;
+    default:
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+        break;
+    }
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct client *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, c);
+    c->self = self;
+    c->options = arg;
+    account_init(&c->account, "client", c->options->bytes_max != 0 ? c->options->bytes_max
+                                                                   : CLIENT_BYTES_DEFAULT);
+    uint32_t num_parts = c->options->book->num_parts;
+    int rv = owners_init(&c->owners, self, c->options->plan, num_parts);
+    return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
+}
+
+/* Calls, timers and jobs are over: requests that are left are answered as by one who is gone. */
+static void fini(struct actor *self)
+{
+    struct client *c = actor_state(self);
+    if (c == NULL)
+        return;
+    while (c->first != NULL) {
+        struct operation *op = c->first;
+        c->first = op->next;
+        lanes_fini(op);
+        message_release(self, op->request);
+        if (op->began)
+            stop_running(op);
+        free(op);
+    }
+    account_fini(&c->account);
+    owners_fini(&c->owners);
+    free(c);
+}
+
+const struct actor_ops graph_client_ops = {
+    .name = "client",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

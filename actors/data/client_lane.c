@@ -1,0 +1,152 @@
+/* Partition after partition: asking owners until they answer, and reading what is here. */
+#include "actors/data/client_state.h"
+
+static void send_lane(struct lane *lane);
+
+static struct snapshot *acquire(const struct operation *op, uint32_t part)
+{
+    struct snapshots *here = op->client->options->snapshots;
+    return here == NULL ? NULL : snapshot_acquire(here, part, SNAPSHOT_NEWEST);
+}
+
+/* To the next partition that is wanted and of this lane's kind; false: there is none. */
+static bool move_on(struct lane *lane)
+{
+    struct operation *op = lane->op;
+    uint32_t *next = &op->next_part[lane->local];
+    snapshot_release(lane->snapshot);
+    lane->snapshot = NULL;
+    while (*next < op->client->options->book->num_parts) {
+        uint32_t part = (*next)++;
+        struct snapshot *snapshot = op->ops->wants(op, part) ? acquire(op, part) : NULL;
+        bool mine = op->ops->wants(op, part) && (snapshot != NULL) == lane->local;
+        if (!mine) {
+            snapshot_release(snapshot);
+            continue;
+        }
+        lane->part = part;
+        lane->snapshot = snapshot;
+        lane->at = 0;
+        return true;
+    }
+    return false;
+}
+
+/* The partition is done; a lane without another one closes, the last one finishes all. */
+static void next_partition(struct lane *lane)
+{
+    struct operation *op = lane->op;
+    lane->busy = move_on(lane);
+    if (lane->busy && !lane->local) {
+        lane->call.part = lane->part;
+        part_call_reset(&lane->call); /* another server, perhaps a faster one */
+        send_lane(lane);
+    } else if (lane->busy) {
+        client_schedule(op->client);
+    } else if (--op->lanes_open == 0 && op->state == OPERATION_RUNNING) {
+        op->ops->finish(op);
+    }
+}
+
+static void take_answer(struct lane *lane, struct message *reply)
+{
+    struct operation *op = lane->op;
+    struct error error = { 0 };
+    int rv = op->ops->take(lane, reply, &error);
+    message_release(op->client->self, reply);
+    if (rv < 0)
+        operation_end(op, rv, error.text);
+    else if (rv == LANE_MORE)
+        send_lane(lane);
+    else
+        next_partition(lane);
+}
+
+static int make_request(struct part_call *call, struct message **request)
+{
+    struct lane *lane = call->arg;
+    return lane->op->ops->make(lane, request);
+}
+
+/* The deadline of the operation says what it waited for. */
+static void note_failure(struct part_call *call, const struct error *why)
+{
+    ((struct lane *)call->arg)->op->error = *why;
+}
+
+static void lane_done(struct part_call *call, int status, struct message *reply,
+                      const struct error *error)
+{
+    struct lane *lane = call->arg;
+    if (status == 0)
+        take_answer(lane, reply);
+    else if (status == TR_ETIMEDOUT) /* the deadline is the operation's */
+        operation_expire(lane->op);
+    else
+        operation_end(lane->op, status, error->text);
+}
+
+static const struct part_call_ops lane_ops = { .make = make_request, .failed = note_failure,
+                                               .done = lane_done };
+
+static void init_lane(struct lane *lane, struct operation *op, bool local)
+{
+    struct client *client = op->client;
+    *lane = (struct lane){ .op = op, .local = local };
+    lane->call = (struct part_call){ .ops = &lane_ops, .self = client->self, .arg = lane,
+                                     .owners = &client->owners,
+                                     .replies = client->options->replies,
+                                     .call_ns = client->options->call_ns };
+}
+
+void lanes_start(struct operation *op)
+{
+    op->next_part[0] = op->next_part[1] = 0;
+    op->lanes_open = CLIENT_LANES;
+    for (uint32_t i = 0; i < CLIENT_LANES; i++)
+        init_lane(&op->lanes[i], op, i == 0);
+    /* Lanes that ask come first: their answers travel while the rest is read. */
+    for (uint32_t i = CLIENT_LANES; i-- > 0 && op->state == OPERATION_RUNNING;)
+        next_partition(&op->lanes[i]);
+}
+
+void lanes_stop(struct operation *op)
+{
+    for (uint32_t i = 0; i < CLIENT_LANES && op->lanes[i].op != NULL; i++) {
+        struct lane *lane = &op->lanes[i];
+        lane->busy = false;
+        part_call_cancel(&lane->call);
+        snapshot_release(lane->snapshot);
+        lane->snapshot = NULL;
+    }
+}
+
+void lanes_fini(struct operation *op)
+{
+    for (uint32_t i = 0; i < CLIENT_LANES; i++)
+        part_call_fini(&op->lanes[i].call);
+    lanes_stop(op);
+}
+
+static void send_lane(struct lane *lane)
+{
+    struct operation *op = lane->op;
+    if (op->state != OPERATION_RUNNING)
+        return;
+    lane->call.reply_bytes = op->ops->choose(lane);
+    part_call_send(&lane->call, op->deadline.at_ns);
+}
+
+bool lanes_read(struct operation *op)
+{
+    struct lane *lane = &op->lanes[0];
+    struct error error = { 0 };
+    if (op->state != OPERATION_RUNNING || !lane->busy)
+        return false;
+    int rv = op->ops->read(lane, &error);
+    if (rv < 0)
+        operation_end(op, rv, error.text);
+    else if (rv == LANE_DONE)
+        next_partition(lane);
+    return true;
+}

@@ -1,0 +1,106 @@
+#include "actors/data/epoch_plan.h"
+
+#include <inttypes.h>
+
+#include "graph/key.h"
+#include "graph/permute.h"
+#include "schemas/messages.h"
+
+static uint64_t all_seeds(const struct epoch_plan *plan)
+{
+    return plan->all_seeds != 0 ? plan->all_seeds : plan->num_seeds;
+}
+
+/* Then no rank runs out of seeds before the last step, and none has any left after it. */
+static bool is_even(const struct epoch_plan *plan)
+{
+    uint64_t share = all_seeds(plan) / plan->world;
+    bool rest = all_seeds(plan) % plan->world != 0;
+    return plan->num_seeds == share || (rest && plan->num_seeds == share + 1);
+}
+
+int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
+                    struct error *error)
+{
+    *plan = (struct epoch_plan){
+        .num_seeds = open->num_seeds,
+        .seed = open->seed,
+        .batch_size = open->batch_size,
+        .rank = open->rank,
+        .world = open->world,
+        .shuffle = (open->flags & MSG_LOADER_SHUFFLE) != 0,
+        .drop_last = (open->flags & MSG_LOADER_DROP_LAST) != 0,
+        .all_seeds = open->all_seeds,
+    };
+    if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
+        return error_set(error, TR_EINVAL, "loader: batch size %" PRIu32 ", rank %" PRIu32
+                         " of %" PRIu32 " trainers", open->batch_size, open->rank, open->world);
+    if (open->num_seeds > UINT32_MAX || open->all_seeds > UINT32_MAX)
+        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^32 - 1",
+                         all_seeds(plan));
+    if (open->all_seeds != 0 && !is_even(plan))
+        return error_set(error, TR_EINVAL, "loader: %" PRIu64 " of %" PRIu64 " seeds were dealt "
+                         "to one of %" PRIu32 " trainers; their numbers may differ by 1 at most",
+                         open->num_seeds, open->all_seeds, open->world);
+    return 0;
+}
+
+uint64_t epoch_plan_steps(const struct epoch_plan *plan)
+{
+    uint64_t step = (uint64_t)plan->batch_size * plan->world;
+    if (plan->drop_last)
+        return all_seeds(plan) / step;
+    return all_seeds(plan) / step + (all_seeds(plan) % step != 0);
+}
+
+void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin,
+                     uint32_t *count, uint32_t *step_seeds)
+{
+    uint64_t size = (uint64_t)plan->batch_size * plan->world;
+    uint64_t first = step * size;
+    uint64_t seeds = all_seeds(plan) - first;
+    seeds = seeds < size ? seeds : size;
+    *step_seeds = (uint32_t)seeds;
+    if (plan->all_seeds != 0) {
+        *begin = step * plan->batch_size;
+        uint64_t left = plan->num_seeds - *begin;
+        *count = left < plan->batch_size ? (uint32_t)left : plan->batch_size;
+        return;
+    }
+    uint64_t from = seeds * plan->rank / plan->world;
+    uint64_t to = seeds * (plan->rank + UINT64_C(1)) / plan->world;
+    *begin = first + from;
+    *count = (uint32_t)(to - from);
+}
+
+int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch)
+{
+    const struct draw_key key = { .seed = plan->seed, .purpose = KEY_SHUFFLE, .epoch = epoch,
+                                  .rank = plan->all_seeds != 0 ? plan->rank : 0 };
+    order->ready = false;
+    order->epoch = epoch;
+    order->key = key_base(&key);
+    order->draw = 0;
+    order->filled = 0;
+    order->left = plan->num_seeds;
+    return vec_reserve(&order->positions, plan->num_seeds, sizeof(uint32_t), 0);
+}
+
+bool epoch_order_work(struct epoch_order *order, const struct epoch_plan *plan, size_t most)
+{
+    uint32_t *positions = order->positions.data;
+    size_t end = plan->num_seeds - order->filled;
+    end = order->filled + (end < most ? end : most);
+    most -= end - order->filled;
+    for (; order->filled < end; order->filled++)
+        positions[order->filled] = (uint32_t)order->filled;
+    if (most > 0)
+        order->ready = !permute_u32_piece(positions, &order->left, &order->draw, order->key, most);
+    return !order->ready;
+}
+
+void epoch_order_fini(struct epoch_order *order)
+{
+    vec_fini(&order->positions);
+    order->ready = false;
+}

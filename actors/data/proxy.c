@@ -1,0 +1,272 @@
+#include "actors/data/proxy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actors/data/epoch_plan.h"
+#include "actors/common/error_reply.h"
+#include "actors/data/proxy_state.h"
+#include "runtime/core/directory.h"
+
+/* Batches in flight for each sampler when the options don't say. */
+#define WINDOW_A_SAMPLER 2u
+
+void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX])
+{
+    snprintf(name, DIRECTORY_NAME_MAX, "proxy/%" PRIu32, rank);
+}
+
+static struct proxy_loader *find(struct proxy *p, uint64_t id)
+{
+    struct proxy_loader *l = p->loaders;
+    while (l != NULL && l->open->loader != id)
+        l = l->next;
+    return l;
+}
+
+static void free_loader(struct proxy *p, struct proxy_loader *l)
+{
+    message_release(p->self, l->waiter);
+    message_release(p->self, l->message);
+    free(l->slots);
+    free(l->samplers);
+    free(l);
+}
+
+static struct proxy_loader *make_loader(struct proxy *p, struct message *request)
+{
+    struct proxy_loader *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    l->proxy = p;
+    l->message = message_copy(p->self, request);
+    l->open = l->message == NULL ? NULL : message_head(l->message);
+    uint32_t wanted = l->open == NULL ? 0 : l->open->prefetch;
+    wanted = wanted != 0 ? wanted : WINDOW_A_SAMPLER * p->own.count;
+    l->window = wanted < PROXY_WINDOW_MAX ? wanted : PROXY_WINDOW_MAX;
+    l->slots = calloc(l->window, sizeof *l->slots);
+    l->samplers = calloc(p->options->num_samplers, sizeof *l->samplers);
+    if (l->message == NULL || l->slots == NULL || l->samplers == NULL) {
+        free_loader(p, l);
+        return NULL;
+    }
+    struct epoch_plan epochs;
+    epoch_plan_init(&epochs, l->open, NULL);
+    l->num_steps = epoch_plan_steps(&epochs);
+    l->follows = true;
+    for (uint32_t i = 0; i < l->window; i++)
+        proxy_init_slot(&l->slots[i], l);
+    for (uint32_t i = 0; i < p->options->num_samplers; i++) {
+        l->samplers[i].loader = l;
+        l->samplers[i].sampler = i;
+    }
+    return l;
+}
+
+static int add_loader(struct proxy *p, struct message *request, struct proxy_loader **out)
+{
+    struct proxy_loader *l = make_loader(p, request);
+    if (l == NULL)
+        return TR_ENOMEM;
+    int rv = batch_bank_open_loader(p->options->bank, l->open->loader,
+                                    proxy_estimate(p->options, l->open));
+    if (rv != 0) {
+        free_loader(p, l);
+        return rv;
+    }
+    l->next = p->loaders;
+    p->loaders = l;
+    *out = l;
+    return 0;
+}
+
+static int check(const struct proxy *p, const struct msg_loader_open *open)
+{
+    struct epoch_plan epochs;
+    bool bad = open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX ||
+               open->ntype >= p->options->book->types.num_ntypes;
+    return bad ? TR_EINVAL : epoch_plan_init(&epochs, open, NULL);
+}
+
+static void open_loader(struct proxy *p, struct message *request)
+{
+    const struct msg_loader_open *open = message_head(request);
+    struct proxy_loader *l = find(p, open->loader);
+    int rv = check(p, open);
+    if (rv == 0 && l == NULL)
+        rv = add_loader(p, request, &l);
+    struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
+    if (reply == NULL) {
+        actor_refuse(p->self, request, rv != 0 ? rv : TR_ENOMEM);
+        return;
+    }
+    struct msg_loader_opened *head = message_head(reply);
+    head->loader = open->loader;
+    head->num_batches = l->num_steps;
+    actor_reply(p->self, request, reply);
+}
+
+static void end_loader(struct proxy_loader *l)
+{
+    struct proxy *p = l->proxy;
+    proxy_drop_epoch(l);
+    timer_stop(&l->retry);
+    batch_bank_close_loader(p->options->bank, l->open->loader);
+    if (l->waiter != NULL)
+        actor_refuse(p->self, l->waiter, TR_ECANCELED);
+    l->waiter = NULL;
+}
+
+static struct proxy_loader *unlink_loader(struct proxy_loader **link, uint64_t id)
+{
+    while (*link != NULL && (*link)->open->loader != id)
+        link = &(*link)->next;
+    struct proxy_loader *l = *link;
+    if (l != NULL)
+        *link = l->next;
+    return l;
+}
+
+void proxy_forget(struct proxy_loader *l)
+{
+    struct proxy *p = l->proxy;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        if (l->samplers[i].call.id != 0)
+            return;
+    unlink_loader(&p->closing, l->open->loader);
+    free_loader(p, l);
+}
+
+static void close_loader(struct proxy *p, uint64_t id)
+{
+    struct proxy_loader *l = unlink_loader(&p->loaders, id);
+    if (l == NULL)
+        return;
+    end_loader(l);
+    l->closed = true;
+    l->next = p->closing;
+    p->closing = l;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        proxy_close_at(&l->samplers[i]);
+    proxy_forget(l);
+}
+
+static void cancel_epoch(struct proxy_loader *l)
+{
+    proxy_drop_epoch(l);
+    if (l->waiter != NULL)
+        actor_refuse(l->proxy->self, l->waiter, TR_ECANCELED);
+    l->waiter = NULL;
+}
+
+static void ask_batch(struct proxy *p, struct message *request)
+{
+    const struct msg_batch_request *asked = message_head(request);
+    bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
+    struct proxy_loader *l = find(p, asked->loader);
+    if (l == NULL || (waits && asked->batch >= l->num_steps)) {
+        actor_refuse(p->self, request, l == NULL ? TR_ECLOSED : TR_ERANGE);
+        return;
+    }
+    if (asked->batch == MSG_BATCH_NONE) {
+        cancel_epoch(l);
+        message_release(p->self, request);
+        return;
+    }
+    proxy_move_to(l, asked->epoch, asked->batch, waits);
+    if (waits && l->waiter != NULL)
+        actor_refuse(p->self, l->waiter, TR_ECANCELED);
+    if (waits)
+        l->waiter = request;
+    else
+        message_release(p->self, request);
+    proxy_fill(l);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct proxy *p = actor_state(self);
+    switch (message->frame.kind) {
+    case MSG_LOADER_OPEN:
+        open_loader(p, message);
+        break;
+    case MSG_BATCH_REQUEST:
+        ask_batch(p, message);
+        break;
+    case MSG_LOADER_CLOSE:
+        close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);
+        message_release(self, message);
+        break;
+    default:
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+        break;
+    }
+    return 0;
+}
+
+static struct plan_range own_samplers(const struct proxy_options *o)
+{
+    if (o->plan == NULL)
+        return (struct plan_range){ 0, o->num_samplers };
+    return plan_trainer_samplers(o->plan, o->rank);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct proxy *p = calloc(1, sizeof *p);
+    if (p == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, p);
+    p->self = self;
+    p->options = arg;
+    p->samplers = calloc(p->options->num_samplers, sizeof *p->samplers);
+    if (p->samplers == NULL)
+        return TR_ENOMEM;
+    for (uint32_t i = 0; i < p->options->num_samplers; i++)
+        p->samplers[i].proxy = p;
+    p->own = own_samplers(p->options);
+    proxy_find_samplers(p, false);
+    char name[DIRECTORY_NAME_MAX];
+    proxy_name(p->options->rank, name);
+    int rv = directory_register(self, name, NULL, NULL);
+    p->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank,
+                                 .plan = p->options->plan, .root = p->options->root };
+    return rv == 0 && p->options->join ? member_join(self, &p->member) : rv;
+}
+
+static void stop(struct actor *self)
+{
+    struct proxy *proxy = actor_state(self);
+    member_stop(self, &proxy->member);
+}
+
+static void fini(struct actor *self)
+{
+    struct proxy *p = actor_state(self);
+    if (p == NULL)
+        return;
+    while (p->loaders != NULL) {
+        struct proxy_loader *l = p->loaders;
+        p->loaders = l->next;
+        for (uint32_t i = 0; i < l->window; i++)
+            proxy_pull_fini(&l->slots[i]);
+        end_loader(l);
+        free_loader(p, l);
+    }
+    while (p->closing != NULL) {
+        struct proxy_loader *l = p->closing;
+        p->closing = l->next;
+        free_loader(p, l);
+    }
+    free(p->samplers);
+    free(p);
+}
+
+const struct actor_ops proxy_ops = {
+    .name = "proxy",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

@@ -1,0 +1,39 @@
+/* Batches that came as bytes, from a sampler that shares no bank with the proxy. */
+#include <inttypes.h>
+
+#include "actors/data/proxy_state.h"
+
+/* The slot's batch and no other: a client must not wait for what came under another name. */
+static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch *batch)
+{
+    const struct msg_loader_open *open = slot->loader->open;
+    return batch->epoch == slot->epoch && batch->index == slot->step &&
+           batch->seed == open->seed && batch->rank == open->rank;
+}
+
+struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot)
+{
+    const struct proxy_options *o = slot->loader->proxy->options;
+    return batch_bank_take(o->bank, o->book->types.num_ntypes, o->book->types.num_etypes,
+                           slot->loader->open->num_layers);
+}
+
+int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
+                  struct error *error)
+{
+    struct batch_bank *bank = slot->loader->proxy->options->bank;
+    if (read == 0 && !is_asked_for(slot, &batch->space.batch))
+        read = TR_EFORMAT;
+    if (read != 0) {
+        sampled_batch_release(batch);
+        return error_set(error, read, "batch %" PRIu64 " of sampler %" PRIu32 ": %s", slot->step,
+                         slot->sampler, read == TR_EFORMAT ? "its bytes are no such batch"
+                                                           : tr_strerror(read));
+    }
+    batch->loader = slot->loader->open->loader;
+    size_t held = sampled_batch_bytes(batch);
+    int rv = batch_bank_deposit(bank, batch);
+    if (rv == TR_EFULL)
+        return batch_bank_say_full(bank, held, error);
+    return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
+}

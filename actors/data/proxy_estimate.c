@@ -1,0 +1,56 @@
+/* How large a batch may become, from fanouts and the size of the graph alone. */
+#include "actors/data/proxy_state.h"
+
+/* Far above any batch, and far from overflow. */
+#define COUNT_MAX (UINT64_C(1) << 40)
+
+static uint64_t times(uint64_t a, uint64_t b, uint64_t most)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) || product > most ? most : product;
+}
+
+static uint64_t total(const uint64_t *counts, uint32_t n)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n && sum < COUNT_MAX; i++)
+        sum += counts[i];
+    return sum < COUNT_MAX ? sum : COUNT_MAX;
+}
+
+static size_t widest_row(const struct graph_meta *meta, uint32_t name_number)
+{
+    size_t widest = 0;
+    for (uint32_t t = 0; t < meta->num_ntypes; t++) {
+        int table = name_number == MSG_MASK_ALL ? -1 : graph_meta_table(meta, t, name_number);
+        size_t bytes = table < 0 ? 0 : meta->nodes[t].features[table].row_bytes;
+        widest = bytes > widest ? bytes : widest;
+    }
+    return widest;
+}
+
+size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open)
+{
+    const struct book *book = options->book;
+    uint64_t nodes_max = total(book->num_nodes, book->types.num_ntypes);
+    uint64_t edges_max = total(book->num_edges, book->types.num_etypes);
+    uint64_t nodes = open->batch_size < nodes_max ? open->batch_size : nodes_max;
+    uint64_t edges = 0, bytes = 0;
+    for (uint32_t l = open->num_layers; l-- > 0;) {
+        int32_t fanout = open->fanout[l];
+        uint64_t drawn = fanout < 0 ? edges_max
+                                    : times(nodes, times((uint64_t)fanout, book->types.num_etypes,
+                                                         COUNT_MAX), COUNT_MAX);
+        bool repeats = (open->flags & MSG_LOADER_REPLACE) != 0;
+        drawn = !repeats && drawn > edges_max ? edges_max : drawn;
+        edges += drawn;
+        bytes += times(nodes, 4 * (uint64_t)book->types.num_etypes, COUNT_MAX);
+        nodes = nodes + drawn < nodes_max ? nodes + drawn : nodes_max;
+    }
+    uint64_t edge_bytes = (open->flags & MSG_LOADER_EDGE_IDS) != 0 ? 12 : 4;
+    uint64_t node_bytes = 8 + widest_row(options->meta, open->features);
+    node_bytes += (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0 ? 8 : 0;
+    node_bytes += (open->flags & MSG_LOADER_DEGREES) != 0 ? 8 : 0;
+    bytes += times(edges, edge_bytes, COUNT_MAX) + times(nodes, node_bytes, COUNT_MAX);
+    return bytes < COUNT_MAX ? (size_t)bytes : (size_t)COUNT_MAX;
+}

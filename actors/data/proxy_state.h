@@ -1,0 +1,149 @@
+/* What the files of the proxy share. */
+#ifndef ACTORS_DATA_PROXY_STATE_H
+#define ACTORS_DATA_PROXY_STATE_H
+
+#include <stdbool.h>
+
+#include "actors/common/process_member.h"
+#include "actors/common/part_call.h"
+#include "actors/data/proxy.h"
+#include "runtime/core/call.h"
+#include "runtime/core/timer.h"
+#include "schemas/messages.h"
+
+struct proxy;
+struct proxy_loader;
+struct proxy_pull;
+
+/* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
+#define PROXY_GRACE_NS UINT64_C(5000000000)
+
+enum slot_state {
+    SLOT_EMPTY,
+    SLOT_QUEUED, /* room is reserved; it is asked for when the window is filled next */
+    SLOT_ASKED,  /* its call is under way */
+    SLOT_PULLED, /* made by a sampler elsewhere; its bytes are on their way */
+    SLOT_READY,  /* in the bank */
+    SLOT_FAILED,
+};
+
+/* A batch of the window. */
+struct proxy_slot {
+    struct proxy_loader *loader;
+    uint32_t epoch;
+    uint64_t step;
+    enum slot_state state;
+    uint32_t sampler;
+    uint64_t until_ns; /* the recovery deadline of its batch */
+    struct part_call call;
+    struct proxy_pull *pull;
+    struct error error; /* of a failed one */
+};
+
+/* A loader at one sampler. */
+struct proxy_open {
+    struct proxy_loader *loader;
+    uint32_t sampler;
+    struct address address; /* where it is open, or being opened; none: nowhere */
+    struct call_id call;
+    char why[PART_CALL_WHY_MAX]; /* it was not opened there, last time; empty: it was */
+};
+
+struct proxy_loader {
+    struct proxy *proxy;
+    struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers */
+    const struct msg_loader_open *open;
+    uint64_t num_steps;
+    uint32_t window;
+    uint32_t epoch;
+    bool begun;        /* an epoch is under way */
+    bool closed;       /* by the client; see proxy_close_at */
+    bool follows;      /* at the end of an epoch the client goes on with the next, so far */
+    /* Turns count batches across the ends of epochs. */
+    uint64_t first;    /* the turn of step 0 of the epoch */
+    uint64_t position; /* the turn that the client takes next */
+    uint64_t next_ask; /* the first turn that has no slot yet */
+    struct proxy_slot *slots;    /* [window]; turn t in slot t % window */
+    struct proxy_open *samplers; /* [num_samplers] */
+    struct message *waiter;      /* the client's call for turn `position`; or NULL */
+    struct timer retry;
+    struct proxy_loader *next;
+};
+
+struct sampler_link {
+    struct proxy *proxy;
+    struct address address; /* none: not known */
+    bool finding;
+};
+
+struct proxy {
+    struct actor *self;
+    const struct proxy_options *options;
+    struct sampler_link *samplers; /* [num_samplers] of the job */
+    struct plan_range own;         /* those that draw for this trainer */
+    struct proxy_loader *loaders;
+    struct member member;
+    struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
+};
+
+/* proxy_window.c */
+void proxy_drop_epoch(struct proxy_loader *loader);
+/* The client takes that step of that epoch next, or waits for it. What is on its way for it and
+ * later ones stays; a step before the one that comes next, or an epoch that does not follow, begins
+ * anew from there. */
+void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
+/* Asks for what the window and the bank have room for, and tells the client what is there. */
+void proxy_fill(struct proxy_loader *loader);
+
+/* proxy.c: a closed loader for which nothing is under way any more is freed. */
+void proxy_forget(struct proxy_loader *loader);
+
+/* proxy_ask.c: asks samplers for a queued slot's batch. */
+void proxy_init_slot(struct proxy_slot *slot, struct proxy_loader *loader);
+void proxy_ask(struct proxy_slot *slot);
+void proxy_cancel(struct proxy_slot *slot);
+/* A loader that its client closed is closed at a sampler too; while the call that opens it there is
+ * under way, when that is answered: the control lane would overtake it. */
+void proxy_close_at(struct proxy_open *open);
+void proxy_retry_later(struct proxy_loader *loader);
+/* The trainer's own, or all of the job. */
+void proxy_find_samplers(struct proxy *proxy, bool all);
+
+/* What came of a slot's batch: it is in the bank (0), or this failure, after which it is asked for
+ * again where that may help. */
+void proxy_settle(struct proxy_slot *slot, int status, const struct error *error);
+/* It failed for good. */
+void proxy_fail(struct proxy_slot *slot, int status, const struct error *error);
+
+/* proxy_pull.c: brings a batch of that many bytes from the sampler that keeps it; proxy_settle or
+ * proxy_fail follows. A TR_E* with its message: none does. */
+int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t bytes, struct error *error);
+/* Stops it; a sampler that still keeps the batch is told. */
+void proxy_pull_end(struct proxy_slot *slot);
+/* The same in the proxy's fini, for whom nothing is under way any more. */
+void proxy_pull_fini(struct proxy_slot *slot);
+/* Tells a sampler that nobody will pull, or collect, the slot's batch. */
+void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
+
+/* proxy_deposit.c: a batch that came as bytes. An empty one to read it into, NULL: no memory; and
+ * putting it into the bank, or giving it up, with what came of reading: 0, or a TR_E* with its
+ * sentence. */
+struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot);
+int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
+                  struct error *error);
+
+/* An upper bound of the bytes of one batch, before there was any. */
+size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
+
+/* Room is reserved for it, and it is not there yet. */
+static inline bool proxy_is_under_way(const struct proxy_slot *slot)
+{
+    return slot->state == SLOT_QUEUED || slot->state == SLOT_ASKED || slot->state == SLOT_PULLED;
+}
+
+static inline struct proxy_slot *proxy_slot(const struct proxy_loader *loader, uint64_t turn)
+{
+    return &loader->slots[turn % loader->window];
+}
+
+#endif

@@ -1,0 +1,152 @@
+/* The window of batches in flight ahead of the client. */
+#include "actors/common/error_reply.h"
+#include "actors/data/proxy_state.h"
+
+static struct batch_bank *bank_of(const struct proxy_loader *l)
+{
+    return l->proxy->options->bank;
+}
+
+/* The end of the epoch, or where the next one ends: the client may go on with that. */
+static uint64_t end_of(const struct proxy_loader *l)
+{
+    bool follows = l->follows && l->epoch != UINT32_MAX;
+    return l->first + l->num_steps * (follows ? 2 : 1);
+}
+
+static bool is_of_next(const struct proxy_loader *l, uint64_t turn)
+{
+    return turn - l->first >= l->num_steps;
+}
+
+void proxy_drop_epoch(struct proxy_loader *l)
+{
+    for (uint32_t i = 0; i < l->window; i++)
+        proxy_cancel(&l->slots[i]);
+    l->begun = false;
+    batch_bank_set_epoch(bank_of(l), l->open->loader, l->epoch, l->position - l->first);
+}
+
+static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
+{
+    proxy_drop_epoch(l);
+    l->epoch = epoch;
+    l->begun = true;
+    l->first = 0;
+    l->position = l->next_ask = step;
+    batch_bank_set_epoch(bank_of(l), l->open->loader, epoch, step);
+}
+
+static void advance(struct proxy_loader *l, uint64_t position)
+{
+    for (uint64_t turn = l->position; turn < position && turn < l->next_ask; turn++)
+        proxy_cancel(proxy_slot(l, turn));
+    batch_bank_advance(bank_of(l), l->open->loader, l->epoch, position - l->first);
+    l->position = position;
+    l->next_ask = l->next_ask < position ? position : l->next_ask;
+}
+
+/* What failed ahead of its time is tried again when its time comes. */
+static void forget_failures(struct proxy_loader *l)
+{
+    for (uint32_t i = 0; i < l->window; i++)
+        if (l->slots[i].state == SLOT_FAILED)
+            l->slots[i].state = SLOT_EMPTY;
+}
+
+static void go_on(struct proxy_loader *l)
+{
+    advance(l, l->first + l->num_steps);
+    l->first += l->num_steps;
+    l->epoch++;
+    forget_failures(l);
+}
+
+/* Who waits for a batch that was taken already wants it again: the notice that said so was lost. */
+static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step,
+                            bool waits)
+{
+    return waits && batch_bank_is_taken(bank_of(l), l->open->loader, epoch, step);
+}
+
+void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
+{
+    bool is_next = l->begun && l->epoch != UINT32_MAX && epoch == l->epoch + 1;
+    bool ended = l->begun && is_of_next(l, l->position + 1); /* at the last batch, or past it */
+    step = step < l->num_steps ? step : l->num_steps;
+    if (ended && (epoch != l->epoch || l->first + step < l->position))
+        l->follows = is_next;
+    if (is_next)
+        go_on(l);
+    if (!l->begun || epoch != l->epoch || l->first + step < l->position ||
+        is_wanted_again(l, epoch, step, waits))
+        begin_epoch(l, epoch, step);
+    else
+        advance(l, l->first + step);
+}
+
+static void reply_ready(struct proxy_loader *l)
+{
+    struct actor *self = l->proxy->self;
+    struct message *reply = message_create(self, MSG_BATCH_REPLY);
+    struct message *request = l->waiter;
+    l->waiter = NULL;
+    if (reply == NULL) {
+        actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    struct msg_batch_reply *head = message_head(reply);
+    head->loader = l->open->loader;
+    head->batch = proxy_slot(l, l->position)->step;
+    head->epoch = proxy_slot(l, l->position)->epoch;
+    actor_reply(self, request, reply);
+}
+
+/* A failure is told once; who asks again tries again. */
+static void tell(struct proxy_loader *l)
+{
+    struct proxy_slot *slot = proxy_slot(l, l->position);
+    if (l->waiter == NULL || !l->begun || l->position >= l->next_ask)
+        return;
+    if (slot->state == SLOT_READY) {
+        reply_ready(l);
+    } else if (slot->state == SLOT_FAILED) {
+        struct message *request = l->waiter;
+        l->waiter = NULL;
+        failed_reply(l->proxy->self, request, &slot->error);
+        slot->state = SLOT_EMPTY;
+    }
+}
+
+static bool fill_slot(struct proxy_loader *l, uint64_t turn)
+{
+    struct proxy_slot *slot = proxy_slot(l, turn);
+    struct proxy *p = l->proxy;
+    if (slot->state == SLOT_EMPTY) {
+        bool next = is_of_next(l, turn);
+        slot->epoch = l->epoch + (next ? 1 : 0);
+        slot->step = turn - l->first - (next ? l->num_steps : 0);
+        if (batch_bank_reserve(bank_of(l), l->open->loader, slot->epoch, slot->step) != 0)
+            return false;
+        slot->state = SLOT_QUEUED;
+        slot->until_ns = actor_now_ns(p->self) + p->options->recovery_ns;
+    }
+    if (slot->state == SLOT_QUEUED)
+        proxy_ask(slot);
+    return true;
+}
+
+void proxy_fill(struct proxy_loader *l)
+{
+    if (!l->begun)
+        return;
+    uint64_t end = l->position + l->window;
+    end = end < end_of(l) ? end : end_of(l);
+    tell(l);
+    uint64_t turn = l->position;
+    for (; turn < end && fill_slot(l, turn); turn++)
+        l->next_ask = turn < l->next_ask ? l->next_ask : turn + 1;
+    if (turn < end && !is_of_next(l, turn)) /* the next epoch can wait until the client moves */
+        proxy_retry_later(l);
+    tell(l);
+}

@@ -1,0 +1,499 @@
+#include "actors/data/sampler.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actors/common/error_reply.h"
+#include "actors/data/sampler_state.h"
+#include "runtime/core/directory.h"
+
+void sampler_name(uint32_t number, char *name, size_t name_size)
+{
+    snprintf(name, name_size, "sampler/%" PRIu32, number);
+}
+
+void sampler_fail_request(struct sampler *s, struct message *request, int code,
+                          const char *sentence)
+{
+    struct error error;
+    error_set(&error, code, "%s", sentence);
+    failed_reply(s->self, request, &error);
+}
+
+/* Seeds of one slice: their IDs lie anywhere in a large set. */
+#define SLICE_SEEDS 16384u
+
+static void work(struct actor *self, void *arg);
+
+void sampler_schedule(struct sampler *s)
+{
+    if (!timer_is_started(&s->work))
+        timer_start(s->self, &s->work, actor_now_ns(s->self), work, s);
+}
+
+/* Releases the snapshots that this task pinned and, unless it was handed over, its batch. */
+static void release_borrowed(struct task *task)
+{
+    draft_end(&task->draft);
+    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+        snapshot_release(task->snapshots[p]);
+        task->snapshots[p] = NULL;
+    }
+    sampled_batch_release(task->out);
+    task->out = NULL;
+}
+
+static void finish_task(struct task *task)
+{
+    sampler_cancel_asks(task);
+    timer_stop(&task->keep);
+    release_borrowed(task);
+    task->request = NULL;
+    sampler_schedule(task->sampler);
+}
+
+void sampler_fail_task(struct task *task, int code, const char *sentence)
+{
+    sampler_fail_request(task->sampler, task->request, code, sentence);
+    finish_task(task);
+}
+
+static int put_in_bank(struct task *task, struct error *error)
+{
+    struct batch_bank *bank = task->sampler->options->bank;
+    struct sampled_batch *batch = task->out;
+    task->out = NULL;
+    size_t bytes = sampled_batch_bytes(batch);
+    int rv = batch_bank_deposit(bank, batch);
+    if (rv == TR_EFULL) { /* not this sampler is full: asking again does not help */
+        batch_bank_say_full(bank, bytes, error);
+        return error->code = TR_ENOSPC;
+    }
+    return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
+}
+
+/* bytes 0: the batch lies in the bank. */
+void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
+{
+    const struct msg_batch_request *asked = message_head(request);
+    struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
+    if (reply == NULL) {
+        sampler_fail_request(s, request, TR_ENOMEM, "no memory for a reply");
+        return;
+    }
+    *(struct msg_batch_reply *)message_head(reply) = (struct msg_batch_reply){
+        .loader = asked->loader, .batch = asked->batch, .bytes = bytes, .epoch = asked->epoch,
+    };
+    actor_reply(s->self, request, reply);
+}
+
+/* Whether who asked shares no bank with us. */
+static bool is_pulled(const struct sampler *s, const struct message *request)
+{
+    return s->options->flat || request->frame.from.node != actor_address(s->self).node;
+}
+
+static void hand_over(struct task *task, int rv, const struct error *error)
+{
+    if (rv != 0) {
+        sampler_fail_task(task, rv, error->text);
+        return;
+    }
+    batch_bank_note_made(task->sampler->options->bank);
+    sampler_answer(task->sampler, task->request, 0);
+    finish_task(task);
+}
+
+static void keep_task(struct task *task)
+{
+    struct error error = { 0 };
+    int rv = sampler_keep(task, &error);
+    if (rv != 0)
+        sampler_fail_task(task, rv, error.text);
+    else
+        finish_task(task);
+}
+
+static void complete_task(struct task *task)
+{
+    struct error error = { 0 };
+    int rv;
+    if (!is_pulled(task->sampler, task->request)) {
+        rv = put_in_bank(task, &error);
+        hand_over(task, rv, &error);
+    } else if ((rv = sampler_measure(task, &error)) != 0) {
+        hand_over(task, rv, &error);
+    } else {
+        task->step = TASK_WAIT_KEEP;
+    }
+}
+
+static void finish_hop(struct task *task, struct error *error, int *rv)
+{
+    *rv = draft_open_hop(&task->draft, error);
+    task->step = TASK_WAIT_SAMPLES;
+    if (*rv == 0)
+        sampler_ask_samples(task);
+}
+
+static void open_rows(struct task *task, struct error *error, int *rv)
+{
+    *rv = draft_open_rows(&task->draft, error);
+    task->step = TASK_GATHER;
+    if (*rv == 0)
+        sampler_ask_rows(task);
+}
+
+/* 1: more are to come, or their order is being made. */
+static int add_seeds(struct task *task, struct error *error)
+{
+    const struct msg_batch_request *asked = message_head(task->request);
+    struct loader_state *l = task->loader;
+    const uint32_t *order;
+    int rv = sampler_epoch_order(l, asked->epoch, &order);
+    if (rv < 0)
+        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
+                         l->open->num_seeds);
+    if (rv != 0)
+        return rv;
+    uint64_t begin = task->next_seed, count = task->end_seed - begin;
+    count = count < SLICE_SEEDS ? count : SLICE_SEEDS;
+    task->next_seed += count;
+    rv = draft_add_seeds(&task->draft, l->open->ntype, l->ids + (order == NULL ? begin : 0),
+                         order == NULL ? NULL : order + begin, (uint32_t)count, error);
+    return rv != 0 ? rv : task->next_seed < task->end_seed;
+}
+
+/* One slice. Failing a task ends it, also inside of asking. */
+static void step_task(struct task *task)
+{
+    struct draft *draft = &task->draft;
+    struct error error = { 0 };
+    int rv = 0;
+    switch (task->step) {
+    case TASK_SEEDS:
+        rv = add_seeds(task, &error);
+        if (rv == 0)
+            task->step = TASK_PLACE;
+        break;
+    case TASK_PLACE:
+        rv = draft_place(draft, &error);
+        if (rv == 0 && draft->hop < draft->plan->num_layers)
+            finish_hop(task, &error, &rv);
+        else if (rv == 0)
+            open_rows(task, &error, &rv);
+        break;
+    case TASK_WAIT_SAMPLES:
+        task->step = TASK_DRAW;
+        break;
+    case TASK_DRAW:
+        rv = draft_draw(draft, &task->sampler->space, &error);
+        if (rv == 0)
+            task->step = TASK_PLACE;
+        break;
+    case TASK_GATHER:
+        rv = draft_gather(draft, &error);
+        if (rv == 0)
+            task->step = TASK_WAIT_ROWS;
+        break;
+    case TASK_WAIT_ROWS:
+        complete_task(task);
+        return;
+    case TASK_WAIT_KEEP:
+        keep_task(task);
+        return;
+    }
+    if (rv < 0 && task->request != NULL)
+        sampler_fail_task(task, rv, error.text);
+}
+
+static bool is_waiting(const struct task *task)
+{
+    const struct msg_batch_request *asked = message_head(task->request);
+    if (task->step == TASK_SEEDS)
+        return task->loader->orders[asked->epoch % LOADER_ORDERS].busy;
+    if (task->step == TASK_WAIT_KEEP)
+        return !sampler_has_room(task);
+    return task->asks_open > 0 &&
+           (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
+}
+
+/* The oldest task that can go on, so that batches come in order and caches serve one at a time. */
+static struct task *next_task(struct sampler *s)
+{
+    struct task *first = NULL;
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
+        struct task *task = &s->tasks[i];
+        if (task->request != NULL && !is_waiting(task) &&
+            (first == NULL || task->order < first->order))
+            first = task;
+    }
+    return first;
+}
+
+static void acquire_parts(struct task *task)
+{
+    struct snapshots *set = task->sampler->options->snapshots;
+    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+        task->snapshots[p] = set == NULL ? NULL : snapshot_acquire(set, p, SNAPSHOT_NEWEST);
+        task->parts[p] = task->snapshots[p] == NULL ? NULL : snapshot_part(task->snapshots[p]);
+    }
+}
+
+static int begin_draft(struct task *task, const struct msg_batch_request *asked,
+                       struct error *error)
+{
+    struct sampler *s = task->sampler;
+    struct loader_state *l = task->loader;
+    if (asked->batch >= epoch_plan_steps(&l->epochs))
+        return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
+                         asked->batch, epoch_plan_steps(&l->epochs));
+    struct sampled_batch *out =
+        batch_bank_take(s->options->bank, s->options->book->types.num_ntypes,
+                        s->options->book->types.num_etypes, l->open->num_layers);
+    if (out == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
+    const struct draw_key key = { .seed = l->open->seed, .batch = asked->batch,
+                                  .epoch = asked->epoch, .rank = l->open->rank };
+    uint32_t count;
+    epoch_plan_step(&l->epochs, asked->batch, &task->next_seed, &count,
+                    &out->space.batch.step_seeds);
+    task->end_seed = task->next_seed + count;
+    task->out = out;
+    out->loader = l->open->loader;
+    acquire_parts(task);
+    return draft_begin(&task->draft, &l->plan, &key, task->parts, &out->space, error);
+}
+
+static void begin_task(struct task *task, struct message *request)
+{
+    struct sampler *s = task->sampler;
+    const struct msg_batch_request *asked = message_head(request);
+    struct error error = { 0 };
+    task->loader = sampler_find_loader(s, request->frame.from, asked->loader);
+    if (task->loader == NULL) {
+        sampler_fail_request(s, request, TR_ECLOSED, "this loader is not open here");
+        return;
+    }
+    uint64_t kept = sampler_offer_kept(task->loader, asked->epoch, asked->batch);
+    if (kept != 0) {
+        sampler_answer(s, request, kept);
+        return;
+    }
+    task->request = request;
+    task->order = s->tasks_begun++;
+    task->step = TASK_SEEDS;
+    task->asks_open = 0;
+    task->recover_until_ns = actor_now_ns(s->self) + s->options->recovery_ns;
+    int rv = begin_draft(task, asked, &error);
+    if (rv != 0)
+        sampler_fail_task(task, rv, error.text);
+}
+
+static struct message *pop_request(struct sampler *s)
+{
+    struct message *request = s->queue[s->queue_first];
+    s->queue_first = (s->queue_first + 1) % SAMPLER_QUEUE_MAX;
+    s->queue_count--;
+    return request;
+}
+
+static struct task *idle_task(struct sampler *s)
+{
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
+        if (s->tasks[i].request == NULL)
+            return &s->tasks[i];
+    return NULL;
+}
+
+static void work(struct actor *self, void *arg)
+{
+    struct sampler *s = arg;
+    struct task *task = next_task(s);
+    (void)self;
+    if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
+        begin_task(task, pop_request(s));
+    else if (task != NULL)
+        step_task(task);
+    else
+        return;
+    sampler_schedule(s);
+}
+
+/* Of a loader; of all its batches, or of one. */
+static bool is_of(const struct loader_state *l, const struct msg_batch_pull *one,
+                  const struct message *request)
+{
+    const struct msg_batch_request *asked = (const void *)request->head;
+    if (sampler_find_loader(l->sampler, request->frame.from, asked->loader) != l)
+        return false;
+    return one == NULL || (asked->epoch == one->epoch && asked->batch == one->batch);
+}
+
+static void drop_requests(struct loader_state *l, const struct msg_batch_pull *one)
+{
+    struct sampler *s = l->sampler;
+    uint32_t count = s->queue_count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct message *request = pop_request(s);
+        if (is_of(l, one, request))
+            actor_refuse(s->self, request, TR_ECANCELED);
+        else
+            s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
+    }
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
+        if (s->tasks[i].request != NULL && is_of(l, one, s->tasks[i].request))
+            sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
+}
+
+void sampler_close_loader(struct loader_state *l)
+{
+    drop_requests(l, NULL);
+    sampler_drop_kept(l);
+    sampler_schedule(l->sampler);
+    sampler_remove_loader(l->sampler, l);
+}
+
+static void close_loader(struct sampler *s, const struct message *message)
+{
+    const struct msg_loader_close *head = (const void *)message->head;
+    struct loader_state *l = sampler_find_loader(s, message->frame.from, head->loader);
+    if (l != NULL)
+        sampler_close_loader(l);
+}
+
+static void pull(struct sampler *s, struct message *message)
+{
+    const struct msg_batch_pull *head = message_head(message);
+    if (head->offset != MSG_PULL_NONE) {
+        sampler_pull(s, message);
+        return;
+    }
+    struct loader_state *l = sampler_find_loader(s, message->frame.from, head->loader);
+    if (l != NULL)
+        drop_requests(l, head);
+    sampler_unwanted(s, message);
+    message_release(s->self, message);
+}
+
+static void queue_request(struct sampler *s, struct message *request)
+{
+    if (s->queue_count == SAMPLER_QUEUE_MAX) {
+        actor_refuse(s->self, request, TR_EFULL);
+        return;
+    }
+    s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
+    sampler_schedule(s);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct sampler *s = actor_state(self);
+    switch (message->frame.kind) {
+    case MSG_LOADER_OPEN:
+        sampler_open_loader(s, message);
+        break;
+    case MSG_BATCH_REQUEST:
+        queue_request(s, message);
+        break;
+    case MSG_LOADER_CLOSE:
+        close_loader(s, message);
+        message_release(self, message);
+        break;
+    case MSG_BATCH_PULL:
+        pull(s, message);
+        break;
+    default:
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+        break;
+    }
+    return 0;
+}
+
+static int init_task(struct sampler *s, struct task *task)
+{
+    const struct book *book = s->options->book;
+    const struct draft_graph graph = { .types = &book->types, .num_parts = book->num_parts,
+                                       .num_nodes = book->num_nodes, .num_edges = book->num_edges,
+                                       .node_extents = book->node_extents,
+                                       .meta = s->options->meta };
+    task->sampler = s;
+    task->asks = calloc(book->num_parts, sizeof *task->asks);
+    task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
+    task->parts = calloc(book->num_parts, sizeof *task->parts);
+    if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL)
+        return TR_ENOMEM;
+    for (uint32_t p = 0; p < book->num_parts; p++)
+        sampler_init_ask(&task->asks[p], task, p);
+    return draft_init(&task->draft, &graph);
+}
+
+static void fini_task(struct task *task)
+{
+    message_release(task->sampler->self, task->request);
+    if (task->snapshots != NULL)
+        release_borrowed(task);
+    for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)
+        part_call_fini(&task->asks[p].call);
+    draft_fini(&task->draft);
+    free(task->snapshots);
+    free(task->parts);
+    free(task->asks);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    const struct sampler_options *options = arg;
+    struct sampler *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, s);
+    s->self = self;
+    s->options = options;
+    account_init(&s->kept, "kept batches", options->kept_bytes_max != 0 ? options->kept_bytes_max
+                                                                        : SAMPLER_KEPT_BYTES);
+    int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts);
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
+        rv = init_task(s, &s->tasks[i]);
+    char name[DIRECTORY_NAME_MAX];
+    sampler_name(options->number, name, sizeof name);
+    if (rv == 0)
+        rv = directory_register(self, name, NULL, NULL);
+    s->member = (struct member){ .role = MSG_ROLE_SAMPLER, .rank = options->number,
+                                 .plan = options->plan, .root = options->root };
+    return rv == 0 && options->join ? member_join(self, &s->member) : rv;
+}
+
+static void stop(struct actor *self)
+{
+    struct sampler *sampler = actor_state(self);
+    member_stop(self, &sampler->member);
+}
+
+static void fini(struct actor *self)
+{
+    struct sampler *s = actor_state(self);
+    if (s == NULL)
+        return;
+    while (s->queue_count > 0)
+        message_release(self, pop_request(s));
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
+        if (s->tasks[i].sampler != NULL)
+            fini_task(&s->tasks[i]);
+    }
+    sampler_free_loaders(s);
+    draft_space_fini(&s->space);
+    owners_fini(&s->servers);
+    account_fini(&s->kept);
+    free(s);
+}
+
+const struct actor_ops sampler_ops = {
+    .name = "sampler",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

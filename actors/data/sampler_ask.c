@@ -1,0 +1,126 @@
+/* Asking servers, for a task's frontier and for its rows. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actors/data/sampler_state.h"
+
+#define SENTENCE_MAX 512u /* what failed last, and on what; more is cut off */
+
+static void send_ask(struct ask *ask);
+
+static void finish_ask(struct ask *ask)
+{
+    ask->what = ASK_NOTHING;
+    if (--ask->task->asks_open == 0)
+        sampler_schedule(ask->task->sampler);
+}
+
+static void take_answer(struct ask *ask, struct message *reply)
+{
+    struct task *task = ask->task;
+    struct error error = { 0 };
+    bool fits = reply->frame.kind == (ask->what == ASK_SAMPLES ? MSG_SAMPLE_REPLY : MSG_ROWS_REPLY);
+    int rv = !fits ? error_set(&error, TR_EFORMAT, "partition %" PRIu32 " answered with a "
+                               "message of kind %u", ask->part, reply->frame.kind)
+             : ask->what == ASK_SAMPLES ? sampler_take_samples(ask, reply, &error)
+                                        : sampler_take_rows(ask, reply, &error);
+    message_release(task->sampler->self, reply);
+    if (rv < 0)
+        sampler_fail_task(task, rv, error.text);
+    else if (rv == 0)
+        finish_ask(ask);
+    else
+        send_ask(ask);
+}
+
+static int make_request(struct part_call *call, struct message **request)
+{
+    const struct ask *ask = call->arg;
+    return ask->what == ASK_SAMPLES ? sampler_make_samples(ask, request)
+                                    : sampler_make_rows(ask, request);
+}
+
+static void ask_done(struct part_call *call, int status, struct message *reply,
+                     const struct error *error)
+{
+    struct ask *ask = call->arg;
+    char text[SENTENCE_MAX];
+    if (status == 0) {
+        take_answer(ask, reply);
+        return;
+    }
+    /* The deadline is the task's: it began with it. */
+    if (status == TR_ETIMEDOUT)
+        snprintf(text, sizeof text, "partition %" PRIu32 " did not answer within the recovery "
+                 "deadline of %" PRIu64 " ms: %.300s", ask->part,
+                 ask->task->sampler->options->recovery_ns / 1000000, error->text);
+    sampler_fail_task(ask->task, status, status == TR_ETIMEDOUT ? text : error->text);
+}
+
+static const struct part_call_ops ask_ops = { .make = make_request, .done = ask_done };
+
+void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
+{
+    struct sampler *s = task->sampler;
+    *ask = (struct ask){ .task = task, .part = part };
+    ask->call = (struct part_call){ .ops = &ask_ops, .self = s->self, .arg = ask,
+                                    .owners = &s->servers, .part = part,
+                                    .replies = s->options->replies,
+                                    .call_ns = s->options->call_ns };
+}
+
+/* Only an ask with a question needs a server, which may be gone for good. */
+static void send_ask(struct ask *ask)
+{
+    bool more = ask->what == ASK_SAMPLES ? sampler_wants_samples(ask) : sampler_wants_rows(ask);
+    if (more)
+        part_call_send(&ask->call, ask->task->recover_until_ns);
+    else
+        finish_ask(ask);
+}
+
+static bool has_nodes(const struct ask *ask)
+{
+    for (uint32_t t = 0; t < ask->task->draft.num_ntypes; t++)
+        if (ask_list(ask, t)->count > 0)
+            return true;
+    return false;
+}
+
+/* All asks count as open before the first is sent: one may be finished at once. */
+static void ask_all(struct task *task, enum ask_what what)
+{
+    uint32_t num_parts = task->draft.num_parts;
+    task->asks_open = 0;
+    for (uint32_t p = 0; p < num_parts; p++) {
+        struct ask *ask = &task->asks[p];
+        ask->sections_done = ask->rows_done = ask->ntype = ask->at = ask->piece = 0;
+        part_call_reset(&ask->call);
+        bool wanted = !draft_is_local(&task->draft, p) && has_nodes(ask);
+        ask->what = wanted ? what : ASK_NOTHING;
+        task->asks_open += wanted;
+    }
+    for (uint32_t p = 0; p < num_parts && task->request != NULL; p++)
+        if (task->asks[p].what != ASK_NOTHING)
+            send_ask(&task->asks[p]);
+}
+
+void sampler_ask_samples(struct task *task)
+{
+    ask_all(task, ASK_SAMPLES);
+}
+
+void sampler_ask_rows(struct task *task)
+{
+    ask_all(task, ASK_ROWS);
+}
+
+void sampler_cancel_asks(struct task *task)
+{
+    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+        struct ask *ask = &task->asks[p];
+        ask->what = ASK_NOTHING;
+        part_call_cancel(&ask->call);
+    }
+    task->asks_open = 0;
+}

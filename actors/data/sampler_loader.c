@@ -1,0 +1,230 @@
+/* The loaders that are open at a sampler, and the orders of their epochs. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "actors/data/sampler_state.h"
+#include "runtime/core/monitor.h"
+
+/* An order of this many seeds is made at once, in 2 ms on a slow core; of more by the crew. */
+#define SEEDS_AT_ONCE 65536u
+
+/* A piece of the crew's: 100 ms when every seed is out of the cache. */
+#define PIECE_SEEDS 1000000u
+
+struct loader_state *sampler_find_loader(struct sampler *s, struct address opener,
+                                         uint64_t loader)
+{
+    struct loader_state *l = s->loaders;
+    while (l != NULL && (l->open->loader != loader || l->opener.node != opener.node ||
+                         l->opener.incarnation != opener.incarnation))
+        l = l->next;
+    return l;
+}
+
+static void opener_down(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct loader_state *l = arg;
+    (void)self, (void)who;
+    l->down = (struct call_id){ 0 };
+    if (reason != TR_ECANCELED) /* the sampler itself ends */
+        sampler_close_loader(l);
+}
+
+/* A proxy in another process may be gone without a word. One of ours opens its loaders again when
+ * it was started again. */
+static int watch(struct sampler *s, struct loader_state *l, struct address opener)
+{
+    if (opener.node == actor_address(s->self).node || address_equal(opener, l->opener)) {
+        l->opener = opener;
+        return 0;
+    }
+    struct call_id down;
+    int rv = actor_monitor(s->self, opener, opener_down, l, &down);
+    if (rv != 0)
+        return rv;
+    if (l->down.id != 0)
+        actor_demonitor(s->self, l->down);
+    l->down = down;
+    l->opener = opener;
+    return 0;
+}
+
+static int check_open(const struct sampler *s, const struct msg_loader_open *open,
+                      struct error *error)
+{
+    struct epoch_plan epochs;
+    if (open->ntype >= s->options->book->types.num_ntypes)
+        return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
+                         open->ntype, s->options->book->types.num_ntypes);
+    if (open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX)
+        return error_set(error, TR_ERANGE, "loader: %" PRIu32 " layers; give 1 to %d",
+                         open->num_layers, MSG_LAYERS_MAX);
+    if (s->num_loaders == SAMPLER_LOADERS_MAX)
+        return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
+    return epoch_plan_init(&epochs, open, error);
+}
+
+static struct message *opened(struct sampler *s, const struct loader_state *l)
+{
+    struct message *reply = message_create(s->self, MSG_LOADER_OPENED);
+    if (reply == NULL)
+        return NULL;
+    struct msg_loader_opened *head = message_head(reply);
+    head->loader = l->open->loader;
+    head->num_batches = epoch_plan_steps(&l->epochs);
+    return reply;
+}
+
+static bool has_flag(const struct msg_loader_open *open, uint32_t flag)
+{
+    return (open->flags & flag) != 0;
+}
+
+static struct loader_state *add_loader(struct sampler *s, struct message *message)
+{
+    struct loader_state *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    const struct msg_loader_open *open = message_head(message);
+    l->sampler = s;
+    l->open = open;
+    l->message = message;
+    l->ids = message_body(message);
+    epoch_plan_init(&l->epochs, open, NULL);
+    l->plan = (struct draft_plan){
+        .num_layers = open->num_layers,
+        .fanout = open->fanout,
+        .replace = has_flag(open, MSG_LOADER_REPLACE),
+        .edge_ids = has_flag(open, MSG_LOADER_EDGE_IDS),
+        .original_ids = has_flag(open, MSG_LOADER_ORIGINAL_IDS),
+        .degrees = has_flag(open, MSG_LOADER_DEGREES),
+        .features = open->features,
+        .labels = open->labels,
+        .label_ntype = open->ntype,
+    };
+    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
+        l->orders[i].loader = l;
+    l->next = s->loaders;
+    s->loaders = l;
+    s->num_loaders++;
+    return l;
+}
+_Static_assert(MSG_MASK_ALL == DRAFT_NO_TABLE, "no table is the same number");
+
+/* A copy of the request is kept for its seeds (which the copy shares). */
+void sampler_open_loader(struct sampler *s, struct message *request)
+{
+    const struct msg_loader_open *open = message_head(request);
+    struct loader_state *l = sampler_find_loader(s, request->frame.from, open->loader);
+    struct error error = { 0 };
+    if (l == NULL) {
+        int rv = check_open(s, open, &error);
+        struct message *kept = rv != 0 ? NULL : message_copy(s->self, request);
+        l = kept == NULL ? NULL : add_loader(s, kept);
+        if (l == NULL) {
+            message_release(s->self, kept);
+            sampler_fail_request(s, request, rv != 0 ? rv : TR_ENOMEM,
+                                 rv != 0 ? error.text : "no memory");
+            return;
+        }
+    }
+    int rv = watch(s, l, request->frame.from);
+    if (rv != 0 && address_is_none(l->opener))
+        sampler_remove_loader(s, l);
+    struct message *reply = rv == 0 ? opened(s, l) : NULL;
+    if (reply == NULL)
+        actor_refuse(s->self, request, TR_ENOMEM);
+    else
+        actor_reply(s->self, request, reply);
+}
+
+static void free_loader(struct loader_state *l)
+{
+    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
+        epoch_order_fini(&l->orders[i].order);
+    message_release(l->sampler->self, l->message);
+    free(l);
+}
+
+static bool is_busy(const struct loader_state *l)
+{
+    bool busy = false;
+    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
+        busy = busy || l->orders[i].busy;
+    return busy;
+}
+
+void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
+{
+    struct loader_state **link = &s->loaders;
+    while (*link != loader)
+        link = &(*link)->next;
+    *link = loader->next;
+    s->num_loaders--;
+    if (loader->down.id != 0)
+        actor_demonitor(s->self, loader->down);
+    loader->closed = true;
+    if (!is_busy(loader)) {
+        free_loader(loader);
+        return;
+    }
+    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
+        if (loader->orders[i].busy)
+            crew_cancel(&loader->orders[i].job);
+}
+
+/* All jobs of an actor that ends are done. */
+void sampler_free_loaders(struct sampler *s)
+{
+    while (s->loaders != NULL) {
+        struct loader_state *l = s->loaders;
+        s->loaders = l->next;
+        sampler_drop_kept(l);
+        free_loader(l);
+    }
+}
+
+static int order_piece(struct job *job)
+{
+    struct loader_order *order = job->arg;
+    bool more = epoch_order_work(&order->order, &order->loader->epochs, PIECE_SEEDS);
+    return more ? CREW_MORE : CREW_DONE;
+}
+
+/* One that was cancelled is not ready, and begun anew when it is asked for. */
+static void order_done(struct actor *self, struct job *job, int status)
+{
+    struct loader_order *order = job->arg;
+    struct loader_state *l = order->loader;
+    (void)self, (void)status;
+    order->busy = false;
+    if (!l->closed)
+        sampler_schedule(l->sampler);
+    else if (!is_busy(l))
+        free_loader(l);
+}
+
+int sampler_epoch_order(struct loader_state *l, uint32_t epoch, const uint32_t **positions)
+{
+    struct loader_order *order = &l->orders[epoch % LOADER_ORDERS];
+    *positions = NULL;
+    if (!l->epochs.shuffle)
+        return 0;
+    if (order->busy)
+        return 1;
+    if (!order->order.ready || order->order.epoch != epoch) {
+        int rv = epoch_order_begin(&order->order, &l->epochs, epoch);
+        if (rv != 0)
+            return rv;
+        if (l->open->num_seeds > SEEDS_AT_ONCE) {
+            order->busy = true;
+            order->job = (struct job){ .piece = order_piece, .done = order_done, .arg = order };
+            crew_submit(l->sampler->self, &order->job);
+            return 1;
+        }
+        while (epoch_order_work(&order->order, &l->epochs, SEEDS_AT_ONCE))
+            ;
+    }
+    *positions = order->order.positions.data;
+    return 0;
+}

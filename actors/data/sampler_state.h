@@ -1,0 +1,189 @@
+/* What the files of the sampler share. */
+#ifndef ACTORS_DATA_SAMPLER_STATE_H
+#define ACTORS_DATA_SAMPLER_STATE_H
+
+#include "actors/data/epoch_plan.h"
+#include "actors/common/process_member.h"
+#include "actors/common/part_locator.h"
+#include "actors/common/part_call.h"
+#include "actors/data/sampled_batch.h"
+#include "actors/data/sampler.h"
+#include "graph/batch_builder.h"
+#include "runtime/core/account.h"
+#include "runtime/core/call.h"
+#include "runtime/core/crew.h"
+#include "runtime/core/timer.h"
+#include "schemas/messages.h"
+
+struct sampler;
+struct task;
+
+struct loader_state;
+
+/* Batches of two epochs are on their way at the end of an epoch. */
+#define LOADER_ORDERS 2u
+
+/* The order of an epoch, and the job that makes it where the set is large. */
+struct loader_order {
+    struct loader_state *loader;
+    struct epoch_order order;
+    struct job job;
+    bool busy; /* the crew has it */
+};
+
+/* A batch for a proxy in another process, flattened, until it was pulled. */
+struct kept_batch {
+    struct kept_batch *next;
+    struct sampler *sampler;
+    uint32_t epoch;
+    uint64_t batch;
+    struct buffer *buffer;
+    uint64_t bytes, pulled;     /* of its pieces, in whatever order */
+    struct sampled_batch *from; /* until it is flattened */
+    struct message *request;    /* answered then */
+    bool dropped;               /* and freed when the crew is done with it */
+    struct job job;
+};
+
+struct loader_state {
+    struct sampler *sampler;
+    struct address opener; /* the proxy; with its number this names the loader */
+    struct call_id down;   /* the monitor of one in another process */
+    struct kept_batch *kept;
+    const struct msg_loader_open *open; /* head of message */
+    struct message *message;            /* kept: its body has the seeds */
+    const uint64_t *ids;                /* [open->num_seeds] */
+    struct epoch_plan epochs;
+    struct draft_plan plan;
+    struct loader_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
+    bool closed; /* and freed when the crew is done with it */
+    struct loader_state *next;
+};
+
+/* What is asked of one partition for one task, one request at a time. */
+enum ask_what { ASK_NOTHING, ASK_SAMPLES, ASK_ROWS };
+
+struct ask {
+    struct task *task;
+    uint32_t part;
+    enum ask_what what;
+    struct part_call call;
+    /* Samples: what was answered so far. */
+    uint32_t sections_done, rows_done;
+    /* Rows: nodes of this type's list from `at` on; the piece that is under way. */
+    uint32_t ntype, at, piece;
+};
+
+enum task_step {
+    TASK_SEEDS,
+    TASK_PLACE,
+    TASK_WAIT_SAMPLES,
+    TASK_DRAW,
+    TASK_GATHER,
+    TASK_WAIT_ROWS,
+    TASK_WAIT_KEEP, /* the batch is made; there was no room to keep it */
+};
+
+struct task {
+    struct sampler *sampler;
+    struct draft draft;
+    struct sampled_batch *out;
+    struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
+    const struct graph_part **parts; /* of the snapshots */
+    struct loader_state *loader;
+    uint64_t next_seed, end_seed;    /* of the epoch's order: those that are not added yet */
+    struct message *request; /* NULL: the task is idle */
+    enum task_step step;
+    uint64_t recover_until_ns;
+    uint32_t asks_open; /* asks that are not answered */
+    struct ask *asks;   /* [num_parts] */
+    uint64_t order;     /* of their beginning: older ones first */
+    uint64_t flat_bytes; /* of a batch that will be pulled */
+    struct timer keep;   /* ends its waiting for room */
+};
+
+struct sampler {
+    struct actor *self;
+    const struct sampler_options *options;
+    struct loader_state *loaders;
+    uint32_t num_loaders;
+    struct owners servers;
+    struct task tasks[SAMPLER_DRAFTS_MAX];
+    struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
+    uint32_t queue_first, queue_count;
+    uint64_t tasks_begun;
+    struct draft_space space;
+    struct account kept; /* batches that are to be pulled */
+    struct member member;
+    struct timer work;
+};
+
+/* sampler_loader.c */
+/* A loader that this process opened: proxies of others may use the same number. */
+struct loader_state *sampler_find_loader(struct sampler *sampler, struct address opener,
+                                         uint64_t loader);
+void sampler_open_loader(struct sampler *sampler, struct message *request);
+/* Takes it off the list: its tasks have ended. */
+void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
+void sampler_free_loaders(struct sampler *sampler);
+/* 0, and *positions of the epoch's order or NULL (their own order); 1: it is being made, and
+ * sampler_schedule follows; or TR_ENOMEM. */
+int sampler_epoch_order(struct loader_state *loader, uint32_t epoch, const uint32_t **positions);
+
+/* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
+void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part);
+void sampler_ask_samples(struct task *task);
+void sampler_ask_rows(struct task *task);
+void sampler_cancel_asks(struct task *task);
+
+/* sampler.c */
+void sampler_answer(struct sampler *sampler, struct message *request, uint64_t bytes);
+void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
+                          const char *sentence);
+void sampler_schedule(struct sampler *sampler);
+void sampler_fail_task(struct task *task, int code, const char *sentence);
+
+void sampler_close_loader(struct loader_state *loader);
+
+/* sampler_keep.c: batches that are pulled. The bytes of a finished one, which may wait for room
+ * from now on; then it and its request are taken over: it is kept, and who asked is answered when
+ * it is flattened, now or by the crew. 0 or a TR_E* with its sentence: then they are not. */
+int sampler_measure(struct task *task, struct error *error);
+bool sampler_has_room(const struct task *task);
+int sampler_keep(struct task *task, struct error *error);
+/* The bytes of a batch that is kept, to be pulled from its beginning; 0: it is not kept, or not
+ * flattened yet. */
+uint64_t sampler_offer_kept(struct loader_state *loader, uint32_t epoch, uint64_t batch);
+void sampler_drop_kept(struct loader_state *loader);
+void sampler_pull(struct sampler *sampler, struct message *request);
+/* Nobody will pull it: drops what is kept of it. */
+void sampler_unwanted(struct sampler *sampler, const struct message *notice);
+
+/* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
+int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);
+int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error);
+
+/* sampler_request.c: whether something is left to ask; then the bytes of its reply are in the call.
+ * And the request for it. */
+bool sampler_wants_samples(struct ask *ask);
+bool sampler_wants_rows(struct ask *ask);
+int sampler_make_samples(const struct ask *ask, struct message **request);
+int sampler_make_rows(const struct ask *ask, struct message **request);
+
+/* The sections of the rows request that the ask stands at: each table that is wanted of the nodes
+ * [ask->at, ask->at + ask->piece) of the list of ask->ntype. Returns their number. */
+struct rows_piece {
+    struct draft_rows rows;
+    uint32_t count; /* of those nodes that have a row: seeds have labels, others none */
+};
+uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[DRAFT_TABLES]);
+
+/* Whether that edge type has a section in sample requests to that partition. */
+bool sampler_samples_etype(const struct ask *ask, uint32_t etype);
+
+static inline const struct draft_list *ask_list(const struct ask *ask, uint32_t ntype)
+{
+    return &ask->task->draft.types[ntype].lists[ask->part];
+}
+
+#endif

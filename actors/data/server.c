@@ -1,0 +1,231 @@
+#include "actors/data/server.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "actors/common/error_reply.h"
+#include "actors/common/process_member.h"
+#include "actors/data/server_work.h"
+#include "schemas/body.h"
+
+static const struct work_ops *const kinds[] = {
+    &server_sample_ops,
+    &server_rows_ops,
+    &server_select_ops,
+    &server_meta_ops,
+};
+
+void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX])
+{
+    snprintf(name, DIRECTORY_NAME_MAX, "part/%" PRIu32, part);
+}
+
+static bool owns(const struct server_options *options, uint32_t part)
+{
+    for (uint32_t i = 0; i < options->num_parts; i++)
+        if (options->parts[i] == part)
+            return true;
+    return false;
+}
+
+int server_pin(struct work *work, uint32_t part, uint32_t version, struct error *error)
+{
+    const struct server_options *options = work->server->options;
+    if (!owns(options, part))
+        return error_set(error, TR_ENOENT, "partition %" PRIu32 " is not served here; server %"
+                         PRIu32 " has %" PRIu32 " others of %" PRIu32, part, options->rank,
+                         options->num_parts, snapshots_book(options->snapshots)->num_parts);
+    work->snapshot = snapshot_acquire(options->snapshots, part, version);
+    if (work->snapshot == NULL)
+        return error_set(error, TR_EMISMATCH, "version %" PRIu32 " of partition %" PRIu32
+                         " is not here; open the graph again", version, part);
+    work->part = snapshot_part(work->snapshot);
+    return 0;
+}
+
+int server_make_reply(struct actor *self, struct work *work, uint32_t kind, struct error *error)
+{
+    work->reply = message_create(self, kind);
+    return work->reply != NULL ? 0 : error_set(error, TR_ENOMEM, "the server has no memory for a "
+                                               "reply");
+}
+
+int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_t bytes,
+                     void **body, struct error *error)
+{
+    int rv = server_make_reply(self, work, kind, error);
+    if (rv != 0)
+        return rv;
+    *body = message_body_alloc(self, work->reply, bytes);
+    return *body != NULL ? 0 : error_set(error, TR_ENOMEM, "the server has no memory for a reply "
+                                         "of %zu bytes", bytes);
+}
+
+static void free_work(struct actor *self, struct work *work)
+{
+    if (work->ops->fini != NULL)
+        work->ops->fini(self, work);
+    message_release(self, work->reply);
+    message_release(self, work->request);
+    snapshot_release(work->snapshot);
+    free(work);
+}
+
+/* Answers, unless there is more to do. */
+static int step(struct actor *self, struct work *work)
+{
+    struct error error = { 0 };
+    uint64_t deadline_ns = work->request->frame.deadline_ns;
+    work->server->worked_ns = actor_now_ns(self);
+    if (deadline_ns != 0 && deadline_ns <= actor_now_ns(self)) {
+        actor_refuse(self, work->request, TR_ETIMEDOUT);
+    } else {
+        int rv = work->ops->step(self, work, &error);
+        if (rv == WORK_MORE)
+            return WORK_MORE;
+        if (rv == WORK_DONE) {
+            actor_reply(self, work->request, work->reply);
+            work->reply = NULL;
+        } else {
+            failed_reply(self, work->request, &error);
+        }
+    }
+    work->request = NULL;
+    free_work(self, work);
+    return WORK_DONE;
+}
+
+static void step_first(struct actor *self, void *arg)
+{
+    struct server *server = arg;
+    struct work *work = server->first, *next = work->next;
+    uint64_t body_bytes = work->body_bytes;
+    if (step(self, work) == WORK_DONE) {
+        server->first = next;
+        server->num_works--;
+        server->waiting_bytes -= body_bytes;
+    }
+    if (server->first != NULL)
+        timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
+}
+
+static void push(struct actor *self, struct server *server, struct work *work)
+{
+    if (server->first == NULL)
+        server->first = work;
+    else
+        server->last->next = work;
+    server->last = work;
+    server->num_works++;
+    work->body_bytes = work->request->frame.body_bytes;
+    server->waiting_bytes += work->body_bytes;
+    if (!timer_is_started(&server->timer))
+        timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
+}
+
+static bool is_full(const struct server *server, const struct message *request)
+{
+    if (server->num_works == 0)
+        return false;
+    uint64_t most = server->options->waiting_bytes_max;
+    most = most != 0 ? most : SERVER_WAITING_BYTES_MAX;
+    return server->num_works >= SERVER_WORKS_MAX ||
+           server->waiting_bytes + request->frame.body_bytes > most;
+}
+
+/* Takes the request over. */
+static void serve(struct actor *self, struct server *server, const struct work_ops *ops,
+                  struct message *request)
+{
+    struct error error = { 0 };
+    int rv = 0;
+    struct work *work = NULL;
+    if (messages_verify(ops->kind, message_head(request), message_body(request),
+                        request->frame.body_bytes) != 0)
+        rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
+    else if (is_full(server, request))
+        rv = error_set(&error, TR_EFULL, "server %" PRIu32 " has %" PRIu32 " requests of %" PRIu64
+                       " bytes waiting", server->options->rank, server->num_works,
+                       server->waiting_bytes);
+    else if ((work = calloc(1, ops->state_bytes)) == NULL)
+        rv = error_set(&error, TR_ENOMEM, "the server has no memory for a request");
+    if (rv != 0) {
+        failed_reply(self, request, &error);
+        return;
+    }
+    work->ops = ops;
+    work->server = server;
+    work->request = request;
+    if (ops->begin(self, work, &error) != 0) {
+        failed_reply(self, request, &error);
+        work->request = NULL;
+        free_work(self, work);
+        return;
+    }
+    /* At once, but for a second slice in one turn: a mailbox may hold many requests. */
+    bool waits = server->first != NULL || server->worked_ns == actor_now_ns(self);
+    if (waits || step(self, work) == WORK_MORE)
+        push(self, server, work);
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (message->frame.kind == kinds[i]->kind) {
+            serve(self, actor_state(self), kinds[i], message);
+            return 0;
+        }
+    actor_refuse(self, message, TR_EUNSUPPORTED);
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct server *server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return TR_ENOMEM;
+    server->options = arg;
+    server->worked_ns = UINT64_MAX;
+    actor_set_state(self, server);
+    int rv = 0;
+    for (uint32_t i = 0; server->options->named && i < server->options->num_parts && rv == 0; i++) {
+        char name[DIRECTORY_NAME_MAX];
+        server_part_name(server->options->parts[i], name);
+        rv = directory_register(self, name, NULL, NULL);
+    }
+    server->member = (struct member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank,
+                                      .plan = server->options->plan,
+                                      .root = server->options->root };
+    if (rv == 0 && server->options->join)
+        rv = member_join(self, &server->member);
+    return rv;
+}
+
+static void stop(struct actor *self)
+{
+    struct server *server = actor_state(self);
+    member_stop(self, &server->member);
+}
+
+static void fini(struct actor *self)
+{
+    struct server *server = actor_state(self);
+    if (server == NULL)
+        return;
+    while (server->first != NULL) {
+        struct work *work = server->first;
+        server->first = work->next;
+        free_work(self, work);
+    }
+    sample_space_fini(&server->space);
+    free(server);
+}
+
+const struct actor_ops server_ops = {
+    .name = "server",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

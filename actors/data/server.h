@@ -1,0 +1,58 @@
+/*
+ * The server: owns partitions and answers for them.
+ *
+ * A pure state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
+ * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST, MSG_SELECT_REQUEST and MSG_META_REQUEST; what it
+ * can't serve is answered with MSG_FAILED and a sentence that names partition, value and bound.
+ *
+ * A turn stays within its time: a request is worked on in slices, one a turn, first come first
+ * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with
+ * at most SERVER_WAITING_BYTES_MAX of bodies (one always may); more are refused with TR_EFULL.
+ *
+ * Ownership: the options, and the snapshots that they name, outlive the actor and its restarts.
+ * Thread rules: an actor's.
+ */
+#ifndef ACTORS_DATA_SERVER_H
+#define ACTORS_DATA_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actors/cluster/plan.h"
+#include "actors/data/snapshot.h"
+#include "runtime/core/actor.h"
+#include "runtime/core/directory.h"
+
+/* A (hop, partition) is one request of each batch in flight: a cluster's worth of them. */
+#define SERVER_WORKS_MAX 4096u
+
+/* What left the mailbox is not counted there any more: as much again as that may hold. */
+#define SERVER_WAITING_BYTES_MAX ((uint64_t)ACTOR_MAILBOX_BYTES)
+
+struct server_options {
+    struct snapshots *snapshots;
+    const uint32_t *parts; /* [num_parts] that it answers for */
+    uint32_t num_parts;
+    uint32_t rank;         /* among servers */
+    bool named;            /* registers server_part_name() of each of its parts */
+    bool join;             /* tells the coordinator (see coordinator.h) */
+    const struct plan *plan; /* NULL: everything is in this process */
+    struct address root;     /* member.h */
+    uint32_t slice_edges;  /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
+    uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
+    void *faults; /* of an actor that stands in for the server in the simulator */
+};
+
+/* Drawn at 10 M/s, on memory that is slow and busy, these take 7 ms. */
+#define SERVER_SLICE_EDGES 65536u
+
+/* arg: struct server_options. */
+extern const struct actor_ops server_ops;
+
+/* The name in the directory of the actor that answers for a partition: "part/7". */
+void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX]);
+
+/* Tells graphs apart: equal for the partitions of one graph (name, types, extents). */
+uint64_t server_book_hash(const struct book *book);
+
+#endif

@@ -1,0 +1,375 @@
+/*
+ * Draws in-neighbours. First the reply is planned: how many rows of which sections fit in the
+ * caller's room, by an upper bound of their edges. Then it is filled, slice by slice, into one
+ * body of that size. A reply may hold less than would fit exactly, never more.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/data/draw.h"
+#include "actors/data/server_work.h"
+#include "graph/local_sample.h"
+#include "schemas/body.h"
+
+/* Rows planned a turn: a random read each, 4 ms on slow memory. */
+#define PLAN_ROWS 65536u
+/* Bytes of a section beside its rows and edges: its head and at most 7 of padding, three times. */
+#define SECTION_BYTES (sizeof(struct msg_sample_answer) + 24)
+#define COUNT_BYTES sizeof(uint32_t)
+
+struct section_plan {
+    const struct msg_sample_section *section;
+    const uint32_t *rows;  /* of the section, those skipped left out */
+    uint32_t rows_left;    /* asked for */
+    uint32_t num_rows;     /* that fit */
+    uint64_t edges_bound;  /* that these can draw */
+    uint32_t column_bytes;
+};
+
+struct sample_work {
+    struct work work;
+    const struct msg_sample_request *head;
+    struct section_plan *plans; /* [num_plans] from skip_sections on */
+    uint32_t num_plans;
+    uint32_t at;    /* the section being planned or filled */
+    uint32_t num_answered;
+    uint64_t room;  /* bytes that planning has left */
+    bool planned, full;
+    struct buffer *body;
+    uint64_t filled; /* bytes of it */
+    uint32_t rows_done; /* of the section being filled */
+    uint64_t edges_done;
+    unsigned char *head_at, *columns_at, *edge_ids_at;
+};
+
+static uint64_t edge_bytes(const struct sample_work *state, const struct section_plan *plan)
+{
+    return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0);
+}
+
+static int prepare(const struct sample_work *state, const struct section_plan *plan,
+                   uint32_t first, uint32_t count, struct sample_request *request,
+                   struct error *error)
+{
+    const struct draw_key key = draw_key_of(&state->head->draw);
+    return local_sample_prepare(state->work.part, &key, plan->section->etype,
+                                plan->section->fanout, state->head->replace != 0,
+                                plan->rows + first, count, request, error);
+}
+
+static int read_sections(struct sample_work *state, struct error *error)
+{
+    struct request_walk walk;
+    const struct msg_sample_section *section;
+    const uint32_t *rows;
+    const struct msg_sample_request *head = state->head;
+    uint32_t number = 0;
+    const struct graph_types *types = state->work.part->types;
+    int rv = sample_walk_begin(&walk, head, message_body(state->work.request),
+                               state->work.request->frame.body_bytes);
+    while (rv == 0 && (rv = sample_walk_next(&walk, &section, &rows)) == 1) {
+        rv = 0;
+        if (section->etype >= types->num_etypes)
+            return error_set(error, TR_ERANGE, "partition %u: edge type %u asked for, the graph "
+                             "has %u", head->part, section->etype, types->num_etypes);
+        if (number++ < head->skip_sections)
+            continue;
+        uint32_t skip = number - 1 == head->skip_sections ? head->skip_rows : 0;
+        if (skip > section->num_rows)
+            return error_set(error, TR_ERANGE, "partition %u: %u rows to skip of a section of %u",
+                             head->part, skip, section->num_rows);
+        state->plans[state->num_plans++] = (struct section_plan){
+            .section = section,
+            .rows = rows != NULL ? rows + skip : NULL,
+            .rows_left = section->num_rows - skip,
+            .column_bytes = local_sample_column_bytes(state->work.part, section->etype),
+        };
+        if (number == head->num_sections)
+            break;
+    }
+    assert(rv >= 0); /* messages_verify walked it */
+    return 0;
+}
+
+static int begin(struct actor *self, struct work *work, struct error *error)
+{
+    (void)self;
+    struct sample_work *state = (struct sample_work *)work;
+    const struct msg_sample_request *head = message_head(work->request);
+    state->head = head;
+    int rv = server_pin(work, head->part, head->version, error);
+    if (rv != 0)
+        return rv;
+    if (head->skip_sections > head->num_sections)
+        return error_set(error, TR_ERANGE, "partition %u: %u sections to skip of %u", head->part,
+                         head->skip_sections, head->num_sections);
+    uint32_t count = head->num_sections - head->skip_sections;
+    state->plans = calloc(count > 0 ? count : 1, sizeof *state->plans);
+    if (state->plans == NULL)
+        return error_set(error, TR_ENOMEM, "the server has no memory for a request");
+    uint64_t most = head->reply_bytes_max;
+    state->room = most == 0 || most > MSG_REPLY_BYTES_MAX ? MSG_REPLY_BYTES_MAX : most;
+    return read_sections(state, error);
+}
+
+/* The first row of the reply alone, exactly: progress is made or the caller told why not. */
+static int plan_one_row(struct sample_work *state, struct section_plan *plan,
+                        struct error *error)
+{
+    struct sample_request request;
+    uint64_t edges = 0;
+    if (plan->rows_left > 0) {
+        int rv = prepare(state, plan, 0, 1, &request, error);
+        if (rv != 0)
+            return rv;
+        edges = local_sample_count(&request, 0);
+    }
+    uint64_t need = SECTION_BYTES + COUNT_BYTES + edges * edge_bytes(state, plan);
+    uint64_t room = state->room + (state->at < state->num_answered ? SECTION_BYTES : 0);
+    if (need > room)
+        return error_set(error, TR_ETOOBIG, "partition %u: one row of edge type %u takes %llu "
+                         "bytes of reply, there is room for %llu; ask for fewer neighbours",
+                         state->head->part, plan->section->etype, (unsigned long long)need,
+                         (unsigned long long)room);
+    plan->num_rows = plan->rows_left > 0 ? 1 : 0;
+    plan->edges_bound = edges;
+    state->num_answered = 1;
+    state->full = true;
+    return 0;
+}
+
+/* Plans a piece of a section: *rows of at most PLAN_ROWS fit. */
+static int plan_rows(struct sample_work *state, struct section_plan *plan, uint32_t count,
+                     uint32_t *rows, struct error *error)
+{
+    struct sample_request request;
+    uint64_t edges, per_edge = edge_bytes(state, plan), edges_max;
+    int rv = prepare(state, plan, plan->num_rows, count, &request, error);
+    if (rv != 0)
+        return rv;
+    if (request.fanout != SAMPLE_ALL) {
+        uint64_t fit = state->room / (COUNT_BYTES + request.fanout * per_edge);
+        request.num_rows = fit < count ? (uint32_t)fit : count;
+        edges_max = UINT64_MAX;
+    } else {
+        edges_max = (state->room - count * COUNT_BYTES) / per_edge;
+    }
+    *rows = local_sample_fit(&request, edges_max, &edges);
+    state->room -= *rows * COUNT_BYTES + edges * per_edge;
+    plan->num_rows += *rows;
+    plan->edges_bound += edges;
+    return 0;
+}
+
+/* Enters a section, if there is room for its head. */
+static bool open_section(struct sample_work *state)
+{
+    if (state->at < state->num_answered)
+        return true;
+    if (state->room < SECTION_BYTES)
+        return false;
+    state->room -= SECTION_BYTES;
+    state->num_answered++;
+    return true;
+}
+
+static int plan_slice(struct sample_work *state, struct error *error)
+{
+    uint32_t budget = PLAN_ROWS;
+    while (!state->full && state->at < state->num_plans && budget > 0) {
+        struct section_plan *plan = &state->plans[state->at];
+        bool open = open_section(state);
+        uint32_t left = plan->rows_left - plan->num_rows, rows = 0;
+        uint32_t count = left < budget ? left : budget;
+        /* Near the end of the room smaller pieces, so that counts leave space for edges. */
+        if (open && count * COUNT_BYTES > state->room / 2)
+            count = (uint32_t)(state->room / (4 * COUNT_BYTES));
+        if (open && count > 0) {
+            int rv = plan_rows(state, plan, count, &rows, error);
+            if (rv != 0)
+                return rv;
+        }
+        budget -= rows > 0 ? rows : 1;
+        if (open && rows == left)
+            state->at++;
+        else if (!open || rows < count || count == 0)
+            state->full = true;
+    }
+    state->planned = state->full || state->at == state->num_plans;
+    if (!state->planned || !state->full)
+        return 0;
+    /* An opened section without a row of it is left for the next reply. */
+    if (state->num_answered > 0 && state->num_answered - 1 == state->at &&
+        state->plans[state->at].num_rows == 0 && state->at > 0)
+        state->num_answered--;
+    bool nothing = state->at == 0 && state->plans[0].num_rows == 0;
+    return nothing ? plan_one_row(state, &state->plans[0], error) : 0;
+}
+
+static uint64_t planned_bytes(const struct sample_work *state)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < state->num_answered; i++) {
+        const struct section_plan *plan = &state->plans[i];
+        bytes += SECTION_BYTES + plan->num_rows * COUNT_BYTES +
+                 plan->edges_bound * edge_bytes(state, plan);
+    }
+    return bytes;
+}
+
+static int start_filling(struct actor *self, struct sample_work *state, struct error *error)
+{
+    uint64_t bytes = planned_bytes(state);
+    state->body = buffer_create(self, bytes > 0 ? bytes : 1);
+    if (state->body == NULL)
+        return error_set(error, TR_ENOMEM, "the server has no memory for a reply of %llu bytes",
+                         (unsigned long long)bytes);
+    state->at = 0;
+    return 0;
+}
+
+/* Zeroes up to the next multiple of 8: what is sent was written. */
+static uint64_t pad(struct sample_work *state, uint64_t at)
+{
+    unsigned char *body = state->body->data;
+    uint64_t end = (at + 7) & ~UINT64_C(7);
+    memset(body + at, 0, end - at);
+    return end;
+}
+
+static void begin_section(struct sample_work *state, const struct section_plan *plan)
+{
+    state->filled = pad(state, state->filled);
+    state->head_at = (unsigned char *)state->body->data + state->filled;
+    uint64_t at = state->filled + sizeof(struct msg_sample_answer) + plan->num_rows * COUNT_BYTES;
+    at = pad(state, at);
+    state->columns_at = (unsigned char *)state->body->data + at;
+    at += (plan->edges_bound * plan->column_bytes + 7) & ~UINT64_C(7);
+    state->edge_ids_at = (unsigned char *)state->body->data + at;
+    state->rows_done = 0;
+    state->edges_done = 0;
+}
+
+static void end_section(struct sample_work *state, const struct section_plan *plan)
+{
+    *(struct msg_sample_answer *)state->head_at = (struct msg_sample_answer){
+        .num_rows = plan->num_rows,
+        .column_bytes = plan->column_bytes,
+        .num_edges = state->edges_done,
+        .edge_ids = state->head->edge_ids != 0,
+    };
+    unsigned char *body = state->body->data;
+    uint64_t at = (uint64_t)(state->columns_at - body) + state->edges_done * plan->column_bytes;
+    if (state->head->edge_ids != 0) {
+        /* Fewer edges than bounded: the IDs close up before the gap is padded. */
+        uint64_t ids_at = (at + 7) & ~UINT64_C(7), bytes = state->edges_done * sizeof(uint64_t);
+        memmove(body + ids_at, state->edge_ids_at, bytes);
+        pad(state, at);
+        at = ids_at + bytes;
+    }
+    state->filled = at;
+    state->head_at = NULL;
+    state->at++;
+}
+
+/* Draws some rows of a section; *budget falls by the edges they could draw. */
+static int fill_rows(struct sample_work *state, const struct section_plan *plan,
+                     uint64_t *budget, struct error *error)
+{
+    struct sample_request request;
+    uint64_t edges, per_turn = *budget;
+    uint32_t left = plan->num_rows - state->rows_done;
+    int rv = prepare(state, plan, state->rows_done, left < PLAN_ROWS ? left : PLAN_ROWS, &request,
+                     error);
+    if (rv != 0)
+        return rv;
+    uint32_t rows = local_sample_fit(&request, per_turn, &edges);
+    if (rows == 0) /* one row is a slice of its own */
+        rows = 1, edges = per_turn;
+    request.num_rows = rows;
+    uint32_t *counts = (uint32_t *)(state->head_at + sizeof(struct msg_sample_answer));
+    struct sample_result result = {
+        .counts = counts + state->rows_done,
+        .columns = (uint32_t *)state->columns_at + state->edges_done,
+        .wide_columns = (uint64_t *)state->columns_at + state->edges_done,
+        .edge_ids = state->head->edge_ids != 0
+                        ? (uint64_t *)state->edge_ids_at + state->edges_done : NULL,
+    };
+    rv = sample_uniform(&state->work.server->space, &request, &result);
+    if (rv != 0)
+        return error_set(error, rv, "partition %u: drawing neighbours of edge type %u failed",
+                         state->head->part, plan->section->etype);
+    state->rows_done += rows;
+    state->edges_done += result.num_edges;
+    assert(state->edges_done <= plan->edges_bound);
+    edges += rows; /* rows without edges take time too */
+    *budget -= edges < *budget ? edges : *budget;
+    return 0;
+}
+
+static int fill_slice(struct sample_work *state, struct error *error)
+{
+    uint32_t slice = state->work.server->options->slice_edges;
+    uint64_t budget = slice != 0 ? slice : SERVER_SLICE_EDGES;
+    while (state->at < state->num_answered && budget > 0) {
+        const struct section_plan *plan = &state->plans[state->at];
+        if (state->head_at == NULL)
+            begin_section(state, plan);
+        if (state->rows_done == plan->num_rows) {
+            end_section(state, plan);
+            budget--;
+            continue;
+        }
+        int rv = fill_rows(state, plan, &budget, error);
+        if (rv != 0)
+            return rv;
+    }
+    return 0;
+}
+
+static int finish(struct actor *self, struct sample_work *state, struct error *error)
+{
+    int rv = server_make_reply(self, &state->work, MSG_SAMPLE_REPLY, error);
+    if (rv != 0)
+        return rv;
+    struct msg_sample_reply *head = message_head(state->work.reply);
+    uint32_t last = state->num_answered;
+    head->num_sections = last;
+    head->done = last == state->num_plans &&
+                 (last == 0 || state->plans[last - 1].num_rows == state->plans[last - 1].rows_left);
+    message_body_attach(state->work.reply, state->body, state->filled);
+    state->body = NULL;
+    return WORK_DONE;
+}
+
+static int step(struct actor *self, struct work *work, struct error *error)
+{
+    struct sample_work *state = (struct sample_work *)work;
+    int rv = 0;
+    if (!state->planned)
+        rv = plan_slice(state, error);
+    if (rv == 0 && state->planned && state->body == NULL)
+        rv = start_filling(self, state, error);
+    if (rv == 0 && state->body != NULL)
+        rv = fill_slice(state, error);
+    if (rv != 0)
+        return rv;
+    return state->body != NULL && state->at == state->num_answered ? finish(self, state, error)
+                                                                   : WORK_MORE;
+}
+
+static void fini(struct actor *self, struct work *work)
+{
+    struct sample_work *state = (struct sample_work *)work;
+    buffer_release(self, state->body);
+    free(state->plans);
+}
+
+const struct work_ops server_sample_ops = {
+    .kind = MSG_SAMPLE_REQUEST,
+    .state_bytes = sizeof(struct sample_work),
+    .begin = begin,
+    .step = step,
+    .fini = fini,
+};

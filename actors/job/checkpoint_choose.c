@@ -1,0 +1,203 @@
+/* What a folder of checkpoints holds: the newest whole one, those to remove. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_paths.h"
+#include "graph/vec.h"
+
+struct listing {
+    struct vec steps; /* uint64_t, of folders named as checkpoints */
+    size_t num_steps;
+    struct files *files;
+    const char *folder;
+};
+
+bool checkpoint_name_step(const char *name, uint64_t *step)
+{
+    size_t prefix = strlen(CHECKPOINT_PREFIX);
+    const char *digits = name + prefix;
+    if (strncmp(name, CHECKPOINT_PREFIX, prefix) != 0)
+        return false;
+    /* No sign, no space, no leading zero, and no more than 19 digits: below 2^64. */
+    if (*digits < '0' || *digits > '9' || (*digits == '0' && digits[1] != '\0') ||
+        strspn(digits, "0123456789") != strlen(digits) || strlen(digits) > 19)
+        return false;
+    *step = strtoull(digits, NULL, 10);
+    return true;
+}
+
+bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era)
+{
+    int end = 0;
+    /* As many digits as cannot overflow; anything else is not ours. */
+    return name[0] >= '0' && name[0] <= '9' &&
+           sscanf(name, "%19" SCNu64 "-%9" SCNu32 CHECKPOINT_ASIDE "%n", step, era, &end) == 2 &&
+           end > 0 && name[end] == '\0';
+}
+
+static int visit(void *arg, const char *name)
+{
+    struct listing *listing = arg;
+    uint64_t step;
+    if (!checkpoint_name_step(name, &step))
+        return 0;
+    int rv = vec_reserve(&listing->steps, listing->num_steps + 1, sizeof step,
+                         listing->num_steps * sizeof step);
+    if (rv != 0)
+        return rv;
+    ((uint64_t *)listing->steps.data)[listing->num_steps++] = step;
+    return 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static int list(struct listing *listing, struct files *files, const char *folder,
+                struct error *error)
+{
+    *listing = (struct listing){ .files = files, .folder = folder };
+    if (!files_exists(files, folder))
+        return 0;
+    int rv = files->list(files, folder, visit, listing);
+    if (rv < 0)
+        return error_set(error, rv == TR_ENOMEM ? rv : TR_EIO, "%s: cannot be listed", folder);
+    if (listing->num_steps > 1)
+        qsort(listing->steps.data, listing->num_steps, sizeof(uint64_t), newest_first);
+    return 0;
+}
+
+int checkpoint_list(struct files *files, const char *folder, uint64_t **steps, size_t *count,
+                    struct error *error)
+{
+    struct listing listing;
+    *steps = NULL;
+    *count = 0;
+    int rv = list(&listing, files, folder, error);
+    size_t bytes = listing.num_steps * sizeof **steps;
+    if (rv == 0)
+        *steps = malloc(bytes + 1);
+    if (rv == 0 && *steps == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", folder);
+    if (rv == 0 && bytes > 0)
+        memcpy(*steps, listing.steps.data, bytes);
+    if (rv == 0)
+        *count = listing.num_steps;
+    vec_fini(&listing.steps);
+    return rv;
+}
+
+bool checkpoint_is_any(struct files *files, const char *folder)
+{
+    struct listing listing;
+    bool any = list(&listing, files, folder, NULL) != 0 || listing.num_steps > 0;
+    vec_fini(&listing.steps);
+    return any;
+}
+
+int checkpoint_remove(struct files *files, const char *path, struct error *error)
+{
+    char *manifest = files_join(path, CHECKPOINT_MANIFEST);
+    int rv = manifest == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path)
+                              : files_remove_tree(files, manifest, error);
+    if (rv == 0)
+        rv = files_sync_folder(files, path, error);
+    if (rv == 0)
+        rv = files_remove_tree(files, path, error);
+    free(manifest);
+    return rv;
+}
+
+int checkpoint_prune(struct files *files, const char *folder, uint32_t keep, struct error *error)
+{
+    struct listing listing;
+    int rv = list(&listing, files, folder, error);
+    const uint64_t *steps = listing.steps.data;
+    for (size_t i = keep; i < listing.num_steps && rv == 0; i++) {
+        char *path = checkpoint_path(folder, steps[i]);
+        rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", folder)
+                          : checkpoint_remove(files, path, error);
+        free(path);
+    }
+    vec_fini(&listing.steps);
+    return rv;
+}
+
+static int remove_unfinished(void *arg, const char *name)
+{
+    const struct listing *listing = arg;
+    size_t length = strlen(name), end = strlen(CHECKPOINT_ASIDE);
+    uint64_t step;
+    bool aside = length > end && strcmp(name + length - end, CHECKPOINT_ASIDE) == 0 &&
+                 name[0] >= '0' && name[0] <= '9';
+    if (!aside && !checkpoint_name_step(name, &step))
+        return 0;
+    char *path = files_join(listing->folder, name);
+    char *manifest = path == NULL ? NULL : files_join(path, CHECKPOINT_MANIFEST);
+    /* Best effort: what stays is passed over, and looked at again the next time. */
+    if (manifest != NULL && (aside || !files_exists(listing->files, manifest)))
+        (void)files_remove_tree(listing->files, path, NULL);
+    free(manifest);
+    free(path);
+    return 0;
+}
+
+static int check(struct files *files, const char *folder, uint64_t step,
+                 struct checkpoint_manifest *manifest, struct error *error)
+{
+    int rv = checkpoint_find(files, folder, step, manifest, error);
+    if (rv != 0)
+        return rv;
+    rv = checkpoint_verify(files, folder, manifest, error);
+    if (rv != 0)
+        checkpoint_manifest_fini(manifest);
+    return rv;
+}
+
+static int choose(struct listing *listing, struct checkpoint_manifest *manifest,
+                  struct error *damaged, struct error *error)
+{
+    const uint64_t *steps = listing->steps.data;
+    for (size_t i = 0; i < listing->num_steps; i++) {
+        struct error why = { 0 };
+        int rv = check(listing->files, listing->folder, steps[i], manifest, &why);
+        if (rv == 0 || rv == TR_ENOMEM) {
+            *error = why;
+            return rv;
+        }
+        if (damaged->code == 0)
+            *damaged = why;
+    }
+    if (damaged->code != 0)
+        return error_set(error, TR_ENOENT, "%s: no checkpoint is whole: %s", listing->folder,
+                         damaged->text);
+    return error_set(error, TR_ENOENT, "%s: no checkpoint", listing->folder);
+}
+
+int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
+                      struct checkpoint_manifest *manifest, struct error *damaged,
+                      struct error *error)
+{
+    *manifest = (struct checkpoint_manifest){ 0 };
+    *damaged = (struct error){ 0 };
+    if (!files_exists(files, folder))
+        return error_set(error, TR_ENOENT, "%s: no checkpoint", folder);
+    struct listing listing = { .files = files, .folder = folder };
+    (void)files->list(files, folder, remove_unfinished, &listing);
+    int rv = list(&listing, files, folder, error);
+    if (rv == 0)
+        rv = choose(&listing, manifest, damaged, error);
+    vec_fini(&listing.steps);
+    if (rv == 0 && manifest->world != world) {
+        rv = error_set(error, TR_EMISMATCH, "%s: the checkpoint of step %" PRIu64 " was saved by "
+                       "%" PRIu32 " trainers; start as many, or use another folder", folder,
+                       manifest->step, manifest->world);
+        checkpoint_manifest_fini(manifest);
+    }
+    return rv;
+}

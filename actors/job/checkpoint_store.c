@@ -1,0 +1,194 @@
+#include "actors/job/checkpoint_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/common/error_reply.h"
+#include "actors/job/checkpoint_store_state.h"
+#include "runtime/core/directory.h"
+#include "runtime/base/files.h"
+
+struct keeper {
+    const struct keeper_options *options;
+    struct errand *errands;
+    uint32_t num_errands;
+    size_t bytes; /* that they hold */
+};
+
+static void drop(struct actor *self, struct errand *errand)
+{
+    struct keeper *keeper = actor_state(self);
+    *errand->link = errand->next;
+    if (errand->next != NULL)
+        errand->next->link = errand->link;
+    keeper->num_errands--;
+    keeper->bytes -= errand->bytes;
+    message_release(self, errand->request);
+    message_release(self, errand->reply);
+    checkpoint_manifest_fini(&errand->manifest);
+    free(errand->folder);
+    free(errand);
+}
+
+/* The parts of the manifest that was found go into the reply. */
+static int fill_found(struct actor *self, struct errand *errand)
+{
+    const struct checkpoint_manifest *manifest = &errand->manifest;
+    struct msg_checkpoint_entry *entries = NULL;
+    if (manifest->world > 0)
+        entries = message_body_alloc(self, errand->reply, manifest->world * sizeof *entries);
+    if (manifest->world > 0 && entries == NULL)
+        return TR_ENOMEM;
+    for (uint32_t rank = 0; rank < manifest->world; rank++)
+        entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
+                                                       manifest->parts[rank].crc32c };
+    *(struct msg_checkpoint_found *)message_head(errand->reply) =
+        (struct msg_checkpoint_found){ manifest->step, manifest->era, manifest->world };
+    return 0;
+}
+
+static void worked(struct actor *self, struct job *job, int status)
+{
+    struct errand *errand = job->arg;
+    struct message *request = errand->request, *reply = errand->reply;
+    if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
+        status = fill_found(self, errand);
+    errand->request = NULL;
+    if (status == 0) {
+        errand->reply = NULL;
+        actor_reply(self, request, reply);
+    } else if (errand->error.code == status) {
+        failed_reply(self, request, &errand->error);
+    } else {
+        actor_refuse(self, request, status);
+    }
+    drop(self, errand);
+}
+
+static uint32_t reply_kind(uint32_t kind)
+{
+    static const uint32_t kinds[] = {
+        MSG_CHECKPOINT_LOOK,  MSG_CHECKPOINT_SEEN, MSG_CHECKPOINT_COPY,   MSG_CHECKPOINT_COPIED,
+        MSG_CHECKPOINT_FETCH, MSG_CHECKPOINT_PIECE, MSG_CHECKPOINT_FIND,  MSG_CHECKPOINT_FOUND,
+        MSG_CHECKPOINT_COMMIT, MSG_CHECKPOINT_DONE,
+    };
+    size_t i = 0;
+    while (kinds[i] != kind)
+        i += 2;
+    return kinds[i + 1];
+}
+
+/* The folder is the end of every body. */
+static int read_folder(const struct keeper *keeper, const struct message *request, char **folder,
+                       struct error *error)
+{
+    const void *head = request->head;
+    uint32_t kind = request->frame.kind;
+    size_t length = kind == MSG_CHECKPOINT_LOOK
+                        ? ((const struct msg_checkpoint_look *)head)->path_bytes
+                    : kind == MSG_CHECKPOINT_COPY
+                        ? ((const struct msg_checkpoint_copy *)head)->path_bytes
+                    : kind == MSG_CHECKPOINT_FETCH
+                        ? ((const struct msg_checkpoint_fetch *)head)->path_bytes
+                    : kind == MSG_CHECKPOINT_FIND
+                        ? ((const struct msg_checkpoint_find *)head)->path_bytes
+                        : ((const struct msg_checkpoint_commit *)head)->path_bytes;
+    const char *body = message_body(request);
+    char *given = strndup(length == 0 ? "" : body + request->frame.body_bytes - length, length);
+    const char *only = keeper->options->folder;
+    int rv = given == NULL ? TR_ENOMEM : 0;
+    /* A member may not have us write, or read, wherever it likes. */
+    if (rv == 0 && (only == NULL || strcmp(only, given) != 0))
+        rv = error_set(error, TR_EMISMATCH, "this host keeps checkpoints in %s, not in %s: what "
+                       "all processes use is in the cluster file, which has to be equal on all "
+                       "hosts",
+                       only == NULL ? "no folder" : only, given);
+    if (rv == 0)
+        *folder = checkpoint_folder(given, keeper->options->host);
+    free(given);
+    return rv == 0 && *folder == NULL ? TR_ENOMEM : rv;
+}
+
+static int prepare(struct actor *self, struct errand *errand)
+{
+    struct keeper *keeper = actor_state(self);
+    const struct message *request = errand->request;
+    errand->files = keeper->options->files != NULL ? keeper->options->files : files_posix;
+    int rv = read_folder(keeper, request, &errand->folder, &errand->error);
+    if (rv != 0)
+        return rv;
+    errand->reply = message_create(self, reply_kind(request->frame.kind));
+    if (errand->reply == NULL)
+        return TR_ENOMEM;
+    if (request->frame.kind == MSG_CHECKPOINT_COMMIT)
+        return keeper_read_commit(request, &errand->manifest);
+    if (request->frame.kind != MSG_CHECKPOINT_FETCH)
+        return 0;
+    size_t count = keeper_piece_count((const void *)request->head);
+    return count == 0 || message_body_alloc(self, errand->reply, count) != NULL ? 0 : TR_ENOMEM;
+}
+
+static size_t bytes_of(const struct message *request)
+{
+    return request->frame.kind == MSG_CHECKPOINT_FETCH
+               ? keeper_piece_count((const void *)request->head)
+               : request->frame.body_bytes;
+}
+
+static int receive(struct actor *self, struct message *request)
+{
+    struct keeper *keeper = actor_state(self);
+    int (*piece)(struct job *) = keeper_work(request->frame.kind);
+    size_t bytes = bytes_of(request);
+    bool full = keeper->num_errands >= KEEPER_ERRANDS_MAX ||
+                (keeper->bytes > 0 && keeper->bytes + bytes > KEEPER_BYTES_MAX);
+    struct errand *errand = piece == NULL || full ? NULL : calloc(1, sizeof *errand);
+    if (errand == NULL) {
+        actor_refuse(self, request, piece == NULL ? TR_EUNSUPPORTED : full ? TR_EFULL : TR_ENOMEM);
+        return 0;
+    }
+    errand->request = request;
+    errand->bytes = bytes;
+    errand->next = keeper->errands;
+    errand->link = &keeper->errands;
+    if (errand->next != NULL)
+        errand->next->link = &errand->next;
+    keeper->errands = errand;
+    keeper->num_errands++;
+    keeper->bytes += bytes;
+    int rv = prepare(self, errand);
+    if (rv != 0) {
+        errand->request = NULL;
+        if (errand->error.code == rv)
+            failed_reply(self, request, &errand->error);
+        else
+            actor_refuse(self, request, rv);
+        drop(self, errand);
+        return 0;
+    }
+    errand->job = (struct job){ .piece = piece, .done = worked, .arg = errand };
+    crew_submit(self, &errand->job);
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct keeper *keeper = calloc(1, sizeof *keeper);
+    if (keeper == NULL)
+        return TR_ENOMEM;
+    keeper->options = arg;
+    actor_set_state(self, keeper);
+    return directory_register(self, KEEPER_NAME, NULL, NULL);
+}
+
+static void fini(struct actor *self)
+{
+    free(actor_state(self)); /* its jobs, and with them the errands, are done */
+}
+
+const struct actor_ops keeper_ops = {
+    .name = "checkpoints",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

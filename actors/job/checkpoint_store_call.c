@@ -1,0 +1,193 @@
+/*
+ * The other side of a keeper: calls to the keeper of a node.
+ *
+ * Each is a part_call of its own, to the actor of a name: it asks the directory of that node, and
+ * again when the keeper that it found is gone. Invariants:
+ *  1. A call is on its actor's list from keeper_call to done, or to its cancelling.
+ *  2. Its memory outlives a search of the directory, which cannot be stopped: a cancelled call
+ *     whose search is under way is freed by that.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint_store.h"
+#include "actors/common/part_call.h"
+#include "runtime/core/directory.h"
+#include "schemas/messages.h"
+
+/* A keeper that refuses is there: it is waited for so long after each refusal, ... */
+#define REFUSED_NS UINT64_C(10000000000)
+/* ... and altogether. Doing without it may cost the newest checkpoint. */
+#define BUSY_NS UINT64_C(60000000000)
+
+struct keeper_call {
+    struct keeper_call *next, **link;
+    struct part_call call;
+    struct message *request; /* each attempt sends a copy */
+    uint32_t node;
+    struct address keeper;   /* none: not known */
+    bool finding, cancelled;
+    uint64_t busy_until_ns;
+    keeper_done *done;
+    void *arg;
+};
+
+static void unlink_call(struct keeper_call *k)
+{
+    *k->link = k->next;
+    if (k->next != NULL)
+        k->next->link = k->link;
+    message_release(k->call.self, k->request);
+    k->request = NULL;
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct keeper_call *k = arg;
+    (void)self;
+    k->finding = false;
+    if (k->cancelled) {
+        free(k);
+        return;
+    }
+    k->keeper = status == 0 ? address : ADDRESS_NONE;
+    if (status != TR_ECANCELED) /* self ends: keeper_calls_fini */
+        part_call_located(&k->call, status);
+}
+
+static int locate_keeper(struct part_call *call, struct address *to)
+{
+    struct keeper_call *k = call->arg;
+    *to = k->keeper;
+    if (!address_is_none(k->keeper))
+        return 0;
+    int rv = directory_wait_at(call->self, k->node, KEEPER_NAME, call->deadline_ns, found, k);
+    k->finding = rv == 0;
+    return rv != 0 ? rv : 1;
+}
+
+static int copy_request(struct part_call *call, struct message **request)
+{
+    const struct keeper_call *k = call->arg;
+    *request = message_copy(call->self, k->request);
+    return *request != NULL ? 0 : TR_ENOMEM;
+}
+
+static void attempt_failed(struct part_call *call, const struct error *why)
+{
+    struct keeper_call *k = call->arg;
+    if (why->code == TR_EPEERDOWN)
+        k->keeper = ADDRESS_NONE;
+    if (why->code != TR_EFULL && why->code != TR_ENOMEM)
+        return;
+    uint64_t until_ns = actor_now_ns(call->self) + REFUSED_NS;
+    until_ns = until_ns < k->busy_until_ns ? until_ns : k->busy_until_ns;
+    call->deadline_ns = call->deadline_ns > until_ns ? call->deadline_ns : until_ns;
+}
+
+static void keeper_call_done(struct part_call *call, int status, struct message *reply,
+                             const struct error *error)
+{
+    struct keeper_call *k = call->arg;
+    struct actor *self = call->self;
+    keeper_done *done = k->done;
+    void *arg = k->arg;
+    unlink_call(k);
+    free(k);
+    done(self, arg, status, reply, error);
+}
+
+static const struct part_call_ops keeper_call_ops = {
+    .locate = locate_keeper,
+    .make = copy_request,
+    .failed = attempt_failed,
+    .done = keeper_call_done,
+};
+
+int keeper_call(struct actor *self, struct keeper_calls *calls, uint32_t node,
+                struct message *request, uint64_t deadline_ns, keeper_done *done, void *arg)
+{
+    struct keeper_call *k = malloc(sizeof *k);
+    if (k == NULL) {
+        message_release(self, request);
+        return TR_ENOMEM;
+    }
+    *k = (struct keeper_call){ .next = calls->first, .link = &calls->first, .request = request,
+                               .node = node, .keeper = ADDRESS_NONE, .done = done, .arg = arg,
+                               .busy_until_ns = actor_now_ns(self) + BUSY_NS };
+    if (k->next != NULL)
+        k->next->link = &k->next;
+    calls->first = k;
+    k->call = (struct part_call){ .ops = &keeper_call_ops, .self = self, .arg = k };
+    part_call_send(&k->call, deadline_ns);
+    return 0;
+}
+
+void keeper_calls_cancel(struct keeper_calls *calls)
+{
+    while (calls->first != NULL) {
+        struct keeper_call *k = calls->first;
+        unlink_call(k);
+        part_call_cancel(&k->call);
+        k->cancelled = true;
+        if (!k->finding)
+            free(k);
+    }
+}
+
+void keeper_calls_fini(struct keeper_calls *calls)
+{
+    struct error error;
+    error_set(&error, TR_ECANCELED, "%s", tr_strerror(TR_ECANCELED));
+    while (calls->first != NULL) {
+        struct keeper_call *k = calls->first;
+        part_call_fini(&k->call);
+        keeper_call_done(&k->call, TR_ECANCELED, NULL, &error);
+    }
+}
+
+struct message *keeper_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
+                               const char *folder)
+{
+    size_t length = strlen(folder);
+    struct message *request = message_create(self, kind);
+    char *body = request == NULL ? NULL : message_body_alloc(self, request, count + length);
+    if (body == NULL) {
+        message_release(self, request);
+        return NULL;
+    }
+    if (count > 0)
+        memcpy(body, bytes, count);
+    memcpy(body + count, folder, length);
+    return request;
+}
+
+struct message *keeper_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
+                            uint32_t rank, const struct checkpoint_part *part)
+{
+    struct message *request = keeper_request(self, MSG_CHECKPOINT_LOOK, NULL, 0, folder);
+    if (request != NULL)
+        *(struct msg_checkpoint_look *)message_head(request) = (struct msg_checkpoint_look){
+            .step = step, .bytes = part->bytes, .crc32c = part->crc32c, .era = era, .rank = rank,
+            .path_bytes = (uint32_t)strlen(folder) };
+    return request;
+}
+
+struct message *keeper_commit(struct actor *self, const char *folder, uint32_t keep,
+                              const struct checkpoint_manifest *manifest)
+{
+    size_t count = manifest->world * sizeof(struct msg_checkpoint_entry);
+    struct msg_checkpoint_entry *entries = malloc(count + 1);
+    for (uint32_t rank = 0; rank < manifest->world && entries != NULL; rank++)
+        entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
+                                                       manifest->parts[rank].crc32c };
+    struct message *request = NULL;
+    if (entries != NULL)
+        request = keeper_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
+    free(entries);
+    if (request != NULL)
+        *(struct msg_checkpoint_commit *)message_head(request) = (struct msg_checkpoint_commit){
+            .step = manifest->step, .era = manifest->era, .world = manifest->world, .keep = keep,
+            .path_bytes = (uint32_t)strlen(folder) };
+    return request;
+}

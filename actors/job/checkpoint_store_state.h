@@ -1,0 +1,35 @@
+/* What the keeper's files share. Internal to the keeper. */
+#ifndef ACTORS_JOB_CHECKPOINT_STORE_STATE_H
+#define ACTORS_JOB_CHECKPOINT_STORE_STATE_H
+
+#include <stdbool.h>
+
+#include "actors/job/checkpoint_store.h"
+#include "runtime/core/crew.h"
+#include "runtime/base/error.h"
+#include "schemas/messages.h"
+
+/* A request while the crew works on it. */
+struct errand {
+    struct job job;
+    struct errand *next, **link;
+    struct files *files;
+    struct message *request;
+    struct message *reply; /* made before, so that its body can be filled */
+    size_t bytes;          /* that it holds */
+    char *folder;
+    struct checkpoint_manifest manifest; /* found, or to commit */
+    int status;
+    struct error error;
+};
+
+/* The piece of work that a kind of request asks for; NULL: none. */
+int (*keeper_work(uint32_t kind))(struct job *job);
+
+/* Reads the manifest of MSG_CHECKPOINT_COMMIT. */
+int keeper_read_commit(const struct message *request, struct checkpoint_manifest *manifest);
+
+/* Bytes of a piece that a request asks for. */
+uint32_t keeper_piece_count(const struct msg_checkpoint_fetch *head);
+
+#endif

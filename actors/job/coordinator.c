@@ -1,0 +1,87 @@
+#include "actors/job/coordinator.h"
+
+#include <stdlib.h>
+
+#include "actors/job/coordinator_state.h"
+#include "actors/common/error_reply.h"
+#include "runtime/core/directory.h"
+#include "runtime/base/files.h"
+#include "schemas/body.h"
+
+typedef int serve(struct actor *self, struct message *request, struct error *error);
+
+static serve *find(uint32_t kind)
+{
+    switch (kind) {
+    case MSG_JOIN:
+        return coordinator_join_member;
+    case MSG_BARRIER:
+        return coordinator_barrier;
+    case MSG_RESTORE:
+        return coordinator_restore;
+    case MSG_CHECKPOINT_PART:
+        return coordinator_save_part;
+    case MSG_CHECKPOINT_DONE:
+        return coordinator_save_known;
+    case MSG_JOB_DONE:
+        return coordinator_job_done;
+    default:
+        return NULL;
+    }
+}
+
+struct files *coordinator_files(const struct coordinator *state)
+{
+    return state->options->files != NULL ? state->options->files : files_posix;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct error error = { 0 };
+    serve *found = find(message->frame.kind);
+    if (found == NULL)
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+    else if (found(self, message, &error) != 0)
+        failed_reply(self, message, &error);
+    return 0;
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct coordinator *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, state);
+    account_init(&state->account, "sequenced", COORDINATOR_CLIENTS_BYTES);
+    sequenced_init(&state->clients, &state->account, COORDINATOR_CLIENTS_MAX);
+    state->options = arg;
+    state->dones = calloc(state->options->trainers + UINT64_C(1), sizeof(struct message *));
+    state->told = calloc(state->options->trainers + UINT64_C(1), 1);
+    if (state->dones == NULL || state->told == NULL)
+        return TR_ENOMEM;
+    return directory_register(self, COORDINATOR_NAME, NULL, NULL);
+}
+
+static void fini(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    if (state == NULL)
+        return;
+    keeper_calls_fini(&state->keeper_calls); /* they hold what is freed below */
+    coordinator_free_barriers(state);
+    coordinator_free_restores(state);
+    coordinator_free_saving(state);
+    coordinator_free_members(state);
+    coordinator_free_dones(self, state);
+    free(state->told);
+    sequenced_fini(&state->clients, self);
+    account_fini(&state->account);
+    free(state);
+}
+
+const struct actor_ops coordinator_ops = {
+    .name = "coordinator",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

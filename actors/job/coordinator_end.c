@@ -1,0 +1,157 @@
+/* The end of the job. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/coordinator_state.h"
+#include "actors/common/process_member.h"
+
+/* After this it is looked who is still to hear that the job is over, and again after as long. */
+#define LINGER_NS UINT64_C(5000000000)
+/* How long members are kept for such a trainer. It may be here, and what it is told on a link that
+ * carries nothing at present: either that passes, or one side counts the other as dead. Or it was a
+ * member of the coordinator before this one, and has not come yet: it looks for one as long as
+ * that, and then ends. */
+#define LINGER_MAX_NS MEMBER_JOIN_NS
+
+/* Answers a report with itself; the report is over then. */
+static int acknowledge(struct actor *self, struct message *request, struct error *error)
+{
+    struct message *reply = message_copy(self, request);
+    if (reply == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a reply");
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+void coordinator_note_told(struct actor *self, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    if (rank >= state->options->trainers || state->told[rank] != 0)
+        return;
+    state->told[rank] = 1;
+    state->num_told++;
+    if (state->num_told == state->options->trainers && !state->stopping)
+        coordinator_stop_members(self);
+}
+
+void coordinator_note_refused(struct coordinator *state, uint32_t rank)
+{
+    if (rank < state->options->trainers)
+        state->told[rank] = 1;
+}
+
+/* Some trainer has yet to hear of the end. One that came anew will not ask for it. */
+static bool is_any_unaware(const struct coordinator *state)
+{
+    bool any = false;
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        bool anew = rank < state->world && state->restores[rank];
+        any = any || (!anew && state->told[rank] == 0);
+    }
+    return any;
+}
+
+/* Who does not say that it knows may have known it before this coordinator was started. */
+static void stop_lingering(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    uint64_t now_ns = actor_now_ns(self);
+    if (state->stopping)
+        return;
+    if (now_ns < state->linger_until_ns && is_any_unaware(state))
+        timer_start(self, &state->linger, now_ns + LINGER_NS, stop_lingering, state);
+    else
+        coordinator_stop_members(self);
+}
+
+/* All trainers are done. Nobody is stopped before all know it, for who dies without knowing
+ * would come back and wait for the others. */
+static void end_job(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    if (state->over || state->stopping)
+        return;
+    state->over = true;
+    state->linger_until_ns = actor_now_ns(self) + LINGER_MAX_NS;
+    timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        struct message *request = state->dones[rank];
+        state->dones[rank] = NULL;
+        if (request != NULL && acknowledge(self, request, NULL) != 0)
+            actor_refuse(self, request, TR_ENOMEM); /* it asks again */
+    }
+    actor_failpoint(self, FAILPOINT_END_OVER);
+}
+
+/* It waits for the others. What it says of an era that is over is no harm: who left that era, or
+ * came anew, is missing, and by then this one has been restored and forgotten.
+ *
+ * No table of sequenced clients remembers it: a rank is done once in an era, so its request has no
+ * sequence to compare, and the reply is the same for all, made anew for each repeat. */
+static void wait_for_others(struct actor *self, struct message *request, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    if (state->dones[rank] != NULL)
+        actor_refuse(self, state->dones[rank], TR_ECANCELED);
+    else
+        state->num_done++;
+    state->dones[rank] = request;
+    actor_failpoint(self, FAILPOINT_END_DONE_TAKEN);
+    if (state->num_done == state->options->trainers)
+        end_job(self);
+}
+
+/* A plain message is of one that was told that the job is over, by this coordinator or the one
+ * before it. One that has written the job's result ends the job by itself: whoever died before it
+ * said that it was done has nothing left to do, and going back would undo what is written. */
+int coordinator_job_done(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_job_done head = *(const struct msg_job_done *)message_head(request);
+    bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
+    if (head.code == 0 && head.rank >= state->options->trainers)
+        return error_set(error, TR_ERANGE, "rank %" PRIu32 " ends the job, which has %" PRIu32
+                         " trainers", head.rank, state->options->trainers);
+    if (head.code == 0 && waits && head.complete == 0 && !state->over && !state->stopping) {
+        wait_for_others(self, request, head.rank);
+        return 0;
+    }
+    int rv = 0;
+    if (waits)
+        rv = acknowledge(self, request, error);
+    else
+        message_release(self, request);
+    if (rv != 0)
+        return rv;
+    if (head.code == 0) {
+        end_job(self);
+        if (!waits)
+            coordinator_note_told(self, head.rank);
+        return 0;
+    }
+    if (state->code == 0 && !state->over)
+        state->code = head.code;
+    if (!state->stopping)
+        coordinator_stop_members(self);
+    return 0;
+}
+
+void coordinator_end_dones(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    state->num_done = 0;
+    for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
+        struct message *request = state->dones[rank];
+        state->dones[rank] = NULL;
+        if (request != NULL)
+            actor_refuse(self, request, TR_EROLLBACK);
+    }
+}
+
+void coordinator_free_dones(struct actor *self, struct coordinator *state)
+{
+    for (uint32_t rank = 0; state->dones != NULL && rank < state->options->trainers; rank++)
+        message_release(self, state->dones[rank]);
+    free(state->dones);
+}

@@ -1,0 +1,324 @@
+/* Eras: who is in one, when it ends, and from which checkpoint the next begins. */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint.h"
+#include "actors/job/coordinator_state.h"
+#include "actors/common/error_reply.h"
+#include "actors/cluster/plan.h"
+#include "runtime/core/crew.h"
+#include "actors/common/job_progress.h"
+#include "runtime/core/log.h"
+
+#define TELL_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
+
+/* Looks for the checkpoint, on the crew. Its own memory: the actor's state outlives it. */
+struct choosing {
+    struct job job;
+    struct files *files;
+    char *folder;
+    uint32_t world;
+    struct checkpoint_manifest manifest; /* of none: world 0 */
+    struct error damaged;
+    struct error error;
+};
+
+/* Who is not told would wait for others in vain, so it is said until all could be told. */
+static void tell_era(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    const struct msg_era head = { .era = state->era };
+    if (!coordinator_tell(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head))
+        timer_start(self, &state->tell_again, actor_now_ns(self) + TELL_AGAIN_NS, tell_era, state);
+}
+
+/* The present era is over, if anybody was in it. */
+static void end_era(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    state->era++;
+    state->entered = false;
+    coordinator_end_barriers(self);
+    coordinator_end_saving(self);
+    sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
+    coordinator_end_dones(self);
+    tell_era(self, state);
+    actor_failpoint(self, FAILPOINT_ERA_ENDED);
+}
+
+/* Somebody knows of a newer era than a coordinator that was started again. */
+static void learn_era(struct actor *self, uint32_t era)
+{
+    struct coordinator *state = actor_state(self);
+    state->era = era - 1;
+    end_era(self);
+}
+
+void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
+{
+    struct coordinator *state = actor_state(self);
+    uint32_t newest = head->era > head->seen ? head->era : head->seen;
+    if (state->stopping || state->over)
+        return;
+    if (newest > state->era) {
+        learn_era(self, newest);
+        state->entered = head->era == newest;
+        if (state->entered && state->num_restores > 0)
+            end_era(self); /* who came before it and waits is not in it */
+    } else if (head->era != 0 && head->era == state->era) {
+        state->entered = true;
+    } else if (state->entered) {
+        end_era(self); /* it is not in it */
+    }
+}
+
+/* Of no era, since it begins one: a rank has one request to be restored, which repeats join. */
+static struct sequenced_id id_of(uint32_t rank)
+{
+    return (struct sequenced_id){ { MSG_RESTORE, rank, 0 }, 0, 0 };
+}
+
+/* The request of a rank that waits to be restored, or NULL; the caller answers it. */
+static struct message *release_restore(struct coordinator *state, uint32_t rank)
+{
+    const struct sequenced_id id = id_of(rank);
+    if (rank >= state->world || !state->restores[rank])
+        return NULL;
+    state->restores[rank] = false;
+    state->num_restores--;
+    return sequenced_release(&state->clients, &id);
+}
+
+void coordinator_reducer_down(struct actor *self, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    message_release(self, release_restore(state, rank));
+    actor_failpoint(self, FAILPOINT_ERA_DOWN);
+    if (state->over)
+        coordinator_note_told(self, rank);
+    else if (state->entered && !state->stopping)
+        end_era(self);
+}
+
+static int set_world(struct coordinator *state, uint32_t world, struct error *error)
+{
+    if (state->world == world)
+        return 0;
+    if (state->world != 0 || world == 0 || world > CHECKPOINT_WORLD_MAX ||
+        (state->options->trainers != 0 && world != state->options->trainers))
+        return error_set(error, TR_EMISMATCH, "a trainer expects %" PRIu32 " trainers, the job has "
+                         "%" PRIu32, world,
+                         state->world != 0 ? state->world : state->options->trainers);
+    state->restores = calloc(world, sizeof *state->restores);
+    if (state->restores == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for trainers");
+    state->world = world;
+    return 0;
+}
+
+static int find_newest(struct job *job)
+{
+    struct choosing *choosing = job->arg;
+    int rv = checkpoint_choose(choosing->files, choosing->folder, choosing->world,
+                               &choosing->manifest, &choosing->damaged, &choosing->error);
+    if (rv != TR_ENOENT)
+        return rv;
+    choosing->error = (struct error){ 0 }; /* what there is none of is begun anew */
+    return 0;
+}
+
+/* Where everybody is by rank; false: one of them is not here any more. */
+static bool list_reducers(const struct coordinator *state, struct address *list)
+{
+    bool all = true;
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        list[rank] = coordinator_member_address(state, MSG_ROLE_REDUCER, rank);
+        all = all && !address_is_none(list[rank]);
+    }
+    return all;
+}
+
+static void answer_restore(struct actor *self, struct message *request, uint32_t rank,
+                           const struct checkpoint_manifest *manifest)
+{
+    struct coordinator *state = actor_state(self);
+    struct message *reply = message_create(self, MSG_RESTORED);
+    struct address *list =
+        reply == NULL ? NULL : message_body_alloc(self, reply, state->world * sizeof *list);
+    if (list == NULL) {
+        message_release(self, reply);
+        actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    struct msg_restored *head = message_head(reply);
+    *head = (struct msg_restored){ .step = manifest->step, .found = manifest->world != 0,
+                                   .era = state->era, .world = state->world,
+                                   .saved = manifest->era };
+    if (head->found) {
+        head->bytes = manifest->parts[rank].bytes;
+        head->crc32c = manifest->parts[rank].crc32c;
+    }
+    (void)list_reducers(state, list);
+    actor_reply(self, request, reply);
+}
+
+static void fail_restores(struct actor *self, const struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        struct message *request = release_restore(state, rank);
+        if (request != NULL)
+            failed_reply(self, request, error);
+    }
+}
+
+static void begin_era(struct actor *self, const struct checkpoint_manifest *manifest,
+                      const struct error *damaged)
+{
+    struct coordinator *state = actor_state(self);
+    uint32_t after = manifest->era + 1;
+    state->era = state->era > after ? state->era : after;
+    state->entered = true;
+    standing_note_era(state->options->standing, state->era, manifest->world != 0, manifest->step);
+    coordinator_end_dones(self);
+    if (damaged->code != 0)
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
+                  damaged->text);
+    for (uint32_t rank = 0; rank < state->world; rank++) {
+        struct message *request = release_restore(state, rank);
+        if (request != NULL)
+            answer_restore(self, request, rank, manifest);
+    }
+    actor_failpoint(self, FAILPOINT_ERA_BEGUN);
+}
+
+void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
+                        const struct error *damaged, const struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    /* Whoever went meanwhile comes again, and then it is looked for again. */
+    if (state->num_restores != state->world)
+        return;
+    if (error->code == 0)
+        begin_era(self, manifest, damaged);
+    else
+        fail_restores(self, error);
+}
+
+static void chosen(struct actor *self, struct job *job, int status)
+{
+    struct coordinator *state = actor_state(self);
+    struct choosing *choosing = job->arg;
+    state->choosing = NULL;
+    if (choosing->error.code == 0 && status != 0)
+        error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
+    if (status != TR_ECANCELED)
+        coordinator_chosen(self, &choosing->manifest, &choosing->damaged, &choosing->error);
+    checkpoint_manifest_fini(&choosing->manifest);
+    free(choosing->folder);
+    free(choosing);
+}
+
+/* Looks in this host's folder alone. */
+static int choose_here(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    struct choosing *choosing = calloc(1, sizeof *choosing);
+    if (choosing == NULL)
+        return TR_ENOMEM;
+    choosing->folder = checkpoint_folder(state->checkpoints, state->options->host);
+    if (choosing->folder == NULL) {
+        free(choosing);
+        return TR_ENOMEM;
+    }
+    choosing->files = coordinator_files(state);
+    choosing->world = state->world;
+    choosing->job = (struct job){ .piece = find_newest, .done = chosen, .arg = choosing };
+    state->choosing = choosing;
+    crew_submit(self, &choosing->job);
+    return 0;
+}
+
+static void choose(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    const struct checkpoint_manifest none = { 0 };
+    struct error error = { 0 };
+    int rv = 0;
+    actor_failpoint(self, FAILPOINT_ERA_CHOOSING);
+    if (state->checkpoints == NULL)
+        begin_era(self, &none, &error);
+    else if (coordinator_second_node(state) != PLAN_NO_NODE)
+        rv = coordinator_search(self);
+    else
+        rv = choose_here(self);
+    if (rv != 0) {
+        error_set(&error, rv, "the coordinator has no memory to look for a checkpoint");
+        fail_restores(self, &error);
+    }
+}
+
+void coordinator_restore_all(struct actor *self)
+{
+    const struct coordinator *state = actor_state(self);
+    if (state->world != 0 && state->num_restores == state->world && state->choosing == NULL &&
+        state->search == NULL && state->num_abandoned == 0)
+        choose(self);
+}
+
+int coordinator_keep_folder(struct coordinator *state, const struct message *request,
+                            uint32_t keep, struct error *error)
+{
+    size_t size = request->frame.body_bytes;
+    state->keep = keep;
+    if (size == 0)
+        return 0;
+    if (state->checkpoints == NULL)
+        state->checkpoints = strndup(message_body(request), size);
+    if (state->checkpoints == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
+    if (strlen(state->checkpoints) != size ||
+        memcmp(state->checkpoints, message_body(request), size) != 0)
+        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " keeps checkpoints in %.*s, "
+                         "others in %s; give all trainers the same folder",
+                         request->frame.from.node, (int)size, (const char *)message_body(request),
+                         state->checkpoints);
+    return 0;
+}
+
+int coordinator_restore(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_restore *head = message_head(request);
+    struct address from = request->frame.from;
+    int rv = set_world(state, head->world, error);
+    if (rv != 0)
+        return rv;
+    uint32_t rank = head->rank;
+    if (rank >= state->world ||
+        !address_equal(coordinator_member_address(state, MSG_ROLE_REDUCER, rank), from))
+        return error_set(error, TR_EINVAL, "rank %" PRIu32 " asks to be restored, but did not join",
+                         rank);
+    rv = coordinator_keep_folder(state, request, head->keep, error);
+    if (rv != 0)
+        return rv;
+    if (state->entered)
+        end_era(self);
+    const struct sequenced_id id = id_of(rank);
+    rv = sequenced_take(&state->clients, self, &id, request, error);
+    if (rv < 0)
+        return rv;
+    state->num_restores += !state->restores[rank];
+    state->restores[rank] = true;
+    coordinator_restore_all(self);
+    return 0;
+}
+
+void coordinator_free_restores(struct coordinator *state)
+{
+    assert(state->choosing == NULL && state->search == NULL);
+    free(state->restores);
+    free(state->checkpoints);
+}

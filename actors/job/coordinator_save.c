@@ -1,0 +1,393 @@
+/*
+ * Checkpoints: every rank reports its part of one, then the manifest is written, then all hear.
+ *
+ * A rank without a part reports that too. The record waits for all ranks even then, so each of them
+ * gets the same answer: there is this checkpoint, or there is none. A rank that asks again with the
+ * number of a save that failed has missed the answer; a higher number is another try.
+ *
+ * The table of clients recognizes repeats: what a rank reported first counts. The last checkpoint's
+ * record stays for those that it knows nothing of. A report of a step that this coordinator knows
+ * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
+ * Among several hosts the manifest is then brought to a second one, however long that takes; the
+ * others are told of it.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint.h"
+#include "actors/job/coordinator_state.h"
+#include "actors/common/error_reply.h"
+#include "actors/job/checkpoint_store.h"
+#include "actors/common/part_call.h"
+#include "actors/cluster/plan.h"
+#include "actors/common/job_progress.h"
+#include "runtime/core/crew.h"
+
+enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
+
+/* A keeper that writes to a slow disk; one that died is a DOWN long before. */
+#define ANSWER_NS UINT64_C(10000000000)
+/* A second host that cannot be told now is told a little later. */
+#define AGAIN_NS UINT64_C(20000000)
+
+struct saving {
+    struct job job;
+    enum stage stage;
+    bool working;   /* the job's, or a call's; frees it when abandoned */
+    bool abandoned; /* its era is over */
+    struct files *files;
+    char *folder, *given; /* here, and as it is told to other hosts */
+    uint32_t second;      /* node; PLAN_NO_NODE: there is none */
+    struct timer again;
+    uint32_t keep;
+    struct checkpoint_manifest before;   /* committed before this was asked for; world 0: none */
+    struct checkpoint_manifest manifest; /* of the parts that were reported */
+    struct error error;                  /* when ENDED: code 0 or why there is none */
+    uint64_t sequence;                   /* of the ranks' saves */
+    uint32_t reported;
+    uint64_t *sequences;        /* [world]: of the ranks' reports; 0: has not reported */
+};
+
+static void destroy(struct saving *saving)
+{
+    free(saving->sequences);
+    free(saving->folder);
+    free(saving->given);
+    timer_stop(&saving->again);
+    checkpoint_manifest_fini(&saving->before);
+    checkpoint_manifest_fini(&saving->manifest);
+    free(saving);
+}
+
+static struct sequenced_id id_of(uint32_t rank, uint32_t era, uint64_t sequence)
+{
+    return (struct sequenced_id){ { MSG_CHECKPOINT_PART, rank, 0 }, era, sequence };
+}
+
+static void answer(struct actor *self, struct saving *saving, uint32_t rank)
+{
+    struct sequenced *clients = &((struct coordinator *)actor_state(self))->clients;
+    const struct sequenced_id id = id_of(rank, saving->manifest.era, saving->sequences[rank]);
+    struct message *reply = saving->error.code == 0 ? message_create(self, MSG_CHECKPOINT_DONE)
+                                                    : NULL;
+    if (reply == NULL) {
+        struct message *request = sequenced_release(clients, &id);
+        if (request != NULL && saving->error.code != 0)
+            failed_reply(self, request, &saving->error);
+        else if (request != NULL)
+            actor_refuse(self, request, TR_ENOMEM);
+        return;
+    }
+    *(struct msg_checkpoint_done *)message_head(reply) =
+        (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era,
+                                      .sequence = saving->sequence };
+    sequenced_answer(clients, self, &id, reply);
+}
+
+static void end(struct actor *self, struct saving *saving)
+{
+    const struct coordinator *state = actor_state(self);
+    saving->stage = ENDED;
+    if (saving->error.code == 0)
+        standing_note_checkpoint(state->options->standing, saving->manifest.step);
+    for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
+        answer(self, saving, rank);
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
+}
+
+/* Was it committed before this coordinator was started? */
+static int look(struct job *job)
+{
+    struct saving *saving = job->arg;
+    struct checkpoint_manifest *before = &saving->before;
+    if (checkpoint_find(saving->files, saving->folder, saving->manifest.step, before, NULL) == 0 &&
+        (before->era != saving->manifest.era || before->world != saving->manifest.world))
+        checkpoint_manifest_fini(before);
+    return 0;
+}
+
+static int commit(struct job *job)
+{
+    struct saving *saving = job->arg;
+    if (saving->second != PLAN_NO_NODE) /* perhaps no part is of this host */
+        return checkpoint_receive(saving->files, saving->folder, &saving->manifest, saving->keep,
+                                  &saving->error);
+    return checkpoint_commit(saving->files, saving->folder, &saving->manifest, saving->keep,
+                             &saving->error);
+}
+
+static void copy_manifest(struct actor *self, void *arg);
+
+static void copied(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
+{
+    struct saving *saving = arg;
+    saving->working = false;
+    message_release(self, reply);
+    if (saving->abandoned) {
+        destroy(saving);
+    } else if (status == TR_ECANCELED) { /* self ends */
+        return;
+    } else if (part_call_is_transient(status)) {
+        timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
+    } else {
+        if (status != 0)
+            error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s",
+                      error->text);
+        end(self, saving);
+        if (status == 0)
+            coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
+    }
+}
+
+static void copy_manifest(struct actor *self, void *arg)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = arg;
+    struct message *request = keeper_commit(self, saving->given, saving->keep, &saving->manifest);
+    saving->stage = COPYING;
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
+    saving->working = request != NULL &&
+                      keeper_call(self, &state->keeper_calls, saving->second, request,
+                                  actor_now_ns(self) + ANSWER_NS, copied, saving) == 0;
+    if (!saving->working)
+        timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
+}
+
+static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
+
+/* Did ranks hear of this one that it failed, from a coordinator before this one? */
+static bool is_refused(const struct coordinator *state, const struct saving *saving)
+{
+    const struct refused_save *refused = &state->refused;
+    return refused->status < 0 && refused->era == saving->manifest.era &&
+           refused->step == saving->manifest.step && refused->sequence == saving->sequence;
+}
+
+static void refuse(const struct coordinator *state, struct saving *saving)
+{
+    error_set(&saving->error, state->refused.status, "the checkpoint of step %" PRIu64 " could not "
+              "be written: %s", saving->manifest.step, tr_strerror(state->refused.status));
+}
+
+/* All ranks have reported, and the folder is known not to have this checkpoint. */
+static void make_checkpoint(struct actor *self, struct saving *saving)
+{
+    actor_failpoint(self, FAILPOINT_CHECKPOINT_PARTS_THERE);
+    if (saving->error.code != 0) {
+        end(self, saving);
+    } else {
+        saving->stage = COMMITTING;
+        work(self, saving, commit);
+    }
+}
+
+static void worked(struct actor *self, struct job *job, int status)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = job->arg;
+    saving->working = false;
+    if (saving->abandoned) {
+        destroy(saving);
+        state->num_abandoned--;
+        if (status != TR_ECANCELED)
+            coordinator_restore_all(self);
+        return;
+    }
+    if (status == TR_ECANCELED) /* self ends */
+        return;
+    if (status != 0 && saving->error.code == 0)
+        error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
+    /* What was found here may not be on the second host yet. */
+    bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
+    if (made)
+        saving->error = (struct error){ 0 }; /* a rank that could not repeat its part has one */
+    if (made && saving->stage == LOOKING) {
+        struct checkpoint_part *reported = saving->manifest.parts;
+        saving->manifest.parts = saving->before.parts;
+        saving->before.parts = reported;
+    }
+    if (made && saving->second != PLAN_NO_NODE)
+        copy_manifest(self, saving);
+    else if (status != 0 || made)
+        end(self, saving);
+    else
+        saving->stage = GATHERING;
+    if (saving->stage == GATHERING && is_refused(state, saving)) {
+        refuse(state, saving);
+        end(self, saving);
+    } else if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
+        make_checkpoint(self, saving);
+    }
+}
+
+static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *))
+{
+    saving->job = (struct job){ .piece = piece, .done = worked, .arg = saving };
+    saving->working = true;
+    crew_submit(self, &saving->job);
+}
+
+static struct saving *create(struct coordinator *state, const struct msg_checkpoint_part *head)
+{
+    struct saving *saving = calloc(1, sizeof *saving);
+    if (saving == NULL)
+        return NULL;
+    saving->files = coordinator_files(state);
+    saving->folder = checkpoint_folder(state->checkpoints, state->options->host);
+    saving->given = strdup(state->checkpoints);
+    saving->second = coordinator_second_node(state);
+    saving->keep = state->keep;
+    saving->sequence = head->sequence;
+    saving->manifest = (struct checkpoint_manifest){ head->step, head->era, head->world, NULL };
+    saving->manifest.parts = calloc(head->world, sizeof *saving->manifest.parts);
+    saving->sequences = calloc(head->world, sizeof *saving->sequences);
+    if (saving->folder != NULL && saving->given != NULL && saving->manifest.parts != NULL &&
+        saving->sequences != NULL)
+        return saving;
+    free(saving->folder);
+    free(saving->given);
+    free(saving->manifest.parts);
+    free(saving->sequences);
+    free(saving);
+    return NULL;
+}
+
+static int check(const struct coordinator *state, const struct msg_checkpoint_part *head,
+                 struct error *error)
+{
+    if (state->checkpoints == NULL)
+        return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
+    if (head->era == 0 || head->era != state->era)
+        return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
+    if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world ||
+        head->sequence == 0)
+        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " saves a part, its "
+                         "save %" PRIu64, head->rank, head->world, head->sequence);
+    const struct saving *saving = state->saving;
+    bool same = saving != NULL && saving->manifest.step == head->step;
+    if (saving != NULL && (saving->manifest.world != head->world ||
+                           (!same && saving->stage != ENDED)))
+        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " saves step %" PRIu64 " of %" PRIu32
+                         " trainers while others save step %" PRIu64 " of %" PRIu32, head->rank,
+                         head->step, head->world, saving->manifest.step, saving->manifest.world);
+    return 0;
+}
+
+/* The record of that step: the present one, or a new one where the last has ended. */
+static int find(struct actor *self, const struct msg_checkpoint_part *head, struct saving **out,
+                struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = state->saving;
+    /* One that failed may be tried again; where it failed in passing, ranks do so by themselves. */
+    bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0 &&
+                 (head->sequence > saving->sequence ||
+                  part_call_is_transient(saving->error.code));
+    if (saving != NULL && saving->manifest.step == head->step && !again) {
+        *out = saving;
+        return 0;
+    }
+    *out = create(state, head);
+    if (*out == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a checkpoint");
+    if (saving != NULL)
+        destroy(saving);
+    state->saving = *out;
+    work(self, *out, look);
+    return 0;
+}
+
+/* What ranks would ask again for is no answer to them. */
+static void note_failure(struct saving *saving, const struct msg_checkpoint_part *head)
+{
+    int status = head->status;
+    bool is_answer = !part_call_is_transient(status) && status != TR_EROLLBACK;
+    error_set(&saving->error, is_answer ? status : TR_EIO, "trainer %" PRIu32 " could not write "
+              "its part of the checkpoint of step %" PRIu64 ": %s", head->rank, head->step,
+              tr_strerror(status));
+}
+
+/* A rank's first report of this save. */
+static void report(struct actor *self, struct saving *saving,
+                   const struct msg_checkpoint_part *head)
+{
+    saving->reported += saving->sequences[head->rank] == 0;
+    saving->sequences[head->rank] = head->sequence;
+    if (saving->stage == ENDED) {
+        answer(self, saving, head->rank);
+        return;
+    }
+    /* Parts that a past life committed are as they are. */
+    if (saving->stage == LOOKING || saving->stage == GATHERING) {
+        saving->manifest.parts[head->rank] = (struct checkpoint_part){ head->bytes, head->crc32c };
+        if (head->status < 0 && saving->error.code == 0)
+            note_failure(saving, head);
+    }
+    if (saving->stage == GATHERING && saving->reported == saving->manifest.world)
+        make_checkpoint(self, saving);
+}
+
+int coordinator_save_part(struct actor *self, struct message *request, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_checkpoint_part *head = message_head(request);
+    const struct sequenced_id id = id_of(head->rank, head->era, head->sequence);
+    struct saving *saving;
+    int rv = coordinator_keep_folder(state, request, head->keep, error);
+    if (rv == 0)
+        rv = check(state, head, error);
+    if (rv == 0)
+        rv = sequenced_take(&state->clients, self, &id, request, error);
+    if (rv != SEQUENCED_NEW)
+        return rv < 0 ? rv : 0;
+    rv = find(self, head, &saving, error);
+    if (rv == 0)
+        report(self, saving, head);
+    else
+        (void)sequenced_release(&state->clients, &id); /* the caller answers it */
+    return rv;
+}
+
+/* What another rank was answered by the coordinator before this one: nobody has that checkpoint,
+ * and no report of that rank will come. */
+int coordinator_save_known(struct actor *self, struct message *message, struct error *error)
+{
+    struct coordinator *state = actor_state(self);
+    const struct msg_checkpoint_done *head = message_head(message);
+    struct saving *saving = state->saving;
+    if (head->status < 0 && head->era != 0 && head->era == state->era)
+        state->refused = (struct refused_save){ head->step, head->sequence, head->era,
+                                                head->status };
+    if (saving != NULL && saving->stage == GATHERING && is_refused(state, saving)) {
+        refuse(state, saving);
+        end(self, saving);
+    }
+    (void)error;
+    message_release(self, message);
+    return 0;
+}
+
+void coordinator_end_saving(struct actor *self)
+{
+    struct coordinator *state = actor_state(self);
+    struct saving *saving = state->saving;
+    if (saving == NULL)
+        return;
+    state->saving = NULL;
+    saving->abandoned = saving->working;
+    /* A copy's answer need not be waited for: here its manifest is. */
+    state->num_abandoned += saving->abandoned && saving->stage != COPYING;
+    if (!saving->working)
+        destroy(saving);
+}
+
+void coordinator_free_saving(struct coordinator *state)
+{
+    if (state->saving == NULL)
+        return;
+    assert(!state->saving->working);
+    destroy(state->saving);
+}

@@ -1,0 +1,25 @@
+/*
+ * Presence: a process as a member of the job.
+ *
+ * Whoever looks at the coordinator's members sees it, and when the job has ended the coordinator
+ * stops it like every member: then it asks the root of its process for an orderly end. The
+ * coordinator's own process has none; there the coordinator itself does so, after the last member.
+ *
+ * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
+ */
+#ifndef ACTORS_JOB_MEMBERSHIP_H
+#define ACTORS_JOB_MEMBERSHIP_H
+
+#include "actors/cluster/plan.h"
+#include "runtime/core/actor.h"
+
+struct presence_options {
+    const struct plan *plan;
+    uint32_t process;
+    struct address root;
+};
+
+/* arg: struct presence_options. */
+extern const struct actor_ops presence_ops;
+
+#endif

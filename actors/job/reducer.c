@@ -1,0 +1,428 @@
+#include "actors/job/reducer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
+#include "actors/job/reducer_state.h"
+#include "runtime/core/directory.h"
+
+void reducer_name(uint32_t rank, char *name, size_t size)
+{
+    snprintf(name, size, "reducer/%" PRIu32, rank);
+}
+
+/* Stops what the operation has under way; its request stays. */
+static void halt(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    timer_stop(&op->expire);
+    timer_stop(&op->again);
+    if (op->kind == MSG_GROUP_REDUCE)
+        reducer_reduce_stop(self);
+    reducer_copy_stop(self);
+    if (op->calling) {
+        op->calling = false;
+        actor_cancel(self, op->call);
+    }
+    message_release(self, op->reply);
+    op->reply = NULL;
+}
+
+/* Drops the operation, which has nothing under way any more, and returns the call that waits for
+ * its answer, if one does. */
+static struct message *release_operation(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    struct message *waiting = op->waiting;
+    if (op->request != waiting)
+        message_release(self, op->request);
+    message_release(self, op->outcome);
+    op->request = op->waiting = op->outcome = NULL;
+    op->failure = (struct error){ 0 };
+    return waiting;
+}
+
+/* Stops the operation. False: the crew works for it, and it ends with `status` after that. */
+static bool halt_or_mark(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    if (op->working) {
+        op->ended = op->ended != 0 ? op->ended : status;
+        crew_cancel(&op->part.job);
+        return false;
+    }
+    halt(self);
+    return true;
+}
+
+/* Ends the operation and forgets its outcome, whether or not a call waits for it. */
+static void withdraw(struct actor *self, int status)
+{
+    if (!halt_or_mark(self, status))
+        return;
+    struct message *waiting = release_operation(self);
+    if (waiting != NULL)
+        actor_refuse(self, waiting, status);
+}
+
+void reducer_reply(struct actor *self, struct message *reply)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    assert(!op->working);
+    halt(self);
+    if (op->waiting != NULL) {
+        actor_reply(self, release_operation(self), reply);
+    } else if (op->kind == MSG_GROUP_RESTORE && r->era == 0) {
+        message_release(self, reply); /* the era is over already: a repeat is restored anew */
+        release_operation(self);
+    } else {
+        op->outcome = reply;
+    }
+}
+
+void reducer_end(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    bool told = r->operation.waiting != NULL || status == TR_EROLLBACK || status == TR_ECANCELED;
+    if (told)
+        withdraw(self, status);
+    else if (halt_or_mark(self, status))
+        error_set(&r->operation.failure, status, "%s", tr_strerror(status));
+}
+
+void reducer_fail(struct actor *self, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    const struct error failure = *error; /* it may be the operation's own */
+    if (!halt_or_mark(self, failure.code))
+        return;
+    if (r->operation.waiting != NULL)
+        failed_reply(self, release_operation(self), &failure);
+    else
+        r->operation.failure = failure;
+}
+
+static bool is_completing(const struct msg_group_request *head)
+{
+    return head->operation == MSG_GROUP_FINISH && head->value == 0 && head->count != 0;
+}
+
+bool reducer_is_completing(const struct reducer *r)
+{
+    return r->operation.request != NULL && is_completing(message_head(r->operation.request));
+}
+
+void reducer_roll_back(struct actor *self, uint32_t era)
+{
+    struct reducer *r = actor_state(self);
+    r->seen = r->member.seen = era > r->seen ? era : r->seen;
+    if (r->era == 0 || r->era >= r->seen || r->finished)
+        return;
+    r->era = r->member.restored = 0;
+    reducer_drop_shares(self, TR_EROLLBACK);
+    sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);
+    if (r->operation.request != NULL && !reducer_is_completing(r) &&
+        (r->operation.kind != MSG_GROUP_RESTORE || r->operation.outcome != NULL))
+        withdraw(self, TR_EROLLBACK);
+}
+
+static void step_again(struct actor *self, void *arg)
+{
+    struct operation *op = arg;
+    if (op->kind == MSG_GROUP_REDUCE)
+        reducer_reduce_pump(self);
+    else if (op->away)
+        reducer_copy_again(self);
+    else
+        reducer_ask(self);
+}
+
+void reducer_again(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    if (!timer_is_started(&r->operation.again))
+        timer_start(self, &r->operation.again, actor_now_ns(self) + REDUCER_AGAIN_NS, step_again,
+                    &r->operation);
+}
+
+/* Ends the call that waits, and leaves the operation under way: false where there is no memory for
+ * that, and it was withdrawn. The operands stay in a message of their own, since the call's goes
+ * back with the answer. */
+static bool dismiss(struct actor *self, int status)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    struct message *waiting = op->waiting;
+    if (waiting == NULL)
+        return true;
+    struct message *operands = waiting == op->request ? message_copy(self, waiting) : op->request;
+    if (operands == NULL) {
+        withdraw(self, status);
+        return false;
+    }
+    op->request = operands;
+    op->waiting = NULL;
+    actor_refuse(self, waiting, status);
+    return true;
+}
+
+static void expire(struct actor *self, void *arg)
+{
+    const struct operation *op = arg;
+    if (op->kind == MSG_GROUP_BARRIER)
+        reducer_end(self, TR_ETIMEDOUT);
+    else
+        (void)dismiss(self, TR_ETIMEDOUT);
+}
+
+static void set_deadline(struct actor *self, struct operation *op, uint64_t timeout_ns)
+{
+    uint64_t now_ns = actor_now_ns(self);
+    op->deadline_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
+    /* A barrier's deadline is the coordinator's to see. */
+    uint64_t late = op->kind == MSG_GROUP_BARRIER ? 2 * REDUCER_OUTCOME_NS : 0;
+    uint64_t at_ns = op->deadline_ns < UINT64_MAX - late ? op->deadline_ns + late : UINT64_MAX;
+    timer_start(self, &op->expire, at_ns, expire, op);
+}
+
+/* The same call again, for an operation that is under way or whose outcome nobody has had. */
+static bool is_repeat(const struct operation *op, const struct msg_group_request *head)
+{
+    if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
+        return false;
+    const struct msg_group_request *asked = (const void *)op->request->head;
+    return head->operation == asked->operation && head->value == asked->value &&
+           head->count == asked->count;
+}
+
+/* The repeat gets the operation's answer. Its own operands are those of the first. */
+static void join(struct actor *self, struct message *request)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    const struct msg_group_request *head = message_head(request);
+    if (op->outcome != NULL) {
+        struct message *outcome = op->outcome;
+        op->outcome = NULL;
+        release_operation(self);
+        actor_reply(self, request, outcome);
+    } else if (op->failure.code != 0) {
+        const struct error failure = op->failure;
+        release_operation(self);
+        failed_reply(self, request, &failure);
+    } else {
+        op->waiting = request;
+        buffer_release(self, message_body_detach(request));
+        set_deadline(self, op, head->timeout_ns);
+    }
+}
+
+static int begin(struct actor *self, struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    switch (r->operation.kind) {
+    case MSG_GROUP_REDUCE:
+        return reducer_reduce_begin(self, error);
+    case MSG_GROUP_SAVE:
+        reducer_save_begin(self);
+        return 0;
+    case MSG_GROUP_SKIP:
+        reducer_skip_begin(self);
+        return 0;
+    case MSG_GROUP_BARRIER:
+        reducer_barrier_begin(self);
+        return 0;
+    default:
+        reducer_ask(self);
+        return 0;
+    }
+}
+
+static int check(const struct reducer *r, const struct msg_group_request *head, struct error *error)
+{
+    if (head->operation > MSG_GROUP_SKIP)
+        return error_set(error, TR_EUNSUPPORTED, "a group has no operation %" PRIu32,
+                         head->operation);
+    /* A trainer that failed, or has written the result, may say so at any time. */
+    bool anytime = head->operation == MSG_GROUP_RESTORE || is_completing(head) ||
+                   (head->operation == MSG_GROUP_FINISH && (head->value != 0 || r->finished));
+    if (!anytime && r->era == 0)
+        return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
+                         "call tr_group_restore()", r->options->rank);
+    if (r->options->checkpoints != NULL && strlen(r->options->checkpoints) > MSG_PATH_BYTES_MAX)
+        return error_set(error, TR_ETOOBIG, "the path of the checkpoints' folder has more than %u "
+                         "bytes", MSG_PATH_BYTES_MAX);
+    bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
+    if (saves && r->options->checkpoints == NULL)
+        return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
+    return 0;
+}
+
+static int operate(struct actor *self, struct message *request, struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_group_request *head = message_head(request);
+    struct operation *op = &r->operation;
+    /* The call before this one is not waited for any more: the trainer has one at a time. */
+    if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
+        join(self, request);
+        return 0;
+    }
+    if (op->request != NULL)
+        withdraw(self, TR_ECANCELED);
+    if (head->operation == MSG_GROUP_CANCEL) {
+        message_release(self, request);
+        return 0;
+    }
+    if (op->request != NULL)
+        return error_set(error, TR_EFULL, "trainer %" PRIu32 " still writes a checkpoint",
+                         r->options->rank);
+    int rv = check(r, head, error);
+    if (rv != 0)
+        return rv;
+    *op = (struct operation){ .request = request, .waiting = request, .kind = head->operation };
+    set_deadline(self, op, head->timeout_ns);
+    if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
+        reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */
+    rv = begin(self, error);
+    if (rv != 0) {
+        halt(self);
+        op->waiting = NULL; /* the caller answers it */
+        op->request = NULL;
+    }
+    return rv;
+}
+
+static int hear(struct actor *self, struct message *message)
+{
+    reducer_roll_back(self, ((const struct msg_era *)message_head(message))->era);
+    message_release(self, message);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    struct error error = { 0 };
+    int rv;
+    switch (message->frame.kind) {
+    case MSG_ERA:
+        return hear(self, message);
+    case MSG_REDUCE:
+        rv = reducer_add(self, message, &error);
+        break;
+    case MSG_GROUP_REQUEST:
+        rv = operate(self, message, &error);
+        break;
+    default:
+        actor_refuse(self, message, TR_EUNSUPPORTED);
+        return 0;
+    }
+    if (rv != 0 && error.code != 0)
+        failed_reply(self, message, &error);
+    else if (rv != 0)
+        actor_refuse(self, message, rv);
+    return 0;
+}
+
+void reducer_tell_end(struct actor *self)
+{
+    const struct reducer *r = actor_state(self);
+    struct message *message = r->finished ? message_create(self, MSG_JOB_DONE) : NULL;
+    if (message == NULL)
+        return;
+    *(struct msg_job_done *)message_head(message) =
+        (struct msg_job_done){ .code = r->result, .rank = r->options->rank };
+    (void)actor_send(self, r->member.coordinator, message);
+}
+
+/* A coordinator that was started again is notified of what it cannot know. Barriers are not among
+ * it: what this rank knows of them came with its joining. */
+static void tell_outcome(struct actor *self, const struct reducer *r)
+{
+    struct message *message = NULL;
+    if (r->refused.sequence != 0 && r->refused.era == r->era && r->era != 0)
+        message = message_create(self, MSG_CHECKPOINT_DONE);
+    if (message == NULL)
+        return;
+    *(struct msg_checkpoint_done *)message_head(message) = r->refused;
+    (void)actor_send(self, r->member.coordinator, message);
+}
+
+static void joined(struct actor *self, struct member *member)
+{
+    struct reducer *r = actor_state(self);
+    reducer_roll_back(self, member->era);
+    tell_outcome(self, r);
+    reducer_tell_end(self);
+    if (r->operation.request != NULL && r->operation.kind != MSG_GROUP_REDUCE)
+        reducer_ask(self);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct reducer *r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, r);
+    account_init(&r->account, "sequenced", REDUCER_CLIENTS_BYTES);
+    sequenced_init(&r->adders, &r->account, REDUCER_CLIENTS_MAX);
+    r->options = arg;
+    r->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
+                                 .plan = r->options->plan, .root = r->options->root,
+                                 .joined = joined };
+    const char *given = r->options->checkpoints;
+    r->folder = given == NULL ? NULL : checkpoint_folder(given, r->options->host);
+    if (given != NULL && r->folder == NULL)
+        return TR_ENOMEM;
+    char name[DIRECTORY_NAME_MAX];
+    reducer_name(r->options->rank, name, sizeof name);
+    int rv = directory_register(self, name, NULL, NULL);
+    return rv != 0 ? rv : member_join(self, &r->member);
+}
+
+static void stop(struct actor *self)
+{
+    struct reducer *reducer = actor_state(self);
+    member_stop(self, &reducer->member);
+}
+
+static void fini(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    if (r == NULL)
+        return;
+    keeper_calls_fini(&r->keeper_calls);
+    message_release(self, release_operation(self));
+    message_release(self, r->operation.reply);
+    reducer_drop_shares(self, TR_EPEERDOWN);
+    sequenced_fini(&r->adders, self);
+    account_fini(&r->account);
+    free(r->peers);
+    free(r->folder);
+    free(r);
+}
+
+int reducer_call_failed(uint32_t operation, bool completes, int status)
+{
+    if (status == TR_EPEERDOWN && operation != MSG_GROUP_RESTORE && !completes)
+        return TR_EROLLBACK;
+    return part_call_peer_recovers(status) ? 0 : status;
+}
+
+const struct actor_ops reducer_ops = {
+    .name = "reducer",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

@@ -1,0 +1,245 @@
+/* What a reducer asks the coordinator: to restore it, a barrier, to take its part. */
+#include <string.h>
+#include <stdlib.h>
+
+#include "actors/common/error_reply.h"
+#include "actors/job/reducer_state.h"
+#include "actors/common/job_progress.h"
+
+static struct message *make(struct actor *self, const struct reducer *r)
+{
+    const struct operation *op = &r->operation;
+    const struct msg_group_request *asked = message_head(op->request);
+    uint32_t rank = r->options->rank, world = r->options->world;
+    static const uint32_t kinds[] = { [MSG_GROUP_RESTORE] = MSG_RESTORE,
+                                      [MSG_GROUP_BARRIER] = MSG_BARRIER,
+                                      [MSG_GROUP_SAVE] = MSG_CHECKPOINT_PART,
+                                      [MSG_GROUP_FINISH] = MSG_JOB_DONE };
+    struct message *request = message_create(self, kinds[op->kind]);
+    const char *path = r->options->checkpoints;
+    bool with_path = path != NULL && (op->kind == MSG_GROUP_RESTORE || op->kind == MSG_GROUP_SAVE);
+    uint32_t path_bytes = with_path ? (uint32_t)strlen(path) : 0;
+    uint32_t keep = r->options->checkpoint_keep;
+    void *body = request == NULL || !with_path ? NULL
+                                               : message_body_alloc(self, request, path_bytes);
+    if (request == NULL || (with_path && body == NULL)) {
+        message_release(self, request);
+        return NULL;
+    }
+    if (with_path)
+        memcpy(body, path, path_bytes);
+    void *head = message_head(request);
+    if (op->kind == MSG_GROUP_RESTORE)
+        *(struct msg_restore *)head = (struct msg_restore){ rank, world, path_bytes, keep };
+    else if (op->kind == MSG_GROUP_BARRIER)
+        *(struct msg_barrier *)head = (struct msg_barrier){
+            .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
+            .era = r->era };
+    else if (op->kind == MSG_GROUP_FINISH)
+        *(struct msg_job_done *)head = (struct msg_job_done){ (int32_t)asked->value, rank,
+                                                               reducer_is_completing(r) };
+    else
+        *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
+            .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
+            .rank = rank, .world = world, .path_bytes = path_bytes, .keep = keep,
+            .sequence = r->saves + 1, .status = op->part.error.code };
+    return request;
+}
+
+static void reply_done(struct actor *self, uint64_t step)
+{
+    struct reducer *r = actor_state(self);
+    struct message *reply = message_create(self, MSG_GROUP_REPLY);
+    if (reply == NULL) {
+        reducer_end(self, TR_ENOMEM);
+        return;
+    }
+    *(struct msg_group_reply *)message_head(reply) =
+        (struct msg_group_reply){ .step = step, .era = r->era };
+    reducer_reply(self, reply);
+}
+
+/* This rank is in the era from here on. */
+static void enter(struct actor *self, const struct message *reply)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_restored *head = (const void *)reply->head;
+    uint32_t world = r->options->world;
+    if (r->peers == NULL)
+        r->peers = malloc(world * sizeof *r->peers);
+    if (head->world != world || r->peers == NULL || head->era == 0) {
+        reducer_end(self, r->peers == NULL ? TR_ENOMEM : TR_EMISMATCH);
+        return;
+    }
+    memcpy(r->peers, message_body(reply), world * sizeof *r->peers);
+    r->era = r->member.restored = head->era;
+    r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
+    r->reductions = r->barriers = r->passed = 0;
+    r->member.passed_sequence = r->member.over_sequence = 0;
+    r->saves = 0;
+    r->refused = (struct msg_checkpoint_done){ 0 };
+    standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
+    actor_failpoint(self, FAILPOINT_ERA_RESTORED);
+    if (r->seen > r->era) { /* over already */
+        r->era = r->member.restored = 0;
+        reducer_ask(self);
+    } else if (head->found != 0) {
+        reducer_load_begin(self, head);
+    } else {
+        reply_done(self, 0);
+    }
+}
+
+/* The barrier is over here, whatever its outcome; with those up to `sequence` it timed out. */
+static void pass(struct actor *self, uint64_t sequence, int status)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    r->barriers = sequence > r->barriers ? sequence : r->barriers + 1;
+    r->member.over_name = asked->value;
+    r->member.over_sequence = r->barriers;
+    if (status != 0) {
+        reducer_end(self, status);
+        return;
+    }
+    r->passed++;
+    r->member.passed_name = asked->value;
+    r->member.passed_sequence = r->barriers;
+    reply_done(self, 0);
+}
+
+void reducer_barrier_begin(struct actor *self)
+{
+    const struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    if (asked->count != 0 && asked->count <= r->passed)
+        reply_done(self, 0); /* who asked for it did not hear that it was passed */
+    else
+        reducer_ask(self);
+}
+
+static void finish(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    const struct msg_group_request *asked = message_head(r->operation.request);
+    r->finished = true;
+    r->result = (int32_t)asked->value;
+    reducer_tell_end(self);
+    reply_done(self, 0);
+}
+
+static void saved(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    uint64_t step = r->operation.part.step;
+    r->saves++;
+    standing_note_checkpoint(r->options->standing, step);
+    reply_done(self, step);
+}
+
+/* Nobody has this checkpoint; the group goes on. */
+static void save_failed(struct actor *self, int status, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct error why = *error;
+    if (why.code == 0)
+        error_set(&why, status, "a checkpoint: %s", tr_strerror(status));
+    r->saves++;
+    r->refused = (struct msg_checkpoint_done){ .step = r->operation.part.step,
+                                               .sequence = r->saves, .era = r->era,
+                                               .status = why.code };
+    reducer_drop_begin(self, &why);
+}
+
+/* An answer that is none. */
+static void handle(struct actor *self, int status, const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && !reducer_is_completing(r))
+        reducer_roll_back(self, r->era + 1);
+    else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
+        /* The coordinator's answer comes before our own timer. Without one the outcome is not
+         * known, and the next call asks for the same again. */
+        bool told = actor_now_ns(self) < op->until_ns;
+        if (op->asks_outcome && told) {
+            pass(self, r->barriers + 1, TR_ETIMEDOUT);
+        } else if (op->asks_outcome) {
+            reducer_end(self, TR_ETIMEDOUT);
+        } else {
+            op->asks_outcome = true;
+            reducer_ask(self);
+        }
+    } else if (part_call_is_transient(status) || status == TR_EROLLBACK)
+        reducer_again(self);
+    else if (op->kind == MSG_GROUP_SAVE)
+        save_failed(self, status, error);
+    else if (error->code != 0)
+        reducer_fail(self, error);
+    else
+        reducer_end(self, status);
+}
+
+/* 0, or when it timed out; both are outcomes. */
+static void heard_outcome(struct actor *self, const struct message *reply)
+{
+    const struct reducer *r = actor_state(self);
+    const struct msg_barrier_done *head = (const void *)reply->head;
+    if (head->status == 0)
+        pass(self, r->barriers + 1, 0);
+    else
+        pass(self, head->sequence, TR_ETIMEDOUT);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct operation *op = arg;
+    struct error error = { 0 };
+    if (!op->calling) /* it was given up */
+        return;
+    op->calling = false;
+    if (status == 0)
+        status = failed_read(reply, &error);
+    if (status != 0)
+        handle(self, status, &error);
+    else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)
+        enter(self, reply);
+    else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
+        heard_outcome(self, reply);
+    else if (op->kind == MSG_GROUP_SAVE && reply->frame.kind == MSG_CHECKPOINT_DONE)
+        saved(self);
+    else if (op->kind == MSG_GROUP_FINISH && reply->frame.kind == MSG_JOB_DONE)
+        finish(self);
+    else
+        reducer_end(self, TR_EFORMAT);
+    message_release(self, reply);
+}
+
+void reducer_ask(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    /* Without a coordinator: as soon as one was joined again. */
+    if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
+        op->working || op->away ||
+        address_is_none(r->member.coordinator))
+        return;
+    struct message *request = make(self, r);
+    /* What is not a barrier has no deadline here: a repeat takes the answer of this attempt. */
+    op->until_ns = op->kind != MSG_GROUP_BARRIER ? UINT64_MAX
+                   : op->asks_outcome            ? actor_now_ns(self) + REDUCER_OUTCOME_NS
+                                                 : op->deadline_ns;
+    int rv = request == NULL ? TR_ENOMEM : 0;
+    op->calling = rv == 0;
+    if (rv == 0)
+        rv = actor_call(self, r->member.coordinator, request, op->until_ns, answered, op,
+                        &op->call);
+    if (rv == 0 && op->kind == MSG_GROUP_RESTORE)
+        actor_failpoint(self, FAILPOINT_ERA_ASKED);
+    else if (rv == 0 && op->kind == MSG_GROUP_SAVE)
+        actor_failpoint(self, FAILPOINT_CHECKPOINT_PART_ASKED);
+    if (rv != 0) {
+        op->calling = false;
+        reducer_again(self);
+    }
+}

@@ -1,0 +1,214 @@
+/*
+ * This rank's part on another host: copied there before it is reported, pulled from there where it
+ * is gone or damaged here. Whether there is anything to copy, the other host's keeper says: where
+ * both see one folder, it has the part already.
+ *
+ * One piece is on its way at a time. It is asked for until the operation ends.
+ */
+#include <string.h>
+
+#include "actors/job/checkpoint_store.h"
+#include "actors/common/part_call.h"
+#include "actors/job/reducer_state.h"
+#include "runtime/base/crc32c.h"
+
+static uint32_t second_node(const struct reducer *r)
+{
+    const struct plan *plan = r->options->plan;
+    if (plan == NULL || plan->num_hosts < 2)
+        return PLAN_NO_NODE;
+    return plan_second_node(plan, plan->processes[plan_trainer_node(plan, r->options->rank)].host);
+}
+
+bool reducer_has_second(const struct reducer *r)
+{
+    return second_node(r) != PLAN_NO_NODE;
+}
+
+static uint64_t pieces_end(const struct operation *op)
+{
+    uint64_t left = op->part.bytes - op->copied;
+    return op->copied + (left < MSG_CHECKPOINT_PIECE_MAX ? left : MSG_CHECKPOINT_PIECE_MAX);
+}
+
+static struct message *make_copy(struct actor *self, const struct reducer *r)
+{
+    const struct operation *op = &r->operation;
+    const char *folder = r->options->checkpoints;
+    uint32_t count = (uint32_t)(pieces_end(op) - op->copied);
+    const unsigned char *data = op->part.data;
+    struct message *request = keeper_request(self, MSG_CHECKPOINT_COPY,
+                                             count > 0 ? data + op->copied : NULL, count, folder);
+    if (request != NULL)
+        *(struct msg_checkpoint_copy *)message_head(request) = (struct msg_checkpoint_copy){
+            .step = op->part.step, .bytes = op->part.bytes, .offset = op->copied,
+            .crc32c = op->part.crc32c, .era = op->part.era, .rank = r->options->rank,
+            .count = count, .path_bytes = (uint32_t)strlen(folder) };
+    return request;
+}
+
+static struct message *make_fetch(struct actor *self, const struct reducer *r)
+{
+    const struct operation *op = &r->operation;
+    const char *folder = r->options->checkpoints;
+    struct message *request = keeper_request(self, MSG_CHECKPOINT_FETCH, NULL, 0, folder);
+    if (request != NULL)
+        *(struct msg_checkpoint_fetch *)message_head(request) = (struct msg_checkpoint_fetch){
+            .step = op->part.step, .bytes = op->part.bytes, .offset = op->copied,
+            .crc32c = op->part.crc32c, .era = op->part.era, .rank = r->options->rank,
+            .path_bytes = (uint32_t)strlen(folder) };
+    return request;
+}
+
+static struct message *make_look(struct actor *self, const struct reducer *r)
+{
+    const struct part_work *part = &r->operation.part;
+    const struct checkpoint_part wanted = { part->bytes, part->crc32c };
+    return keeper_look(self, r->options->checkpoints, part->step, part->era, part->rank, &wanted);
+}
+
+/* The operation may outlive its deadline; its end cancels the call. */
+static void send(struct actor *self, struct message *request, keeper_done *done)
+{
+    struct reducer *r = actor_state(self);
+    if (request == NULL || keeper_call(self, &r->keeper_calls, second_node(r), request,
+                                       UINT64_MAX, done, NULL) != 0)
+        reducer_again(self);
+}
+
+/* True: the answer is one of that kind. Else the operation goes on later, or ends. */
+static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind,
+                 const struct error *why)
+{
+    struct reducer *r = actor_state(self);
+    struct error error = { 0 };
+    if (why != NULL)
+        error = *why;
+    if (status == 0 && reply->frame.kind == kind)
+        return true;
+    if (status == TR_ECANCELED) /* self ends */
+        return false;
+    if (status == TR_EFORMAT && kind == MSG_CHECKPOINT_COPIED) {
+        r->operation.copied = 0; /* pieces of another attempt came between */
+        reducer_again(self);
+    } else if (part_call_is_transient(status)) {
+        reducer_again(self);
+    } else if (r->operation.kind == MSG_GROUP_SAVE) {
+        if (error.code == 0)
+            error_set(&error, status != 0 ? status : TR_EFORMAT, "a part of a checkpoint on a "
+                      "second host: %s", tr_strerror(status));
+        reducer_copy_stop(self);
+        reducer_save_refused(self, &error);
+    } else if (error.code != 0) {
+        reducer_fail(self, &error);
+    } else {
+        reducer_end(self, status != 0 ? status : TR_EFORMAT);
+    }
+    return false;
+}
+
+static void finish_copy(struct actor *self)
+{
+    reducer_copy_stop(self);
+    reducer_ask(self);
+}
+
+static void copied(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
+        op->copied = pieces_end(op);
+        if (op->copied == op->part.bytes)
+            finish_copy(self);
+        else
+            send(self, make_copy(self, r), copied);
+    }
+    message_release(self, reply);
+}
+
+static void looked(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_SEEN, error)) {
+        if (((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0)
+            finish_copy(self);
+        else
+            send(self, make_copy(self, r), copied);
+    }
+    message_release(self, reply);
+}
+
+static void pulled(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    (void)arg;
+    if (take(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
+        const struct msg_checkpoint_piece *piece = (const void *)reply->head;
+        uint64_t end = pieces_end(op);
+        if (piece->offset != op->copied || piece->count != end - op->copied) {
+            reducer_end(self, TR_EFORMAT);
+        } else {
+            if (piece->count > 0)
+                memcpy((char *)op->part.data + op->copied, message_body(reply), piece->count);
+            op->crc32c = crc32c(op->crc32c, message_body(reply), piece->count);
+            op->copied = end;
+            reducer_copy_again(self);
+        }
+    }
+    message_release(self, reply);
+}
+
+/* All is there; is it what was saved? */
+static void finish_pull(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    reducer_copy_stop(self);
+    if (op->crc32c == op->part.crc32c)
+        reducer_keep_begin(self);
+    else
+        reducer_fail(self, &op->part.error); /* it says what is wrong with the one here */
+}
+
+void reducer_copy_again(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    struct operation *op = &r->operation;
+    if (op->kind == MSG_GROUP_SAVE && op->copied > 0)
+        send(self, make_copy(self, r), copied);
+    else if (op->kind == MSG_GROUP_SAVE)
+        send(self, make_look(self, r), looked);
+    else if (op->copied < op->part.bytes)
+        send(self, make_fetch(self, r), pulled);
+    else
+        finish_pull(self);
+}
+
+void reducer_copy_begin(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    r->operation.away = true;
+    r->operation.copied = 0;
+    reducer_copy_again(self);
+}
+
+void reducer_pull_begin(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    r->operation.crc32c = 0;
+    reducer_copy_begin(self);
+}
+
+void reducer_copy_stop(struct actor *self)
+{
+    struct reducer *r = actor_state(self);
+    keeper_calls_cancel(&r->keeper_calls);
+    r->operation.away = false;
+}

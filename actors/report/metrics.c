@@ -1,0 +1,63 @@
+#include "actors/report/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/call.h"
+#include "runtime/net/http.h"
+
+struct metrics {
+    const struct metrics_options *options;
+    struct http *http;
+};
+
+static void asked(struct actor *self, void *arg, const char *path, struct http_answer *answer)
+{
+    const struct metrics *metrics = arg;
+    if (strcmp(path, "/metrics") == 0)
+        *answer = (struct http_answer){
+            200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            metrics_text(metrics->options->status, actor_node(self), actor_now_ns(self))
+        };
+    else
+        *answer = (struct http_answer){ 404, "text/plain", strdup("only /metrics is here\n") };
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct metrics *metrics = calloc(1, sizeof *metrics);
+    if (metrics == NULL)
+        return TR_ENOMEM;
+    struct error error = { 0 };
+    struct endpoint endpoint;
+    metrics->options = arg;
+    actor_set_state(self, metrics);
+    int rv = http_listen(self, &metrics->options->listen, asked, metrics, &metrics->http,
+                         &endpoint, &error);
+    if (metrics->options->listening != NULL)
+        metrics->options->listening(metrics->options->arg, rv == 0 ? &endpoint : NULL, &error);
+    if (rv != 0)
+        actor_exit(self, 0); /* whoever wanted metrics was notified; the job goes on without */
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    actor_refuse(self, message, TR_EUNSUPPORTED);
+    return 0;
+}
+
+static void fini(struct actor *self)
+{
+    struct metrics *metrics = actor_state(self);
+    if (metrics != NULL)
+        http_close(metrics->http);
+    free(metrics);
+}
+
+const struct actor_ops metrics_ops = {
+    .name = "metrics",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

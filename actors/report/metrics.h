@@ -1,0 +1,35 @@
+/*
+ * The counters of a process as OpenMetrics text, over plain HTTP (runtime/net/http.h): what Prometheus
+ * and the like come and ask for at /metrics.
+ *
+ * The address is this host's loopback unless somebody says otherwise: nothing here is secret, but
+ * neither is it anybody's business.
+ *
+ * The text format: https://github.com/OpenObservability/OpenMetrics, version 1.0.
+ *
+ * Ownership: the options outlive the actor. Thread rules: an actor's; metrics_text on any thread.
+ */
+#ifndef ACTORS_REPORT_METRICS_H
+#define ACTORS_REPORT_METRICS_H
+
+#include "actors/report/status.h"
+#include "runtime/core/endpoint.h"
+
+struct metrics_options {
+    const struct status_options *status;
+    struct endpoint listen;
+    /* May be NULL: told on the actor's loop where it listens (port filled in), or why it can't. */
+    void (*listening)(void *arg, const struct endpoint *endpoint, const struct error *error);
+    void *arg;
+};
+
+/* arg: struct metrics_options. It ends when it cannot listen. */
+extern const struct actor_ops metrics_ops;
+
+/* "9464", "host:9464", "[::1]:9464"; a port alone is on the loopback. */
+int metrics_address(const char *text, struct endpoint *endpoint, struct error *error);
+
+/* The text, to be freed, or NULL: memory is out. */
+char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns);
+
+#endif

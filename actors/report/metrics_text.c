@@ -1,0 +1,204 @@
+/* OpenMetrics text of a process's counters. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/report/metrics.h"
+#include "runtime/net/links.h"
+
+int metrics_address(const char *text, struct endpoint *endpoint, struct error *error)
+{
+    char full[ENDPOINT_TEXT_MAX];
+    size_t digits = strspn(text, "0123456789");
+    bool alone = digits > 0 && text[digits] == '\0';
+    if (strlen(text) + sizeof "tcp:127.0.0.1:" > sizeof full)
+        return error_set(error, TR_EINVAL, "--metrics: the address is too long");
+    snprintf(full, sizeof full, "tcp:%s%s", alone ? "127.0.0.1:" : "", text);
+    int rv = endpoint_parse(full, endpoint, error);
+    return rv == 0 ? 0 : error_set(error, TR_EINVAL, "--metrics %s: give PORT, HOST:PORT or "
+                                   "[ADDRESS]:PORT", text);
+}
+
+/* A label's value: backslash, quote and newline are escaped. */
+static void put_label(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\\' || *text == '"')
+            fprintf(out, "\\%c", *text);
+        else if (*text == '\n')
+            fputs("\\n", out);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void put_family(FILE *out, const char *name, const char *type, const char *unit,
+                       const char *help)
+{
+    fprintf(out, "# TYPE %s %s\n", name, type);
+    if (unit != NULL)
+        fprintf(out, "# UNIT %s %s\n", name, unit);
+    fprintf(out, "# HELP %s %s\n", name, help);
+}
+
+static void put_counter(FILE *out, const char *name, const char *unit, const char *help,
+                        uint64_t value)
+{
+    put_family(out, name, "counter", unit, help);
+    fprintf(out, "%s_total %" PRIu64 "\n", name, value);
+}
+
+static void put_gauge(FILE *out, const char *name, const char *unit, const char *help,
+                      uint64_t value)
+{
+    put_family(out, name, "gauge", unit, help);
+    fprintf(out, "%s %" PRIu64 "\n", name, value);
+}
+
+static void put_node(FILE *out, struct node *node)
+{
+    struct node_counters c;
+    node_counters(node, &c);
+    put_counter(out, "troupe_messages_sent", NULL, "Messages sent by actors.", c.sent);
+    put_counter(out, "troupe_messages_delivered", NULL, "Messages handed to actors.", c.delivered);
+    put_counter(out, "troupe_messages_dropped_full", NULL,
+                "Plain messages refused by a full mailbox.", c.dropped_full);
+    put_counter(out, "troupe_requests_expired", NULL,
+                "Requests dropped because their deadline had passed.", c.dropped_expired);
+    put_counter(out, "troupe_replies_late", NULL, "Replies to calls that had ended.",
+                c.late_replies);
+    put_counter(out, "troupe_turns_long", NULL, "Turns of actors over 10 ms.", c.long_turns);
+    put_counter(out, "troupe_actor_restarts", NULL, "Actors started again.", c.restarts);
+    put_gauge(out, "troupe_messages_live", NULL, "Messages in memory.", c.messages_live);
+    put_gauge(out, "troupe_calls_open", NULL, "Calls that wait for their reply.", c.calls_open);
+    put_gauge(out, "troupe_actors", NULL, "Actors alive.", c.actors_live);
+}
+
+/* One family of all links; at(link) is its value. */
+static void put_links(FILE *out, const struct links_status *links, uint32_t count,
+                      const char *name, const char *type, const char *unit, const char *help,
+                      uint64_t (*at)(const struct links_status *link))
+{
+    put_family(out, name, type, unit, help);
+    const char *suffix = strcmp(type, "counter") == 0 ? "_total" : "";
+    for (uint32_t i = 0; i < count; i++)
+        fprintf(out, "%s%s{peer=\"%" PRIu32 "\"} %" PRIu64 "\n", name, suffix, links[i].node,
+                at(&links[i]));
+}
+
+static uint64_t is_up(const struct links_status *link)
+{
+    return link->state == LINKS_UP;
+}
+
+static uint64_t sent(const struct links_status *link)
+{
+    return link->bytes_sent;
+}
+
+static uint64_t received(const struct links_status *link)
+{
+    return link->bytes_received;
+}
+
+static uint64_t queued(const struct links_status *link)
+{
+    return link->queued_bytes;
+}
+
+static uint64_t credit(const struct links_status *link)
+{
+    return link->credit_bytes;
+}
+
+static void put_all_links(FILE *out, struct node *node)
+{
+    uint32_t count = links_status(node, NULL, 0);
+    struct links_status *links = calloc(count + (size_t)1, sizeof *links);
+    if (links == NULL || count == 0) {
+        free(links);
+        return;
+    }
+    links_status(node, links, count);
+    put_links(out, links, count, "troupe_link_up", "gauge", NULL, "The link is up.", is_up);
+    put_links(out, links, count, "troupe_link_sent_bytes", "counter", "bytes",
+              "Written to the peer.", sent);
+    put_links(out, links, count, "troupe_link_received_bytes", "counter", "bytes",
+              "Read from the peer.", received);
+    put_links(out, links, count, "troupe_link_queued_bytes", "gauge", "bytes",
+              "Waiting for the connection or credit.", queued);
+    put_links(out, links, count, "troupe_link_credit_bytes", "gauge", "bytes",
+              "Granted by the peer.", credit);
+    free(links);
+}
+
+static void put_refusals(FILE *out, struct node *node)
+{
+    struct links_counters c;
+    links_counters(node, &c);
+    put_counter(out, "troupe_connections_accepted", NULL, "Connections accepted.", c.accepted);
+    put_counter(out, "troupe_connections_refused", NULL, "Connections refused, with a reason.",
+                c.refused);
+    put_counter(out, "troupe_connections_unproved", NULL,
+                "Connections ended before they had proved who they are.", c.dropped_unproved);
+    put_counter(out, "troupe_records_corrupt", NULL, "Records that did not verify.", c.corrupt);
+    put_family(out, "troupe_guests", "gauge", NULL, "Guests that are connected.");
+    fprintf(out, "troupe_guests %" PRIu64 "\n", c.guests);
+}
+
+static void put_info(FILE *out, const struct status_options *options)
+{
+    put_family(out, "troupe_process", "info", NULL, "Which process of which job this is.");
+    fputs("troupe_process_info{job=\"", out);
+    put_label(out, options->job);
+    fprintf(out, "\",process=\"%" PRIu32 "\",incarnation=\"%" PRIu32 "\",roles=\"", options->node,
+            options->incarnation);
+    put_label(out, options->roles);
+    fputs("\"} 1\n", out);
+}
+
+static void put_standing(FILE *out, struct standing *standing)
+{
+    const struct standing_now now = standing_look(standing);
+    put_gauge(out, "troupe_era", NULL, "The era of the job's trainers; 0: none has begun.",
+              now.era);
+    put_gauge(out, "troupe_epoch", NULL, "The epoch that a trainer here is in, from 1.", now.epoch);
+    put_gauge(out, "troupe_epochs", NULL, "Epochs to train; 0: not known.", now.epochs);
+    put_gauge(out, "troupe_step", NULL, "Batches of the epoch that it took.", now.step);
+    put_gauge(out, "troupe_steps", NULL, "Batches of an epoch.", now.steps);
+    if (now.has_checkpoint)
+        put_gauge(out, "troupe_checkpoint_step", NULL,
+                  "Steps, over all epochs, that the last committed checkpoint has.",
+                  now.checkpoint);
+}
+
+char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns)
+{
+    struct batch_bank_counts batches;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    batch_bank_counts(options->bank, &batches);
+    put_info(out, options);
+    put_family(out, "troupe_uptime_seconds", "gauge", "seconds", "Since the process joined.");
+    fprintf(out, "troupe_uptime_seconds %.3f\n", (double)(now_ns - options->begin_ns) / 1e9);
+    put_standing(out, options->standing);
+    put_counter(out, "troupe_batches_made", NULL, "Mini-batches made by samplers here.",
+                batches.made);
+    put_counter(out, "troupe_batches_taken", NULL, "Mini-batches taken by trainers here.",
+                batches.taken);
+    put_gauge(out, "troupe_batch_bytes", "bytes", "Held by mini-batches.",
+              batch_bank_used(options->bank));
+    put_node(out, node);
+    put_all_links(out, node);
+    put_refusals(out, node);
+    fputs("# EOF\n", out);
+    bool failed = ferror(out) != 0;
+    if (fclose(out) == 0 && !failed)
+        return text;
+    free(text);
+    return NULL;
+}

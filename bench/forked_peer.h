@@ -1,0 +1,41 @@
+/*
+ * A process beside this one, for what has to be measured between two.
+ *
+ * It is forked, so it begins with all that this process has; it tells when it is ready, and ends
+ * when it is told to, or with this process. What was started last has to be ended first: it
+ * holds copies of the pipes of those before it.
+ *
+ * Thread rules: the main thread, while the process has no other that could hold a lock.
+ */
+#ifndef BENCH_FORKED_PEER_H
+#define BENCH_FORKED_PEER_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "runtime/base/error.h"
+
+struct apart {
+    pid_t child; /* 0: none */
+    int hear, end;
+};
+
+/* Its ends of the same pipes: it says one thing when it is ready, and waits until `stop` ends. */
+struct apart_child {
+    int say, stop;
+};
+
+/* Returns when it has to end: its exit status. */
+typedef int apart_play(void *arg, const struct apart_child *child);
+
+int apart_start(struct apart *apart, apart_play *play, void *arg, struct error *error);
+/* Waits for what it says; TR_ECHILD: it ended before. */
+int apart_hear(const struct apart *apart, void *said, size_t size, struct error *error);
+/* Ends it and waits until it has gone; none is ignored. */
+void apart_end(struct apart *apart);
+
+/* In the child. */
+int apart_say(const struct apart_child *child, const void *said, size_t size);
+void apart_wait(const struct apart_child *child);
+
+#endif

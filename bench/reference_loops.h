@@ -1,0 +1,48 @@
+/*
+ * The bare loops that Troupe's kernels are measured against: what one thread can do with the same
+ * tables, the same huge pages and the same kind of random numbers, and nothing around it: no
+ * types, no rows of other partitions, no checks, no order of neighbours, one fixed graph.
+ *
+ * Bare sampling draws k positions of each row without replacement (the first of distinct
+ * splitmix64 draws, by rejection and a scan, in the order drawn), fetches the columns in
+ * prefetched blocks and relabels through a table of the batch's size. Its draws are plainer than
+ * Troupe's (a multiply, no rejection of the bias), which favours the reference.
+ *
+ * Thread rules: one thread at a time for each struct bare.
+ */
+#ifndef BENCH_REFERENCE_LOOPS_H
+#define BENCH_REFERENCE_LOOPS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/part.h"
+
+#define BARE_LAYERS 3
+#define BARE_FANOUT_MAX 16
+#define BARE_SLOTS ((size_t)1 << 21)
+#define BARE_NODES_MAX (BARE_SLOTS / 2)
+
+struct bare {
+    uint64_t *slots;    /* [BARE_SLOTS] ID in the low half, stamped position in the high one */
+    uint32_t *nodes;    /* [BARE_NODES_MAX] */
+    uint32_t *columns;  /* of one hop */
+    uint32_t *sources;  /* of all hops */
+    uint32_t *counts;   /* of all hops */
+    size_t edges_max;
+    uint32_t num_nodes;
+    uint32_t stamp;
+};
+
+/* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each < BARE_FANOUT_MAX. */
+int bare_init(struct bare *bare, uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS]);
+void bare_fini(struct bare *bare);
+
+/* One batch; returns its edges. The nodes are in bare->nodes. */
+uint64_t bare_sample(struct bare *bare, const struct csc *csc, const uint32_t *seeds,
+                     uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS], uint64_t key);
+
+/* to[i] = from[rows[i]] by memcpy, some rows prefetched ahead. */
+void bare_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The kinds of `troupe import`: their values and what runs them.
+ *
+ * Thread rules: the main thread.
+ */
+#ifndef CLI_CMD_IMPORT_H
+#define CLI_CMD_IMPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/lib/command.h"
+
+#define IMPORT_DELIMITERS "any|comma|semicolon|tab|space"
+
+struct import_edges_values {
+    const char *out;
+    bool undirected;
+    uint64_t num_nodes;
+    int delimiter; /* of IMPORT_DELIMITERS */
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
+struct import_debian_values {
+    const char *out;
+    const char *from;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
+int import_edges_run(const struct invocation *invocation, const void *values);
+int import_debian_run(const struct invocation *invocation, const void *values);
+
+#endif

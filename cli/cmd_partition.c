@@ -1,0 +1,212 @@
+/*
+ * `troupe partition`: a raw graph becomes a directory of partitions.
+ */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/work.h"
+#include "cli/lib/report.h"
+#include "partition/store/book.h"
+#include "partition/build/partition.h"
+#include "runtime/core/crew.h"
+
+struct partition_values {
+    uint64_t parts;
+    const char *method;
+    const char *out;
+    const char *name;
+    int objective;
+    struct text_list balance_ntypes;
+    bool balance_edges;
+    uint64_t halo_hops;
+    uint64_t trainers;
+    const char *train_mask;
+    uint64_t seed;
+    bool drop_edge_ids;
+    bool undirected;
+    uint64_t num_nodes;
+    uint64_t threads;
+    bool replace;
+    bool json;
+    bool quiet;
+};
+
+#define AT(field) offsetof(struct partition_values, field)
+
+static const struct option_spec OPTIONS[] = {
+    {.name = "parts", .kind = OPTION_COUNT, .offset = AT(parts), .metavar = "K", .required = true,
+     .min = 1, .max = BOOK_PARTS_MAX, .help = "how many partitions to make"},
+    {.name = "out", .kind = OPTION_TEXT, .offset = AT(out), .metavar = "DIR", .required = true,
+     .help = "the directory to make"},
+    {.name = "method", .kind = OPTION_TEXT, .offset = AT(method), .metavar = "metis|random|FILE",
+     .fallback = "metis", .help = "who goes where; FILE has a partition for each node"},
+    {.name = "name", .kind = OPTION_TEXT, .offset = AT(name), .metavar = "NAME",
+     .help = "the graph's name, DIR/NAME.json; otherwise the raw graph's"},
+    {.name = "objective", .kind = OPTION_CHOICE, .offset = AT(objective), .choices = "cut|volume",
+     .fallback = "cut", .help = "what METIS makes small"},
+    {.name = "balance-ntypes", .kind = OPTION_TEXTS, .offset = AT(balance_ntypes),
+     .metavar = "TABLE",
+     .help = "share out each class of nodes that the feature TABLE (train_mask ...) tells"},
+    {.name = "balance-edges", .kind = OPTION_FLAG, .offset = AT(balance_edges),
+     .help = "share out the edges evenly too"},
+    {.name = "halo-hops", .kind = OPTION_COUNT, .offset = AT(halo_hops), .metavar = "H",
+     .fallback = "1", .max = PARTITION_HALO_HOPS_MAX, .help = "list neighbours up to H hops away"},
+    {.name = "trainers", .kind = OPTION_COUNT, .offset = AT(trainers), .metavar = "T",
+     .max = BOOK_PARTS_MAX, .help = "trainers of the job, to whom the training nodes are dealt"},
+    {.name = "train-mask", .kind = OPTION_TEXT, .offset = AT(train_mask), .metavar = "TABLE",
+     .help = "the nodes to deal; otherwise train_mask"},
+    {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S", .fallback = "0",
+     .help = "what random choices follow from"},
+    {.name = "drop-edge-ids", .kind = OPTION_FLAG, .offset = AT(drop_edge_ids),
+     .help = "do not keep original edge IDs: 8 bytes an edge less"},
+    {.name = "undirected", .kind = OPTION_FLAG, .offset = AT(undirected),
+     .help = "of an edge list: each line also stands for the reverse edge"},
+    {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
+     .help = "of an edge list: nodes; otherwise the largest ID and 1"},
+    {.name = "threads", .kind = OPTION_COUNT, .offset = AT(threads), .metavar = "N", .min = 1,
+     .max = 1024, .help = "threads to use; otherwise one a core"},
+    {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),
+     .help = "replace DIR where it is there"},
+    OPTION_ROW_JSON(struct partition_values),
+    OPTION_ROW_QUIET(struct partition_values),
+    OPTION_ROW_END,
+};
+
+static enum partition_method method_of(const char *word)
+{
+    if (strcmp(word, "metis") == 0)
+        return PARTITION_METIS;
+    return strcmp(word, "random") == 0 ? PARTITION_RANDOM : PARTITION_FILE;
+}
+
+static struct partition_options options_of(const struct partition_values *values)
+{
+    enum partition_method method = method_of(values->method);
+    return (struct partition_options){
+        .name = values->name,
+        .method = method,
+        .assignment = method == PARTITION_FILE ? values->method : NULL,
+        .num_parts = (uint32_t)values->parts,
+        .seed = values->seed,
+        .halo_hops = (uint32_t)values->halo_hops,
+        .trainers = (uint32_t)values->trainers,
+        .train_mask = values->train_mask,
+        .volume = values->objective == 1,
+        .balance_tables = values->balance_ntypes.values,
+        .num_balance_tables = values->balance_ntypes.count,
+        .balance_edges = values->balance_edges,
+        .drop_edge_ids = values->drop_edge_ids,
+        .replace = values->replace,
+    };
+}
+
+static size_t threads_of(const struct partition_values *values)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (values->threads > 0)
+        return (size_t)values->threads;
+    return cores > 0 ? (size_t)cores : 1;
+}
+
+static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t total)
+{
+    progress_step(arg, stage, strstr(stage, "edges") != NULL ? "edges" : "", done, total);
+}
+
+static int split(const struct invocation *invocation, const struct partition_values *values,
+                 struct work *work, struct partition_report *result, struct error *error)
+{
+    struct raw_options read = {.undirected = values->undirected,
+                               .num_nodes = values->num_nodes,
+                               .cancel = &work->cancel};
+    struct partition_options options = options_of(values);
+    struct partition_hooks hooks = {
+        .progress = show_stage, .arg = &work->progress, .cancel = &work->cancel};
+    struct raw_graph *raw = NULL;
+    int rc = raw_open(invocation->operands[0], &read, &raw, error);
+    if (rc < 0)
+        return rc;
+    struct parallel *parallel = crew_parallel_create(threads_of(values) - 1);
+    if (parallel == NULL) {
+        rc = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer with --threads",
+                       threads_of(values));
+        goto close_raw;
+    }
+    rc = partition_graph(raw, &options, values->out, parallel, &hooks, result, error);
+    crew_parallel_destroy(parallel);
+close_raw:
+    raw_close(raw);
+    return rc;
+}
+
+static void report_result(struct report *report, const struct partition_values *values,
+                          const struct partition_report *result)
+{
+    report_text(report, "out", "partitions in", values->out);
+    report_count(report, "parts", "partitions", values->parts);
+    report_count(report, "nodes", "nodes", result->num_nodes);
+    report_count(report, "edges", "edges", result->num_edges);
+    report_count(report, "cut_edges", "edges cut", result->cut_edges);
+    report_share(report, "cut_share", "share of edges cut", result->cut_share);
+    report_real(report, "node_balance", "node balance (largest / mean)", result->node_balance);
+    report_real(report, "edge_balance", "edge balance (largest / mean)", result->edge_balance);
+    if (result->train_balance > 0)
+        report_real(report, "train_balance", "training node balance", result->train_balance);
+    report_count(report, "halo_nodes", "halo nodes", result->halo_nodes);
+    report_share(report, "halo_share", "halo share", result->halo_share);
+    if (result->metis_seconds > 0) {
+        report_count(report, "metis_objective", "METIS's objective",
+                     (uint64_t)result->metis_objective);
+        report_seconds(report, "metis_seconds", "METIS's own time", result->metis_seconds);
+        report_bytes(report, "metis_peak_bytes", "METIS's peak memory", result->metis_peak_bytes);
+    }
+    report_seconds(report, "total_seconds", "whole time", result->total_seconds);
+    report_bytes(report, "peak_bytes", "peak memory", result->peak_bytes);
+    for (uint32_t c = 0; c < result->num_classes && c < PARTITION_CLASSES_MAX; c++) {
+        report_row(report, "classes");
+        report_count(report, "class", "class", c);
+        report_real(report, "balance", "balance", result->class_balance[c]);
+    }
+    report_rows_end(report);
+}
+
+static int run(const struct invocation *invocation, const void *opaque)
+{
+    const struct partition_values *values = opaque;
+    struct partition_report result;
+    struct error error = {0};
+    struct work work;
+    int rc = work_begin(&work, values->quiet, &error);
+    if (rc < 0)
+        return fail(invocation, &error);
+    rc = split(invocation, values, &work, &result, &error);
+    work_end(&work);
+    if (rc < 0)
+        return fail(invocation, &error);
+    struct report report;
+    report_init(&report, values->json);
+    report_result(&report, values, &result);
+    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+}
+
+static const char *const EXAMPLES[] = {
+    "troupe partition raw --parts 4 --out parts --name graph",
+    "troupe partition links.csv.gz --undirected --parts 2 --method random --out parts",
+    "troupe partition raw --parts 8 --balance-ntypes train_mask --balance-edges --out parts",
+    NULL,
+};
+
+const struct command command_partition = {
+    .name = "partition",
+    .summary = "Split a raw graph into partitions",
+    .operands = "RAW|FILE",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = OPTIONS,
+    .values_size = sizeof(struct partition_values),
+    .examples = EXAMPLES,
+    .run = run,
+};

@@ -1,0 +1,188 @@
+/*
+ * `troupe serve` and `troupe sample`: a process of a cluster without trainers.
+ *
+ * Both are the same life: the cluster file says what the process plays. Two names, because that is
+ * how people think of the hosts of a job, and so that a mistake is told at once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/job/checkpoint.h"
+#include "api/internal.h"
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/launch/job_process.h"
+#include "runtime/core/log.h"
+
+/* How often a signal is looked for: shorter than anyone notices. */
+#define LOOK_NS 100000000
+
+struct serve_values {
+    struct process_values process;
+    bool map;
+    bool replace;
+    bool verify;
+    bool verbose;
+};
+
+struct serving {
+    const struct serve_values *values;
+    const char *name; /* of the command */
+    struct process process;
+    struct tr_session *session;
+    struct tr_graph *graph;
+};
+
+static const struct option_spec OPTIONS[] = {
+    PROCESS_OPTION_ROWS(struct serve_values, process),
+    {.name = "map", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, map),
+     .help = "serve from mapped files instead of memory"},
+    {.name = "verify", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verify),
+     .help = "with --map: compare the files with their checksums first"},
+    {.name = "replace", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, replace),
+     .help = "remove what this host keeps of an earlier run's checkpoints"},
+    {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verbose),
+     .help = "log more than what went wrong"},
+    OPTION_ROW_END,
+};
+
+static void log_line(void *arg, int level, const char *line)
+{
+    const struct serving *serving = arg;
+    /* Warnings say who is refused and why, at both ends. */
+    int most = serving->values->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARN;
+    if (level <= most || strncmp(line, "dump: ", 6) == 0)
+        fprintf(stderr, "troupe %s: %s\n", serving->name, line);
+}
+
+/* The sentence of what failed on the session. */
+static int session_error(struct tr_session *session, int code, struct error *error)
+{
+    const char *text = tr_session_error(session);
+    return error_set(error, code, "%s", text[0] != '\0' ? text : tr_strerror(code));
+}
+
+static int open_graph(struct serving *serving, struct error *error)
+{
+    struct tr_session_options options;
+    tr_session_options_init(&options);
+    process_session(&serving->process, &options);
+    options.map_files = serving->values->map;
+    options.verify_files = serving->values->verify;
+    options.log = log_line;
+    options.log_arg = serving;
+    int rv = tr_session_open(&options, &serving->session);
+    if (rv == 0)
+        process_watch_peers(serving->session);
+    if (rv == 0)
+        rv = tr_graph_open(serving->session, serving->process.graph, &serving->graph);
+    return rv == 0 ? 0 : session_error(serving->session, rv, error);
+}
+
+/* Until the job has ended, or somebody says so. */
+static int wait_for_end(struct serving *serving, struct error *error)
+{
+    int rv = TR_ETIMEDOUT;
+    while (rv == TR_ETIMEDOUT && !process_cancelled(&serving->process))
+        rv = graph_wait_end(serving->graph, LOOK_NS);
+    if (rv == 0)
+        return 0;
+    if (!process_cancelled(&serving->process))
+        return session_error(serving->session, rv, error);
+    /* Whoever started it alone wanted it to stop; a launcher counts an end that it did not ask for
+     * as a failure. */
+    if (process_is_launched())
+        return error_set(error, TR_ECANCELED, "stopped before the job was done");
+    return 0;
+}
+
+/* Where hosts have a folder of checkpoints each, trainers remove those of a run that is replaced on
+ * their own hosts. A host without trainers keeps copies, and the next run would go back to them. */
+static int forget_run(const struct serving *serving, struct error *error)
+{
+    const struct process *process = &serving->process;
+    const char *given = process->cluster.checkpoints.folder;
+    if (!serving->values->replace || process_is_restarted() || given == NULL ||
+        strstr(given, "%h") == NULL || !process->plays.first || process->plays.beside_trainers)
+        return 0;
+    char *folder = checkpoint_folder(given, process->cluster.hosts[process->plays.host].name);
+    int rv = folder == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", given)
+                            : checkpoint_prune(files_posix, folder, 0, error);
+    free(folder);
+    return rv;
+}
+
+static int serve(const struct invocation *invocation, const struct serve_values *values,
+                 enum launcher_role role)
+{
+    struct serving serving = {.values = values, .name = invocation->name};
+    struct error error = {0};
+    const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
+    int rv = process_find(&serving.process, &values->process, graph, role, &error);
+    if (rv != 0) {
+        process_fini(&serving.process);
+        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &error)
+                                                  : fail(invocation, &error);
+    }
+    rv = process_begin(&serving.process, false, &error);
+    if (rv == 0) {
+        rv = forget_run(&serving, &error); /* before its keeper lives */
+        if (rv == 0)
+            rv = open_graph(&serving, &error);
+        if (rv == 0)
+            rv = process_ready(&serving.process, serving.session, serving.graph, &error);
+        if (rv == 0)
+            rv = wait_for_end(&serving, &error);
+        tr_graph_close(serving.graph);
+        serving.process.session = NULL;
+        signals_stop(&serving.process.signals); /* one that comes late must not end it in between */
+        tr_session_close(serving.session);
+        process_end(&serving.process);
+    }
+    process_fini(&serving.process);
+    return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
+}
+
+static int run_serve(const struct invocation *invocation, const void *values)
+{
+    return serve(invocation, values, LAUNCHER_SERVER);
+}
+
+static int run_sample(const struct invocation *invocation, const void *values)
+{
+    return serve(invocation, values, LAUNCHER_SAMPLER);
+}
+
+static const char *const SERVE_EXAMPLES[] = {
+    "troupe serve --cluster cluster.json --host a",
+    "troupe serve g/toy.json --cluster cluster.json --process 2 --metrics 9464",
+    NULL,
+};
+
+static const char *const SAMPLE_EXAMPLES[] = {
+    "troupe sample --cluster cluster.json --host b --index 1",
+    NULL,
+};
+
+const struct command command_serve = {
+    .name = "serve",
+    .summary = "Serve partitions to the other processes of a cluster",
+    .operands = "[NAME.json]",
+    .operands_max = 1,
+    .options = OPTIONS,
+    .values_size = sizeof(struct serve_values),
+    .examples = SERVE_EXAMPLES,
+    .run = run_serve,
+};
+
+const struct command command_sample = {
+    .name = "sample",
+    .summary = "Draw mini-batches for the trainers of a cluster",
+    .operands = "[NAME.json]",
+    .operands_max = 1,
+    .options = OPTIONS,
+    .values_size = sizeof(struct serve_values),
+    .examples = SAMPLE_EXAMPLES,
+    .run = run_sample,
+};

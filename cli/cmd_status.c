@@ -1,0 +1,289 @@
+/*
+ * `troupe status` and `troupe top`: who of a job is up, and what it does; once, or live.
+ */
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/observer.h"
+#include "cli/lib/report.h"
+#include "cli/lib/signals.h"
+#include "cli/lib/status_view.h"
+
+/* Until every process has answered or has been given up. */
+#define STATUS_WAIT_NS UINT64_C(10000000000)
+/* How often the keyboard and the signals are looked at, and the picture is drawn. */
+#define LOOK_MS 100
+#define DRAW_NS UINT64_C(1000000000)
+
+struct status_values {
+    const char *graph, *host;
+    bool json;
+};
+
+#define STATUS_ROWS                                                                               \
+    {.name = "graph", .kind = OPTION_TEXT, .offset = offsetof(struct status_values, graph),       \
+     .metavar = "NAME.json", .help = "the partitioned graph, where the cluster file names none"}, \
+    {.name = "host", .kind = OPTION_TEXT, .offset = offsetof(struct status_values, host),         \
+     .metavar = "NAME", .help = "use the keys of this host of the cluster file"}
+
+static const struct option_spec STATUS_OPTIONS[] = {
+    STATUS_ROWS,
+    OPTION_ROW_JSON(struct status_values),
+    OPTION_ROW_END,
+};
+
+static const struct option_spec TOP_OPTIONS[] = {STATUS_ROWS, OPTION_ROW_END};
+
+/* All that answered. */
+static struct standing_now look_at_job(struct guest *guest)
+{
+    struct standing_now job = {0};
+    for (uint32_t p = 0; p < guest_plan(guest)->plan.num_processes; p++) {
+        struct guest_seen seen;
+        guest_look(guest, p, &seen);
+        if (seen.document != NULL)
+            status_view_add_job(&job, seen.document);
+        json_decref(seen.document);
+    }
+    return job;
+}
+
+static void report_job(struct report *report, const struct standing_now *job)
+{
+    report_count(report, "era", "era", job->era);
+    report_count(report, "epoch", "epoch", job->epoch);
+    report_count(report, "epochs", "of", job->epochs);
+    report_count(report, "step", "step of the epoch", job->step);
+    report_count(report, "steps", "of", job->steps);
+    if (job->has_checkpoint)
+        report_count(report, "checkpoint", "last checkpoint, at step", job->checkpoint);
+}
+
+static void report_line(struct report *report, uint32_t process, const struct status_view *line)
+{
+    report_row(report, "processes");
+    report_count(report, "process", "process", process);
+    report_text(report, "host", "host", line->host);
+    report_text(report, "roles", "roles", line->roles);
+    report_flag(report, "up", "up", line->up);
+    report_count(report, "incarnation", "incarnation", line->incarnation);
+    report_seconds(report, "uptime_seconds", "uptime", line->uptime_s);
+    report_real(report, "lag_milliseconds", "lag ms", line->lag_ms);
+    report_count(report, "links_up", "links up", line->links_up);
+    report_count(report, "mailbox_messages", "mailboxes", line->mailbox_messages);
+    report_bytes(report, "mailbox_bytes", "held", line->mailbox_bytes);
+    report_bytes(report, "queued_bytes", "queued", line->queued_bytes);
+    report_bytes(report, "credit_bytes", "credit", line->credit_bytes);
+    report_bytes(report, "bytes_sent", "sent", line->sent_bytes);
+    report_bytes(report, "bytes_received", "received", line->received_bytes);
+    report_count(report, "batches_made", "made", line->made);
+    report_count(report, "batches_taken", "taken", line->taken);
+}
+
+static int report_all(struct guest *guest, bool json, uint32_t *down, struct error *error)
+{
+    const struct cluster_plan *plan = guest_plan(guest);
+    struct report report;
+    const struct standing_now job = look_at_job(guest);
+    *down = 0;
+    report_init(&report, json);
+    report_text(&report, "job", "job", plan->cluster->name);
+    report_job(&report, &job);
+    for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
+        struct guest_seen seen;
+        struct status_view line;
+        guest_look(guest, p, &seen);
+        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
+        report_line(&report, p, &line);
+        *down += !line.up;
+        json_decref(seen.document);
+    }
+    report_rows_end(&report);
+    return report_print(&report, error);
+}
+
+static int run_status(const struct invocation *invocation, const void *values)
+{
+    const struct status_values *v = values;
+    struct guest *guest;
+    struct error error = {0};
+    uint32_t down = 0;
+    int rv = guest_open(invocation->operands[0], v->graph, v->host, &guest, &error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+    guest_wait(guest, 1, STATUS_WAIT_NS);
+    rv = report_all(guest, v->json, &down, &error);
+    if (rv == 0 && down > 0)
+        rv = error_set(&error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
+                       guest_plan(guest)->plan.num_processes);
+    guest_close(guest);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+}
+
+/* The picture before, to tell rates. */
+struct rates {
+    uint64_t at_ns, bytes, made, taken;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static double rate(uint64_t now, uint64_t before, double seconds)
+{
+    return now >= before && seconds > 0 ? (double)(now - before) / seconds : 0;
+}
+
+static void draw_line(uint32_t process, const struct status_view *line, struct rates *before,
+                      uint64_t at_ns, const char *end)
+{
+    if (!line->up) {
+        printf("%5u %-12.12s %-24.24s down%s\n", process, line->host, line->roles, end);
+        *before = (struct rates){0};
+        return;
+    }
+    double seconds = before->at_ns != 0 ? (double)(at_ns - before->at_ns) / 1e9 : 0;
+    uint64_t bytes = line->sent_bytes + line->received_bytes;
+    printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %9" PRIu64 " %9.1f %9.1f %9.1f %8.1f %8.1f%s\n",
+           process, line->host, line->roles, line->lag_ms, line->links_up, line->links,
+           line->mailbox_messages, (double)line->mailbox_bytes / 1048576,
+           (double)line->credit_bytes / 1048576, rate(bytes, before->bytes, seconds) / 1048576,
+           rate(line->made, before->made, seconds), rate(line->taken, before->taken, seconds), end);
+    *before = (struct rates){at_ns, bytes, line->made, line->taken};
+}
+
+static void draw_job(const struct standing_now *job, const char *end)
+{
+    char checkpoint[64] = "no checkpoint";
+    if (job->has_checkpoint)
+        snprintf(checkpoint, sizeof checkpoint, "last checkpoint at step %" PRIu64,
+                 job->checkpoint);
+    printf("era %" PRIu32 ", epoch %" PRIu32, job->era, job->epoch);
+    if (job->epochs != 0)
+        printf(" of %" PRIu32, job->epochs);
+    printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
+}
+
+static int draw(struct guest *guest, struct rates *rates, bool terminal, struct error *error)
+{
+    const struct cluster_plan *plan = guest_plan(guest);
+    const char *end = terminal ? "\033[K" : "";
+    if (terminal)
+        printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name,
+               plan->plan.num_processes, end);
+    const struct standing_now job = look_at_job(guest);
+    draw_job(&job, end);
+    printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
+           "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
+    for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
+        struct guest_seen seen;
+        struct status_view line;
+        guest_look(guest, p, &seen);
+        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
+        draw_line(p, &line, &rates[p], seen.at_ns, end);
+        json_decref(seen.document);
+    }
+    if (terminal)
+        printf("\033[J");
+    return fflush(stdout) == 0 ? 0 : error_set(error, TR_EIO, "the standard output takes nothing");
+}
+
+static bool asked_to_quit(bool keyboard)
+{
+    struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
+    char key = 0;
+    if (poll(&polled, keyboard ? 1 : 0, LOOK_MS) <= 0)
+        return false;
+    return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q';
+}
+
+static int watch(struct guest *guest, struct signals *signals, struct error *error)
+{
+    bool terminal = isatty(STDOUT_FILENO) == 1, keyboard = isatty(STDIN_FILENO) == 1;
+    struct rates *rates = calloc(guest_plan(guest)->plan.num_processes, sizeof *rates);
+    struct termios before, raw;
+    uint64_t next_ns = 0;
+    int rv = rates != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory");
+    keyboard = keyboard && tcgetattr(STDIN_FILENO, &before) == 0;
+    if (keyboard) {
+        raw = before;
+        raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+        tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    }
+    if (terminal)
+        printf("\033[2J");
+    guest_wait(guest, 1, GUEST_ANSWER_NS);
+    while (rv == 0 && !atomic_load(&signals->cancelled)) {
+        if (now_ns() >= next_ns) {
+            rv = draw(guest, rates, terminal, error);
+            next_ns = now_ns() + DRAW_NS;
+        }
+        if (asked_to_quit(keyboard))
+            break;
+    }
+    if (keyboard)
+        tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    free(rates);
+    return rv;
+}
+
+static int run_top(const struct invocation *invocation, const void *values)
+{
+    const struct status_values *v = values;
+    struct guest *guest;
+    struct signals signals;
+    struct error error = {0};
+    int rv = guest_open(invocation->operands[0], v->graph, v->host, &guest, &error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+    rv = signals_start(&signals, NULL, NULL, NULL, &error);
+    if (rv == 0) {
+        rv = watch(guest, &signals, &error);
+        signals_stop(&signals);
+    }
+    guest_close(guest);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+}
+
+static const char *const STATUS_EXAMPLES[] = {
+    "troupe status cluster.json",
+    "troupe status cluster.json --json",
+    NULL,
+};
+
+static const char *const TOP_EXAMPLES[] = {"troupe top cluster.json", NULL};
+
+const struct command command_status = {
+    .name = "status",
+    .summary = "Show who of a running job is up, and what it does",
+    .operands = "CLUSTER",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = STATUS_OPTIONS,
+    .values_size = sizeof(struct status_values),
+    .examples = STATUS_EXAMPLES,
+    .run = run_status,
+};
+
+const struct command command_top = {
+    .name = "top",
+    .summary = "Watch a running job, live",
+    .operands = "CLUSTER",
+    .operands_min = 1,
+    .operands_max = 1,
+    .options = TOP_OPTIONS,
+    .values_size = sizeof(struct status_values),
+    .examples = TOP_EXAMPLES,
+    .run = run_top,
+};

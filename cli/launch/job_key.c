@@ -1,0 +1,89 @@
+#include "config.h" /* memfd_create, asprintf */
+
+#include "cli/launch/job_key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Puts the line into memory that has a path. Its mode is that which readers of a key demand. */
+static int give_path(struct job_key *key, struct error *error)
+{
+    size_t length = strlen(key->line);
+    int fd = memfd_create("troupe-key", MFD_CLOEXEC);
+    if (fd < 0)
+        return error_set_errno(error, errno, "no memory file for the job's key");
+    key->memory = fd;
+    key->in_memory = true;
+    ssize_t written = fchmod(fd, 0600) == 0 ? write(fd, key->line, length) : -1;
+    if (written != (ssize_t)length)
+        return error_set_errno(error, written < 0 ? errno : ENOSPC,
+                               "no memory file for the job's key");
+    /* By number, not "self": programs that this process starts open it too. */
+    if (asprintf(&key->path, "/proc/%ld/fd/%d", (long)getpid(), fd) < 0) {
+        key->path = NULL;
+        return error_set(error, TR_ENOMEM, "no memory for the path of a key");
+    }
+    return 0;
+}
+
+int job_key_make(struct job_key *key, struct error *error)
+{
+    unsigned char bytes[SECRET_KEY_BYTES_MIN];
+    *key = (struct job_key){0};
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return error_set_errno(error, errno, "the system has no random bytes for a key");
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(key->line + 2 * i, 3, "%02x", bytes[i]);
+    key->line[2 * sizeof bytes] = '\n';
+    explicit_bzero(bytes, sizeof bytes);
+    return give_path(key, error);
+}
+
+/* A byte at a time: what follows the line is not ours to take. */
+static int read_line(struct job_key *key, struct error *error)
+{
+    for (size_t used = 0; used < JOB_KEY_LINE_MAX;) {
+        ssize_t got = read(STDIN_FILENO, &key->line[used], 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return error_set_errno(error, errno, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the "
+                                   "standard input cannot be read");
+        if (got == 0)
+            return error_set(error, TR_EFORMAT, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the standard "
+                             "input ended before the line of the job's key");
+        if (key->line[used++] == '\n')
+            return 0;
+    }
+    return error_set(error, TR_EFORMAT, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the first line of the "
+                     "standard input is longer than a key");
+}
+
+int job_key_find(struct job_key *key, struct error *error)
+{
+    const char *from = getenv(JOB_KEY_VARIABLE);
+    *key = (struct job_key){0};
+    if (from == NULL)
+        return 0;
+    if (strcmp(from, JOB_KEY_INPUT) != 0) {
+        key->path = strdup(from);
+        return key->path != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the path of a "
+                                                 "key");
+    }
+    int rv = read_line(key, error);
+    return rv == 0 ? give_path(key, error) : rv;
+}
+
+void job_key_fini(struct job_key *key)
+{
+    if (key->in_memory)
+        close(key->memory);
+    free(key->path);
+    explicit_bzero(key, sizeof *key);
+}

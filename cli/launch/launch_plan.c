@@ -1,0 +1,240 @@
+/* What a launcher runs where, from the cluster file, the graph and the command line. */
+#include "cli/launch/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int absolute(const char *path, char **out, struct error *error)
+{
+    *out = realpath(path, NULL);
+    return *out != NULL ? 0 : error_set_errno(error, errno, "%s", path);
+}
+
+static int find_program(struct launch_plan *plan, struct error *error)
+{
+    char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length < 0)
+        return error_set_errno(error, errno, "/proc/self/exe: cannot find the program to start");
+    path[length] = '\0';
+    plan->program = strdup(path);
+    return plan->program != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory to launch");
+}
+
+static int read_graph(struct launch_plan *plan, struct error *error)
+{
+    const char *graph = plan->values->graph != NULL ? plan->values->graph : plan->cluster.graph;
+    if (graph == NULL)
+        return error_set(error, TR_EINVAL, "%s names no graph: add its field 'graph', or --graph",
+                         plan->cluster_path);
+    int rv = absolute(graph, &plan->graph_path, error);
+    return rv == 0 ? book_file_read(&plan->book, files_posix, plan->graph_path, error) : rv;
+}
+
+static bool needs_key(const struct cluster *cluster)
+{
+    if (cluster->insecure_network || cluster->tls.ca != NULL || cluster->tls.shared_key != NULL)
+        return false;
+    for (uint32_t h = 0; h < cluster->num_hosts; h++)
+        if (cluster->hosts[h].unix_folder == NULL)
+            return true;
+    return false;
+}
+
+/* The plan asks whether hosts prove themselves; by what is for the processes to find. */
+static int make_key(struct launch_plan *plan, struct error *error)
+{
+    int rv = job_key_make(&plan->key, error);
+    if (rv == 0 && (plan->cluster.tls.shared_key = strdup(plan->key.path)) == NULL)
+        rv = error_set(error, TR_ENOMEM, "no memory to launch");
+    return rv;
+}
+
+/* ssh begins in the user's home: without a folder to work in there, the run lies where it would lie
+ * if its processes were here. */
+static int name_run(struct launch_plan *plan, struct error *error)
+{
+    const char *run = plan->values->run;
+    if (run == NULL)
+        return 0;
+    bool from_here = plan->kind == CLUSTER_LAUNCH_SSH && plan->cluster.launcher.workdir == NULL;
+    char *here = from_here ? realpath(".", NULL) : NULL;
+    if (from_here && here == NULL)
+        return error_set_errno(error, errno, "--run %s: the folder it begins in is not known", run);
+    plan->run = from_here ? files_join(here, run) : strdup(run);
+    free(here);
+    return plan->run != NULL ? 0 : error_set(error, TR_ENOMEM, "--run %s: no memory for its path",
+                                             run);
+}
+
+/* torch.distributed starts one process a rank. */
+static int check_exec(const struct launch_plan *plan, struct error *error)
+{
+    for (uint32_t p = 0; p < plan->plan.plan.num_processes && plan->values->exec != NULL; p++) {
+        uint32_t trainers = plan->plan.plan.processes[p].trainers.count;
+        if (trainers > 1)
+            return error_set(error, TR_EINVAL,
+                             "process %u has %u trainers, and --exec starts one program a trainer: "
+                             "give its host a process for each role in %s",
+                             p, trainers, plan->cluster_path);
+    }
+    return 0;
+}
+
+int launch_plan_init(struct launch_plan *plan, const struct invocation *invocation,
+                     const struct launch_values *values, struct error *error)
+{
+    *plan = (struct launch_plan){.values = values,
+                                 .words = invocation->operands + 1,
+                                 .num_words = invocation->num_operands - 1};
+    int rv = absolute(invocation->operands[0], &plan->cluster_path, error);
+    if (rv == 0)
+        rv = cluster_read(files_posix, plan->cluster_path, &plan->cluster, error);
+    if (rv == 0)
+        rv = find_program(plan, error);
+    if (rv == 0)
+        rv = read_graph(plan, error);
+    if (rv == 0 && needs_key(&plan->cluster))
+        rv = make_key(plan, error);
+    if (rv == 0)
+        rv = cluster_plan_make(&plan->plan, &plan->cluster, plan->book.book.num_parts, error);
+    if (rv == 0)
+        rv = check_exec(plan, error);
+    plan->kind = values->launcher == 0 ? plan->cluster.launcher.kind
+                                       : (enum cluster_launcher_kind)(values->launcher - 1);
+    return rv == 0 ? name_run(plan, error) : rv;
+}
+
+void launch_plan_fini(struct launch_plan *plan)
+{
+    cluster_plan_fini(&plan->plan);
+    book_file_fini(&plan->book);
+    cluster_fini(&plan->cluster);
+    free(plan->cluster_path);
+    free(plan->graph_path);
+    free(plan->program);
+    free(plan->run);
+    job_key_fini(&plan->key);
+}
+
+void launch_prefix(const struct launch_plan *plan, uint32_t process,
+                   char prefix[LAUNCH_PREFIX_MAX])
+{
+    const char *host = plan->cluster.hosts[plan->plan.plan.processes[process].host].name;
+    snprintf(prefix, LAUNCH_PREFIX_MAX, "[%.120s/%s %u]", host,
+             launcher_role_name(launcher_role_of(&plan->plan.plan, process)), process);
+}
+
+/* What torch.distributed and the like expect of whoever starts a rank. */
+static void add_rank(const struct launch_plan *plan, uint32_t process, struct words *environment)
+{
+    const struct plan *all = &plan->plan.plan;
+    const struct plan_process *mine = &all->processes[process];
+    uint32_t local = 0;
+    for (uint32_t p = 0; p < process; p++)
+        if (all->processes[p].host == mine->host)
+            local += all->processes[p].trainers.count;
+    const struct cluster_host *first =
+        &plan->cluster.hosts[all->processes[plan_trainer_node(all, 0)].host];
+    const struct cluster_host *host = &plan->cluster.hosts[mine->host];
+    words_addf(environment, "RANK=%u", mine->trainers.first);
+    words_addf(environment, "WORLD_SIZE=%u", all->trainers);
+    words_addf(environment, "LOCAL_RANK=%u", local);
+    words_addf(environment, "MASTER_ADDR=%s",
+               first->address != NULL ? first->address : "127.0.0.1");
+    words_addf(environment, "MASTER_PORT=%llu", (unsigned long long)plan->values->master_port);
+    if (host->threads > 0)
+        words_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
+}
+
+static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
+                            bool restarted, struct words *environment)
+{
+    words_add(environment, "TROUPE_LAUNCHED=1");
+    words_addf(environment, "TROUPE_CLUSTER=%s", plan->cluster_path);
+    words_addf(environment, "TROUPE_PROCESS=%u", process);
+    words_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
+    words_addf(environment, "TROUPE_RESTARTED=%d", restarted);
+    words_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
+    if (plan->key.path != NULL)
+        words_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
+    if (plan->plan.plan.processes[process].trainers.count > 0)
+        add_rank(plan, process, environment);
+}
+
+/* `troupe` on the host; elsewhere the cluster file may say what starts it. */
+static void add_program(const struct launch_plan *plan, struct words *words)
+{
+    if (plan->kind != CLUSTER_LAUNCH_LOCAL && plan->cluster.launcher.command != NULL)
+        words_add(words, plan->cluster.launcher.command);
+    else
+        words_add(words, plan->program);
+}
+
+/* Whether trainers are to remove the checkpoints of an earlier run, as their options say; a program
+ * of the user's has options of its own. */
+static bool replaces(const struct launch_plan *plan)
+{
+    bool replace = false;
+    for (int i = 0; plan->values->exec == NULL && i < plan->num_words; i++) {
+        size_t name = strcspn(plan->words[i], "=");
+        if (name == strlen("--checkpoints") && strncmp(plan->words[i], "--checkpoints", name) == 0)
+            return false; /* a folder that is named there is never emptied */
+        replace = replace || strcmp(plan->words[i], "--replace") == 0;
+    }
+    return replace;
+}
+
+static void add_built_in(const struct launch_plan *plan, uint32_t process, struct words *words)
+{
+    static const char *const COMMANDS[] = {"train", "sample", "serve"};
+    enum launcher_role role = launcher_role_of(&plan->plan.plan, process);
+    add_program(plan, words);
+    words_add(words, COMMANDS[role]);
+    words_add(words, plan->graph_path);
+    words_add(words, "--cluster");
+    words_add(words, plan->cluster_path);
+    words_addf(words, "--process=%u", process);
+    if (role != LAUNCHER_TRAINER && replaces(plan))
+        words_add(words, "--replace");
+    if (role != LAUNCHER_TRAINER)
+        return;
+    if (plan->run != NULL)
+        words_addf(words, "--run=%s", plan->run);
+    for (int i = 0; i < plan->num_words; i++)
+        words_add(words, plan->words[i]);
+}
+
+static void add_exec(const struct launch_plan *plan, struct words *words)
+{
+    add_program(plan, words);
+    words_add(words, "hold");
+    words_add(words, "--");
+    words_add(words, "sh");
+    words_add(words, "-c");
+    words_addf(words, "exec %s \"$@\"", plan->values->exec);
+    words_add(words, "sh");
+    for (int i = 0; i < plan->num_words; i++)
+        words_add(words, plan->words[i]);
+}
+
+int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
+                         bool restarted, struct words *words, struct words *environment,
+                         struct error *error)
+{
+    struct words command = {0};
+    if (plan->values->exec != NULL &&
+        launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
+        add_exec(plan, &command);
+    else
+        add_built_in(plan, process, &command);
+    add_environment(plan, process, incarnation, restarted, environment);
+    int rv = launch_host_wrap(plan, plan->plan.plan.processes[process].host, &command, environment,
+                              words, error);
+    words_fini(&command);
+    return rv;
+}

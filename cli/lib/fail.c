@@ -1,0 +1,17 @@
+#include "cli/lib/fail.h"
+
+#include <stdio.h>
+
+int fail(const struct invocation *invocation, const struct error *error)
+{
+    fprintf(stderr, "troupe %s: %s\n", invocation->name,
+            error->text[0] != '\0' ? error->text : tr_strerror(error->code));
+    return EXIT_FAILED;
+}
+
+int fail_usage(const struct invocation *invocation, const struct error *error)
+{
+    fail(invocation, error);
+    fprintf(stderr, "See \"troupe %s --help\".\n", invocation->name);
+    return EXIT_USAGE;
+}

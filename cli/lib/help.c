@@ -1,0 +1,55 @@
+#include "cli/lib/help.h"
+
+static void print_summaries(const struct command *command, FILE *out)
+{
+    fprintf(out, "  %-12s%s\n", command->name, command->summary);
+}
+
+void help_print_all(FILE *out)
+{
+    fputs("Usage: troupe COMMAND ...\n"
+          "Trains graph neural networks on partitioned graphs.\n\n"
+          "Commands:\n",
+          out);
+    for (const struct command *const *at = command_list(); *at != NULL; at++)
+        if ((*at)->summary != NULL)
+            print_summaries(*at, out);
+    fputs("\n\"troupe COMMAND --help\" and \"man troupe-COMMAND\" say more.\n", out);
+}
+
+static void print_kinds(const char *name, const struct command *command, FILE *out)
+{
+    fprintf(out, "Usage: troupe %s KIND ...\n%s.\n\nKinds:\n", name, command->summary);
+    for (const struct command *kind = command->kinds; kind->name != NULL; kind++)
+        print_summaries(kind, out);
+    fprintf(out, "\n\"troupe %s KIND --help\" says more.\n", name);
+}
+
+/* Required options stand in the usage line; the others are listed below it. */
+static void print_usage(const char *name, const struct command *command, FILE *out)
+{
+    fprintf(out, "Usage: troupe %s", name);
+    if (command->operands[0] != '\0')
+        fprintf(out, " %s", command->operands);
+    for (const struct option_spec *spec = command->options; spec->name != NULL; spec++)
+        if (spec->required) {
+            fputc(' ', out);
+            option_print_brief(spec, out);
+        }
+    fprintf(out, " [OPTION ...]\n%s.\n\nOptions:\n", command->summary);
+}
+
+void help_print_command(const char *name, const struct command *command, FILE *out)
+{
+    if (command->kinds != NULL) {
+        print_kinds(name, command, out);
+        return;
+    }
+    print_usage(name, command, out);
+    options_print(command->options, out);
+    if (command->examples == NULL)
+        return;
+    fputs("\nExamples:\n", out);
+    for (const char *const *example = command->examples; *example != NULL; example++)
+        fprintf(out, "  %s\n", *example);
+}

@@ -1,0 +1,159 @@
+#include "cli/lib/options.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "runtime/base/nearest.h"
+#include "cli/lib/option_value.h"
+
+/* Options of one command; a 64-bit set says which were given. */
+#define OPTIONS_MAX 64
+
+/* Where help texts start; a longer option has its text on the next line. */
+#define HELP_COLUMN 28
+
+static int count_specs(const struct option_spec *specs)
+{
+    int count = 0;
+    while (specs[count].name != NULL)
+        count++;
+    assert(count <= OPTIONS_MAX);
+    return count;
+}
+
+static int find_spec(const struct option_spec *specs, const char *name, size_t length)
+{
+    for (int i = 0; specs[i].name != NULL; i++)
+        if (strlen(specs[i].name) == length && memcmp(specs[i].name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+static int refuse_unknown(const struct option_spec *specs, const char *word, size_t length,
+                          struct error *error)
+{
+    const char *names[OPTIONS_MAX + 1];
+    int count = count_specs(specs);
+    for (int i = 0; i < count; i++)
+        names[i] = specs[i].name;
+    const char *near = nearest_name(names, count, word + 2, length);
+    if (near != NULL)
+        return error_set(error, TR_EINVAL, "--%.*s: no such option; did you mean --%s?",
+                         (int)length, word + 2, near);
+    return error_set(error, TR_EINVAL, "--%.*s: no such option; --help lists them", (int)length,
+                     word + 2);
+}
+
+static int set_defaults(const struct option_spec *specs, void *values, struct error *error)
+{
+    for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
+        int rc = spec->fallback == NULL ? 0
+                                        : option_value_set(spec, values, spec->fallback, error);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* argv[*at] is "--name", "--name=value" or "--name" before "value"; *at ends on its last word. */
+static int read_option(const struct option_spec *specs, void *values, int argc, char **argv,
+                       int *at, uint64_t *given, struct error *error)
+{
+    const char *word = argv[*at];
+    size_t length = strcspn(word + 2, "=");
+    const char *value = word[2 + length] == '=' ? word + 2 + length + 1 : NULL;
+    int found = find_spec(specs, word + 2, length);
+    if (found < 0)
+        return refuse_unknown(specs, word, length, error);
+    const struct option_spec *spec = &specs[found];
+    if (spec->kind == OPTION_FLAG && value != NULL)
+        return error_set(error, TR_EINVAL, "--%s=%s: takes no value", spec->name, value);
+    if (spec->kind != OPTION_TEXTS && (*given >> found & 1))
+        return error_set(error, TR_EINVAL, "--%s: given twice", spec->name);
+    if (spec->kind != OPTION_FLAG && value == NULL) {
+        if (*at + 1 >= argc)
+            return error_set(error, TR_EINVAL, "--%s: needs a value: --%s %s", spec->name,
+                             spec->name, spec->metavar);
+        value = argv[++*at];
+    }
+    *given |= UINT64_C(1) << found;
+    return option_value_set(spec, values, value, error);
+}
+
+static bool wants_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static int check_required(const struct option_spec *specs, uint64_t given, struct error *error)
+{
+    for (int i = 0; specs[i].name != NULL; i++)
+        if (specs[i].required && !(given >> i & 1))
+            return error_set(error, TR_EINVAL, "--%s is missing: add --%s %s", specs[i].name,
+                             specs[i].name, specs[i].metavar);
+    return 0;
+}
+
+int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
+                  char **argv, bool *help, struct error *error)
+{
+    memset(values, 0, values_size);
+    *help = wants_help(argc, argv);
+    int rc = set_defaults(specs, values, error);
+    if (*help || rc < 0)
+        return rc;
+    uint64_t given = 0;
+    int operands = 0;
+    bool only_operands = false;
+    for (int i = 0; i < argc; i++) {
+        if (only_operands || argv[i][0] != '-' || argv[i][1] == '\0') {
+            argv[operands++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            only_operands = true;
+        } else if (argv[i][1] != '-') {
+            return error_set(error, TR_EINVAL, "%s: no such option; --help lists them", argv[i]);
+        } else {
+            rc = read_option(specs, values, argc, argv, &i, &given, error);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    rc = check_required(specs, given, error);
+    return rc < 0 ? rc : operands;
+}
+
+void option_print_brief(const struct option_spec *spec, FILE *out)
+{
+    fprintf(out, "--%s", spec->name);
+    if (spec->kind == OPTION_CHOICE)
+        fprintf(out, " %s", spec->choices);
+    else if (spec->kind != OPTION_FLAG)
+        fprintf(out, " %s", spec->metavar);
+}
+
+void options_print(const struct option_spec *specs, FILE *out)
+{
+    for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
+        char head[160];
+        const char *value = spec->kind == OPTION_FLAG     ? ""
+                            : spec->kind == OPTION_CHOICE ? spec->choices
+                                                          : spec->metavar;
+        int length = snprintf(head, sizeof head, "  --%s%s%s", spec->name, value[0] ? " " : "",
+                              value);
+        if (length < HELP_COLUMN)
+            fprintf(out, "%-*s%s", HELP_COLUMN, head, spec->help);
+        else
+            fprintf(out, "%s\n%*s%s", head, HELP_COLUMN, "", spec->help);
+        if (spec->fallback != NULL)
+            fprintf(out, " (default %s)", spec->fallback);
+        else if (spec->required)
+            fprintf(out, " (required)");
+        else if (spec->kind == OPTION_TEXTS)
+            fprintf(out, " (may be repeated)");
+        fputc('\n', out);
+    }
+    fprintf(out, "%-*sshow this help\n", HELP_COLUMN, "  --help");
+}

@@ -1,0 +1,83 @@
+/*
+ * Options of a command, from a table.
+ *
+ * A row names an option, how its value is read, and where it goes in the command's own struct
+ * of values. Defaults are words of the command line, read by the same code as what a person
+ * types, so the help cannot show another default than the one used.
+ *
+ * Forms: --name VALUE, --name=VALUE, --flag, and "--" before operands that start with a dash.
+ * Names are not abbreviated: a script that works today must work when a longer name arrives.
+ *
+ * Ownership: texts point into argv or into the table. Thread rules: pure.
+ */
+#ifndef CLI_LIB_OPTIONS_H
+#define CLI_LIB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "runtime/base/error.h"
+
+/* Layers of a model are the longest list anyone gives. */
+#define OPTION_LIST_MAX 64
+
+enum option_kind {
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char *, NULL when absent */
+    OPTION_COUNT,   /* uint64_t; 10k, 2M, 1G stand for powers of 1000 */
+    OPTION_BYTES,   /* uint64_t; 64KiB, 2GiB ... */
+    OPTION_REAL,    /* double */
+    OPTION_CHOICE,  /* int, the position in choices */
+    OPTION_COUNTS,  /* struct count_list, from 10,25 */
+    OPTION_TEXTS,   /* struct text_list: the option may be repeated */
+};
+
+struct count_list {
+    uint32_t count;
+    uint64_t values[OPTION_LIST_MAX];
+};
+
+struct text_list {
+    uint32_t count;
+    const char *values[OPTION_LIST_MAX];
+};
+
+struct option_spec {
+    const char *name; /* without the dashes */
+    enum option_kind kind;
+    size_t offset;
+    const char *metavar;
+    const char *choices;  /* "cut|volume" */
+    const char *fallback; /* the default, NULL: none */
+    bool required;
+    double min; /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
+    double max;
+    const char *help;
+};
+
+/* Rows that every command with a report or progress has. */
+#define OPTION_ROW_JSON(type) \
+    {.name = "json", .kind = OPTION_FLAG, .offset = offsetof(type, json), \
+     .help = "print results as JSON, one object a line"}
+#define OPTION_ROW_QUIET(type) \
+    {.name = "quiet", .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
+     .help = "show no progress"}
+#define OPTION_ROW_END {.name = NULL}
+
+/*
+ * Reads argv[0 .. argc) into values (zeroed and filled with defaults first). Operands are moved
+ * to the front of argv. *help is set when --help is there, and then nothing else is checked.
+ * Returns the number of operands, or TR_EINVAL with a sentence that names option and value.
+ */
+int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
+                  char **argv, bool *help, struct error *error);
+
+/* The "Options:" part of --help. */
+void options_print(const struct option_spec *specs, FILE *out);
+
+/* "[--parts K]" of one option, for synopses. */
+void option_print_brief(const struct option_spec *spec, FILE *out);
+
+#endif

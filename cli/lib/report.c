@@ -1,0 +1,259 @@
+#include "cli/lib/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lib/quantity.h"
+
+void report_init(struct report *report, bool json)
+{
+    memset(report, 0, sizeof *report);
+    report->json = json;
+    report->object = json_object();
+    report->failed = report->object == NULL;
+}
+
+void report_fini(struct report *report)
+{
+    for (uint32_t i = 0; i < report->num_fields; i++) {
+        free(report->fields[i].label);
+        free(report->fields[i].text);
+    }
+    free(report->fields);
+    json_decref(report->object);
+    memset(report, 0, sizeof *report);
+}
+
+static bool reserve(struct report *report)
+{
+    if (report->num_fields < report->max_fields)
+        return true;
+    uint32_t wanted = report->max_fields == 0 ? 32 : report->max_fields * 2;
+    struct report_field *fields = realloc(report->fields, wanted * sizeof *fields);
+    if (fields == NULL)
+        return false;
+    report->fields = fields;
+    report->max_fields = wanted;
+    return true;
+}
+
+/* Takes value, whatever the result. */
+static void add(struct report *report, const char *key, const char *label, const char *text,
+                bool number, json_t *value)
+{
+    json_t *owner = report->row != NULL ? report->row : report->object;
+    if (value == NULL || owner == NULL || json_object_set_new(owner, key, value) != 0 ||
+        !reserve(report)) {
+        report->failed = true;
+        return;
+    }
+    struct report_field *field = &report->fields[report->num_fields++];
+    field->label = strdup(label);
+    field->text = strdup(text);
+    field->row = report->row != NULL ? report->rows : 0;
+    field->number = number;
+    report->failed |= field->label == NULL || field->text == NULL;
+}
+
+void report_text(struct report *report, const char *key, const char *label, const char *text)
+{
+    /* A path need not be UTF-8, JSON must: such a text is given as far as it can be. */
+    json_t *value = json_string(text);
+    add(report, key, label, text, false, value != NULL ? value : json_string("(not UTF-8)"));
+}
+
+void report_flag(struct report *report, const char *key, const char *label, bool flag)
+{
+    add(report, key, label, flag ? "yes" : "no", false, json_boolean(flag));
+}
+
+void report_count(struct report *report, const char *key, const char *label, uint64_t count)
+{
+    char text[QUANTITY_TEXT_MAX];
+    add(report, key, label, quantity_whole(text, count), true, json_integer((json_int_t)count));
+}
+
+void report_counts(struct report *report, const char *key, const char *label,
+                   const uint64_t *counts, uint32_t num_counts)
+{
+    char text[256];
+    json_t *array = json_array();
+    size_t at = (size_t)snprintf(text, sizeof text, "[");
+    for (uint32_t i = 0; i < num_counts; i++) {
+        report->failed |= json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0;
+        /* A list too long for a line of text is cut there, not in JSON. */
+        if (at < sizeof text - 1)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu64, i == 0 ? "" : ",",
+                                   counts[i]);
+    }
+    if (at < sizeof text - 1)
+        snprintf(text + at, sizeof text - at, "]");
+    add(report, key, label, text, false, array);
+}
+
+void report_bytes(struct report *report, const char *key, const char *label, uint64_t bytes)
+{
+    char text[QUANTITY_TEXT_MAX];
+    add(report, key, label, quantity_bytes(text, bytes), true, json_integer((json_int_t)bytes));
+}
+
+void report_seconds(struct report *report, const char *key, const char *label, double seconds)
+{
+    char text[QUANTITY_TEXT_MAX];
+    add(report, key, label, quantity_seconds(text, seconds), true, json_real(seconds));
+}
+
+void report_real(struct report *report, const char *key, const char *label, double number)
+{
+    char text[QUANTITY_TEXT_MAX];
+    snprintf(text, sizeof text, "%.4g", number);
+    /* JSON has no NaN: an absent figure is null. */
+    json_t *value = json_real(number);
+    add(report, key, label, text, true, value != NULL ? value : json_null());
+}
+
+void report_share(struct report *report, const char *key, const char *label, double share)
+{
+    char text[QUANTITY_TEXT_MAX];
+    snprintf(text, sizeof text, "%.2f %%", share * 100);
+    json_t *value = json_real(share);
+    add(report, key, label, text, true, value != NULL ? value : json_null());
+}
+
+void report_row(struct report *report, const char *key)
+{
+    json_t *rows = json_object_get(report->object, key);
+    if (rows == NULL) {
+        rows = json_array();
+        if (json_object_set_new(report->object, key, rows) != 0)
+            rows = NULL;
+    }
+    json_t *row = json_object();
+    if (rows == NULL || row == NULL || json_array_append_new(rows, row) != 0)
+        report->failed = true;
+    else
+        report->row = row;
+    report->rows++;
+}
+
+void report_rows_end(struct report *report)
+{
+    report->row = NULL;
+}
+
+static int width(const char *text)
+{
+    return (int)strlen(text);
+}
+
+static void print_lines(const struct report_field *fields, uint32_t count)
+{
+    int label_width = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (width(fields[i].label) > label_width)
+            label_width = width(fields[i].label);
+    for (uint32_t i = 0; i < count; i++)
+        printf("%-*s  %s\n", label_width, fields[i].label, fields[i].text);
+}
+
+static uint32_t row_length(const struct report_field *fields, uint32_t count)
+{
+    uint32_t length = 0;
+    while (length < count && fields[length].row == fields[0].row)
+        length++;
+    return length;
+}
+
+static void print_cells(const struct report_field *fields, const int *widths, uint32_t columns,
+                        bool labels)
+{
+    for (uint32_t c = 0; c < columns; c++) {
+        const char *text = labels ? fields[c].label : fields[c].text;
+        int cell = fields[c].number ? widths[c] : c + 1 < columns ? -widths[c] : 0;
+        printf("%s%*s", c == 0 ? "" : "  ", cell, text);
+    }
+    putchar('\n');
+}
+
+/* Fields of whole rows, each with the labels of the first. */
+static void print_table(const struct report_field *fields, uint32_t count)
+{
+    enum { COLUMNS_MAX = 32 };
+    int widths[COLUMNS_MAX];
+    uint32_t columns = row_length(fields, count);
+    if (columns > COLUMNS_MAX)
+        columns = COLUMNS_MAX;
+    for (uint32_t c = 0; c < columns; c++) {
+        widths[c] = width(fields[c].label);
+        for (uint32_t i = c; i < count; i += columns)
+            if (width(fields[i].text) > widths[c])
+                widths[c] = width(fields[i].text);
+    }
+    print_cells(fields, widths, columns, true);
+    for (uint32_t i = 0; i + columns <= count; i += columns)
+        print_cells(fields + i, widths, columns, false);
+}
+
+static bool same_shape(const struct report_field *a, const struct report_field *b, uint32_t columns)
+{
+    for (uint32_t c = 0; c < columns; c++)
+        if (strcmp(a[c].label, b[c].label) != 0)
+            return false;
+    return true;
+}
+
+/* How many fields from the start belong to rows of one table. */
+static uint32_t table_length(const struct report_field *fields, uint32_t count)
+{
+    uint32_t columns = row_length(fields, count);
+    uint32_t length = columns;
+    while (length < count && fields[length].row != 0 &&
+           row_length(fields + length, count - length) == columns &&
+           same_shape(fields, fields + length, columns))
+        length += columns;
+    return length;
+}
+
+static void print_human(const struct report *report)
+{
+    for (uint32_t i = 0; i < report->num_fields;) {
+        const struct report_field *fields = report->fields + i;
+        uint32_t left = report->num_fields - i;
+        if (fields->row == 0) {
+            uint32_t length = row_length(fields, left);
+            if (i > 0)
+                putchar('\n');
+            print_lines(fields, length);
+            i += length;
+        } else {
+            uint32_t length = table_length(fields, left);
+            if (i > 0)
+                putchar('\n');
+            print_table(fields, length);
+            i += length;
+        }
+    }
+}
+
+int report_print(struct report *report, struct error *error)
+{
+    int rc = 0;
+    if (report->failed) {
+        rc = error_set(error, TR_ENOMEM, "out of memory while writing the results");
+        goto out;
+    }
+    if (report->json) {
+        json_dumpf(report->object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+    } else {
+        print_human(report);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        rc = error_set_errno(error, errno, "cannot write the results to the standard output");
+out:
+    report_fini(report);
+    return rc;
+}

@@ -1,0 +1,60 @@
+#include "config.h" /* pipe2 */
+
+#include "cli/lib/self_pipe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int CAUGHT[WAKEUPS_CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+
+/* Where handlers write: a signal belongs to the process, so its handler has no other place to find
+ * this. Set while no handler is installed. */
+static volatile sig_atomic_t handler_fd = -1;
+
+static void handle(int number)
+{
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t written = write((int)handler_fd, &byte, 1);
+    (void)written; /* a full pipe wakes as well */
+    errno = saved;
+}
+
+int wakeups_start(struct wakeups *wakeups, struct error *error)
+{
+    if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
+        return error_set_errno(error, errno, "cannot make the pipe for signals");
+    handler_fd = wakeups->pipe[1];
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < WAKEUPS_CAUGHT; i++) {
+        sigaction(CAUGHT[i], NULL, &wakeups->before[i]);
+        if (CAUGHT[i] == SIGCHLD || wakeups->before[i].sa_handler != SIG_IGN)
+            sigaction(CAUGHT[i], &action, NULL);
+    }
+    return 0;
+}
+
+void wakeups_take(struct wakeups *wakeups, struct wakeups_seen *seen)
+{
+    unsigned char numbers[64];
+    ssize_t got;
+    *seen = (struct wakeups_seen){0};
+    while ((got = read(wakeups->pipe[0], numbers, sizeof numbers)) > 0)
+        for (ssize_t i = 0; i < got; i++) {
+            seen->child = seen->child || numbers[i] == SIGCHLD;
+            seen->stops += numbers[i] != SIGCHLD;
+            seen->interrupted = seen->interrupted || numbers[i] == SIGINT;
+        }
+}
+
+void wakeups_stop(struct wakeups *wakeups)
+{
+    for (int i = 0; i < WAKEUPS_CAUGHT; i++)
+        sigaction(CAUGHT[i], &wakeups->before[i], NULL);
+    handler_fd = -1;
+    close(wakeups->pipe[0]);
+    close(wakeups->pipe[1]);
+}

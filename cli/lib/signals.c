@@ -1,0 +1,114 @@
+#include "config.h" /* pipe2 */
+
+#include "cli/lib/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "runtime/base/thread.h"
+
+/* What a shell shows for a process that Ctrl-C ended. */
+#define EXIT_INTERRUPTED 130
+
+static const int CAUGHT[SIGNALS_CAUGHT] = {SIGINT, SIGTERM, SIGUSR1};
+
+/* Where handlers write. A signal belongs to the process, so its handler has no other place to find
+ * this; it is set while no handler is installed. */
+static volatile sig_atomic_t handler_fd = -1;
+
+/* Tells the thread to end: no signal has this number. */
+#define STOP 0
+
+static const char NOTICE[] = "\ntroupe: stopping; press Ctrl-C again to stop at once\n";
+
+/* Only a person who presses Ctrl-C again is in a hurry: timeout(1) and the like send SIGTERM to the
+ * process and again to its group, and must not leave half-written folders behind. */
+static void cancel(struct signals *signals, int number)
+{
+    /* Relaxed: the flag carries no other data; whoever polls it sees it soon enough. */
+    if (atomic_exchange_explicit(&signals->cancelled, true, memory_order_relaxed)) {
+        if (number == SIGINT)
+            _exit(EXIT_INTERRUPTED);
+        return;
+    }
+    if (isatty(STDERR_FILENO) == 1) {
+        ssize_t written = write(STDERR_FILENO, NOTICE, sizeof NOTICE - 1);
+        (void)written; /* nobody is left to be told */
+    }
+    if (signals->on_cancel != NULL)
+        signals->on_cancel(signals->arg);
+}
+
+static void write_number(int fd, int number)
+{
+    unsigned char byte = (unsigned char)number;
+    ssize_t written = write(fd, &byte, 1);
+    (void)written; /* a full pipe holds enough Ctrl-Cs */
+}
+
+static void handle(int number)
+{
+    int saved = errno;
+    write_number((int)handler_fd, number);
+    errno = saved;
+}
+
+static void *wait_for_signals(void *arg)
+{
+    struct signals *signals = arg;
+    unsigned char number = STOP;
+    for (;;) {
+        ssize_t got = read(signals->pipe[0], &number, 1);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got != 1 || number == STOP)
+            return NULL;
+        if (number == SIGINT || number == SIGTERM)
+            cancel(signals, number);
+        else if (number == SIGUSR1 && signals->on_dump != NULL)
+            signals->on_dump(signals->arg);
+    }
+}
+
+static void install(struct signals *signals)
+{
+    handler_fd = signals->pipe[1];
+    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNALS_CAUGHT; i++) {
+        sigaction(CAUGHT[i], NULL, &signals->before[i]);
+        if (signals->before[i].sa_handler != SIG_IGN)
+            sigaction(CAUGHT[i], &action, NULL);
+    }
+}
+
+int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
+                  void (*on_dump)(void *arg), void *arg, struct error *error)
+{
+    atomic_init(&signals->cancelled, false);
+    signals->on_cancel = on_cancel;
+    signals->on_dump = on_dump;
+    signals->arg = arg;
+    if (pipe2(signals->pipe, O_CLOEXEC) != 0)
+        return error_set_errno(error, errno, "cannot make the pipe for Ctrl-C");
+    int rc = thread_create(&signals->thread, "tr-signals", wait_for_signals, signals);
+    if (rc == 0) {
+        install(signals);
+        return 0;
+    }
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
+    return error_set(error, rc, "cannot start the thread that waits for Ctrl-C");
+}
+
+void signals_stop(struct signals *signals)
+{
+    for (int i = 0; i < SIGNALS_CAUGHT; i++)
+        sigaction(CAUGHT[i], &signals->before[i], NULL);
+    write_number(signals->pipe[1], STOP);
+    pthread_join(signals->thread, NULL);
+    handler_fd = -1;
+    close(signals->pipe[0]);
+    close(signals->pipe[1]);
+}

@@ -1,0 +1,41 @@
+/*
+ * Ctrl-C, SIGTERM and SIGUSR1, each turned into a call.
+ *
+ * A handler writes the signal's number to a pipe, and a thread reads it, so the hooks may do what
+ * a signal handler must not (take locks, post messages). Blocking the signals and waiting for
+ * them would not do: the BLAS makes threads of its own before main(), which block nothing. The
+ * first Ctrl-C asks for an orderly end; the second ends the process at once, because the first may
+ * hang; SIGTERM asks like the first, however often it comes. A signal that was ignored when the
+ * process began stays ignored.
+ *
+ * Thread rules: start and stop on the main thread, one struct at a time in a process. The hooks run
+ * on the signal thread.
+ */
+#ifndef CLI_LIB_SIGNALS_H
+#define CLI_LIB_SIGNALS_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "runtime/base/error.h"
+
+#define SIGNALS_CAUGHT 3
+
+struct signals {
+    atomic_bool cancelled; /* set before the cancel hook is called */
+    void (*on_cancel)(void *arg);
+    void (*on_dump)(void *arg);
+    void *arg;
+    pthread_t thread;
+    int pipe[2];
+    struct sigaction before[SIGNALS_CAUGHT];
+};
+
+/* Hooks may be NULL. */
+int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
+                  void (*on_dump)(void *arg), void *arg, struct error *error);
+void signals_stop(struct signals *signals);
+
+#endif

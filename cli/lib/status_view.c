@@ -1,0 +1,95 @@
+#include "cli/lib/status_view.h"
+
+#include <string.h>
+
+json_t *status_view_parse(const void *bytes, size_t size)
+{
+    json_t *document = json_loadb(bytes, size, 0, NULL);
+    if (json_is_object(document))
+        return document;
+    json_decref(document);
+    return NULL;
+}
+
+/* No count is negative. */
+static uint64_t count_of(json_t *object, const char *key)
+{
+    json_int_t count = json_integer_value(json_object_get(object, key));
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+void status_view_add_job(struct standing_now *job, json_t *document)
+{
+    json_t *checkpoint = json_object_get(document, "checkpoint");
+    const struct standing_now one = {
+        .era = (uint32_t)count_of(document, "era"),
+        .epoch = (uint32_t)count_of(document, "epoch"),
+        .epochs = (uint32_t)count_of(document, "epochs"),
+        .step = count_of(document, "step"),
+        .steps = count_of(document, "steps"),
+        .has_checkpoint = checkpoint != NULL,
+        .checkpoint = count_of(document, "checkpoint"),
+    };
+    if (one.era > job->era)
+        *job = (struct standing_now){.era = one.era, .epochs = job->epochs};
+    if (one.era < job->era)
+        return;
+    if (one.epoch > job->epoch || (one.epoch == job->epoch && one.step > job->step)) {
+        job->epoch = one.epoch;
+        job->step = one.step;
+        job->steps = one.steps;
+    }
+    job->epochs = one.epochs > job->epochs ? one.epochs : job->epochs;
+    if (one.has_checkpoint && (!job->has_checkpoint || one.checkpoint > job->checkpoint)) {
+        job->has_checkpoint = true;
+        job->checkpoint = one.checkpoint;
+    }
+}
+
+static void add_links(struct status_view *view, json_t *links)
+{
+    size_t i;
+    json_t *link;
+    json_array_foreach(links, i, link) {
+        const char *state = json_string_value(json_object_get(link, "state"));
+        uint64_t credit = count_of(link, "credit_bytes");
+        bool up = state != NULL && strcmp(state, "up") == 0;
+        view->links++;
+        view->links_up += up;
+        view->sent_bytes += count_of(link, "bytes_sent");
+        view->received_bytes += count_of(link, "bytes_received");
+        view->queued_bytes += count_of(link, "queued_bytes");
+        if (up && (view->links_up == 1 || credit < view->credit_bytes))
+            view->credit_bytes = credit; /* the least of all is the one that holds up */
+    }
+}
+
+static void add_mailboxes(struct status_view *view, json_t *actors)
+{
+    size_t i;
+    json_t *actor;
+    json_array_foreach(actors, i, actor) {
+        view->mailbox_messages += count_of(actor, "messages");
+        view->mailbox_bytes += count_of(actor, "bytes");
+    }
+}
+
+void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t *document,
+                      uint64_t round_trip_ns, struct status_view *view)
+{
+    *view = (struct status_view){.host = plan->cluster->hosts[plan->processes[process].host].name};
+    cluster_roles_text(plan->processes[process].roles, view->planned, sizeof view->planned);
+    view->roles = view->planned;
+    if (document == NULL)
+        return;
+    view->up = true;
+    view->incarnation = (uint32_t)count_of(document, "incarnation");
+    view->uptime_s = json_number_value(json_object_get(document, "uptime_seconds"));
+    view->lag_ms = (double)round_trip_ns / 1e6;
+    view->made = count_of(document, "batches_made");
+    view->taken = count_of(document, "batches_taken");
+    view->batch_bytes = count_of(document, "batch_bytes");
+    view->restarts = count_of(json_object_get(document, "counters"), "restarts");
+    add_links(view, json_object_get(document, "links"));
+    add_mailboxes(view, json_object_get(document, "actors"));
+}

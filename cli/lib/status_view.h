@@ -1,0 +1,40 @@
+/*
+ * What `troupe status` and `troupe top` show of a process: the figures of the document that its
+ * actor "status" answered with (actors/report/status.h).
+ *
+ * The document comes from outside: whatever it holds, what is missing or of another type is 0.
+ *
+ * Ownership: a view borrows from the plan. Thread rules: one thread at a time.
+ */
+#ifndef CLI_LIB_STATUS_VIEW_H
+#define CLI_LIB_STATUS_VIEW_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actors/cluster/cluster.h"
+#include "actors/common/job_progress.h"
+
+struct status_view {
+    const char *host, *roles;
+    char planned[64];
+    bool up;
+    uint32_t incarnation, links_up, links;
+    uint64_t sent_bytes, received_bytes, queued_bytes, credit_bytes; /* of its links */
+    uint64_t mailbox_messages, mailbox_bytes, batch_bytes, made, taken, restarts;
+    double uptime_s, lag_ms;
+};
+
+/* The document of a reply, or NULL: it is none. The caller gives it up. */
+json_t *status_view_parse(const void *bytes, size_t size);
+
+/* Adds what a process knows of the job to what others know. Trainers are at most a step apart; a
+ * process that has not heard of an era yet knows nothing new. */
+void status_view_add_job(struct standing_now *job, json_t *document);
+
+/* document NULL: the process does not answer. */
+void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t *document,
+                      uint64_t round_trip_ns, struct status_view *view);
+
+#endif

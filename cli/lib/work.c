@@ -1,0 +1,21 @@
+#include "cli/lib/work.h"
+
+static bool asked(void *arg)
+{
+    const struct signals *signals = arg;
+    /* Relaxed: see signals.c. */
+    return atomic_load_explicit(&signals->cancelled, memory_order_relaxed);
+}
+
+int work_begin(struct work *work, bool quiet, struct error *error)
+{
+    progress_init(&work->progress, quiet);
+    work->cancel = (struct cancel){.asked = asked, .arg = &work->signals};
+    return signals_start(&work->signals, NULL, NULL, NULL, error);
+}
+
+void work_end(struct work *work)
+{
+    progress_end(&work->progress);
+    signals_stop(&work->signals);
+}

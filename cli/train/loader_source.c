@@ -1,0 +1,63 @@
+#include "cli/train/loader_source.h"
+
+#include "api/internal.h"
+
+int session_failed(struct tr_session *session, int code, struct error *error)
+{
+    const char *sentence = session == NULL ? "" : tr_session_error(session);
+    return error_set(error, code, "%s", sentence[0] != '\0' ? sentence : tr_strerror(code));
+}
+
+/* How long a Ctrl-C may stay unseen while no batch comes. */
+#define CANCEL_ASKED_EVERY_NS 100000000
+
+static int start_epoch(struct batch_source *self, uint32_t epoch, struct error *error)
+{
+    struct loader_source *source = (struct loader_source *)self;
+    int rv = tr_loader_begin(source->loader, epoch);
+    return rv == 0 ? 0 : session_failed(source->session, rv, error);
+}
+
+static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, struct error *error)
+{
+    struct loader_source *source = (struct loader_source *)self;
+    int rv = tr_loader_begin_at(source->loader, epoch, step);
+    return rv == 0 ? 0 : session_failed(source->session, rv, error);
+}
+
+static int next(struct batch_source *self, const struct mini_batch **batch, struct error *error)
+{
+    struct loader_source *source = (struct loader_source *)self;
+    int rv;
+    do {
+        if (cancel_asked(source->cancel))
+            return error_set(error, TR_ECANCELED, "interrupted");
+        rv = tr_loader_next(source->loader, CANCEL_ASKED_EVERY_NS, &source->batch);
+    } while (rv == TR_ETIMEDOUT);
+    if (rv == TR_EEND)
+        return rv;
+    if (rv != 0)
+        return session_failed(source->session, rv, error);
+    *batch = batch_mini(source->batch);
+    return 0;
+}
+
+static void release(struct batch_source *self, const struct mini_batch *batch)
+{
+    struct loader_source *source = (struct loader_source *)self;
+    (void)batch;
+    tr_batch_release(source->batch);
+    source->batch = NULL;
+}
+
+void loader_source_init(struct loader_source *source, struct tr_session *session,
+                        struct tr_loader *loader, const struct cancel *cancel)
+{
+    *source = (struct loader_source){
+        .base = {.start_epoch = start_epoch, .next = next, .release = release,
+                 .start_at = start_at},
+        .session = session,
+        .loader = loader,
+        .cancel = cancel,
+    };
+}

@@ -1,0 +1,29 @@
+/*
+ * A loader as the trainer's source of batches.
+ *
+ * Ownership: borrows session and loader; holds at most one batch, which release gives back.
+ * Thread rules: the thread that trains.
+ */
+#ifndef CLI_TRAIN_LOADER_SOURCE_H
+#define CLI_TRAIN_LOADER_SOURCE_H
+
+#include <troupe/troupe.h>
+
+#include "model/trainer.h"
+#include "runtime/base/cancel.h"
+
+struct loader_source {
+    struct batch_source base;
+    struct tr_session *session; /* its sentences say what failed */
+    struct tr_loader *loader;
+    const struct cancel *cancel; /* asked while it waits; may be NULL */
+    struct tr_batch *batch;      /* the one that the trainer has */
+};
+
+void loader_source_init(struct loader_source *source, struct tr_session *session,
+                        struct tr_loader *loader, const struct cancel *cancel);
+
+/* Puts the session's sentence about a failed call into error; returns code. */
+int session_failed(struct tr_session *session, int code, struct error *error);
+
+#endif

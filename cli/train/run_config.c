@@ -1,0 +1,272 @@
+#include "cli/train/run_config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A configuration is a few hundred bytes; a larger file is not one. */
+#define RUN_CONFIG_BYTES_MAX ((size_t)1 << 20)
+
+static const char *const EVALUATION_NAMES[] = {"exact", "sampled", "none"};
+
+int run_config_names(struct run_config *config, const char *features, const char *labels,
+                     const char *train_mask, const char *val_mask, const char *test_mask)
+{
+    config->features = strdup(features);
+    config->labels = strdup(labels);
+    config->train_mask = strdup(train_mask);
+    config->val_mask = strdup(val_mask);
+    config->test_mask = strdup(test_mask);
+    return config->features && config->labels && config->train_mask && config->val_mask &&
+                   config->test_mask
+               ? 0
+               : TR_ENOMEM;
+}
+
+void run_config_fini(struct run_config *config)
+{
+    free(config->features);
+    free(config->labels);
+    free(config->train_mask);
+    free(config->val_mask);
+    free(config->test_mask);
+}
+
+static json_t *fanout_to_json(const struct run_config *config)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < config->model.layers; i++) {
+        if (json_array_append_new(list, json_integer(config->fanout[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *model_to_json(const struct model_config *model)
+{
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:b, s:I, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:f,"
+        " s:f, s:s, s:I, s:I, s:f, s:f, s:I}",
+        "kind", model_kind_name(model->kind), "layers", (json_int_t)model->layers, "inputs",
+        (json_int_t)model->inputs, "hidden", (json_int_t)model->hidden, "classes",
+        (json_int_t)model->classes, "dropout", (double)model->dropout, "input_dropout",
+        (double)model->input_dropout, "normalise", model->normalise, "seed",
+        (json_int_t)model->seed, "loss", model_loss_name(model->loss), "metric",
+        model_metric_name(model->metric), "optimiser", model_optimiser_name(model->optimiser), "lr",
+        (double)model->lr, "l2", (double)model->l2, "weight_decay", (double)model->weight_decay,
+        "momentum", (double)model->momentum, "beta1", (double)model->beta1, "beta2",
+        (double)model->beta2, "eps", (double)model->eps, "schedule",
+        model_schedule_name(model->schedule), "warmup_epochs", (json_int_t)model->warmup_epochs,
+        "step_epochs", (json_int_t)model->step_epochs, "step_gamma", (double)model->step_gamma,
+        "cosine_floor", (double)model->cosine_floor, "epochs", (json_int_t)model->epochs);
+}
+
+json_t *run_config_to_json(const struct run_config *config)
+{
+    /* 'o' takes a NULL as the failure of the whole. */
+    return json_pack("{s:o, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:s}",
+                     "model", model_to_json(&config->model), "fanout", fanout_to_json(config),
+                     "batch_size", (json_int_t)config->batch_size, "replace", config->replace,
+                     "drop_last", config->drop_last, "balanced_weights", config->balanced_weights,
+                     "evaluation", EVALUATION_NAMES[config->evaluation], "evaluate_every",
+                     (json_int_t)config->evaluate_every, "patience", (json_int_t)config->patience,
+                     "features", config->features, "labels", config->labels, "train_mask",
+                     config->train_mask, "val_mask", config->val_mask, "test_mask",
+                     config->test_mask);
+}
+
+/* The position of a name in a list of count, or -1. */
+static int find_name(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return i;
+    }
+    return -1;
+}
+
+struct read_names {
+    const char *kind, *loss, *metric, *optimiser, *schedule, *evaluation;
+};
+
+static int resolve_names(const char *path, const struct read_names *names,
+                         struct run_config *config, struct error *error)
+{
+    int kind = model_kind_parse(names->kind), loss = model_loss_parse(names->loss);
+    int metric = model_metric_parse(names->metric);
+    int optimiser = model_optimiser_parse(names->optimiser);
+    int schedule = model_schedule_parse(names->schedule);
+    int evaluation = find_name(names->evaluation, EVALUATION_NAMES, 3);
+    if (kind < 0 || loss < 0 || metric < 0 || optimiser < 0 || schedule < 0 || evaluation < 0)
+        return error_set(error, TR_EFORMAT,
+                         "%s: one of kind '%s', loss '%s', metric '%s', optimiser '%s', schedule "
+                         "'%s', evaluation '%s' is unknown; was it written by a later version?",
+                         path, names->kind, names->loss, names->metric, names->optimiser,
+                         names->schedule, names->evaluation);
+    config->model.kind = (enum model_kind)kind;
+    config->model.loss = (enum model_loss)loss;
+    config->model.metric = (enum model_metric)metric;
+    config->model.optimiser = (enum model_optimiser)optimiser;
+    config->model.schedule = (enum model_schedule)schedule;
+    config->evaluation = (enum run_evaluation)evaluation;
+    return 0;
+}
+
+/* Numbers as JSON has them, before they are known to fit their fields. */
+struct read_counts {
+    json_int_t layers, inputs, hidden, classes, seed, batch_size, every, patience;
+    json_int_t warmup_epochs, step_epochs, epochs;
+};
+
+static int store_counts(const char *path, const struct read_counts *read,
+                        struct run_config *config, struct error *error)
+{
+    const json_int_t counts[] = {read->layers,     read->inputs,        read->hidden,
+                                 read->classes,    read->batch_size,    read->every,
+                                 read->patience,   read->warmup_epochs, read->step_epochs,
+                                 read->epochs};
+    uint32_t *const fields[] = {&config->model.layers,        &config->model.inputs,
+                                &config->model.hidden,        &config->model.classes,
+                                &config->batch_size,          &config->evaluate_every,
+                                &config->patience,            &config->model.warmup_epochs,
+                                &config->model.step_epochs,   &config->model.epochs};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i] < 0 || counts[i] > UINT32_MAX)
+            return error_set(error, TR_EFORMAT, "%s: the count %lld is out of range", path,
+                             (long long)counts[i]);
+        *fields[i] = (uint32_t)counts[i];
+    }
+    config->model.seed = (uint64_t)read->seed;
+    if (config->batch_size == 0)
+        return error_set(error, TR_EFORMAT, "%s: batch_size is 0", path);
+    return 0;
+}
+
+static int read_fanout(const char *path, const json_t *list, struct run_config *config,
+                       struct error *error)
+{
+    if (json_array_size(list) != config->model.layers || config->model.layers > TR_LAYERS_MAX)
+        return error_set(error, TR_EFORMAT, "%s: fanout has %zu numbers for %u layers", path,
+                         json_array_size(list), config->model.layers);
+    for (uint32_t i = 0; i < config->model.layers; i++) {
+        const json_t *item = json_array_get(list, i);
+        json_int_t value = json_is_integer(item) ? json_integer_value(item) : 0;
+        if (value < TR_FANOUT_ALL || value == 0 || value > INT32_MAX)
+            return error_set(error, TR_EFORMAT, "%s: fanout[%u] is no fanout", path, i);
+        config->fanout[i] = (int32_t)value;
+    }
+    return 0;
+}
+
+static int read_object(const char *path, json_t *object, struct run_config *config,
+                       struct error *error)
+{
+    struct read_counts n = {0};
+    struct read_names names = {0};
+    const char *features, *labels, *train_mask, *val_mask, *test_mask;
+    double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
+    int normalise, replace, drop_last, balanced;
+    json_t *fanout;
+    json_error_t why;
+    int rv = json_unpack_ex(
+        object, &why, 0,
+        "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
+        " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s,"
+        " s:s, s:s, s:s, s:s}",
+        "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden",
+        &n.hidden, "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout,
+        "normalise", &normalise, "seed", &n.seed, "loss", &names.loss, "metric", &names.metric,
+        "optimiser", &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum",
+        &momentum, "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule,
+        "warmup_epochs", &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma,
+        "cosine_floor", &cosine_floor, "epochs", &n.epochs, "fanout", &fanout, "batch_size",
+        &n.batch_size, "replace", &replace, "drop_last", &drop_last, "balanced_weights", &balanced,
+        "evaluation", &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience,
+        "features", &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask,
+        "test_mask", &test_mask);
+    if (rv != 0)
+        return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
+    rv = resolve_names(path, &names, config, error);
+    if (rv == 0)
+        rv = store_counts(path, &n, config, error);
+    if (rv == 0)
+        rv = read_fanout(path, fanout, config, error);
+    if (rv != 0)
+        return rv;
+    struct model_config *model = &config->model;
+    model->dropout = (float)dropout;
+    model->input_dropout = (float)input_dropout;
+    model->normalise = normalise;
+    model->lr = (float)lr;
+    model->l2 = (float)l2;
+    model->weight_decay = (float)decay;
+    model->momentum = (float)momentum;
+    model->beta1 = (float)beta1;
+    model->beta2 = (float)beta2;
+    model->eps = (float)eps;
+    model->step_gamma = (float)gamma;
+    model->cosine_floor = (float)cosine_floor;
+    config->replace = replace;
+    config->drop_last = drop_last;
+    config->balanced_weights = balanced;
+    if (run_config_names(config, features, labels, train_mask, val_mask, test_mask) != 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory", path);
+    return model_config_check(model, error);
+}
+
+static int read_root(struct files *files, const char *path, json_t **root, struct error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    int rv = files_read_all(files, path, RUN_CONFIG_BYTES_MAX, &text, &size, error);
+    if (rv != 0)
+        return rv;
+    json_error_t why;
+    *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    free(text);
+    return *root != NULL ? 0
+                         : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
+}
+
+int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
+                       struct error *error)
+{
+    static const char *const decisive[] = {"trainers", "deal_hash", "run"};
+    json_t *root;
+    *kernels = NULL;
+    int rv = read_root(files, path, &root, error);
+    if (rv != 0)
+        return rv;
+    for (size_t i = 0; i < sizeof decisive / sizeof decisive[0] && rv == 0; i++)
+        if (!json_equal(json_object_get(root, decisive[i]), json_object_get(now, decisive[i])))
+            rv = error_set(error, TR_EMISMATCH, "%s: its '%s' differs from what was asked for; go "
+                           "on with the options that the run was begun with, or give another "
+                           "folder to --run", path, decisive[i]);
+    const char *text = json_string_value(json_object_get(root, "kernels"));
+    if (rv == 0 && text == NULL)
+        rv = error_set(error, TR_EFORMAT, "%s: 'kernels' is missing: not a run's config.json",
+                       path);
+    if (rv == 0 && (*kernels = strdup(text)) == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory", path);
+    json_decref(root);
+    return rv;
+}
+
+int run_config_read(struct files *files, const char *path, struct run_config *config,
+                    struct error *error)
+{
+    *config = (struct run_config){0};
+    json_t *root;
+    int rv = read_root(files, path, &root, error);
+    if (rv != 0)
+        return rv;
+    json_t *run = json_object_get(root, "run");
+    rv = json_is_object(run)
+             ? read_object(path, run, config, error)
+             : error_set(error, TR_EFORMAT, "%s: 'run' is missing: not a run's config.json", path);
+    json_decref(root);
+    if (rv != 0)
+        run_config_fini(config);
+    return rv;
+}

@@ -1,0 +1,62 @@
+/*
+ * What one training run is: everything that decides its result, and where it is kept.
+ *
+ * `troupe train` fills it from its options, writes it to RUNDIR/config.json, and `troupe infer`
+ * reads it back, so that a model is never used with other features, fanouts or normalisation
+ * than it was trained with.
+ *
+ * Ownership: run_config_read allocates the texts; run_config_fini frees them. Plain values
+ * otherwise. Thread rules: one thread at a time.
+ */
+#ifndef CLI_TRAIN_RUN_CONFIG_H
+#define CLI_TRAIN_RUN_CONFIG_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <troupe/loader.h>
+
+#include "model/model_config.h"
+#include "runtime/base/files.h"
+
+enum run_evaluation { RUN_EVALUATE_EXACT, RUN_EVALUATE_SAMPLED, RUN_EVALUATE_NONE };
+
+/* What the forms of --eval stand for, in the order of the enum. */
+#define RUN_EVALUATIONS "exact|sampled|none"
+
+struct run_config {
+    struct model_config model;
+    int32_t fanout[TR_LAYERS_MAX];
+    uint32_t batch_size;
+    bool replace;
+    bool drop_last;
+    bool balanced_weights; /* class weights inverse to the classes' shares of the train nodes */
+    enum run_evaluation evaluation;
+    uint32_t evaluate_every;
+    uint32_t patience;
+    char *features; /* names of node features */
+    char *labels;
+    char *train_mask;
+    char *val_mask;
+    char *test_mask;
+};
+
+/* Duplicates the five names; TR_ENOMEM. */
+int run_config_names(struct run_config *config, const char *features, const char *labels,
+                     const char *train_mask, const char *val_mask, const char *test_mask);
+void run_config_fini(struct run_config *config);
+
+/* A new object with every field, or NULL when memory is out. */
+json_t *run_config_to_json(const struct run_config *config);
+
+/* Reads RUNDIR/config.json; TR_EFORMAT names the file and the field. */
+int run_config_read(struct files *files, const char *path, struct run_config *config,
+                    struct error *error);
+
+/* Whether RUNDIR/config.json is of a run that computes the same as `now`, which is what would be
+ * written there: TR_EMISMATCH names what differs. *kernels: the record of them, for free(). */
+int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
+                       struct error *error);
+
+#endif

@@ -1,0 +1,232 @@
+#include "cli/train/run_folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/atomic_dir.h"
+
+static int set_paths(struct run_folder *folder, struct files *files, const char *path,
+                     struct error *error)
+{
+    *folder = (struct run_folder){.files = files};
+    folder->path = strdup(path);
+    folder->config_path = files_join(path, "config.json");
+    folder->metrics_path = files_join(path, "metrics.jsonl");
+    folder->model_path = files_join(path, "model.safetensors");
+    if (folder->path && folder->config_path && folder->metrics_path && folder->model_path)
+        return 0;
+    run_folder_close(folder);
+    return error_set(error, TR_ENOMEM, "%s: no memory", path);
+}
+
+static int remove_run(struct run_folder *folder, struct error *error)
+{
+    int rv = files_remove_tree(folder->files, folder->model_path, error);
+    if (rv == 0)
+        rv = files_remove_tree(folder->files, folder->metrics_path, error);
+    if (rv == 0)
+        rv = files_remove_tree(folder->files, folder->config_path, error);
+    return rv;
+}
+
+int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
+                      bool replace, struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv != 0)
+        return rv;
+    bool taken = files_exists(files, folder->config_path) ||
+                 files_exists(files, folder->metrics_path) ||
+                 files_exists(files, folder->model_path);
+    if (taken && !replace)
+        rv = error_set(error, TR_EEXIST,
+                       "%s holds a run already; give --replace, or another folder to --run", path);
+    else if (taken)
+        rv = remove_run(folder, error);
+    if (rv == 0)
+        rv = files_make_folders(files, path, error);
+    if (rv == 0)
+        rv = file_create(&folder->metrics, files, folder->metrics_path, error);
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+/* Every line of a run fits: a few hundred bytes an epoch. */
+#define METRICS_BYTES_MAX ((size_t)1 << 30)
+
+uint64_t run_folder_mark(const struct run_folder *folder)
+{
+    return folder->metrics.size + folder->pending_bytes;
+}
+
+/* A new file with those bytes takes the place of the old one, and stays open. */
+static int replace_metrics(struct run_folder *folder, const char *text, size_t size,
+                           struct error *error)
+{
+    char *aside = files_join(folder->path, ".metrics.jsonl.tmp");
+    if (aside == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->path);
+    file_close(&folder->metrics);
+    int rv = files_remove_tree(folder->files, aside, error);
+    if (rv == 0)
+        rv = file_create(&folder->metrics, folder->files, aside, error);
+    if (rv == 0)
+        rv = size == 0 ? 0 : file_append(&folder->metrics, text, size, error);
+    if (rv == 0)
+        rv = file_sync(&folder->metrics, error);
+    if (rv == 0)
+        rv = files_rename(folder->files, aside, folder->metrics_path, error);
+    if (rv != 0) { /* it is not the run's: the next try begins with what has the name */
+        file_close(&folder->metrics);
+        (void)files_remove_tree(folder->files, aside, NULL);
+    }
+    free(aside);
+    return rv;
+}
+
+static void forget_pending(struct run_folder *folder)
+{
+    free(folder->pending);
+    folder->pending = NULL;
+    folder->pending_bytes = 0;
+}
+
+int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error)
+{
+    forget_pending(folder); /* a mark is of a checkpoint, and those are made of what is on the disk */
+    if (folder->metrics.path != NULL && folder->metrics.size == mark)
+        return 0;
+    char *text = NULL;
+    size_t size = 0;
+    int rv = 0;
+    if (files_exists(folder->files, folder->metrics_path))
+        rv = files_read_all(folder->files, folder->metrics_path, METRICS_BYTES_MAX, &text, &size,
+                            error);
+    if (rv == 0 && size < mark)
+        rv = error_set(error, TR_EFORMAT, "%s: %zu bytes where the checkpoint knew of %llu; it was "
+                       "changed since", folder->metrics_path, size, (unsigned long long)mark);
+    if (rv == 0)
+        rv = replace_metrics(folder, text, (size_t)mark, error);
+    free(text);
+    failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_REWOUND);
+    return rv;
+}
+
+int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
+                      struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv == 0)
+        rv = files_make_folders(files, path, error);
+    return rv;
+}
+
+int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
+                    struct error *error)
+{
+    int rv = set_paths(folder, files, path, error);
+    if (rv != 0)
+        return rv;
+    const char *const needed[] = {folder->config_path, folder->model_path};
+    for (int i = 0; i < 2 && rv == 0; i++) {
+        if (!files_exists(files, needed[i]))
+            rv = error_set(error, TR_ENOENT,
+                           "%s is missing; is %s the --run folder of a finished `troupe train`?",
+                           needed[i], path);
+    }
+    if (rv != 0)
+        run_folder_close(folder);
+    return rv;
+}
+
+void run_folder_close(struct run_folder *folder)
+{
+    file_close(&folder->metrics);
+    forget_pending(folder);
+    free(folder->path);
+    free(folder->config_path);
+    free(folder->metrics_path);
+    free(folder->model_path);
+    *folder = (struct run_folder){0};
+}
+
+int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error)
+{
+    char *text = config == NULL ? NULL : json_dumps(config, JSON_INDENT(2));
+    json_decref(config);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->config_path);
+    int rv = files_write_atomic(folder->files, folder->config_path, text, strlen(text), error);
+    free(text);
+    return rv;
+}
+
+/* Half of the lines may be written before the disk is full: the next try begins where this did. */
+static int flush(struct run_folder *folder, struct error *error)
+{
+    if (folder->pending_bytes == 0)
+        return 0;
+    int rv = file_append(&folder->metrics, folder->pending, folder->pending_bytes, error);
+    if (rv == 0)
+        forget_pending(folder);
+    return rv;
+}
+
+int run_folder_append(struct run_folder *folder, json_t *line, struct error *error)
+{
+    char *text = line == NULL ? NULL : json_dumps(line, JSON_COMPACT);
+    json_decref(line);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
+    size_t length = strlen(text);
+    if (folder->pending_bytes + length >= RUN_FOLDER_PENDING_MAX && flush(folder, error) != 0) {
+        free(text);
+        return error_set(error, TR_EFULL, "%s: the disk took nothing for so long that %zu bytes of "
+                         "epochs' lines wait for it, more than are kept in memory; make room, and "
+                         "go on with the run", folder->metrics_path, folder->pending_bytes);
+    }
+    size_t before = folder->pending_bytes;
+    char *pending = realloc(folder->pending, before + length + 1);
+    if (pending == NULL) {
+        free(text);
+        return error_set(error, TR_ENOMEM, "%s: no memory", folder->metrics_path);
+    }
+    memcpy(pending + before, text, length);
+    pending[before + length] = '\n'; /* so that a line is one write */
+    folder->pending = pending;
+    folder->pending_bytes = before + length + 1;
+    free(text);
+    int rv = flush(folder, error);
+    failpoint_reach(folder->files->failpoints, FAILPOINT_RUN_LINE_WRITTEN);
+    return rv;
+}
+
+int run_folder_sync(struct run_folder *folder, struct error *error)
+{
+    int rv = flush(folder, error);
+    return rv == 0 ? file_sync(&folder->metrics, error) : rv;
+}
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *run_scores_to_json(const struct scores *scores)
+{
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "labelled", (json_int_t)scores->labelled, "loss",
+                     number(scores->loss), "accuracy", number(scores->accuracy), "macro_f1",
+                     number(scores->macro_f1), "roc_auc", number(scores->roc_auc));
+}
+
+json_t *run_epoch_to_json(const struct epoch_report *report)
+{
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch",
+                     (json_int_t)report->epoch, "steps", (json_int_t)report->steps, "seeds",
+                     (json_int_t)report->seeds, "rate", number(report->rate), "train_loss",
+                     number(report->train_loss), "val",
+                     report->evaluated ? run_scores_to_json(&report->scores) : json_null(), "best",
+                     report->best, "seconds", number(report->seconds));
+}

@@ -1,0 +1,67 @@
+/*
+ * The folder of a training run: config.json, metrics.jsonl (a line an epoch, written as it
+ * happens) and model.safetensors (whole or not there; the best so far while the run lasts).
+ *
+ * Lines that the disk does not take stay in memory, and are written before the next one.
+ *
+ * Ownership: run_folder_open fills it, run_folder_close frees it; what was written stays.
+ * Thread rules: one thread at a time.
+ */
+#ifndef CLI_TRAIN_RUN_FOLDER_H
+#define CLI_TRAIN_RUN_FOLDER_H
+
+#include <jansson.h>
+
+#include "model/scores.h"
+#include "model/trainer.h"
+#include "runtime/base/files.h"
+
+/* Of lines that the disk does not take: those of some ten thousand epochs. */
+#define RUN_FOLDER_PENDING_MAX ((size_t)4 << 20)
+
+struct run_folder {
+    struct files *files;
+    char *path;
+    char *config_path;
+    char *metrics_path;
+    char *model_path;
+    struct file metrics;
+    char *pending; /* lines that are not in metrics yet */
+    size_t pending_bytes;
+};
+
+/* Makes the folder. One that holds a run is refused (TR_EEXIST) unless replace, which removes that
+ * run's three files and nothing else. */
+int run_folder_create(struct run_folder *folder, struct files *files, const char *path,
+                      bool replace, struct error *error);
+
+/* Opens the folder of a run that stopped, to go on with it, or makes it where there is none. */
+int run_folder_resume(struct run_folder *folder, struct files *files, const char *path,
+                      struct error *error);
+
+/* How long metrics.jsonl is, with the lines that are still to be written; and all that it had after
+ * so many bytes taken back. TR_EFORMAT: it is shorter. After any failure it may be tried again. */
+uint64_t run_folder_mark(const struct run_folder *folder);
+int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error);
+
+/* Only knows the paths of a run that is there; TR_ENOENT names what is missing. */
+int run_folder_find(struct run_folder *folder, struct files *files, const char *path,
+                    struct error *error);
+void run_folder_close(struct run_folder *folder);
+
+/* Writes config.json; takes over the reference (NULL: memory was out). */
+int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error);
+
+/* Appends a line to metrics.jsonl; takes over the reference. After a failure the line is kept,
+ * for the next call or run_folder_sync, but for TR_ENOMEM, and TR_EFULL: RUN_FOLDER_PENDING_MAX is
+ * reached, and the disk still takes nothing. */
+int run_folder_append(struct run_folder *folder, json_t *line, struct error *error);
+
+/* All lines are on the disk. */
+int run_folder_sync(struct run_folder *folder, struct error *error);
+
+/* Objects for metrics.jsonl; NaN becomes null. */
+json_t *run_scores_to_json(const struct scores *scores);
+json_t *run_epoch_to_json(const struct epoch_report *report);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * A training or inference job in one process: session, graph, loaders and model, opened together
+ * from a run's configuration.
+ *
+ * Ownership: run_job_open fills it, run_job_close frees all; the configuration is borrowed and
+ * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from
+ * any.
+ */
+#ifndef CLI_TRAIN_RUN_JOB_H
+#define CLI_TRAIN_RUN_JOB_H
+
+#include <troupe/troupe.h>
+
+#include "cli/train/loader_source.h"
+#include "cli/launch/job_process.h"
+#include "cli/train/run_config.h"
+#include "model/exact.h"
+
+/* How the job is laid out; of this only the number of trainers changes a result. */
+struct run_job_layout {
+    uint32_t trainers; /* of this process; they share out the threads; 0: 1 */
+    const char *checkpoints; /* their folder, or NULL */
+    uint32_t checkpoint_keep;
+    const struct process *process; /* of a cluster, which this is; NULL: all is here */
+    uint32_t servers;
+    uint32_t samplers;
+    uint32_t loops;
+    uint32_t threads; /* that compute; 0: one a processor */
+    bool messages;    /* no direct reads */
+    bool codec;
+    bool map_files;
+    bool verify_files;
+    uint64_t memory_bytes;
+};
+
+/* What the job tells and asks its surroundings; all may be NULL. */
+struct run_job_hooks {
+    void (*log)(void *arg, int level, const char *line);
+    void *log_arg;
+    const struct cancel *cancel;
+};
+
+struct run_job {
+    struct run_config *config;
+    struct run_job_hooks hooks;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct parallel *parallel;
+    size_t threads; /* of each trainer */
+    size_t threads_of_all;
+    struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
+    struct model *model;
+    float *class_weights;
+    struct exact_graph whole;
+    struct exact *exact; /* made with the first evaluation over the whole graph */
+    struct tensor logits;
+};
+
+/* Nodes of one part of the split, and their loader. */
+struct run_job_split {
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+    struct loader_source source;
+};
+
+int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
+                 const struct run_job_layout *layout, const struct run_job_hooks *hooks,
+                 struct error *error);
+void run_job_close(struct run_job *job);
+
+/* A trainer's model: one of its own, with threads of its own. class_weights are the job's. */
+int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
+                    struct error *error);
+
+/* The loader of one trainer, over its share of the training nodes. deal: NULL shuffles all
+ * together; "affinity" takes the deal that lies beside the graph; else a deal's file. */
+int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                        struct run_job_split *split, struct error *error);
+
+/* A loader over the nodes of a mask; TR_ENOENT names a mask that the graph lacks. */
+int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
+                       struct error *error);
+/* The same over all nodes, in the order of original IDs. */
+int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error);
+void run_job_split_close(struct run_job_split *split);
+
+/* Scores the model on a split, exactly or by sampling. epoch keys the draws. */
+int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                 struct scores *scores, struct error *error);
+
+/* Fills job->logits with the exact outputs of every node. */
+int run_job_infer(struct run_job *job, struct error *error);
+
+/* Scores job->logits on a split. */
+int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
+                  struct error *error);
+
+/* Writes job->logits as a .npy file, a row a node by original ID; whole or not at all. */
+int run_job_write_logits(const struct run_job *job, const char *path, struct error *error);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * The options of `troupe train` and what they mean for a run.
+ */
+#include <stddef.h>
+
+#include "cli/train/train.h"
+
+#define AT(field) offsetof(struct train_values, field)
+
+const struct option_spec train_options[] = {
+    {.name = "run", .kind = OPTION_TEXT, .offset = AT(run), .metavar = "RUNDIR", .required = true,
+     .help = "the folder for config.json, metrics.jsonl and model.safetensors"},
+    {.name = "model", .kind = OPTION_CHOICE, .offset = AT(model), .choices = "sage|gcn",
+     .fallback = "sage", .help = "GraphSAGE with mean, or GCN"},
+    {.name = "layers", .kind = OPTION_COUNT, .offset = AT(layers), .metavar = "L", .fallback = "0",
+     .max = TR_LAYERS_MAX, .help = "layers; 0: as many as --fanout has numbers"},
+    {.name = "hidden", .kind = OPTION_COUNT, .offset = AT(hidden), .metavar = "H",
+     .fallback = "128", .min = 1, .max = MODEL_WIDTH_MAX, .help = "width of hidden layers"},
+    {.name = "fanout", .kind = OPTION_COUNTS, .offset = AT(fanout), .metavar = "N,...",
+     .fallback = "10,25", .max = INT32_MAX,
+     .help = "neighbours a node draws, from input layer to output layer; 0: all"},
+    {.name = "batch-size", .kind = OPTION_COUNT, .offset = AT(batch_size), .metavar = "B",
+     .fallback = "1024", .min = 1, .max = 1 << 24, .help = "seeds of a step"},
+    {.name = "epochs", .kind = OPTION_COUNT, .offset = AT(epochs), .metavar = "E",
+     .fallback = "10", .max = 1000000, .help = "passes over the training nodes"},
+    {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S", .fallback = "0",
+     .help = "what every random choice follows from"},
+    {.name = "lr", .kind = OPTION_REAL, .offset = AT(lr), .metavar = "X", .fallback = "0.01",
+     .max = 1e6, .help = "learning rate"},
+    {.name = "optimiser", .kind = OPTION_CHOICE, .offset = AT(optimiser), .choices = "adam|sgd",
+     .fallback = "adam", .help = "how gradients become steps"},
+    {.name = "momentum", .kind = OPTION_REAL, .offset = AT(momentum), .metavar = "X",
+     .fallback = "0", .max = 1, .help = "momentum of sgd"},
+    {.name = "dropout", .kind = OPTION_REAL, .offset = AT(dropout), .metavar = "P",
+     .fallback = "0.5", .max = 1, .help = "share of hidden numbers dropped in training"},
+    {.name = "input-dropout", .kind = OPTION_REAL, .offset = AT(input_dropout), .metavar = "P",
+     .fallback = "0", .max = 1, .help = "share of features dropped in training"},
+    {.name = "l2", .kind = OPTION_REAL, .offset = AT(l2), .metavar = "X", .fallback = "0",
+     .max = 1e6, .help = "L2 penalty, added to the gradient"},
+    {.name = "weight-decay", .kind = OPTION_REAL, .offset = AT(weight_decay), .metavar = "X",
+     .fallback = "0", .max = 1e6, .help = "decoupled weight decay"},
+    {.name = "schedule", .kind = OPTION_CHOICE, .offset = AT(schedule),
+     .choices = "constant|steps|cosine", .fallback = "constant",
+     .help = "learning rate over epochs"},
+    {.name = "warmup", .kind = OPTION_COUNT, .offset = AT(warmup), .metavar = "E",
+     .fallback = "0", .max = 1000000, .help = "epochs in which the rate rises to --lr"},
+    {.name = "step-epochs", .kind = OPTION_COUNT, .offset = AT(step_epochs), .metavar = "E",
+     .fallback = "30", .min = 1, .max = 1000000, .help = "epochs of a step of --schedule steps"},
+    {.name = "step-gamma", .kind = OPTION_REAL, .offset = AT(step_gamma), .metavar = "X",
+     .fallback = "0.1", .max = 1, .help = "factor of the rate at each such step"},
+    {.name = "cosine-floor", .kind = OPTION_REAL, .offset = AT(cosine_floor), .metavar = "X",
+     .fallback = "0", .max = 1, .help = "share of --lr left at the end of --schedule cosine"},
+    {.name = "patience", .kind = OPTION_COUNT, .offset = AT(patience), .metavar = "N",
+     .fallback = "0", .max = 1000000,
+     .help = "stop after N evaluations without a better one; 0: never"},
+    {.name = "loss", .kind = OPTION_CHOICE, .offset = AT(loss), .choices = "softmax|sigmoid",
+     .fallback = "softmax", .help = "one class a node, or several"},
+    {.name = "metric", .kind = OPTION_CHOICE, .offset = AT(metric),
+     .choices = "accuracy|macro-f1|roc-auc|loss", .fallback = "accuracy",
+     .help = "what the best epoch is chosen by"},
+    {.name = "balanced-weights", .kind = OPTION_FLAG, .offset = AT(balanced_weights),
+     .help = "weigh classes inversely to their share of the training nodes"},
+    {.name = "normalise", .kind = OPTION_FLAG, .offset = AT(normalise),
+     .help = "divide each feature row by the sum of its magnitudes"},
+    {.name = "with-replacement", .kind = OPTION_FLAG, .offset = AT(with_replacement),
+     .help = "draw neighbours with replacement"},
+    {.name = "drop-last", .kind = OPTION_FLAG, .offset = AT(drop_last),
+     .help = "drop the last batch of an epoch when it is not full"},
+    {.name = "eval", .kind = OPTION_CHOICE, .offset = AT(eval), .choices = RUN_EVALUATIONS,
+     .fallback = "exact", .help = "evaluation with all neighbours, with sampled ones, or none"},
+    {.name = "eval-every", .kind = OPTION_COUNT, .offset = AT(eval_every), .metavar = "E",
+     .fallback = "1", .min = 1, .max = 1000000, .help = "epochs between evaluations"},
+    {.name = "features", .kind = OPTION_TEXT, .offset = AT(features), .metavar = "NAME",
+     .fallback = "feat", .help = "the node feature to learn from"},
+    {.name = "labels", .kind = OPTION_TEXT, .offset = AT(labels), .metavar = "NAME",
+     .fallback = "label", .help = "the node feature to predict"},
+    {.name = "train-mask", .kind = OPTION_TEXT, .offset = AT(train_mask), .metavar = "NAME",
+     .fallback = "train_mask", .help = "marks the nodes to train on"},
+    {.name = "val-mask", .kind = OPTION_TEXT, .offset = AT(val_mask), .metavar = "NAME",
+     .fallback = "val_mask", .help = "marks the nodes that choose the best epoch"},
+    {.name = "test-mask", .kind = OPTION_TEXT, .offset = AT(test_mask), .metavar = "NAME",
+     .fallback = "test_mask", .help = "marks the nodes of the final score"},
+    {.name = "trainers", .kind = OPTION_COUNT, .offset = AT(trainers), .metavar = "T",
+     .fallback = "1", .min = 1, .max = 1024,
+     .help = "trainers that share each step; part of the experiment"},
+    {.name = "deal", .kind = OPTION_TEXT, .offset = AT(deal), .metavar = "shuffle|affinity|FILE",
+     .help = "which trainer gets which seed; affinity, where the graph was "
+     "partitioned for as many trainers, else shuffle"},
+    {.name = "checkpoint-every", .kind = OPTION_COUNT, .offset = AT(checkpoint_every),
+     .metavar = "N", .fallback = "0", .help = "steps between checkpoints; 0: none"},
+    {.name = "checkpoint-keep", .kind = OPTION_COUNT, .offset = AT(checkpoint_keep), .metavar = "K",
+     .fallback = "2", .min = 1, .max = 1000000, .help = "checkpoints to keep"},
+    {.name = "checkpoints", .kind = OPTION_TEXT, .offset = AT(checkpoints), .metavar = "DIR",
+     .help = "their folder; RUNDIR/checkpoints when not given"},
+    {.name = "step-limit", .kind = OPTION_COUNT, .offset = AT(step_limit), .metavar = "SECONDS",
+     .fallback = "600", .max = 86400,
+     .help = "how long a step may compute before its process ends as one that hangs; 0: for ever"},
+    {.name = "disk-wait", .kind = OPTION_COUNT, .offset = AT(disk_wait), .metavar = "SECONDS",
+     .fallback = "600", .max = 86400,
+     .help = "how long a full disk is waited for at the end, or when the run goes back"},
+    {.name = "resume", .kind = OPTION_FLAG, .offset = AT(resume),
+     .help = "go on from the newest checkpoint, or begin where there is none"},
+    {.name = "reproducible", .kind = OPTION_FLAG, .offset = AT(reproducible),
+     .help = "refuse to go on, or to train together, where CPUs compute by other kernels"},
+    PROCESS_OPTION_ROWS(struct train_values, process),
+    {.name = "servers", .kind = OPTION_COUNT, .offset = AT(servers), .metavar = "N",
+     .fallback = "0", .max = 65536, .help = "server actors; 0: one a partition"},
+    {.name = "samplers", .kind = OPTION_COUNT, .offset = AT(samplers), .metavar = "N",
+     .fallback = "0", .max = 1024, .help = "sampler actors; 0: one a loop"},
+    {.name = "loops", .kind = OPTION_COUNT, .offset = AT(loops), .metavar = "N", .fallback = "0",
+     .max = 1024, .help = "event loops, each on a thread; 0: one a processor"},
+    {.name = "threads", .kind = OPTION_COUNT, .offset = AT(threads), .metavar = "N",
+     .fallback = "0", .max = 1024, .help = "threads that compute; 0: one a processor"},
+    {.name = "memory", .kind = OPTION_BYTES, .offset = AT(memory), .metavar = "BYTES",
+     .fallback = "0", .help = "bound of all batches in flight; 0: 4GiB"},
+    {.name = "messages", .kind = OPTION_FLAG, .offset = AT(messages),
+     .help = "ask servers for local data too, instead of reading in place"},
+    {.name = "codec", .kind = OPTION_FLAG, .offset = AT(codec),
+     .help = "encode and verify each message as a link would"},
+    {.name = "map", .kind = OPTION_FLAG, .offset = AT(map),
+     .help = "serve from mapped files: slower, less memory"},
+    {.name = "verify", .kind = OPTION_FLAG, .offset = AT(verify),
+     .help = "with --map: compare the files with their checksums first"},
+    {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),
+     .help = "replace the run that RUNDIR holds"},
+    OPTION_ROW_JSON(struct train_values),
+    OPTION_ROW_QUIET(struct train_values),
+    OPTION_ROW_END,
+};
+
+static int choose_fanout(const struct train_values *values, struct run_config *config,
+                         struct error *error)
+{
+    uint32_t layers = values->layers == 0 ? values->fanout.count : (uint32_t)values->layers;
+    if (layers > TR_LAYERS_MAX || values->fanout.count != layers)
+        return error_set(error, TR_EINVAL,
+                         "--fanout has %u numbers for %u layers; give one for each layer, at most "
+                         "%d, the input layer's first",
+                         values->fanout.count, layers, TR_LAYERS_MAX);
+    for (uint32_t i = 0; i < layers; i++) {
+        uint64_t fanout = values->fanout.values[i];
+        config->fanout[i] = fanout == 0 ? TR_FANOUT_ALL : (int32_t)fanout;
+    }
+    config->model.layers = layers;
+    return 0;
+}
+
+static void choose_model(const struct train_values *values, struct model_config *model)
+{
+    model->kind = (enum model_kind)values->model;
+    model->hidden = (uint32_t)values->hidden;
+    model->dropout = (float)values->dropout;
+    model->input_dropout = (float)values->input_dropout;
+    model->normalise = values->normalise;
+    model->seed = values->seed;
+    model->loss = (enum model_loss)values->loss;
+    model->metric = (enum model_metric)values->metric;
+    model->optimiser = (enum model_optimiser)values->optimiser;
+    model->lr = (float)values->lr;
+    model->l2 = (float)values->l2;
+    model->weight_decay = (float)values->weight_decay;
+    model->momentum = (float)values->momentum;
+    model->schedule = (enum model_schedule)values->schedule;
+    model->warmup_epochs = (uint32_t)values->warmup;
+    model->step_epochs = (uint32_t)values->step_epochs;
+    model->step_gamma = (float)values->step_gamma;
+    model->cosine_floor = (float)values->cosine_floor;
+    model->epochs = (uint32_t)values->epochs;
+}
+
+int train_configure(const struct train_values *values, struct run_config *config,
+                    struct run_job_layout *layout, struct error *error)
+{
+    *config = (struct run_config){
+        .model = model_config_default(),
+        .batch_size = (uint32_t)values->batch_size,
+        .replace = values->with_replacement,
+        .drop_last = values->drop_last,
+        .balanced_weights = values->balanced_weights,
+        .evaluation = (enum run_evaluation)values->eval,
+        .evaluate_every = (uint32_t)values->eval_every,
+        .patience = (uint32_t)values->patience,
+    };
+    *layout = (struct run_job_layout){
+        .trainers = (uint32_t)values->trainers,
+        .servers = (uint32_t)values->servers,
+        .samplers = (uint32_t)values->samplers,
+        .loops = (uint32_t)values->loops,
+        .threads = (uint32_t)values->threads,
+        .messages = values->messages,
+        .codec = values->codec,
+        .map_files = values->map,
+        .verify_files = values->verify,
+        .memory_bytes = values->memory,
+    };
+    choose_model(values, &config->model);
+    int rv = choose_fanout(values, config, error);
+    if (rv == 0 && values->resume && values->replace)
+        rv = error_set(error, TR_EINVAL, "--resume goes on with the run that --replace would "
+                       "remove; give one of them");
+    if (rv == 0 && run_config_names(config, values->features, values->labels, values->train_mask,
+                                    values->val_mask, values->test_mask) != 0)
+        rv = error_set(error, TR_ENOMEM, "no memory for the configuration");
+    return rv;
+}

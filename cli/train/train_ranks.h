@@ -1,0 +1,60 @@
+/*
+ * The trainers of one process: a thread and a model each, in one group.
+ *
+ * A step is shared: each takes its seeds, the gradients are added up over all ranks of the job in
+ * their order, and every model takes the same step. Rank 0 evaluates, reports, keeps the model and
+ * tells of progress. When the group is rolled back all go on from the last checkpoint. A job of one
+ * trainer that keeps no checkpoints has no group, and trains on the calling thread.
+ *
+ * Ownership: a struct train_ranks is its caller's, and borrows all it points to. Thread rules: run
+ * on one thread; the hooks of rank 0 are called on its thread.
+ */
+#ifndef CLI_TRAIN_TRAIN_RANKS_H
+#define CLI_TRAIN_TRAIN_RANKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "cli/train/run_folder.h"
+#include "cli/train/run_job.h"
+#include "cli/train/watchdog.h"
+
+struct train_rank;
+
+struct train_ranks {
+    struct run_job *job; /* its model is the first rank's */
+    struct run_folder *folder; /* rank 0's process writes there */
+    const char *deal;    /* see run_job_split_train */
+    uint32_t first, count, world;
+    bool grouped;
+    bool reproducible;
+    bool finishes; /* the job has other processes, which end with it */
+    uint64_t save_every;
+    uint64_t patience_ns; /* see trainer.h */
+    struct watchdog watchdog; /* limit_ns is given; runs while they train */
+    uint64_t job_hash;   /* what checkpoints belong to */
+    uint64_t deal_hash;  /* of the splits, once open; 0: shuffle */
+    /* Of rank 0, but refused, which any rank calls, one at a time. Those that are about the group are
+     * added. */
+    const struct trainer_hooks *hooks;
+    const struct cancel *cancel;       /* who asks to stop all */
+    /* Below: train_ranks.c's. */
+    atomic_bool failed;
+    pthread_mutex_t refusing; /* guards calls of refused */
+    struct watched **watched; /* [count] */
+    struct cancel stop; /* asked, or another rank failed */
+    struct train_rank *ranks; /* [count] */
+};
+
+/* Opens loaders, models and groups. train_ranks_close takes down whatever it left. */
+int train_ranks_open(struct train_ranks *ranks, struct error *error);
+
+/* The loader of this process's first rank. */
+struct tr_loader *train_ranks_loader(const struct train_ranks *ranks);
+
+/* Trains until all trainers of the job are done; the job's model is what came of it. */
+int train_ranks_run(struct train_ranks *ranks, struct trainer_result *result, struct error *error);
+
+void train_ranks_close(struct train_ranks *ranks);
+
+#endif

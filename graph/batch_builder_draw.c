@@ -1,0 +1,359 @@
+/* The neighbours of one hop: drawn or taken from answers, merged in the order of destination
+ * nodes, numbered. */
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "graph/batch_builder.h"
+#include "graph/local_sample.h"
+
+/* A larger fanout is rarely filled: then degrees are summed instead of assumed. */
+#define ROOMY_FANOUT 256u
+
+/* What one partition brings to a slice. */
+struct stream {
+    uint32_t num_rows; /* destination nodes of the slice that it owns */
+    const uint32_t *counts;
+    const unsigned char *columns;
+    const uint64_t *edge_ids;
+};
+
+static const struct graph_etype *etype_of(const struct draft *draft)
+{
+    return &draft->graph.types->etypes[draft->etype];
+}
+
+static struct block_edges *edges_of(const struct draft *draft)
+{
+    return batch_space_edges(draft->out, draft_layer(draft), draft->etype);
+}
+
+static struct edge_space *space_of(const struct draft *draft)
+{
+    return batch_space_edge_space(draft->out, draft_layer(draft), draft->etype);
+}
+
+int draft_open_hop(struct draft *draft, struct error *error)
+{
+    uint32_t *num_dst = draft->out->num_dst + (size_t)draft_layer(draft) * draft->num_ntypes;
+    for (uint32_t t = 0; t < draft->num_ntypes; t++)
+        num_dst[t] = draft->types[t].nodes.num_ids;
+    for (draft->etype = 0; draft->etype < draft->num_etypes; draft->etype++) {
+        struct block_edges *edges = edges_of(draft);
+        edges->num_dst = num_dst[etype_of(draft)->dst];
+        struct vec *index = &space_of(draft)->index;
+        if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
+            return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the index of %"
+                             PRIu32 " nodes", draft->key.batch, edges->num_dst);
+        ((uint32_t *)index->data)[0] = 0;
+        edges->index = index->data;
+    }
+    size_t cells = (size_t)draft->num_etypes * draft->num_parts;
+    for (size_t i = 0; i < cells; i++) {
+        struct draft_answer *answer = &draft->answers[i];
+        answer->num_rows = answer->used_rows = 0;
+        answer->num_edges = answer->used_edges = 0;
+    }
+    draft->key.hop = draft->hop;
+    draft->etype = draft->at = 0;
+    return 0;
+}
+
+/* Nodes of a slice: about DRAFT_SLICE_EDGES edges of them. */
+static uint32_t slice_end(const struct draft *draft, uint32_t num_dst)
+{
+    uint64_t nodes = draft->graph.num_nodes[etype_of(draft)->dst];
+    uint64_t degree = nodes == 0 ? 1 : draft->graph.num_edges[draft->etype] / nodes + 1;
+    int32_t fanout = draft_fanout(draft);
+    if (fanout >= 0 && draft->plan->replace)
+        degree = (uint32_t)fanout;
+    else if (fanout >= 0 && (uint32_t)fanout < degree)
+        degree = (uint32_t)fanout;
+    uint32_t edges = draft->graph.slice != 0 ? draft->graph.slice : DRAFT_SLICE_EDGES;
+    uint64_t size = edges / (degree + 1) + 1;
+    uint32_t left = num_dst - draft->at;
+    return draft->at + (size < left ? (uint32_t)size : left);
+}
+
+static void count_owners(const struct draft *draft, struct stream *streams, uint32_t end)
+{
+    for (uint32_t p = 0; p < draft->num_parts; p++)
+        streams[p].num_rows = 0;
+    const uint16_t *owners = draft->types[etype_of(draft)->dst].owners.data;
+    for (uint32_t i = draft->at; i < end; i++)
+        streams[owners[i]].num_rows++;
+}
+
+/* An upper bound of what a local partition draws for the slice. */
+static uint64_t bound(const struct sample_request *request)
+{
+    if (request->fanout <= ROOMY_FANOUT)
+        return (uint64_t)request->num_rows * request->fanout;
+    return sample_bound(request);
+}
+
+static int prepare(const struct draft *draft, uint32_t part, uint32_t num_rows,
+                   struct sample_request *request, struct error *error)
+{
+    uint32_t used = draft_answer(draft, draft->etype, part)->used_rows;
+    const struct draft_list *list = &draft->types[etype_of(draft)->dst].lists[part];
+    return local_sample_prepare(draft->parts[part], &draft->key, draft->etype,
+                                draft_fanout(draft),
+                                draft->plan->replace,
+                                (const uint32_t *)list->rows.data + used, num_rows, request,
+                                error);
+}
+
+static int grow_space(struct draft *draft, struct draft_space *space, uint64_t rows,
+                      uint64_t edges, size_t column_bytes, size_t rows_kept, size_t edges_kept)
+{
+    int rv = vec_reserve(&space->counts, rows, sizeof(uint32_t), rows_kept * sizeof(uint32_t));
+    if (rv == 0)
+        rv = vec_reserve(&space->columns, edges, column_bytes, edges_kept * column_bytes);
+    if (rv == 0 && draft->plan->edge_ids)
+        rv = vec_reserve(&space->edge_ids, edges, sizeof(uint64_t), edges_kept * sizeof(uint64_t));
+    return rv;
+}
+
+/* Draws of all partitions that are read directly, one after the other in the space. */
+static int draw_local(struct draft *draft, struct draft_space *space, struct stream *streams,
+                      size_t column_bytes, struct error *error)
+{
+    size_t rows = 0, edges = 0;
+    for (uint32_t p = 0; p < draft->num_parts; p++) {
+        struct stream *s = &streams[p];
+        if (!draft_is_local(draft, p) || s->num_rows == 0)
+            continue;
+        struct sample_request request;
+        int rv = prepare(draft, p, s->num_rows, &request, error);
+        if (rv == 0)
+            rv = grow_space(draft, space, rows + s->num_rows, edges + bound(&request),
+                            column_bytes, rows, edges);
+        if (rv != 0)
+            return rv;
+        struct sample_result result = { .counts = (uint32_t *)space->counts.data + rows };
+        if (column_bytes == sizeof(uint32_t))
+            result.columns = (uint32_t *)space->columns.data + edges;
+        else
+            result.wide_columns = (uint64_t *)space->columns.data + edges;
+        if (draft->plan->edge_ids)
+            result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
+        rv = sample_uniform(&space->kernel, &request, &result);
+        if (rv != 0)
+            return rv;
+        rows += s->num_rows;
+        edges += result.num_edges;
+    }
+    return 0;
+}
+
+/* Sums the edges of a slice and points the streams at their data. */
+static uint64_t aim_streams(struct draft *draft, const struct draft_space *space,
+                            struct stream *streams, size_t column_bytes)
+{
+    size_t rows = 0, edges = 0;
+    uint64_t total = 0;
+    for (uint32_t p = 0; p < draft->num_parts; p++) {
+        struct stream *s = &streams[p];
+        if (s->num_rows == 0)
+            continue;
+        struct draft_answer *answer = draft_answer(draft, draft->etype, p);
+        bool local = draft_is_local(draft, p);
+        assert(local || s->num_rows <= answer->num_rows - answer->used_rows);
+        size_t row = local ? rows : answer->used_rows;
+        size_t edge = local ? edges : answer->used_edges;
+        s->counts = (const uint32_t *)(local ? &space->counts : &answer->counts)->data + row;
+        s->columns = (const unsigned char *)(local ? &space->columns : &answer->columns)->data +
+                     edge * column_bytes;
+        const uint64_t *edge_ids = (local ? &space->edge_ids : &answer->edge_ids)->data;
+        s->edge_ids = edge_ids == NULL ? NULL : edge_ids + edge; /* not asked for */
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < s->num_rows; i++)
+            sum += s->counts[i];
+        total += sum;
+        answer->used_rows += s->num_rows;
+        answer->used_edges += sum;
+        rows += local ? s->num_rows : 0;
+        edges += local ? sum : 0;
+    }
+    return total;
+}
+
+/* Runs of a few columns: a call of memcpy each would cost more than the copy. */
+static inline void copy_columns(void *to, const void *from, size_t bytes)
+{
+    uint32_t *out = to;
+    const uint32_t *in = from;
+    for (size_t i = 0; i < bytes / sizeof *out; i++)
+        out[i] = in[i];
+}
+
+static void merge(const struct draft *draft, struct stream *streams, uint32_t end,
+                  size_t column_bytes, uint32_t *index, unsigned char *columns,
+                  uint64_t *edge_ids)
+{
+    const uint16_t *owners = draft->types[etype_of(draft)->dst].owners.data;
+    uint32_t edges = index[draft->at];
+    for (uint32_t i = draft->at; i < end; i++) {
+        struct stream *s = &streams[owners[i]];
+        uint32_t count = *s->counts++;
+        copy_columns(columns, s->columns, count * column_bytes);
+        columns += count * column_bytes;
+        s->columns += count * column_bytes;
+        if (edge_ids != NULL) {
+            memcpy(edge_ids, s->edge_ids, count * sizeof *edge_ids);
+            edge_ids += count;
+            s->edge_ids += count;
+        }
+        edges += count;
+        index[i + 1] = edges;
+    }
+}
+
+/* Room for more edges of this block, behind those that it has. */
+static int grow_edges(struct draft *draft, uint64_t more, struct error *error)
+{
+    struct block_edges *edges = edges_of(draft);
+    struct edge_space *space = space_of(draft);
+    uint64_t total = edges->num_edges + more;
+    if (total > UINT32_MAX)
+        return error_set(error, TR_ETOOBIG, "batch %" PRIu64 ": a block has 2^32 edges or more; "
+                         "use a smaller batch or fanout", draft->key.batch);
+    int rv = vec_reserve(&space->sources, total, sizeof(uint32_t),
+                         edges->num_edges * sizeof(uint32_t));
+    if (rv == 0 && draft->plan->edge_ids)
+        rv = vec_reserve(&space->edge_ids, total, sizeof(uint64_t),
+                         edges->num_edges * sizeof(uint64_t));
+    edges->sources = space->sources.data;
+    edges->edge_ids = draft->plan->edge_ids ? space->edge_ids.data : NULL;
+    return rv;
+}
+
+/* Merges into the batch and numbers the sources there, or, of wide IDs, from the space. */
+static int merge_and_number(struct draft *draft, struct draft_space *space,
+                            struct stream *streams, uint32_t end, uint64_t more, bool wide)
+{
+    struct block_edges *edges = edges_of(draft);
+    struct edge_space *to = space_of(draft);
+    uint32_t *index = to->index.data;
+    uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
+    uint64_t *edge_ids = draft->plan->edge_ids
+                             ? (uint64_t *)to->edge_ids.data + edges->num_edges : NULL;
+    struct relabel *nodes = &draft->types[etype_of(draft)->src].nodes;
+    if (!wide) {
+        merge(draft, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
+        return relabel_add_u32(nodes, sources, more, sources);
+    }
+    int rv = vec_reserve(&space->wide, more, sizeof(uint64_t), 0);
+    if (rv != 0)
+        return rv;
+    merge(draft, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
+    return relabel_add_u64(nodes, space->wide.data, more, sources);
+}
+
+static int draw_merged(struct draft *draft, struct draft_space *space, uint32_t end,
+                       uint64_t *more, struct error *error)
+{
+    int rv = vec_reserve(&space->streams, draft->num_parts, sizeof(struct stream), 0);
+    if (rv != 0)
+        return rv;
+    struct stream *streams = space->streams.data;
+    bool wide = draft->types[etype_of(draft)->src].wide;
+    size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+    count_owners(draft, streams, end);
+    rv = draw_local(draft, space, streams, column_bytes, error);
+    if (rv != 0)
+        return rv;
+    *more = aim_streams(draft, space, streams, column_bytes);
+    rv = grow_edges(draft, *more, error);
+    if (rv == 0)
+        rv = merge_and_number(draft, space, streams, end, *more, wide);
+    return rv;
+}
+
+/* One partition, read directly: the kernel writes where the batch will have it. */
+static int draw_straight(struct draft *draft, struct draft_space *space, uint32_t end,
+                         uint64_t *more, struct error *error)
+{
+    uint32_t num_rows = end - draft->at;
+    struct sample_request request;
+    int rv = prepare(draft, 0, num_rows, &request, error);
+    if (rv == 0)
+        rv = grow_edges(draft, bound(&request), error);
+    if (rv == 0)
+        rv = vec_reserve(&space->counts, num_rows, sizeof(uint32_t), 0);
+    if (rv != 0)
+        return rv;
+    struct block_edges *edges = edges_of(draft);
+    struct edge_space *to = space_of(draft);
+    uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
+    struct sample_result result = { .counts = space->counts.data, .columns = sources };
+    if (draft->plan->edge_ids)
+        result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
+    rv = sample_uniform(&space->kernel, &request, &result);
+    if (rv != 0)
+        return rv;
+    uint32_t *index = to->index.data;
+    for (uint32_t i = 0; i < num_rows; i++)
+        index[draft->at + i + 1] = index[draft->at + i] + result.counts[i];
+    draft_answer(draft, draft->etype, 0)->used_rows = end;
+    *more = result.num_edges;
+    return relabel_add_u32(&draft->types[etype_of(draft)->src].nodes, sources, result.num_edges,
+                           sources);
+}
+
+/* Of a fanout of 0 nothing is asked, so there are no answers either. */
+static void draw_nothing(struct draft *draft, uint32_t end)
+{
+    uint32_t *index = space_of(draft)->index.data;
+    for (uint32_t i = draft->at; i < end; i++)
+        index[i + 1] = index[i];
+}
+
+static int draw_slice(struct draft *draft, struct draft_space *space, uint32_t end,
+                      uint64_t *more, struct error *error)
+{
+    bool wide = draft->types[etype_of(draft)->src].wide;
+    if (draft_fanout(draft) == 0) {
+        draw_nothing(draft, end);
+        return 0;
+    }
+    if (draft->num_parts == 1 && draft_is_local(draft, 0) && !wide)
+        return draw_straight(draft, space, end, more, error);
+    return draw_merged(draft, space, end, more, error);
+}
+
+static void close_hop(struct draft *draft)
+{
+    uint32_t *num_src = draft->out->num_src + (size_t)draft_layer(draft) * draft->num_ntypes;
+    for (uint32_t t = 0; t < draft->num_ntypes; t++)
+        num_src[t] = draft->types[t].nodes.num_ids;
+    draft->hop++;
+}
+
+static int draw_piece(struct draft *draft, struct draft_space *space, struct error *error)
+{
+    struct block_edges *edges = edges_of(draft);
+    uint32_t end = slice_end(draft, edges->num_dst);
+    uint64_t more = 0;
+    int rv = draw_slice(draft, space, end, &more, error);
+    if (rv != 0)
+        return error != NULL && error->code == rv
+                   ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
+                                    draft->key.batch, draft->hop, tr_strerror(rv));
+    edges->num_edges += (uint32_t)more;
+    draft->at = end;
+    return 0;
+}
+
+int draft_draw(struct draft *draft, struct draft_space *space, struct error *error)
+{
+    for (; draft->etype < draft->num_etypes; draft->etype++, draft->at = 0) {
+        if (draft->at == edges_of(draft)->num_dst)
+            continue;
+        int rv = draw_piece(draft, space, error);
+        return rv != 0 ? rv : 1;
+    }
+    close_hop(draft);
+    return 0;
+}

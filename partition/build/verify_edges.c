@@ -1,0 +1,140 @@
+#include <stdlib.h>
+
+#include "partition/build/edge_stream.h"
+#include "partition/store/part_files.h"
+#include "partition/build/verify_private.h"
+#include "runtime/base/hotmem.h"
+
+/* One edge type: where the next edge of each destination must stand. */
+struct edge_check {
+    struct verification *verification;
+    uint32_t etype;
+    const struct graph_etype *type;
+    uint64_t *next;      /* [num_dst] by original ID: per-type global edge ID */
+    uint64_t *positions; /* [num_edges] by original edge ID; NULL: no rows need them */
+    int rv;
+};
+
+/* Whether edge `edge` of the raw graph stands at global edge ID `at`. */
+static int check_edge(struct edge_check *check, uint64_t edge, uint64_t src, uint64_t dst,
+                      uint64_t at)
+{
+    struct verification *verification = check->verification;
+    const struct graph_types *types = &verification->book->types;
+    uint64_t owner_row = verification->global[check->type->dst][dst];
+    uint32_t part = (uint32_t)book_node_owner(verification->book, check->type->dst, owner_row);
+    const struct edge_part *edges = &verification->parts[part]->edges[check->etype];
+    uint64_t row = owner_row - verification->parts[part]->nodes[check->type->dst].global_begin;
+    uint64_t position = at - edges->csc.first_edge;
+    if (position >= edges->csc.index[row + 1])
+        return verify_differs(verification, part,
+                              part_file_edge(types, check->etype, PART_INDEX),
+                              "the number of in-edges of row", row,
+                              edges->csc.index[row + 1] - edges->csc.index[row],
+                              position - edges->csc.index[row] + 1);
+    uint64_t column = edges->csc.indices[position];
+    uint64_t found = edges->csc.column_global == NULL ? column
+                                                      : edges->csc.column_global[column];
+    uint64_t expected = verification->global[check->type->src][src];
+    if (found != expected)
+        return verify_differs(verification, part,
+                              part_file_edge(types, check->etype, PART_INDICES),
+                              "the source of edge", position, found, expected);
+    if (edges->original_edge_ids != NULL && edges->original_edge_ids[position] != edge)
+        return verify_differs(verification, part,
+                              part_file_edge(types, check->etype, PART_ORIGINAL_IDS), "element",
+                              position, edges->original_edge_ids[position], edge);
+    return 0;
+}
+
+static void check_block(void *arg, const struct edge_block *block, size_t task)
+{
+    struct edge_check *check = arg;
+    struct verification *verification = check->verification;
+    (void)task;
+    for (uint64_t i = 0; i < block->count && check->rv == 0; i++) {
+        uint64_t src = block->src[i], dst = block->dst[i], at = check->next[dst]++;
+        verification->in_degrees[check->type->dst][dst]++;
+        verification->out_degrees[check->type->src][src]++;
+        check->rv = check_edge(check, block->first + i, src, dst, at);
+        if (check->positions != NULL)
+            check->positions[block->first + i] = at;
+    }
+}
+
+/* Where the edges of each destination begin, as the directory has it. */
+static void start_next(struct edge_check *check)
+{
+    struct verification *verification = check->verification;
+    for (uint32_t p = 0; p < verification->book->num_parts; p++) {
+        const struct csc *csc = &verification->parts[p]->edges[check->etype].csc;
+        const uint64_t *originals = verification->parts[p]->nodes[check->type->dst].original_ids;
+        for (uint64_t row = 0; row < csc->num_rows; row++)
+            check->next[originals[row]] = csc->first_edge + csc->index[row];
+    }
+}
+
+/* After all edges: rows must be used up, and ranks are the sums of in-degrees before. */
+static int check_ends(struct edge_check *check)
+{
+    struct verification *verification = check->verification;
+    const struct graph_types *types = &verification->book->types;
+    uint64_t before = 0;
+    for (uint64_t v = 0; v < verification->book->num_nodes[check->type->dst]; v++) {
+        uint64_t global = verification->global[check->type->dst][v];
+        uint32_t part = (uint32_t)book_node_owner(verification->book, check->type->dst, global);
+        const struct edge_part *edges = &verification->parts[part]->edges[check->etype];
+        uint64_t row = global - verification->parts[part]->nodes[check->type->dst].global_begin;
+        uint64_t begin = edges->csc.index[row], count = edges->csc.index[row + 1] - begin;
+        uint64_t used = check->next[v] - edges->csc.first_edge - begin;
+        if (used != count)
+            return verify_differs(verification, part,
+                                  part_file_edge(types, check->etype, PART_INDEX),
+                                  "the number of in-edges of row", row, count, used);
+        if (edges->edge_rank[row] != before)
+            return verify_differs(verification, part,
+                                  part_file_edge(types, check->etype, PART_EDGE_RANK), "element",
+                                  row, edges->edge_rank[row], before);
+        before += count;
+    }
+    return 0;
+}
+
+static int check_all_rows(struct edge_check *check)
+{
+    const struct raw_graph *raw = check->verification->raw;
+    int rv = 0;
+    for (uint32_t i = 0; i < raw->num_tables && rv == 0; i++) {
+        if (raw->tables[i].on_edges && raw->tables[i].type == check->etype)
+            rv = verify_rows(check->verification, i, check->positions);
+    }
+    return rv;
+}
+
+int verify_edges(struct verification *verification, uint32_t etype)
+{
+    struct edge_check check = { .verification = verification, .etype = etype,
+                                .type = &verification->book->types.etypes[etype] };
+    size_t next_bytes = (size_t)verification->book->num_nodes[check.type->dst] * sizeof(uint64_t);
+    size_t position_bytes = (size_t)verification->book->num_edges[etype] * sizeof(uint64_t);
+    bool rows = raw_has_edge_rows(verification->raw, etype);
+    check.next = hotmem_alloc(next_bytes);
+    check.positions = rows ? hotmem_alloc(position_bytes) : NULL;
+    int rv = check.next == NULL || (rows && check.positions == NULL)
+                 ? job_no_memory(verification->error, "positions of edges", position_bytes)
+                 : 0;
+    if (rv == 0) {
+        start_next(&check);
+        rv = edge_stream_run(&verification->job, etype, "edges", 1, check_block, &check,
+                             verification->error);
+    }
+    if (rv == 0)
+        rv = check.rv;
+    if (rv == 0)
+        rv = check_ends(&check);
+    if (rv == 0)
+        rv = check_all_rows(&check);
+    hotmem_free(check.next, next_bytes);
+    hotmem_free(check.positions, position_bytes);
+    return rv;
+}

@@ -1,0 +1,36 @@
+/*
+ * Writing the arrays of partitions; each file of the room writes one kind.
+ *
+ * Order: edges first (they count the degrees), then nodes, rows, halos, deal. Thread rules and
+ * ownership: see job.h.
+ */
+#ifndef PARTITION_BUILD_WRITE_H
+#define PARTITION_BUILD_WRITE_H
+
+#include "partition/build/assign.h"
+#include "partition/build/id_plan.h"
+
+/* Topology of one edge type: index, indices, edge_rank, original edge IDs, edge features. Adds to
+ * job->in_degrees and out_degrees. *column_table: columns are local IDs. */
+int write_edges(struct partition_job *job, uint32_t etype, bool *column_table,
+                struct error *error);
+
+/* Original IDs and degrees of one node type, and trainer IDs where they are named. */
+int write_nodes(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
+                struct error *error);
+
+/* The rows of a table of nodes. */
+int write_node_rows(struct partition_job *job, uint32_t table, struct error *error);
+
+/* The rows of a table of edges; positions: see write_edges.c. */
+int write_edge_rows(struct partition_job *job, uint32_t table, const uint64_t *positions,
+                    struct error *error);
+
+/* Halo lists of hops 1 .. halo_hops of every partition; counts cut edges and halo nodes. */
+int write_halos(struct partition_job *job, const bool *column_tables, struct error *error);
+
+/* The trainer of each training node, evened out. */
+int write_deal(struct partition_job *job, const struct assignment *assignment,
+               struct error *error);
+
+#endif

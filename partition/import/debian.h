@@ -1,0 +1,47 @@
+/*
+ * A Debian archive as a graph: packages that need each other, to be told by their sections.
+ *
+ * Input is what `apt-cache dumpavail` prints: stanzas of "Field: value" lines
+ * (https://www.debian.org/doc/debian-policy/ch-controlfields.html). Rules:
+ *
+ *  - A node is a package name; of several stanzas of one name the first counts.
+ *  - Depends, Pre-Depends, Recommends, Suggests and Enhances give edges, package -> needed
+ *    package. Each alternative of "a | b" counts; versions, architectures and build profiles are
+ *    cut off. A name that is no package stands for the first package that Provides it; a name
+ *    that nobody provides gives no edge. What is said twice is two edges.
+ *  - Edge 2i + 1 is the reverse of edge 2i. Edge feature "kind" (int8): 0 to 4 in the order
+ *    above, 5 to 9 for their reverses.
+ *  - "feat" (256 float32): words of the description (runs of ASCII letters and digits, lower-cased)
+ *    counted, with a sign, at a hash of each (Weinberger et al.:
+ *    "Feature Hashing for Large Scale Multitask Learning", ICML 2009).
+ *  - "label" (int64): the number of the section in alphabetical order, its area ("contrib/")
+ *    cut off; -1 without one. "train_mask", "val_mask", "test_mask" (uint8): 50, 25, 25 % by a
+ *    hash of the name, so that a package stays in its part from release to release.
+ *  - names.txt and sections.txt hold the names of nodes and labels, one a line.
+ */
+#ifndef PARTITION_IMPORT_DEBIAN_H
+#define PARTITION_IMPORT_DEBIAN_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "partition/raw/raw_write.h"
+
+#define DEBIAN_FEATURES 256
+#define DEBIAN_KINDS 5
+
+struct debian_facts {
+    uint64_t num_packages;
+    uint64_t num_dependencies; /* edges before their reverses */
+    uint64_t num_unresolved;   /* names that no package has or provides */
+    uint64_t num_sections;
+    uint64_t kinds[DEBIAN_KINDS];
+};
+
+/* Reads input (named in errors) to its end and writes the graph "debian" at path. facts may be
+ * NULL. TR_EFORMAT names the line; an input without packages is TR_EFORMAT too. */
+int debian_import(FILE *input, const char *input_name, const char *path,
+                  const struct raw_write_options *write, struct debian_facts *facts,
+                  struct error *error);
+
+#endif

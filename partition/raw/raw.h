@@ -1,0 +1,86 @@
+/*
+ * A raw input graph: edges and features as somebody else's files hold them. Each format is one
+ * reader behind struct raw_source (raw_source.h).
+ *
+ * Whatever the source (a folder in DGL's chunked format, an edge list, Matrix Market, a
+ * METIS .graph ...), partitioning sees this: counts, and readers that stream pieces into
+ * the caller's buffers. So the memory that partitioning needs does not depend on the
+ * size of features, and edges are read twice instead of being held.
+ *
+ * IDs here are original IDs: per node type, 0 .. num_nodes[ntype]. The original ID of an edge is
+ * its position in its edge type.
+ *
+ * Thread rules: one thread at a time a raw graph. Ownership: raw_close frees all.
+ */
+#ifndef PARTITION_RAW_RAW_H
+#define PARTITION_RAW_RAW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/types.h>
+
+#include "graph/types.h"
+#include "runtime/base/cancel.h"
+#include "runtime/base/error.h"
+#include "runtime/base/files.h"
+
+#define RAW_NDIM_MAX 4 /* of a row and its number: a video's frames; nobody trains on more */
+/* An ID above this in a text file is a mistake: its node tables would fill no disk that exists. */
+#define RAW_NODES_MAX ((uint64_t)1 << 40)
+
+/* A feature of a node type or an edge type. */
+struct raw_table {
+    char *name;
+    bool on_edges;
+    uint32_t type;       /* node type or edge type */
+    enum tr_dtype dtype;
+    uint32_t ndim;       /* of one row */
+    uint64_t shape[RAW_NDIM_MAX];
+    uint64_t width;      /* elements a row: the product of shape */
+    size_t row_bytes;
+    uint64_t num_rows;   /* = nodes or edges of the type, checked at open */
+};
+
+struct raw_graph {
+    char *name;
+    struct graph_types types;
+    uint64_t *num_nodes; /* [types.num_ntypes] */
+    uint64_t *num_edges; /* [types.num_etypes] */
+    uint32_t num_tables;
+    struct raw_table *tables;
+    struct raw_source *source; /* how to read: private to the reader */
+};
+
+struct raw_options {
+    bool undirected;      /* edge lists: each line also stands for its reverse */
+    uint64_t num_nodes;   /* edge lists: 0 = largest ID + 1 */
+    char delimiter;       /* edge lists: 0 = blanks, tabs, commas or semicolons */
+    struct files *files;  /* NULL = files_posix */
+    const struct cancel *cancel; /* asked while text is parsed */
+};
+
+/* Opens a folder (chunked format, metadata.json) or a file (by its name and content).
+ * options may be NULL. Errors name the file and the line or field. */
+int raw_open(const char *path, const struct raw_options *options, struct raw_graph **out,
+             struct error *error);
+void raw_close(struct raw_graph *graph);
+
+/* Edges [begin, begin + count) of an edge type in original order; IDs are checked against
+ * num_nodes: TR_ERANGE names the file, the position and the value. src and dst: [count]. */
+int raw_read_edges(struct raw_graph *graph, uint32_t etype, uint64_t begin, uint64_t count,
+                   uint64_t *src, uint64_t *dst, struct error *error);
+
+/* Rows [begin, begin + count) of a table into rows: [count * row_bytes]. Non-finite floats are
+ * TR_EFORMAT, but in a table named "label" or "labels", where NaN says that there is none. */
+int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint64_t count,
+                  void *rows, struct error *error);
+
+/* The table of this name on a node type or an edge type, or -1. */
+int raw_find_table(const struct raw_graph *graph, bool on_edges, uint32_t type, const char *name);
+
+/* Whether an edge type has a table at all. */
+bool raw_has_edge_rows(const struct raw_graph *graph, uint32_t etype);
+
+#endif

@@ -1,0 +1,434 @@
+/*
+ * DGL's chunked graph format: a folder with metadata.json, which lists node types, edge types,
+ * counts and the files of edges and features, in any number of pieces.
+ * https://docs.dgl.ai/guide/distributed-preprocessing.html
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/raw/csv.h"
+#include "runtime/base/json_field.h"
+#include "partition/raw/raw_series.h"
+#include "partition/raw/raw_source.h"
+
+struct chunked {
+    struct raw_source base;
+    const char *folder;     /* borrowed while opening */
+    const struct raw_options *options;
+    struct raw_graph *graph; /* owns this */
+    struct series *edges;   /* [num_etypes] */
+    struct series *tables;  /* [num_tables] */
+    struct series *reading; /* the one that holds a file open: there may be more than descriptors */
+};
+
+static struct series *turn_to(struct chunked *source, struct series *series)
+{
+    if (source->reading != NULL && source->reading != series)
+        series_rest(source->reading);
+    source->reading = series;
+    return series;
+}
+
+static int read_edges(struct raw_source *self, uint32_t etype, uint64_t begin, uint64_t count,
+                      uint64_t *src, uint64_t *dst, struct error *error)
+{
+    struct chunked *source = (struct chunked *)self;
+    return series_read_pairs(turn_to(source, &source->edges[etype]), begin, count, src, dst, error);
+}
+
+static int read_rows(struct raw_source *self, uint32_t table, uint64_t begin, uint64_t count,
+                     void *rows, struct error *error)
+{
+    struct chunked *source = (struct chunked *)self;
+    return series_read_rows(turn_to(source, &source->tables[table]), begin, count, rows, error);
+}
+
+static void name_edge(struct raw_source *self, uint32_t etype, uint64_t edge, char *text,
+                      size_t size)
+{
+    struct chunked *source = (struct chunked *)self;
+    series_name_row(&source->edges[etype], "edge", edge, text, size);
+}
+
+static void name_row(struct raw_source *self, uint32_t table, uint64_t row, char *text,
+                     size_t size)
+{
+    struct chunked *source = (struct chunked *)self;
+    series_name_row(&source->tables[table], "row", row, text, size);
+}
+
+static void close_source(struct raw_source *self)
+{
+    struct chunked *source = (struct chunked *)self;
+    for (uint32_t i = 0; source->edges != NULL && i < source->graph->types.num_etypes; i++)
+        series_fini(&source->edges[i]);
+    for (uint32_t i = 0; source->tables != NULL && i < source->graph->num_tables; i++)
+        series_fini(&source->tables[i]);
+    free(source->edges);
+    free(source->tables);
+    free(source);
+}
+
+static int read_types(struct chunked *source, const struct json_field *root, struct error *error)
+{
+    struct graph_types *types = &source->graph->types;
+    struct json_field list, item;
+    int rv = json_get(root, "node_type", JSON_ARRAY, &list, error);
+    for (size_t i = 0; rv == 0 && i < json_array_size(list.value); i++) {
+        rv = json_at(&list, i, JSON_STRING, &item, error);
+        if (rv != 0)
+            return rv;
+        rv = graph_types_add_ntype(types, json_string_value(item.value), error);
+        if (rv != 0)
+            error_prefix(error, "%s", item.path);
+    }
+    if (rv == 0)
+        rv = json_get(root, "edge_type", JSON_ARRAY, &list, error);
+    for (size_t i = 0; rv == 0 && i < json_array_size(list.value); i++) {
+        rv = json_at(&list, i, JSON_STRING, &item, error);
+        if (rv != 0)
+            return rv;
+        rv = graph_types_add_etype(types, json_string_value(item.value), error);
+        if (rv != 0)
+            error_prefix(error, "%s", item.path);
+    }
+    return rv;
+}
+
+/* counts[i] from total_key[i], from the sum of chunk_key[i], or from both, which must agree. */
+static int read_counts(const struct json_field *root, const char *total_key,
+                       const char *chunk_key, uint32_t num_types, uint64_t *counts,
+                       struct error *error)
+{
+    struct json_field totals, chunks, item;
+    int rv = json_get_optional(root, total_key, JSON_ARRAY, &totals, error);
+    if (rv == 0 && totals.value == NULL)
+        rv = json_get(root, chunk_key, JSON_ARRAY, &chunks, error);
+    else if (rv == 0)
+        rv = json_get_optional(root, chunk_key, JSON_ARRAY, &chunks, error);
+    if (rv != 0)
+        return rv;
+    const struct json_field *lists[] = {&totals, &chunks};
+    for (int i = 0; i < 2; i++) {
+        if (lists[i]->value != NULL && json_array_size(lists[i]->value) != num_types)
+            return json_fail(lists[i], error, TR_EFORMAT,
+                             "%zu entries for %u types; one entry a type is needed",
+                             json_array_size(lists[i]->value), num_types);
+    }
+    for (uint32_t i = 0; i < num_types; i++) {
+        uint64_t sum = 0;
+        if (chunks.value != NULL) {
+            rv = json_at(&chunks, i, JSON_ARRAY, &item, error);
+            if (rv == 0)
+                rv = json_sum(&item, &sum, error);
+            counts[i] = sum;
+        }
+        if (rv == 0 && totals.value != NULL) {
+            rv = json_at(&totals, i, JSON_INTEGER, &item, error);
+            if (rv == 0)
+                rv = json_count(&item, &counts[i], error);
+            if (rv == 0 && chunks.value != NULL && counts[i] != sum)
+                rv = json_fail(&item, error, TR_EMISMATCH,
+                               "%" PRIu64 ", but the chunks listed in %s add up to %" PRIu64,
+                               counts[i], chunk_key, sum);
+        }
+        if (rv != 0)
+            return rv;
+    }
+    return 0;
+}
+
+/* What a files' entry says of them. */
+struct listed {
+    struct json_field data; /* names of files */
+    bool csv;
+    char delimiter;
+};
+
+static int read_delimiter(const struct json_field *format, char *delimiter, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get_optional(format, "delimiter", JSON_STRING, &field, error);
+    if (rv != 0 || field.value == NULL)
+        return rv;
+    const char *text = json_string_value(field.value);
+    if (strlen(text) != 1 || (text[0] >= '0' && text[0] <= '9') || strchr("\n\r.-+", text[0]))
+        return json_fail(&field, error, TR_EFORMAT,
+                         "'%.8s' can't delimit numbers; use one of ' ', '\\t', ',', ';', '|'",
+                         text);
+    /* Blanks delimit always. */
+    *delimiter = text[0] == ' ' || text[0] == '\t' ? '\0' : text[0];
+    return 0;
+}
+
+static int read_format(const struct json_field *entry, struct listed *listed,
+                       struct error *error)
+{
+    struct json_field format, name;
+    *listed = (struct listed){.csv = false};
+    int rv = json_get(entry, "format", JSON_OBJECT, &format, error);
+    if (rv == 0)
+        rv = json_get(&format, "name", JSON_STRING, &name, error);
+    if (rv == 0)
+        rv = json_get(entry, "data", JSON_ARRAY, &listed->data, error);
+    if (rv != 0)
+        return rv;
+    listed->csv = strcmp(json_string_value(name.value), "csv") == 0;
+    if (listed->csv)
+        return read_delimiter(&format, &listed->delimiter, error);
+    if (strcmp(json_string_value(name.value), "numpy") != 0)
+        return json_fail(&name, error, TR_EUNSUPPORTED,
+                         "'%s' is not read; convert the files to .npy with numpy.save and say "
+                         "\"numpy\"",
+                         json_string_value(name.value));
+    return 0;
+}
+
+static int add_csv_edges(struct chunked *source, const struct listed *listed, const char *path,
+                         struct series *series, struct error *error)
+{
+    struct pairs pairs = {0};
+    struct raw_options options = {.files = source->options->files,
+                                  .cancel = source->options->cancel,
+                                  .delimiter = listed->delimiter};
+    int rv = raw_parse_edgelist(path, &options, &pairs, error);
+    if (rv == 0)
+        return series_add_parsed_pairs(series, path, &pairs, error);
+    pairs_fini(&pairs);
+    return rv;
+}
+
+static int add_csv_rows(struct chunked *source, const struct listed *listed, const char *path,
+                        struct series *series, struct error *error)
+{
+    struct npy_header header;
+    void *rows;
+    int rv = csv_parse(path, source->options->files, source->options->cancel, listed->delimiter,
+                       &header, &rows, error);
+    return rv != 0 ? rv : series_add_parsed_rows(series, path, &header, rows, error);
+}
+
+static int add_piece(struct chunked *source, const struct listed *listed, const char *path,
+                     bool pairs, struct series *series, struct error *error)
+{
+    if (listed->csv)
+        return (pairs ? add_csv_edges : add_csv_rows)(source, listed, path, series, error);
+    return (pairs ? series_add_pairs : series_add_rows)(series, path, error);
+}
+
+static int read_pieces(struct chunked *source, const struct listed *listed, bool pairs,
+                       struct series *series, struct error *error)
+{
+    for (size_t i = 0; i < json_array_size(listed->data.value); i++) {
+        struct json_field item;
+        int rv = json_at(&listed->data, i, JSON_STRING, &item, error);
+        if (rv != 0)
+            return rv;
+        char *path = files_join(source->folder, json_string_value(item.value));
+        if (path == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory to read it", item.path);
+        rv = add_piece(source, listed, path, pairs, series, error);
+        free(path);
+        if (rv != 0) {
+            error_prefix(error, "%s", item.path);
+            return rv;
+        }
+    }
+    return 0;
+}
+
+static int read_edge_files(struct chunked *source, const struct json_field *root,
+                           struct error *error)
+{
+    struct raw_graph *graph = source->graph;
+    struct json_field edges, entry;
+    struct listed listed;
+    int rv = json_get(root, "edges", JSON_OBJECT, &edges, error);
+    if (rv != 0)
+        return rv;
+    source->edges = calloc(graph->types.num_etypes + 1, sizeof *source->edges);
+    if (source->edges == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory for the edges", root->path);
+    for (uint32_t i = 0; rv == 0 && i < graph->types.num_etypes; i++) {
+        char name[1024];
+        graph_types_canonical(&graph->types, i, name, sizeof name);
+        series_init(&source->edges[i], source->options->files);
+        rv = json_get(&edges, name, JSON_OBJECT, &entry, error);
+        if (rv == 0)
+            rv = read_format(&entry, &listed, error);
+        if (rv == 0)
+            rv = read_pieces(source, &listed, true, &source->edges[i], error);
+        if (rv == 0 && source->edges[i].num_rows != graph->num_edges[i])
+            rv = json_fail(&listed.data, error, TR_EMISMATCH,
+                           "the files hold %" PRIu64 " edges, the counts say %" PRIu64
+                           "; correct num_edges_per_chunk or the files",
+                           source->edges[i].num_rows, graph->num_edges[i]);
+    }
+    if (rv == 0 && json_object_size(edges.value) != graph->types.num_etypes)
+        rv = json_fail(&edges, error, TR_EFORMAT, "lists %zu edge types, edge_type lists %u",
+                       json_object_size(edges.value), graph->types.num_etypes);
+    return rv;
+}
+
+/* The note that a "<u2" file holds bfloat16. */
+static int read_dtype(const struct json_field *entry, const struct series *series,
+                      enum tr_dtype *dtype, struct error *error)
+{
+    struct json_field note;
+    int rv = json_get_optional(entry, "dtype", JSON_STRING, &note, error);
+    if (rv != 0)
+        return rv;
+    bool bf16 = note.value != NULL && strcmp(json_string_value(note.value), "bfloat16") == 0;
+    struct npy first = {.header = series->header};
+    first.file.path = series->pieces[0].path;
+    return npy_dtype(&first, bf16, dtype, error);
+}
+
+static int add_table(struct chunked *source, const struct json_field *entry, const char *name,
+                     bool on_edges, uint32_t type, struct error *error)
+{
+    struct raw_graph *graph = source->graph;
+    struct listed listed;
+    struct series series;
+    enum tr_dtype dtype = TR_F32;
+    series_init(&series, source->options->files);
+    int rv = read_format(entry, &listed, error);
+    if (rv == 0)
+        rv = read_pieces(source, &listed, false, &series, error);
+    if (rv == 0 && series.num_pieces == 0)
+        rv = json_fail(&listed.data, error, TR_EFORMAT, "lists no files; list one at least");
+    uint64_t rows = on_edges ? graph->num_edges[type] : graph->num_nodes[type];
+    if (rv == 0 && series.num_rows != rows)
+        rv = json_fail(&listed.data, error, TR_EMISMATCH,
+                       "the files hold %" PRIu64 " rows, the type has %" PRIu64 " %s",
+                       series.num_rows, rows, on_edges ? "edges" : "nodes");
+    if (rv == 0)
+        rv = read_dtype(entry, &series, &dtype, error);
+    struct series *grown = NULL;
+    if (rv == 0) {
+        grown = realloc(source->tables, (graph->num_tables + 1) * sizeof *grown);
+        if (grown == NULL)
+            rv = error_set(error, TR_ENOMEM, "%s: no memory", entry->path);
+    }
+    if (rv == 0) {
+        source->tables = grown;
+        grown[graph->num_tables] = series;
+        rv = raw_graph_add_table(graph, name, on_edges, type, dtype, series.header.ndim - 1,
+                                 series.header.shape + 1, error);
+        if (rv != 0)
+            error_prefix(error, "%s", entry->path);
+    }
+    if (rv != 0)
+        series_fini(&series);
+    return rv;
+}
+
+/* node_data or edge_data: type name → feature name → files. */
+static int read_tables(struct chunked *source, const struct json_field *root, bool on_edges,
+                       struct error *error)
+{
+    struct json_field all, of_type, entry;
+    const struct graph_types *types = &source->graph->types;
+    int rv = json_get_optional(root, on_edges ? "edge_data" : "node_data", JSON_OBJECT, &all,
+                               error);
+    if (rv != 0 || all.value == NULL)
+        return rv;
+    for (void *i = json_object_iter(all.value); i != NULL;
+         i = json_object_iter_next(all.value, i)) {
+        const char *name = json_object_iter_key(i);
+        rv = json_iterate(&all, i, JSON_OBJECT, &of_type, error);
+        if (rv != 0)
+            return rv;
+        int type = on_edges ? graph_types_find_etype(types, name)
+                            : graph_types_find_ntype(types, name);
+        if (type < 0)
+            return json_fail(&of_type, error, TR_EFORMAT, "no such %s type; it must be in %s",
+                             on_edges ? "edge" : "node", on_edges ? "edge_type" : "node_type");
+        for (void *j = json_object_iter(of_type.value); j != NULL;
+             j = json_object_iter_next(of_type.value, j)) {
+            rv = json_iterate(&of_type, j, JSON_OBJECT, &entry, error);
+            if (rv == 0)
+                rv = add_table(source, &entry, json_object_iter_key(j), on_edges, (uint32_t)type,
+                               error);
+            if (rv != 0)
+                return rv;
+        }
+    }
+    return 0;
+}
+
+static int read_metadata(struct chunked *source, const struct json_field *root,
+                         struct error *error)
+{
+    struct raw_graph *graph = source->graph;
+    int rv = read_types(source, root, error);
+    if (rv == 0)
+        rv = raw_graph_alloc_counts(graph, error);
+    if (rv == 0)
+        rv = read_counts(root, "num_nodes_per_type", "num_nodes_per_chunk",
+                         graph->types.num_ntypes, graph->num_nodes, error);
+    if (rv == 0)
+        rv = read_counts(root, "num_edges_per_type", "num_edges_per_chunk",
+                         graph->types.num_etypes, graph->num_edges, error);
+    if (rv == 0)
+        rv = read_edge_files(source, root, error);
+    if (rv == 0)
+        rv = read_tables(source, root, false, error);
+    if (rv == 0)
+        rv = read_tables(source, root, true, error);
+    return rv;
+}
+
+static int new_graph(const char *folder, const struct raw_options *options,
+                     const struct json_field *root, struct raw_graph **out, struct error *error)
+{
+    struct json_field name;
+    int rv = json_get(root, "graph_name", JSON_STRING, &name, error);
+    if (rv != 0)
+        return rv;
+    rv = raw_check_name(json_string_value(name.value), error);
+    if (rv != 0) {
+        error_prefix(error, "%s", name.path);
+        return rv;
+    }
+    struct raw_graph *graph = raw_graph_new(json_string_value(name.value));
+    struct chunked *source = calloc(1, sizeof *source);
+    if (graph == NULL || source == NULL) {
+        raw_close(graph);
+        free(source);
+        return error_set(error, TR_ENOMEM, "%s: no memory to open it", folder);
+    }
+    source->base = (struct raw_source){read_edges, read_rows, name_edge, name_row, close_source};
+    source->folder = folder;
+    source->options = options;
+    source->graph = graph;
+    graph->source = &source->base;
+    rv = read_metadata(source, root, error);
+    if (rv != 0) {
+        raw_close(graph);
+        return rv;
+    }
+    source->folder = NULL;
+    source->options = NULL;
+    *out = graph;
+    return 0;
+}
+
+int raw_open_chunked(const char *path, const struct raw_options *options,
+                     struct raw_graph **out, struct error *error)
+{
+    json_t *document = NULL;
+    struct json_field root;
+    char *metadata = files_join(path, "metadata.json");
+    if (metadata == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to open it", path);
+    int rv = json_load_document(options->files, metadata, &document, &root, error);
+    free(metadata);
+    if (rv == 0)
+        rv = new_graph(path, options, &root, out, error);
+    if (document != NULL)
+        json_decref(document);
+    return rv;
+}

@@ -1,0 +1,78 @@
+/* Copies any raw graph into a folder, in pieces of bounded memory. */
+#include <stdlib.h>
+
+#include "partition/raw/raw_write.h"
+
+#define EDGES_AT_ONCE ((uint64_t)1 << 16)
+/* Rows at a time fill about this many bytes. */
+#define ROWS_BYTES ((size_t)4 << 20)
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int copy_edges(struct raw_graph *graph, struct raw_writer *writer, struct error *error)
+{
+    uint64_t *src = malloc(2 * EDGES_AT_ONCE * sizeof *src);
+    if (src == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to copy its edges", graph->name);
+    uint64_t *dst = src + EDGES_AT_ONCE;
+    int rv = 0;
+    for (uint32_t type = 0; type < graph->types.num_etypes; type++) {
+        for (uint64_t done = 0; rv == 0 && done < graph->num_edges[type];) {
+            uint64_t some = smaller(graph->num_edges[type] - done, EDGES_AT_ONCE);
+            rv = raw_read_edges(graph, type, done, some, src, dst, error);
+            if (rv == 0)
+                rv = raw_writer_edges(writer, type, some, src, dst, error);
+            done += some;
+        }
+    }
+    free(src);
+    return rv;
+}
+
+static int copy_table(struct raw_graph *graph, uint32_t index, struct raw_writer *writer,
+                      struct error *error)
+{
+    const struct raw_table *table = &graph->tables[index];
+    uint32_t out;
+    int rv = raw_writer_add_table(writer, table->name, table->on_edges, table->type, table->dtype,
+                                  table->ndim, table->shape, &out, error);
+    if (rv != 0)
+        return rv;
+    uint64_t at_once = table->row_bytes == 0 ? table->num_rows : ROWS_BYTES / table->row_bytes;
+    if (at_once == 0)
+        at_once = 1;
+    size_t row_bytes = table->row_bytes > 0 ? table->row_bytes : 1;
+    void *rows = malloc(table->row_bytes > 0 ? (size_t)at_once * row_bytes : 1);
+    if (rows == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to copy '%s'", graph->name,
+                         table->name);
+    for (uint64_t done = 0; rv == 0 && done < table->num_rows;) {
+        uint64_t some = smaller(table->num_rows - done, at_once);
+        rv = raw_read_rows(graph, index, done, some, rows, error);
+        if (rv == 0)
+            rv = raw_writer_rows(writer, out, some, rows, error);
+        done += some;
+    }
+    free(rows);
+    return rv;
+}
+
+int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
+             struct error *error)
+{
+    struct raw_writer *writer;
+    int rv = raw_writer_open(path, options, graph->name, &graph->types, graph->num_nodes, &writer,
+                             error);
+    if (rv != 0)
+        return rv;
+    rv = copy_edges(graph, writer, error);
+    for (uint32_t i = 0; rv == 0 && i < graph->num_tables; i++)
+        rv = copy_table(graph, i, writer, error);
+    if (rv == 0)
+        return raw_writer_commit(writer, error);
+    raw_writer_abort(writer);
+    return rv;
+}

@@ -1,0 +1,89 @@
+/* Which reader a path belongs to. */
+#include "partition/raw/raw.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/raw/raw_source.h"
+
+static int open_folder(const char *path, const struct raw_options *options,
+                       struct raw_graph **out, struct error *error)
+{
+    static const struct {
+        const char *holds;
+        int (*open)(const char *path, const struct raw_options *options, struct raw_graph **out,
+                    struct error *error);
+    } kinds[] = {
+        {"metadata.json", raw_open_chunked},
+        {"edges.npy", raw_open_npy_folder},
+    };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        char *inside = files_join(path, kinds[i].holds);
+        if (inside == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory to open it", path);
+        bool there = files_exists(options->files, inside);
+        free(inside);
+        if (there)
+            return kinds[i].open(path, options, out, error);
+    }
+    return error_set(error, TR_ENOENT, "%s: holds neither metadata.json nor edges.npy; name the "
+                     "folder of a graph", path);
+}
+
+static bool ends_with(const char *path, const char *end)
+{
+    size_t length = strlen(path), end_length = strlen(end);
+    return length >= end_length && strcmp(path + length - end_length, end) == 0;
+}
+
+/* Files are told by their names; what no name tells is an edge list. */
+static int open_file(const char *path, const struct raw_options *options,
+                     struct raw_graph **out, struct error *error)
+{
+    if (ends_with(path, ".npy"))
+        return raw_open_npy(path, options, out, error);
+    if (ends_with(path, ".mtx") || ends_with(path, ".mtx.gz"))
+        return raw_open_mtx(path, options, out, error);
+    if (ends_with(path, ".graph") || ends_with(path, ".graph.gz") || ends_with(path, ".metis"))
+        return raw_open_metis(path, options, out, error);
+    if (ends_with(path, ".parquet") || ends_with(path, ".dgl") || ends_with(path, ".bin") ||
+        ends_with(path, ".npz"))
+        return error_set(error, TR_EUNSUPPORTED,
+                         "%s: this format is not read; save the edges with numpy.save as [N, 2]",
+                         path);
+    return raw_open_edgelist(path, options, out, error);
+}
+
+static int check_counts(const char *path, const struct raw_graph *graph, struct error *error)
+{
+    for (uint32_t i = 0; i < graph->types.num_ntypes; i++) {
+        if (graph->num_nodes[i] > RAW_NODES_MAX)
+            return error_set(error, TR_ETOOBIG,
+                             "%s: %" PRIu64 " nodes of type '%s'; at most %" PRIu64, path,
+                             graph->num_nodes[i], graph->types.ntypes[i], RAW_NODES_MAX);
+    }
+    return 0;
+}
+
+int raw_open(const char *path, const struct raw_options *options, struct raw_graph **out,
+             struct error *error)
+{
+    struct raw_options filled = {0};
+    if (options != NULL)
+        filled = *options;
+    if (filled.files == NULL)
+        filled.files = files_posix;
+    *out = NULL;
+    if (!files_exists(filled.files, path))
+        return error_set(error, TR_ENOENT, "%s: no such file or folder", path);
+    int rv = (files_is_folder(filled.files, path) ? open_folder : open_file)(path, &filled, out,
+                                                                             error);
+    if (rv == 0)
+        rv = check_counts(path, *out, error);
+    if (rv != 0) {
+        raw_close(*out);
+        *out = NULL;
+    }
+    return rv;
+}

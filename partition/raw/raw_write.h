@@ -1,0 +1,56 @@
+/*
+ * Writes a raw graph as a folder in DGL's chunked format: metadata.json and .npy files, as a
+ * stream.
+ *
+ * The folder appears whole, at raw_writer_commit, or not at all. Edges are int32 where the IDs
+ * of both ends fit, else int64. Rows and edges are appended in order; edge types and tables may
+ * be written in turns.
+ *
+ * Ownership: commit or abort ends the writer. One thread at a time.
+ */
+#ifndef PARTITION_RAW_RAW_WRITE_H
+#define PARTITION_RAW_RAW_WRITE_H
+
+#include "partition/raw/raw.h"
+
+struct raw_writer;
+
+struct raw_write_options {
+    struct files *files;         /* NULL = files_posix */
+    const struct cancel *cancel; /* asked at each append and while copying */
+    bool replace;                /* a raw or empty folder is replaced, else TR_EEXIST */
+    /* Told at each append; may be NULL. what: "edges", total 0 as it is not known here; or
+     * "features", in bytes, of the tables added so far. */
+    void (*progress)(void *arg, const char *what, uint64_t done, uint64_t total);
+    void *progress_arg;
+};
+
+/* num_nodes: [types->num_ntypes]. types are copied. options may be NULL. */
+int raw_writer_open(const char *path, const struct raw_write_options *options, const char *name,
+                    const struct graph_types *types, const uint64_t *num_nodes,
+                    struct raw_writer **out, struct error *error);
+
+int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count,
+                     const uint64_t *src, const uint64_t *dst, struct error *error);
+
+/* A feature of a node or edge type; shape is that of a row. Its number is *table. */
+int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges,
+                         uint32_t type, enum tr_dtype dtype, uint32_t ndim,
+                         const uint64_t *shape, uint32_t *table, struct error *error);
+int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
+                    struct error *error);
+
+/* A file of text beside metadata.json. */
+int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text,
+                    size_t size, struct error *error);
+
+/* Checks that every table has a row for each node or edge, and puts the folder in its place. */
+int raw_writer_commit(struct raw_writer *writer, struct error *error);
+/* Leaves nothing behind; harmless on NULL. */
+void raw_writer_abort(struct raw_writer *writer);
+
+/* What `troupe import edges` does: any raw graph into a folder at path. */
+int raw_copy(struct raw_graph *graph, const char *path, const struct raw_write_options *options,
+             struct error *error);
+
+#endif

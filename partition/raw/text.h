@@ -1,0 +1,81 @@
+/*
+ * A text file, plain or gzip, as a stream of characters with line numbers.
+ *
+ * Made for parsers of big files: text_peek and text_next are a compare and a load unless a block
+ * ends. Failures (reading, damaged gzip, cancelled) end the stream and are kept in text->rv, so
+ * that parsers check once, at the end. Thread rules: one thread at a time.
+ */
+#ifndef PARTITION_RAW_TEXT_H
+#define PARTITION_RAW_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <zlib.h>
+
+#include "runtime/base/cancel.h"
+#include "runtime/base/error.h"
+#include "runtime/base/files.h"
+
+#define TEXT_END (-1)
+/* A number longer than this is none. */
+#define TEXT_TOKEN_MAX 64
+
+struct text {
+    struct file file;
+    uint64_t offset; /* in the file, of what is read next */
+    uint64_t line;   /* of the next character, from 1 */
+    char delimiter;  /* ends a word too, beside blanks, ',' and ';' */
+    bool gzip;
+    bool inside; /* gzip: a member has begun and not ended */
+    bool begun;  /* the first block was loaded */
+    z_stream stream;
+    uint8_t *packed; /* gzip: block as read */
+    uint8_t *block;
+    size_t block_bytes;
+    const uint8_t *at, *end;
+    const struct cancel *cancel;
+    struct error *error;
+    int rv;
+};
+
+/* error is kept: failures of the stream are told there. */
+int text_open(struct text *text, struct files *files, const char *path,
+              const struct cancel *cancel, struct error *error);
+void text_close(struct text *text);
+
+/* Loads the next block; false at the end or on failure. */
+bool text_fill(struct text *text);
+
+static inline int text_peek(struct text *text)
+{
+    if (__builtin_expect(text->at == text->end, 0) && !text_fill(text))
+        return TEXT_END;
+    return *text->at;
+}
+
+/* The next character, which must have been peeked. */
+static inline void text_skip(struct text *text)
+{
+    text->line += *text->at == '\n';
+    text->at++;
+}
+
+/* Fails with "FILE: line N: " before the sentence. */
+int text_fail(struct text *text, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+void text_skip_blanks(struct text *text);   /* ' ', '\t', '\r' */
+void text_skip_line(struct text *text);     /* and the '\n' at its end */
+/* Skips blanks, empty lines and lines that begin with '%' (or '#' where hash). */
+void text_skip_comments(struct text *text, bool hash);
+
+/* An ID or count: digits only, below bound. what names it in errors. */
+int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *value);
+/* A finite or other number, as strtod reads it in the C locale. */
+int text_float(struct text *text, double *value);
+/* Up to the next blank, ',' , ';' or line end; NUL-terminated, lower-cased. */
+int text_word(struct text *text, char word[TEXT_TOKEN_MAX]);
+/* The end of the line (or of the text); anything else fails. */
+int text_end_line(struct text *text);
+
+#endif

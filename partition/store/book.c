@@ -1,0 +1,95 @@
+#include "partition/store/book.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts of one type, one for each partition, into consecutive extents. */
+static struct extent *make_extents(const uint64_t *counts, uint32_t num_parts, uint64_t *total)
+{
+    struct extent *extents = calloc(num_parts, sizeof *extents);
+    uint64_t next = 0;
+    for (uint32_t part = 0; extents != NULL && part < num_parts; part++) {
+        if (counts[part] > (uint64_t)INT64_MAX - next) {
+            free(extents);
+            return NULL;
+        }
+        extents[part] =
+            (struct extent){ .begin = next, .end = next + counts[part], .owner = part };
+        next += counts[part];
+    }
+    *total = next;
+    return extents;
+}
+
+/* The extents of all types; NULL where memory ends or a sum leaves 63 bits. */
+static struct extent **make_types(const uint64_t *counts, uint32_t num_types, uint32_t num_parts,
+                                  uint64_t *totals)
+{
+    struct extent **types = calloc(num_types + 1, sizeof *types);
+    for (uint32_t type = 0; types != NULL && type < num_types; type++) {
+        types[type] = make_extents(counts + (size_t)type * num_parts, num_parts, &totals[type]);
+        if (types[type] == NULL) {
+            while (type > 0)
+                free(types[--type]);
+            free(types);
+            return NULL;
+        }
+    }
+    return types;
+}
+
+int book_init(struct book *book, const char *graph_name, const struct graph_types *types,
+              uint32_t num_parts, const uint64_t *node_counts, const uint64_t *edge_counts)
+{
+    *book = (struct book){ .num_parts = num_parts };
+    if (num_parts == 0 || num_parts > BOOK_PARTS_MAX)
+        return TR_ERANGE;
+    int rv = graph_types_copy(&book->types, types);
+    if (rv != 0)
+        return rv;
+    book->graph_name = strdup(graph_name);
+    book->num_nodes = calloc(types->num_ntypes + 1, sizeof *book->num_nodes);
+    book->num_edges = calloc(types->num_etypes + 1, sizeof *book->num_edges);
+    if (book->graph_name == NULL || book->num_nodes == NULL || book->num_edges == NULL)
+        goto fail;
+    book->node_extents = make_types(node_counts, types->num_ntypes, num_parts, book->num_nodes);
+    book->edge_extents = make_types(edge_counts, types->num_etypes, num_parts, book->num_edges);
+    if (book->node_extents == NULL || book->edge_extents == NULL)
+        goto fail;
+    return 0;
+fail:
+    book_fini(book);
+    return TR_ENOMEM;
+}
+
+static void free_types(struct extent **types, uint32_t num_types)
+{
+    for (uint32_t type = 0; types != NULL && type < num_types; type++)
+        free(types[type]);
+    free(types);
+}
+
+void book_fini(struct book *book)
+{
+    free_types(book->node_extents, book->types.num_ntypes);
+    free_types(book->edge_extents, book->types.num_etypes);
+    free(book->num_nodes);
+    free(book->num_edges);
+    free(book->graph_name);
+    free(book->part_method);
+    graph_types_fini(&book->types);
+    *book = (struct book){ 0 };
+}
+
+int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id)
+{
+    assert(ntype < book->types.num_ntypes);
+    return extents_owner(book->node_extents[ntype], book->num_parts, id);
+}
+
+int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id)
+{
+    assert(etype < book->types.num_etypes);
+    return extents_owner(book->edge_extents[etype], book->num_parts, id);
+}

@@ -1,0 +1,48 @@
+/*
+ * The partition book: who owns which IDs.
+ *
+ * Partitioning gives each node (and edge) a per-type global ID such that every partition owns
+ * one contiguous extent a type. The book lists the extents; the owner of an ID is found by
+ * search over them. The per-type ID is the one that troupe uses; the homogeneous ID (DGL's
+ * "node_map", over all types, partition-major) is derived from it.
+ *
+ * Ownership: a book owns all its arrays; immutable after it was filled; any thread may read it.
+ */
+#ifndef PARTITION_STORE_BOOK_H
+#define PARTITION_STORE_BOOK_H
+
+#include <stdint.h>
+
+#include "graph/extent.h"
+#include "graph/types.h"
+#include "runtime/base/error.h"
+
+/* Partitions are owned by processes and addressed in messages; far above any cluster in use. */
+#define BOOK_PARTS_MAX 65536
+
+/* Ranks of a job; a deal has 4 bytes a node for them. */
+#define BOOK_TRAINERS_MAX INT32_MAX
+
+struct book {
+    char *graph_name;
+    char *part_method;
+    uint32_t num_parts;
+    uint32_t halo_hops;
+    struct graph_types types;
+    uint64_t *num_nodes;          /* [types.num_ntypes] */
+    uint64_t *num_edges;          /* [types.num_etypes] */
+    /* [type][part], increasing; an empty partition has begin == end. */
+    struct extent **node_extents; /* [types.num_ntypes][num_parts] */
+    struct extent **edge_extents; /* [types.num_etypes][num_parts] */
+};
+
+/* Fills extents from counts: node_counts[ntype * num_parts + part], edge_counts likewise. */
+int book_init(struct book *book, const char *graph_name, const struct graph_types *types,
+              uint32_t num_parts, const uint64_t *node_counts, const uint64_t *edge_counts);
+void book_fini(struct book *book);
+
+/* The partition that owns a per-type global ID, or TR_ERANGE. */
+int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);
+int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id);
+
+#endif

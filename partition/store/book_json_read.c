@@ -1,0 +1,468 @@
+#include "partition/store/book_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/json_field.h"
+#include "partition/build/partition.h"
+
+size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
+{
+    uint64_t items = 1;
+    for (uint32_t d = 0; d < table->ndim; d++)
+        items *= table->shape[d];
+    if (width != NULL)
+        *width = items;
+    return (size_t)items * tr_dtype_size(table->dtype);
+}
+
+void book_file_fini(struct book_file *file)
+{
+    for (uint32_t i = 0; i < file->num_tables; i++)
+        free(file->tables[i].name);
+    for (uint32_t i = 0; file->part_folders != NULL && i < file->book.num_parts; i++)
+        free(file->part_folders[i]);
+    free(file->tables);
+    free(file->part_folders);
+    free(file->column_tables);
+    free(file->train_mask);
+    checksums_fini(&file->checksums);
+    book_fini(&file->book);
+    *file = (struct book_file){ 0 };
+}
+
+/* What is read before the book can be made of it. */
+struct reading {
+    struct graph_types types;
+    uint32_t num_parts;
+    uint64_t *node_counts; /* [ntype * num_parts + part] */
+    uint64_t *edge_counts;
+};
+
+static int add_type(struct reading *reading, const char *name, bool edges, struct error *error)
+{
+    return edges ? graph_types_add_etype(&reading->types, name, error)
+                 : graph_types_add_ntype(&reading->types, name, error);
+}
+
+/* "ntypes" or "etypes": {NAME: number}, numbers 0 .. n-1 in any order. */
+static int read_types(const struct json_field *root, struct reading *reading, bool edges,
+                      struct error *error)
+{
+    struct json_field types, field;
+    int rv = json_get(root, edges ? "etypes" : "ntypes", JSON_OBJECT, &types, error);
+    if (rv != 0)
+        return rv;
+    size_t count = json_object_size(types.value);
+    if (count > GRAPH_TYPES_MAX)
+        return json_fail(&types, error, TR_ETOOBIG, "%zu types, at most %d are possible", count,
+                         GRAPH_TYPES_MAX);
+    const char **names = calloc(count + 1, sizeof *names);
+    if (names == NULL)
+        return json_fail(&types, error, TR_ENOMEM, "no memory for the types");
+    for (void *i = json_object_iter(types.value); i != NULL && rv == 0;
+         i = json_object_iter_next(types.value, i)) {
+        uint64_t number;
+        rv = json_iterate(&types, i, JSON_INTEGER, &field, error);
+        if (rv == 0)
+            rv = json_count(&field, &number, error);
+        if (rv == 0 && (number >= count || names[number] != NULL))
+            rv = json_fail(&field, error, TR_EFORMAT,
+                           "type number %" PRIu64 " is not one of 0 to %zu, each used once",
+                           number, count - 1);
+        if (rv == 0)
+            names[number] = json_object_iter_key(i);
+    }
+    for (size_t i = 0; i < count && rv == 0; i++) {
+        rv = add_type(reading, names[i], edges, error);
+        if (rv != 0)
+            json_fail(&types, error, rv, "%s", error == NULL ? "" : error->text);
+    }
+    free(names);
+    return rv;
+}
+
+/* One [begin, end). */
+static int read_range(const struct json_field *ranges, size_t part, uint64_t *begin,
+                      uint64_t *end, struct error *error)
+{
+    struct json_field range, field;
+    int rv = json_at(ranges, part, JSON_ARRAY, &range, error);
+    if (rv == 0 && json_array_size(range.value) != 2)
+        rv = json_fail(&range, error, TR_EFORMAT, "a range is [begin, end], this has %zu numbers",
+                       json_array_size(range.value));
+    if (rv == 0)
+        rv = json_at(&range, 0, JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, begin, error);
+    if (rv == 0)
+        rv = json_at(&range, 1, JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, end, error);
+    if (rv == 0 && *end < *begin)
+        rv = json_fail(&range, error, TR_EFORMAT, "ends before it begins");
+    return rv;
+}
+
+/* The ranges of one type: their lengths are the counts; their begins are checked afterwards. */
+static int read_ranges(const struct json_field *map, const char *name, uint32_t num_parts,
+                       uint64_t *counts, uint64_t *begins, struct error *error)
+{
+    struct json_field ranges;
+    int rv = json_get(map, name, JSON_ARRAY, &ranges, error);
+    if (rv == 0 && json_array_size(ranges.value) != num_parts)
+        rv = json_fail(&ranges, error, TR_EFORMAT, "%zu ranges for %u partitions",
+                       json_array_size(ranges.value), num_parts);
+    for (uint32_t part = 0; part < num_parts && rv == 0; part++) {
+        uint64_t end;
+        rv = read_range(&ranges, part, &begins[part], &end, error);
+        if (rv == 0)
+            counts[part] = end - begins[part];
+    }
+    return rv;
+}
+
+/* Ranges must follow each other without a gap: by partition, in it by type. */
+static int check_ranges(const struct json_field *map, uint32_t num_types, uint32_t num_parts,
+                        const uint64_t *counts, const uint64_t *begins, uint64_t total,
+                        struct error *error)
+{
+    uint64_t next = 0;
+    for (uint32_t part = 0; part < num_parts; part++) {
+        for (uint32_t type = 0; type < num_types; type++) {
+            size_t i = (size_t)type * num_parts + part;
+            if (begins[i] != next)
+                return json_fail(map, error, TR_EFORMAT,
+                                 "type %u, partition %u begins at %" PRIu64 ", not at %" PRIu64
+                                 " where the range before it ends",
+                                 type, part, begins[i], next);
+            next += counts[i];
+        }
+    }
+    if (next != total)
+        return json_fail(map, error, TR_EFORMAT,
+                         "the ranges hold %" PRIu64 " IDs, the file claims %" PRIu64, next, total);
+    return 0;
+}
+
+/* "node_map" or "edge_map" into counts. */
+static int read_map(const struct json_field *root, struct reading *reading, bool edges,
+                    struct error *error)
+{
+    uint32_t num_types = edges ? reading->types.num_etypes : reading->types.num_ntypes;
+    size_t cells = (size_t)num_types * reading->num_parts;
+    uint64_t total;
+    struct json_field map, field;
+    uint64_t *begins = calloc(cells + 1, sizeof *begins);
+    uint64_t *counts = calloc(cells + 1, sizeof *counts);
+    *(edges ? &reading->edge_counts : &reading->node_counts) = counts;
+    int rv = json_get(root, edges ? "edge_map" : "node_map", JSON_OBJECT, &map, error);
+    if (rv == 0 && (begins == NULL || counts == NULL))
+        rv = json_fail(&map, error, TR_ENOMEM, "no memory for the ranges");
+    if (rv == 0)
+        rv = json_get(root, edges ? "num_edges" : "num_nodes", JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, &total, error);
+    if (rv == 0 && json_object_size(map.value) != num_types)
+        rv = json_fail(&map, error, TR_EFORMAT, "%zu types, the file lists %u",
+                       json_object_size(map.value), num_types);
+    for (uint32_t type = 0; type < num_types && rv == 0; type++) {
+        char text[JSON_PATH_MAX];
+        if (edges)
+            graph_types_canonical(&reading->types, type, text, sizeof text);
+        rv = read_ranges(&map, edges ? text : reading->types.ntypes[type], reading->num_parts,
+                         counts + (size_t)type * reading->num_parts,
+                         begins + (size_t)type * reading->num_parts, error);
+    }
+    if (rv == 0)
+        rv = check_ranges(&map, num_types, reading->num_parts, counts, begins, total, error);
+    free(begins);
+    return rv;
+}
+
+static int read_u32(const struct json_field *object, const char *key, uint64_t max,
+                    uint32_t *value, struct error *error)
+{
+    struct json_field field;
+    uint64_t count;
+    int rv = json_get(object, key, JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, &count, error);
+    if (rv == 0 && count > max)
+        rv = json_fail(&field, error, TR_ETOOBIG, "%" PRIu64 " is more than %" PRIu64, count, max);
+    if (rv == 0)
+        *value = (uint32_t)count;
+    return rv;
+}
+
+static int read_string(const struct json_field *object, const char *key, char **text,
+                       struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(object, key, JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+    *text = strdup(json_string_value(field.value));
+    return *text == NULL ? json_fail(&field, error, TR_ENOMEM, "no memory") : 0;
+}
+
+static int read_folders(const struct json_field *root, struct book_file *file,
+                        struct error *error)
+{
+    int rv = 0;
+    file->part_folders = calloc(file->book.num_parts, sizeof *file->part_folders);
+    if (file->part_folders == NULL)
+        return json_fail(root, error, TR_ENOMEM, "no memory for the partitions");
+    for (uint32_t part = 0; part < file->book.num_parts && rv == 0; part++) {
+        struct json_field object;
+        char key[32];
+        snprintf(key, sizeof key, "part-%u", part);
+        rv = json_get(root, key, JSON_OBJECT, &object, error);
+        if (rv == 0)
+            rv = read_string(&object, "part_graph", &file->part_folders[part], error);
+    }
+    return rv;
+}
+
+static int read_dtype(const struct json_field *object, enum tr_dtype *dtype, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(object, "dtype", JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+#define X(name, number, text, bytes)                        \
+    if (strcmp(json_string_value(field.value), text) == 0) { \
+        *dtype = name;                                      \
+        return 0;                                           \
+    }
+    TR_DTYPES(X)
+#undef X
+    return json_fail(&field, error, TR_EFORMAT, "'%s' is not an element type",
+                     json_string_value(field.value));
+}
+
+static int read_shape(const struct json_field *object, struct book_table *table,
+                      struct error *error)
+{
+    struct json_field shape, field;
+    uint64_t items = 1;
+    int rv = json_get(object, "shape", JSON_ARRAY, &shape, error);
+    if (rv == 0 && json_array_size(shape.value) > FEATURE_NDIM_MAX)
+        rv = json_fail(&shape, error, TR_ETOOBIG, "%zu dimensions, at most %d are possible",
+                       json_array_size(shape.value), FEATURE_NDIM_MAX);
+    for (size_t d = 0; rv == 0 && d < json_array_size(shape.value); d++) {
+        rv = json_at(&shape, d, JSON_INTEGER, &field, error);
+        if (rv == 0)
+            rv = json_count(&field, &table->shape[d], error);
+        /* Below 2^31 elements a row, so that no size of a row overflows. */
+        if (rv == 0 && (table->shape[d] > INT32_MAX ||
+                        __builtin_mul_overflow(items, table->shape[d], &items) ||
+                        items > INT32_MAX))
+            rv = json_fail(&field, error, TR_ETOOBIG, "a row of 2^31 elements or more");
+        table->ndim++;
+    }
+    return rv;
+}
+
+static int read_table(const struct json_field *of_type, void *iterator, bool on_edges,
+                      uint32_t type, struct book_file *file, struct error *error)
+{
+    struct json_field object;
+    int rv = json_iterate(of_type, iterator, JSON_OBJECT, &object, error);
+    if (rv != 0)
+        return rv;
+    if (file->num_tables == BOOK_TABLES_MAX)
+        return json_fail(&object, error, TR_ETOOBIG, "more than %d tables", BOOK_TABLES_MAX);
+    struct book_table *grown = realloc(file->tables, (file->num_tables + 1) * sizeof *grown);
+    if (grown == NULL)
+        return json_fail(&object, error, TR_ENOMEM, "no memory for the tables");
+    file->tables = grown;
+    struct book_table *table = &grown[file->num_tables];
+    *table = (struct book_table){ .on_edges = on_edges, .type = type };
+    table->name = strdup(json_object_iter_key(iterator));
+    if (table->name == NULL)
+        return json_fail(&object, error, TR_ENOMEM, "no memory for the tables");
+    file->num_tables++;
+    rv = read_dtype(&object, &table->dtype, error);
+    return rv == 0 ? read_shape(&object, table, error) : rv;
+}
+
+/* "node_data" or "edge_data": {TYPE: {NAME: {dtype, shape}}}. */
+static int read_tables(const struct json_field *own, bool on_edges, struct book_file *file,
+                       struct error *error)
+{
+    struct json_field data, of_type;
+    int rv = json_get(own, on_edges ? "edge_data" : "node_data", JSON_OBJECT, &data, error);
+    if (rv != 0)
+        return rv;
+    for (void *i = json_object_iter(data.value); i != NULL && rv == 0;
+         i = json_object_iter_next(data.value, i)) {
+        const char *name = json_object_iter_key(i);
+        int type = on_edges ? graph_types_find_etype(&file->book.types, name)
+                            : graph_types_find_ntype(&file->book.types, name);
+        rv = json_iterate(&data, i, JSON_OBJECT, &of_type, error);
+        if (rv == 0 && type < 0)
+            rv = json_fail(&of_type, error, TR_EFORMAT, "the type is not listed in this file");
+        for (void *j = rv == 0 ? json_object_iter(of_type.value) : NULL; j != NULL && rv == 0;
+             j = json_object_iter_next(of_type.value, j))
+            rv = read_table(&of_type, j, on_edges, (uint32_t)type, file, error);
+    }
+    return rv;
+}
+
+static int read_columns(const struct json_field *own, struct book_file *file,
+                        struct error *error)
+{
+    struct json_field columns, field;
+    file->column_tables = calloc(file->book.types.num_etypes + 1, sizeof *file->column_tables);
+    int rv = json_get(own, "column_tables", JSON_ARRAY, &columns, error);
+    if (rv == 0 && file->column_tables == NULL)
+        rv = json_fail(&columns, error, TR_ENOMEM, "no memory for the types");
+    for (size_t i = 0; rv == 0 && i < json_array_size(columns.value); i++) {
+        rv = json_at(&columns, i, JSON_STRING, &field, error);
+        int type = rv != 0 ? 0 : graph_types_find_etype(&file->book.types,
+                                                        json_string_value(field.value));
+        if (rv == 0 && type < 0)
+            rv = json_fail(&field, error, TR_EFORMAT, "'%s' is not an edge type of this file",
+                           json_string_value(field.value));
+        if (rv == 0)
+            file->column_tables[type] = true;
+    }
+    return rv;
+}
+
+static int read_seed(const struct json_field *own, struct book_file *file, struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(own, "seed", JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+    const char *text = json_string_value(field.value);
+    char *end;
+    errno = 0;
+    file->seed = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
+        return json_fail(&field, error, TR_EFORMAT, "'%s' is not a seed", text);
+    return 0;
+}
+
+static int read_own(const struct json_field *root, struct book_file *file, struct error *error)
+{
+    struct json_field own, field;
+    uint32_t version = 0;
+    int rv = json_get_optional(root, "troupe", JSON_OBJECT, &own, error);
+    if (rv == 0 && own.value == NULL)
+        return json_fail(root, error, TR_EUNSUPPORTED,
+                         "no \"troupe\" key: not written by troupe partition; partition the raw "
+                         "graph again");
+    if (rv == 0)
+        rv = read_u32(&own, "format", UINT32_MAX, &version, error);
+    if (rv == 0 && version != BOOK_FORMAT_VERSION)
+        return json_fail(&own, error, TR_EUNSUPPORTED,
+                         "format %u is not the one that this troupe reads (%d); partition again",
+                         version, BOOK_FORMAT_VERSION);
+    if (rv == 0)
+        rv = read_u32(&own, "num_trainers", BOOK_TRAINERS_MAX, &file->num_trainers, error);
+    if (rv == 0)
+        rv = json_take_text(&own, "train_mask", &file->train_mask, error);
+    if (rv == 0)
+        rv = json_get(&own, "original_edge_ids", JSON_TRUE, &field, NULL);
+    if (rv == 0) {
+        file->original_edge_ids = true;
+    } else {
+        rv = json_get(&own, "original_edge_ids", JSON_FALSE, &field, error);
+    }
+    if (rv == 0)
+        rv = read_seed(&own, file, error);
+    if (rv == 0)
+        rv = read_columns(&own, file, error);
+    if (rv == 0)
+        rv = read_tables(&own, false, file, error);
+    if (rv == 0)
+        rv = read_tables(&own, true, file, error);
+    if (rv == 0)
+        rv = checksums_take(&file->checksums, &own, file->book.num_parts, error);
+    return rv;
+}
+
+static int read_book(const struct json_field *root, struct book *book, struct error *error)
+{
+    struct reading reading = { 0 };
+    char *name = NULL;
+    int rv = read_string(root, "graph_name", &name, error);
+    if (rv == 0)
+        rv = read_u32(root, "num_parts", BOOK_PARTS_MAX, &reading.num_parts, error);
+    if (rv == 0 && reading.num_parts == 0)
+        rv = json_fail(root, error, TR_ERANGE, "num_parts is 0");
+    if (rv == 0)
+        rv = read_types(root, &reading, false, error);
+    if (rv == 0)
+        rv = read_types(root, &reading, true, error);
+    if (rv == 0 && (uint64_t)reading.num_parts *
+                           (reading.types.num_ntypes + reading.types.num_etypes) >
+                       BOOK_RANGES_MAX)
+        rv = json_fail(root, error, TR_ETOOBIG, "%u partitions of %u types: too many ranges",
+                       reading.num_parts, reading.types.num_ntypes + reading.types.num_etypes);
+    if (rv == 0)
+        rv = read_map(root, &reading, false, error);
+    if (rv == 0)
+        rv = read_map(root, &reading, true, error);
+    if (rv == 0) {
+        rv = book_init(book, name, &reading.types, reading.num_parts, reading.node_counts,
+                       reading.edge_counts);
+        if (rv != 0)
+            json_fail(root, error, rv, "cannot hold the partition book: %s", tr_strerror(rv));
+    }
+    free(reading.node_counts);
+    free(reading.edge_counts);
+    graph_types_fini(&reading.types);
+    free(name);
+    return rv;
+}
+
+/* The document, compared with its own sum before any of it is used: what a wrong byte made of it is
+ * not worth a better message. */
+static int read_document(struct files *files, const char *path, json_t **document,
+                         struct json_field *root, struct error *error)
+{
+    char *text;
+    size_t size;
+    int rv = files_read_all(files, path, JSON_FILE_BYTES_MAX, &text, &size, error);
+    if (rv != 0)
+        return rv;
+    rv = json_parse_document(path, text, size, document, root, error);
+    if (rv == 0) {
+        rv = checksums_check_seal(root, text, size, error);
+        if (rv != 0)
+            json_decref(*document);
+    }
+    free(text);
+    return rv;
+}
+
+int book_file_read(struct book_file *file, struct files *files, const char *path,
+                   struct error *error)
+{
+    json_t *document = NULL;
+    struct json_field root;
+    *file = (struct book_file){ 0 };
+    int rv = read_document(files, path, &document, &root, error);
+    if (rv != 0)
+        return rv;
+    rv = read_book(&root, &file->book, error);
+    if (rv == 0)
+        rv = read_string(&root, "part_method", &file->book.part_method, error);
+    if (rv == 0)
+        rv = read_u32(&root, "halo_hops", PARTITION_HALO_HOPS_MAX, &file->book.halo_hops, error);
+    if (rv == 0)
+        rv = read_folders(&root, file, error);
+    if (rv == 0)
+        rv = read_own(&root, file, error);
+    if (rv != 0)
+        book_file_fini(file);
+    json_decref(document);
+    return rv;
+}

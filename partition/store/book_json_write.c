@@ -1,0 +1,174 @@
+#include "partition/store/book_json.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/atomic_dir.h"
+
+/* Homogeneous IDs count partition by partition, in each type by type: where a (part, type)
+ * begins. */
+static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, uint32_t num_parts,
+                           uint32_t type)
+{
+    json_t *ranges = json_array();
+    uint64_t begin = 0;
+    for (uint32_t part = 0; part < num_parts; part++) {
+        for (uint32_t t = 0; t < num_types; t++) {
+            uint64_t end = begin + (extents[t][part].end - extents[t][part].begin);
+            if (t == type)
+                json_array_append_new(
+                    ranges, json_pack("[I,I]", (json_int_t)begin, (json_int_t)end));
+            begin = end;
+        }
+    }
+    return ranges;
+}
+
+static uint64_t sum(const uint64_t *counts, uint32_t count)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < count; i++)
+        total += counts[i];
+    return total;
+}
+
+/* The name of a type of either kind; edge types need room for three names. */
+static char *type_name(const struct graph_types *types, bool edges, uint32_t type)
+{
+    if (!edges)
+        return strdup(types->ntypes[type]);
+    int length = graph_types_canonical(types, type, NULL, 0);
+    char *text = malloc((size_t)length + 1);
+    if (text != NULL)
+        graph_types_canonical(types, type, text, (size_t)length + 1);
+    return text;
+}
+
+static void set_types(json_t *maps, json_t *numbers, const struct book *book, bool edges)
+{
+    uint32_t count = edges ? book->types.num_etypes : book->types.num_ntypes;
+    struct extent **extents = edges ? book->edge_extents : book->node_extents;
+    for (uint32_t type = 0; type < count; type++) {
+        char *name = type_name(&book->types, edges, type);
+        if (name == NULL)
+            continue; /* the dump is refused below, when it lacks a type */
+        json_object_set_new(maps, name, make_ranges(extents, count, book->num_parts, type));
+        json_object_set_new(numbers, name, json_integer(type));
+        free(name);
+    }
+}
+
+/* {TYPE: {NAME: {"dtype": ..., "shape": [...]}}} of the tables on nodes or on edges. */
+static json_t *make_tables(const struct book_file *file, bool edges)
+{
+    json_t *types = json_object();
+    for (uint32_t i = 0; i < file->num_tables; i++) {
+        const struct book_table *table = &file->tables[i];
+        if (table->on_edges != edges)
+            continue;
+        char *name = type_name(&file->book.types, edges, table->type);
+        if (name == NULL)
+            continue;
+        json_t *of_type = json_object_get(types, name);
+        if (of_type == NULL) {
+            of_type = json_object();
+            json_object_set_new(types, name, of_type);
+        }
+        json_t *shape = json_array();
+        for (uint32_t d = 0; d < table->ndim; d++)
+            json_array_append_new(shape, json_integer((json_int_t)table->shape[d]));
+        json_object_set_new(of_type, table->name,
+                            json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape",
+                                      shape));
+        free(name);
+    }
+    return types;
+}
+
+static json_t *make_own(const struct book_file *file)
+{
+    json_t *own = json_object(), *columns = json_array();
+    json_object_set_new(own, "format", json_integer(BOOK_FORMAT_VERSION));
+    /* JSON numbers end at 2^63: a seed does not. */
+    char seed[32];
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)file->seed);
+    json_object_set_new(own, "seed", json_string(seed));
+    json_object_set_new(own, "num_trainers", json_integer(file->num_trainers));
+    if (file->train_mask != NULL)
+        json_object_set_new(own, "train_mask", json_string(file->train_mask));
+    json_object_set_new(own, "original_edge_ids", json_boolean(file->original_edge_ids));
+    for (uint32_t i = 0; i < file->book.types.num_etypes; i++) {
+        char *name = type_name(&file->book.types, true, i);
+        if (file->column_tables != NULL && file->column_tables[i] && name != NULL)
+            json_array_append_new(columns, json_string(name));
+        free(name);
+    }
+    json_object_set_new(own, "column_tables", columns);
+    json_object_set_new(own, "node_data", make_tables(file, false));
+    json_object_set_new(own, "edge_data", make_tables(file, true));
+    if (checksums_known(&file->checksums) && checksums_put(&file->checksums, own) != 0) {
+        json_decref(own);
+        return NULL;
+    }
+    return own;
+}
+
+static json_t *make_root(const struct book_file *file)
+{
+    const struct book *book = &file->book;
+    json_t *node_map = json_object(), *edge_map = json_object();
+    json_t *ntypes = json_object(), *etypes = json_object();
+    set_types(node_map, ntypes, book, false);
+    set_types(edge_map, etypes, book, true);
+    json_t *root = json_pack(
+        "{s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o}", "graph_name", book->graph_name, "num_nodes",
+        (json_int_t)sum(book->num_nodes, book->types.num_ntypes), "num_edges",
+        (json_int_t)sum(book->num_edges, book->types.num_etypes), "part_method",
+        book->part_method, "num_parts", (json_int_t)book->num_parts, "halo_hops",
+        (json_int_t)book->halo_hops, "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes,
+        "etypes", etypes);
+    for (uint32_t part = 0; root != NULL && part < book->num_parts; part++) {
+        char key[32];
+        const char *folder = file->part_folders[part];
+        snprintf(key, sizeof key, "part-%u", part);
+        json_object_set_new(root, key,
+                            json_pack("{s:s,s:s,s:s}", "node_feats", folder, "edge_feats", folder,
+                                      "part_graph", folder));
+    }
+    if (root != NULL)
+        json_object_set_new(root, "troupe", make_own(file));
+    return root;
+}
+
+/* jansson drops what it has no memory for: then a type or part is missing. */
+static bool is_whole(json_t *root, const struct book *book)
+{
+    return root != NULL &&
+           json_object_size(json_object_get(root, "ntypes")) == book->types.num_ntypes &&
+           json_object_size(json_object_get(root, "etypes")) == book->types.num_etypes &&
+           json_object_size(json_object_get(root, "node_map")) == book->types.num_ntypes &&
+           json_object_size(json_object_get(root, "edge_map")) == book->types.num_etypes &&
+           json_object_get(root, "troupe") != NULL &&
+           json_object_size(root) == (size_t)book->num_parts + 11;
+}
+
+int book_file_write(const struct book_file *file, struct files *files, const char *path,
+                    struct error *error)
+{
+    json_t *root = make_root(file);
+    char *text = is_whole(root, &file->book) ? json_dumps(root, JSON_INDENT(4)) : NULL;
+    if (text != NULL && checksums_known(&file->checksums)) {
+        bool sealed = checksums_seal(text, strlen(text));
+        assert(sealed);
+        (void)sealed;
+    }
+    int rv = text == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to write it, or a name "
+                                      "that is not UTF-8", path)
+                          : files_write_atomic(files, path, text, strlen(text), error);
+    free(text);
+    json_decref(root);
+    return rv;
+}

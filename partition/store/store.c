@@ -1,0 +1,454 @@
+#include "partition/store/store.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "partition/store/part_files.h"
+#include "partition/store/store_private.h"
+#include "runtime/base/hotmem.h"
+
+int store_open(const char *path, struct store **out, struct error *error)
+{
+    struct store *store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to open it", path);
+    store->files = files_posix;
+    store->path = strdup(path);
+    store->folder = files_parent(path);
+    int rv = store->path == NULL || store->folder == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory to open it", path)
+                 : book_file_read(&store->file, store->files, path, error);
+    if (rv != 0) {
+        store_close(store);
+        return rv;
+    }
+    *out = store;
+    return 0;
+}
+
+void store_close(struct store *store)
+{
+    if (store == NULL)
+        return;
+    book_file_fini(&store->file);
+    free(store->folder);
+    free(store->path);
+    free(store);
+}
+
+const struct book *store_book(const struct store *store)
+{
+    return &store->file.book;
+}
+
+const struct book_file *store_book_file(const struct store *store)
+{
+    return &store->file;
+}
+
+bool store_has_checksums(const struct store *store)
+{
+    return checksums_known(&store->file.checksums);
+}
+
+/* One partition while it is being loaded. */
+struct loading {
+    struct store *store;
+    struct loaded_part *loaded;
+    const struct partition_load *load;
+    uint32_t part;
+    struct error *error;
+};
+
+static int load_numbers(struct loading *loading, char *name, uint8_t item_bytes, uint64_t rows,
+                        const void **data)
+{
+    struct array_form form = { .kind = 'u', .item_bytes = item_bytes, .ndim = 1, .rows = rows };
+    return store_load_array(loading->store, loading->loaded,
+                            store_path(loading->store, loading->part, name), &form, loading->load,
+                            data, loading->error);
+}
+
+/* A value that is not what it must be, in the array of that name. Frees name. */
+static int lie(struct loading *loading, char *name, uint64_t at, uint64_t value,
+               const char *rule)
+{
+    char *path = store_path(loading->store, loading->part, name);
+    int rv = error_set(loading->error, TR_EFORMAT,
+                       "%s: element %" PRIu64 " is %" PRIu64 ", but %s; partition again",
+                       path == NULL ? "?" : path, at, value, rule);
+    free(path);
+    return rv;
+}
+
+static int check_original_ids(struct loading *loading, uint32_t ntype)
+{
+    const struct book *book = &loading->store->file.book;
+    const struct node_part *nodes = &loading->loaded->part.nodes[ntype];
+    const uint64_t *ids = nodes->original_ids;
+    for (uint64_t i = 0; i < nodes->num_nodes; i++) {
+        if (ids[i] >= book->num_nodes[ntype] || (i > 0 && ids[i] <= ids[i - 1]))
+            return lie(loading, part_file_node(&book->types, ntype, PART_ORIGINAL_IDS), i, ids[i],
+                       "original IDs increase and stay below the number of nodes");
+    }
+    return 0;
+}
+
+static int load_features(struct loading *loading, bool on_edges, uint32_t type, uint64_t rows,
+                         uint32_t *num_features, const struct feature_table **features)
+{
+    const struct book_file *file = &loading->store->file;
+    uint32_t count = 0;
+    int rv = 0;
+    for (uint32_t i = 0; i < file->num_tables; i++)
+        count += file->tables[i].on_edges == on_edges && file->tables[i].type == type;
+    struct feature_table *tables = calloc(count + 1, sizeof *tables);
+    *features = tables;
+    if (tables == NULL)
+        return error_set(loading->error, TR_ENOMEM, "no memory for the list of tables");
+    for (uint32_t i = 0; i < file->num_tables && rv == 0; i++) {
+        const struct book_table *table = &file->tables[i];
+        struct feature_table *feature = &tables[*num_features];
+        if (table->on_edges != on_edges || table->type != type)
+            continue;
+        struct array_form form;
+        store_table_form(table, rows, &form);
+        *feature = (struct feature_table){
+            .name = table->name, .dtype = table->dtype, .num_rows = rows, .ndim = table->ndim
+        };
+        feature->row_bytes = book_table_row_bytes(table, &feature->width);
+        memcpy(feature->shape, table->shape, sizeof feature->shape);
+        rv = store_load_array(loading->store, loading->loaded,
+                              store_path(loading->store, loading->part,
+                                         part_file_feature(&file->book.types, on_edges, type,
+                                                           table->name)),
+                              &form, loading->load, &feature->rows, loading->error);
+        *num_features += rv == 0;
+    }
+    return rv;
+}
+
+static int load_nodes(struct loading *loading, uint32_t ntype)
+{
+    const struct book *book = &loading->store->file.book;
+    const struct extent *extent = &book->node_extents[ntype][loading->part];
+    struct node_part *nodes = &loading->loaded->part.nodes[ntype];
+    const void *data;
+    nodes->num_nodes = extent->end - extent->begin;
+    nodes->global_begin = extent->begin;
+    int rv = load_numbers(loading, part_file_node(&book->types, ntype, PART_ORIGINAL_IDS), 8,
+                          nodes->num_nodes, &data);
+    if (rv != 0)
+        return rv;
+    nodes->original_ids = data;
+    rv = check_original_ids(loading, ntype);
+    if (rv == 0 && loading->load->degrees) {
+        rv = load_numbers(loading, part_file_node(&book->types, ntype, PART_IN_DEGREES), 4,
+                          nodes->num_nodes, &data);
+        nodes->in_degrees = rv == 0 ? data : NULL;
+        if (rv == 0)
+            rv = load_numbers(loading, part_file_node(&book->types, ntype, PART_OUT_DEGREES), 4,
+                              nodes->num_nodes, &data);
+        nodes->out_degrees = rv == 0 ? data : NULL;
+    }
+    if (rv == 0 && loading->load->features)
+        rv = load_features(loading, false, ntype, nodes->num_nodes, &nodes->num_features,
+                           &nodes->features);
+    return rv;
+}
+
+static int check_index(struct loading *loading, uint32_t etype, const struct csc *csc)
+{
+    const struct graph_types *types = &loading->store->file.book.types;
+    if (csc->index[0] != 0)
+        return lie(loading, part_file_edge(types, etype, PART_INDEX), 0, csc->index[0],
+                   "an index begins with 0");
+    for (uint64_t row = 0; row < csc->num_rows; row++) {
+        if (csc->index[row + 1] < csc->index[row])
+            return lie(loading, part_file_edge(types, etype, PART_INDEX), row + 1,
+                       csc->index[row + 1], "an index never decreases");
+    }
+    if (csc->index[csc->num_rows] != csc->num_edges)
+        return lie(loading, part_file_edge(types, etype, PART_INDEX), csc->num_rows,
+                   csc->index[csc->num_rows], "an index ends with the number of edges");
+    return 0;
+}
+
+/* Pieces whose largest column is taken before it is looked for: the scan runs at the memory's
+ * speed. */
+#define SCAN_COLUMNS 4096
+
+static int check_columns(struct loading *loading, uint32_t etype, const struct csc *csc,
+                         uint64_t limit)
+{
+    for (uint64_t begin = 0; begin < csc->num_edges; begin += SCAN_COLUMNS) {
+        uint64_t left = csc->num_edges - begin, count = left < SCAN_COLUMNS ? left : SCAN_COLUMNS;
+        const uint32_t *piece = csc->indices + begin;
+        uint32_t largest = 0;
+        for (uint64_t i = 0; i < count; i++)
+            largest = piece[i] > largest ? piece[i] : largest;
+        if (largest < limit)
+            continue;
+        uint64_t at = 0;
+        while (piece[at] < limit)
+            at++;
+        return lie(loading, part_file_edge(&loading->store->file.book.types, etype, PART_INDICES),
+                   begin + at, piece[at], "columns stay below the number of source nodes");
+    }
+    return 0;
+}
+
+/* The number of columns is what only the file of them says. */
+static int load_columns(struct loading *loading, uint32_t etype, struct csc *csc,
+                        uint64_t *num_columns)
+{
+    struct store *store = loading->store;
+    const struct graph_types *types = &store->file.book.types;
+    const void *data;
+    struct npy npy;
+    char *path = store_path(store, loading->part,
+                            part_file_edge(types, etype, PART_COLUMN_GLOBAL));
+    if (path == NULL)
+        return error_set(loading->error, TR_ENOMEM, "no memory for a file's name");
+    int rv = npy_open(&npy, store->files, path, loading->error);
+    free(path);
+    if (rv != 0)
+        return rv;
+    *num_columns = npy.num_rows;
+    npy_close(&npy);
+    rv = load_numbers(loading, part_file_edge(types, etype, PART_COLUMN_GLOBAL), 8, *num_columns,
+                      &data);
+    if (rv != 0)
+        return rv;
+    csc->column_global = data;
+    uint64_t num_nodes = store->file.book.num_nodes[types->etypes[etype].src];
+    for (uint64_t i = 0; i < *num_columns; i++) {
+        if (csc->column_global[i] >= num_nodes)
+            return lie(loading, part_file_edge(types, etype, PART_COLUMN_GLOBAL), i,
+                       csc->column_global[i], "global IDs stay below the number of nodes");
+    }
+    return 0;
+}
+
+static int load_topology(struct loading *loading, uint32_t etype, struct csc *csc)
+{
+    const struct book_file *file = &loading->store->file;
+    const struct graph_types *types = &file->book.types;
+    uint64_t num_columns = file->book.num_nodes[types->etypes[etype].src];
+    const void *data;
+    int rv = load_numbers(loading, part_file_edge(types, etype, PART_INDEX), 8,
+                          csc->num_rows + 1, &data);
+    if (rv != 0)
+        return rv;
+    csc->index = data;
+    rv = check_index(loading, etype, csc);
+    if (rv == 0 && file->column_tables[etype])
+        rv = load_columns(loading, etype, csc, &num_columns);
+    if (rv == 0)
+        rv = load_numbers(loading, part_file_edge(types, etype, PART_INDICES), 4, csc->num_edges,
+                          &data);
+    if (rv != 0)
+        return rv;
+    csc->indices = data;
+    return check_columns(loading, etype, csc, num_columns);
+}
+
+static int load_edges(struct loading *loading, uint32_t etype)
+{
+    const struct book_file *file = &loading->store->file;
+    const struct graph_types *types = &file->book.types;
+    const struct extent *extent = &file->book.edge_extents[etype][loading->part];
+    struct edge_part *edges = &loading->loaded->part.edges[etype];
+    const void *data;
+    edges->csc.num_rows = loading->loaded->part.nodes[types->etypes[etype].dst].num_nodes;
+    edges->csc.num_edges = extent->end - extent->begin;
+    edges->csc.first_edge = extent->begin;
+    int rv = load_topology(loading, etype, &edges->csc);
+    if (rv == 0 && loading->load->edge_rank) {
+        rv = load_numbers(loading, part_file_edge(types, etype, PART_EDGE_RANK), 8,
+                          edges->csc.num_rows, &data);
+        edges->edge_rank = rv == 0 ? data : NULL;
+    }
+    if (rv == 0 && loading->load->original_edge_ids) {
+        rv = file->original_edge_ids
+                 ? load_numbers(loading, part_file_edge(types, etype, PART_ORIGINAL_IDS), 8,
+                                edges->csc.num_edges, &data)
+                 : error_set(loading->error, TR_ENOENT,
+                             "%s: original edge IDs were not kept; partition again with them",
+                             loading->store->path);
+        edges->original_edge_ids = rv == 0 ? data : NULL;
+    }
+    if (rv == 0 && loading->load->features)
+        rv = load_features(loading, true, etype, edges->csc.num_edges, &edges->num_features,
+                           &edges->features);
+    return rv;
+}
+
+int store_load(struct store *store, uint32_t part, const struct partition_load *load,
+               struct graph_part **out, struct error *error)
+{
+    const struct graph_types *types = &store->file.book.types;
+    if (part >= store->file.book.num_parts)
+        return error_set(error, TR_ERANGE, "%s: there is no partition %u, only %u of them",
+                         store->path, part, store->file.book.num_parts);
+    struct loaded_part *loaded = calloc(1, sizeof *loaded);
+    if (loaded == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory for a partition", store->path);
+    loaded->part = (struct graph_part){ .part_id = part, .types = types };
+    loaded->part.nodes = calloc(types->num_ntypes + 1, sizeof *loaded->part.nodes);
+    loaded->part.edges = calloc(types->num_etypes + 1, sizeof *loaded->part.edges);
+    struct loading loading = {
+        .store = store, .loaded = loaded, .load = load, .part = part, .error = error
+    };
+    int rv = loaded->part.nodes == NULL || loaded->part.edges == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory for a partition", store->path)
+                 : 0;
+    for (uint32_t i = 0; i < types->num_ntypes && rv == 0; i++)
+        rv = load_nodes(&loading, i);
+    for (uint32_t i = 0; i < types->num_etypes && rv == 0; i++)
+        rv = load_edges(&loading, i);
+    if (rv != 0) {
+        store_unload(store, &loaded->part);
+        return rv;
+    }
+    *out = &loaded->part;
+    return 0;
+}
+
+/* The list of tables was allocated here, though readers see it as constant. */
+static void free_tables(const struct feature_table *tables)
+{
+    free((void *)(uintptr_t)tables);
+}
+
+void store_unload(struct store *store, struct graph_part *part)
+{
+    if (part == NULL)
+        return;
+    struct loaded_part *loaded = (struct loaded_part *)part;
+    const struct graph_types *types = &store->file.book.types;
+    for (size_t i = 0; i < loaded->num_blocks; i++) {
+        npy_close(&loaded->blocks[i].npy);
+        hotmem_free(loaded->blocks[i].memory, loaded->blocks[i].bytes);
+    }
+    for (uint32_t i = 0; part->nodes != NULL && i < types->num_ntypes; i++)
+        free_tables(part->nodes[i].features);
+    for (uint32_t i = 0; part->edges != NULL && i < types->num_etypes; i++)
+        free_tables(part->edges[i].features);
+    free(loaded->blocks);
+    free(part->nodes);
+    free(part->edges);
+    free(loaded);
+}
+
+uint64_t store_part_bytes(const struct store *store, uint32_t part,
+                          const struct partition_load *load)
+{
+    const struct book *book = &store->file.book;
+    uint64_t bytes = 0;
+    assert(part < book->num_parts);
+    for (uint32_t i = 0; i < book->types.num_ntypes; i++) {
+        uint64_t nodes = book->node_extents[i][part].end - book->node_extents[i][part].begin;
+        bytes += nodes * (load->degrees ? 16 : 8);
+    }
+    for (uint32_t i = 0; i < book->types.num_etypes; i++) {
+        const struct extent *rows = &book->node_extents[book->types.etypes[i].dst][part];
+        uint64_t edges = book->edge_extents[i][part].end - book->edge_extents[i][part].begin;
+        bytes += (rows->end - rows->begin) * (load->edge_rank ? 16 : 8) + 8;
+        bytes += edges * (load->original_edge_ids ? 12 : 4);
+    }
+    for (uint32_t i = 0; load->features && i < store->file.num_tables; i++) {
+        const struct book_table *table = &store->file.tables[i];
+        struct extent **extents = table->on_edges ? book->edge_extents : book->node_extents;
+        const struct extent *rows = &extents[table->type][part];
+        bytes += (rows->end - rows->begin) * book_table_row_bytes(table, NULL);
+    }
+    return bytes;
+}
+
+/* A small array as a copy that the caller frees. part: CHECKSUMS_GRAPH for one of the graph. */
+static int read_copy(struct store *store, uint32_t part, char *path, const struct array_form *form,
+                     void **data, struct error *error)
+{
+    struct npy npy;
+    uint32_t sum;
+    int rv = store_open_array(store, path, form, &npy, error);
+    if (rv != 0)
+        return rv;
+    size_t bytes = (size_t)(npy.num_rows * npy.row_bytes);
+    void *copy = malloc(bytes + 1);
+    rv = copy == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to read it", npy.file.path)
+                      : npy_read_rows(&npy, 0, npy.num_rows, copy, error);
+    if (rv == 0)
+        rv = store_sum_array(&npy, copy, bytes, NULL, &sum, error);
+    if (rv == 0)
+        rv = store_check_sum(store, part, npy.file.path, sum, error);
+    npy_close(&npy);
+    if (rv != 0)
+        free(copy);
+    else
+        *data = copy;
+    return rv;
+}
+
+int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t hop,
+                    uint64_t **ids, uint64_t *count, struct error *error)
+{
+    const struct book *book = &store->file.book;
+    struct npy npy;
+    void *data;
+    if (part >= book->num_parts || ntype >= book->types.num_ntypes || hop == 0 ||
+        hop > book->halo_hops)
+        return error_set(error, TR_ERANGE, "%s: no halo of hop %u in partition %u", store->path,
+                         hop, part);
+    char *path = store_path(store, part, part_file_halo(&book->types, ntype, hop));
+    int rv = path == NULL ? error_set(error, TR_ENOMEM, "no memory for a file's name")
+                          : npy_open(&npy, store->files, path, error);
+    free(path);
+    if (rv != 0)
+        return rv;
+    struct array_form form = { .kind = 'u', .item_bytes = 8, .ndim = 1, .rows = npy.num_rows };
+    npy_close(&npy);
+    rv = read_copy(store, part,
+                   store_path(store, part, part_file_halo(&book->types, ntype, hop)), &form, &data,
+                   error);
+    if (rv == 0) {
+        *ids = data;
+        *count = form.rows;
+    }
+    return rv;
+}
+
+char *store_deal_path(const struct store *store, uint32_t ntype)
+{
+    return store_path(store, UINT32_MAX, part_file_deal(&store->file.book.types, ntype));
+}
+
+bool store_deal_checksum(const struct store *store, uint32_t ntype, uint32_t *checksum)
+{
+    char *name = part_file_deal(&store->file.book.types, ntype);
+    bool known = name != NULL &&
+                 checksums_find(&store->file.checksums, CHECKSUMS_GRAPH, name, checksum);
+    free(name);
+    return known;
+}
+
+int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, struct error *error)
+{
+    const struct book *book = &store->file.book;
+    void *data;
+    if (store->file.num_trainers == 0 || ntype >= book->types.num_ntypes)
+        return error_set(error, TR_ENOENT,
+                         "%s: no trainers were named; partition again with --trainers",
+                         store->path);
+    struct array_form form = {
+        .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]
+    };
+    int rv = read_copy(store, CHECKSUMS_GRAPH, store_deal_path(store, ntype), &form, &data,
+                       error);
+    if (rv == 0)
+        *trainers = data;
+    return rv;
+}

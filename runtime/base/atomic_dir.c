@@ -1,0 +1,283 @@
+#include "config.h" /* O_DIRECTORY */
+
+#include "runtime/base/atomic_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Names that killed processes of the same number may have left behind where nothing can be locked:
+ * nobody leaves more. */
+#define TRIES_MAX 1000
+
+/* ".NAME.KIND-PID-N" beside path, or NULL. */
+static char *name_aside(const char *path, const char *kind, int number)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    size_t base = length;
+    while (base > 0 && path[base - 1] != '/')
+        base--;
+    size_t size = length + sizeof ".." ".old--" + 2 * 20;
+    char *aside = malloc(size);
+    if (aside != NULL)
+        snprintf(aside, size, "%.*s.%.*s.%s-%ld-%d", (int)base, path, (int)(length - base),
+                 path + base, kind, (long)getpid(), number);
+    return aside;
+}
+
+struct dead_writers {
+    struct files *files;
+    const char *folder;
+    const char *prefix; /* ".NAME.tmp-" */
+};
+
+/* Is it PREFIX, a number, "-" and a number? */
+static bool is_aside(const char *prefix, const char *name)
+{
+    static const char DIGITS[] = "0123456789";
+    size_t at = strlen(prefix);
+    if (strncmp(name, prefix, at) != 0)
+        return false;
+    size_t first = strspn(name + at, DIGITS);
+    at += first;
+    size_t second = name[at] == '-' ? strspn(name + at + 1, DIGITS) : 0;
+    return first > 0 && second > 0 && name[at + 1 + second] == '\0';
+}
+
+/* What a living writer holds is locked. What is in doubt stays. */
+static int remove_dead(void *arg, const char *name)
+{
+    const struct dead_writers *dead = arg;
+    struct files *files = dead->files;
+    struct file_facts facts;
+    char *path = is_aside(dead->prefix, name) ? files_join(dead->folder, name) : NULL;
+    if (path != NULL && files->stat(files, path, &facts) == 0 &&
+        (facts.is_folder || facts.is_regular)) {
+        /* Some file systems lock only what is open for writing. */
+        int flags = (facts.is_folder ? O_RDONLY : O_RDWR) | O_NOFOLLOW | O_NONBLOCK;
+        int fd = files->open(files, path, flags, 0);
+        if (fd >= 0 && files->lock(files, fd) == 0)
+            files_remove_tree(files, path, NULL);
+        if (fd >= 0)
+            files->close(files, fd);
+    }
+    free(path);
+    return 0;
+}
+
+/* What writers of this path left that were killed. What cannot be removed is of no matter to the one
+ * who writes now. */
+static int remove_dead_asides(struct files *files, const char *path, struct error *error)
+{
+    char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);
+    bool known = folder != NULL && aside != NULL;
+    if (known && files->lock != NULL) {
+        char *slash = strrchr(aside, '/'), *prefix = slash != NULL ? slash + 1 : aside;
+        *strrchr(prefix, '-') = '\0'; /* its number */
+        strrchr(prefix, '-')[1] = '\0'; /* and its process */
+        const struct dead_writers dead = {files, folder, prefix};
+        (void)files->list(files, folder, remove_dead, (void *)(uintptr_t)&dead);
+    }
+    free(folder);
+    free(aside);
+    return known ? 0 : error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+}
+
+/* Whether what was made at that path is this process's: false where another writer took it for a
+ * dead one's before it was locked. */
+static bool lock_aside(struct files *files, const char *path, int fd)
+{
+    int rv = files->lock != NULL ? files->lock(files, fd) : 0;
+    return rv != -EWOULDBLOCK && (rv != 0 || files_is_at(files, fd, path));
+}
+
+/* A folder that was just made; *taken where another writer removes it. */
+static int lock_folder(struct atomic_dir *dir, bool *taken)
+{
+    *taken = false;
+    if (dir->files->lock == NULL)
+        return 0;
+    int fd = dir->files->open(dir->files, dir->path, O_RDONLY | O_DIRECTORY, 0);
+    *taken = fd == -ENOENT || (fd >= 0 && !lock_aside(dir->files, dir->path, fd));
+    if (fd >= 0 && *taken)
+        dir->files->close(dir->files, fd);
+    if (fd < 0 || *taken)
+        return *taken ? 0 : fd;
+    dir->locked = true;
+    dir->lock = fd;
+    return 0;
+}
+
+static void unlock_folder(struct atomic_dir *dir)
+{
+    if (dir->locked)
+        dir->files->close(dir->files, dir->lock);
+    dir->locked = false;
+}
+
+static int make_aside(struct atomic_dir *dir, struct error *error)
+{
+    int rv = remove_dead_asides(dir->files, dir->final_path, error);
+    if (rv != 0)
+        return rv;
+    for (int i = 0; i < TRIES_MAX; i++) {
+        bool taken = true;
+        dir->path = name_aside(dir->final_path, "tmp", i);
+        if (dir->path == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory to make it", dir->final_path);
+        rv = dir->files->mkdir(dir->files, dir->path, 0777);
+        if (rv == 0) {
+            rv = lock_folder(dir, &taken);
+            if (rv != 0)
+                (void)dir->files->rmdir(dir->files, dir->path);
+        }
+        if (rv == 0 && !taken)
+            return 0;
+        if (rv != 0 && rv != -EEXIST) {
+            error_set_errno(error, -rv, "%s: cannot make the folder", dir->path);
+            free(dir->path);
+            dir->path = NULL;
+            return error_from_errno(-rv);
+        }
+        free(dir->path);
+        dir->path = NULL;
+    }
+    return error_set(error, TR_EEXIST, "%s: %d folders .*.tmp-* are beside it; remove them",
+                     dir->final_path, TRIES_MAX);
+}
+
+static int check_free(const struct atomic_dir *dir, struct error *error)
+{
+    if (dir->replace || !files_exists(dir->files, dir->final_path))
+        return 0;
+    return error_set(error, TR_EEXIST, "%s: is already there; remove it or choose another path",
+                     dir->final_path);
+}
+
+int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *final_path,
+                     bool replace, struct error *error)
+{
+    *dir = (struct atomic_dir){.files = files, .replace = replace};
+    dir->final_path = strdup(final_path);
+    char *parent = files_parent(final_path);
+    int rv;
+    if (dir->final_path == NULL || parent == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory to make it", final_path);
+    else
+        rv = check_free(dir, error);
+    if (rv == 0)
+        rv = files_make_folders(files, parent, error);
+    if (rv == 0)
+        rv = make_aside(dir, error);
+    free(parent);
+    if (rv != 0)
+        atomic_dir_abort(dir);
+    return rv;
+}
+
+/* Renames the folder aside into its place, an older one out of the way before. */
+static int swap(struct atomic_dir *dir, struct error *error)
+{
+    if (!files_exists(dir->files, dir->final_path))
+        return files_rename(dir->files, dir->path, dir->final_path, error);
+    char *old = name_aside(dir->final_path, "old", 0);
+    if (old == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory to replace it", dir->final_path);
+    int rv = files_remove_tree(dir->files, old, error);
+    if (rv == 0)
+        rv = files_rename(dir->files, dir->final_path, old, error);
+    if (rv == 0) {
+        rv = files_rename(dir->files, dir->path, dir->final_path, error);
+        if (rv == 0)
+            files_remove_tree(dir->files, old, NULL);
+        else
+            dir->files->rename(dir->files, old, dir->final_path);
+    }
+    free(old);
+    return rv;
+}
+
+int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
+{
+    char *parent = files_parent(dir->final_path);
+    int rv = parent == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory to commit it", dir->final_path)
+                 : check_free(dir, error);
+    if (rv == 0)
+        rv = files_sync_tree(dir->files, dir->path, error);
+    if (rv == 0)
+        rv = swap(dir, error);
+    if (rv == 0) {
+        free(dir->path);
+        dir->path = NULL;
+        rv = files_sync_folder(dir->files, parent, error);
+    }
+    free(parent);
+    atomic_dir_abort(dir);
+    return rv;
+}
+
+void atomic_dir_abort(struct atomic_dir *dir)
+{
+    if (dir->path != NULL)
+        files_remove_tree(dir->files, dir->path, NULL);
+    unlock_folder(dir);
+    free(dir->path);
+    free(dir->final_path);
+    dir->path = NULL;
+    dir->final_path = NULL;
+}
+
+static int create_aside(struct file *file, struct files *files, const char *path,
+                        struct error *error)
+{
+    int rv = remove_dead_asides(files, path, error);
+    if (rv != 0)
+        return rv;
+    for (int i = 0; i < TRIES_MAX; i++) {
+        char *aside = name_aside(path, "tmp", i);
+        if (aside == NULL)
+            return error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+        rv = file_create(file, files, aside, error);
+        bool mine = rv == 0 && lock_aside(files, aside, file->fd);
+        free(aside);
+        if (mine || (rv != 0 && rv != TR_EEXIST))
+            return rv;
+        file_close(file);
+    }
+    return error_set(error, TR_EEXIST, "%s: %d files .*.tmp-* are beside it; remove them", path,
+                     TRIES_MAX);
+}
+
+int files_write_atomic(struct files *files, const char *path, const void *data, size_t size,
+                       struct error *error)
+{
+    struct file file = {0};
+    char *parent = files_parent(path);
+    int rv;
+    if (parent == NULL)
+        rv = error_set(error, TR_ENOMEM, "%s: no memory to write it", path);
+    else
+        rv = create_aside(&file, files, path, error);
+    if (rv != 0)
+        goto out;
+    rv = file_append(&file, data, size, error);
+    if (rv == 0)
+        rv = file_sync(&file, error);
+    /* Closing it gives its lock up, and with that what is still aside. */
+    if (rv == 0)
+        rv = files_rename(files, file.path, path, error);
+    if (rv != 0)
+        files->unlink(files, file.path);
+    file_close(&file);
+    if (rv == 0)
+        rv = files_sync_folder(files, parent, error);
+out:
+    free(parent);
+    return rv;
+}

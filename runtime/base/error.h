@@ -1,0 +1,38 @@
+/*
+ * What failed, on which input, and what to do: the sentence behind a TR_E* code.
+ *
+ * A struct error is owned by whoever can show it to a person. Functions below take
+ * one as their last parameter and fill it when they fail; NULL means that nobody
+ * wants the sentence. Nothing is printed below cli/.
+ *
+ * Thread rules: an error belongs to one thread at a time.
+ */
+#ifndef RUNTIME_BASE_ERROR_H
+#define RUNTIME_BASE_ERROR_H
+
+#include <troupe/error.h>
+
+/* Long enough for two paths and a remedy; a longer sentence is cut at its end. */
+#define ERROR_TEXT_MAX 1024
+
+struct error {
+    int code; /* 0 or TR_E* */
+    char text[ERROR_TEXT_MAX];
+};
+
+/* Fills error (if not NULL) and returns code, so that a caller can `return error_set(...)`. */
+int error_set(struct error *error, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix: " before the sentence that is there, to say where it happened. */
+int error_prefix(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The TR_E* that matches an errno (ENOSPC, EACCES ...; TR_EIO for the rest). */
+int error_from_errno(int errno_value);
+
+/* error_set with the text of errno appended: "DIR/x.npy: write: No space left on device". */
+int error_set_errno(struct error *error, int errno_value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

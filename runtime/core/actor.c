@@ -1,0 +1,351 @@
+#include "runtime/core/actor.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/calls.h"
+#include "runtime/core/log.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
+#include "runtime/core/stream_impl.h"
+
+int actor_create(struct loop *loop, const struct actor_options *options, struct actor *parent,
+                 struct actor **out)
+{
+    if (loop->node->dead)
+        return TR_ECLOSED;
+    if (loop->simulated && loop->env->ops->fails(loop->env))
+        return TR_ENOMEM;
+    struct actor *actor = calloc(1, sizeof *actor);
+    if (actor == NULL)
+        return TR_ENOMEM;
+    uint32_t index = 0;
+    uint32_t generation = 0;
+    pthread_mutex_lock(&loop->inbox.mutex);
+    int rc = slots_claim(&loop->inbox.slots, &index, &generation);
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    if (rc < 0) {
+        free(actor);
+        return rc;
+    }
+    actor->loop = loop;
+    actor->address = (struct address){ loop->node->id, loop->node->incarnation,
+                                       loop->index << ADDRESS_LOOP_SHIFT | index, generation };
+    actor->ops = options->ops;
+    actor->arg = options->arg;
+    actor->mailbox_bytes_max =
+        options->mailbox_bytes_max != 0 ? options->mailbox_bytes_max : ACTOR_MAILBOX_BYTES;
+    actor->parent = parent;
+    atomic_init(&actor->references, 1);
+    snprintf(actor->name, sizeof actor->name, "%s",
+             options->name != NULL ? options->name : options->ops->name);
+    node_actor_born(loop->node);
+    *out = actor;
+    return 0;
+}
+
+/* Gives up one reference; any thread. */
+static void unref(struct actor *actor)
+{
+    /* acq_rel: all uses by other holders happen before the one that frees. */
+    if (atomic_fetch_sub_explicit(&actor->references, 1, memory_order_acq_rel) == 1)
+        free(actor);
+}
+
+static struct actor *of_post(struct post *post)
+{
+    return (struct actor *)(void *)((char *)post - offsetof(struct actor, post));
+}
+
+static void install(struct loop *loop, struct post *post)
+{
+    struct actor *actor = of_post(post);
+    pthread_mutex_lock(&loop->inbox.mutex);
+    slots_put(&loop->inbox.slots, address_index(actor->address), actor);
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    loop_queue(loop, actor);
+}
+
+void actor_install(struct actor *actor, struct loop *from)
+{
+    actor->post.run = install;
+    if (actor->loop == from)
+        install(from, &actor->post);
+    else
+        loop_post(actor->loop, &actor->post);
+}
+
+static void begin_stop(struct actor *actor)
+{
+    if (actor->phase < ACTOR_DRAINING) {
+        actor->phase = ACTOR_DRAINING;
+        actor_advance(actor);
+    }
+}
+
+static void run_stop_post(struct loop *loop, struct post *post)
+{
+    struct actor *actor =
+        (struct actor *)(void *)((char *)post - offsetof(struct actor, stop_post));
+    (void)loop;
+    if (!actor->finished)
+        begin_stop(actor);
+    unref(actor);
+}
+
+static void run_kill_post(struct loop *loop, struct post *post)
+{
+    struct actor *actor =
+        (struct actor *)(void *)((char *)post - offsetof(struct actor, kill_post));
+    (void)loop;
+    if (!actor->finished) {
+        actor_be_killed(actor, TR_ECANCELED);
+        actor_settle(actor);
+    }
+    unref(actor);
+}
+
+void actor_post_stop(struct actor *actor)
+{
+    atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
+    actor->stop_post.run = run_stop_post;
+    loop_post(actor->loop, &actor->stop_post);
+}
+
+void actor_post_kill(struct actor *actor)
+{
+    atomic_fetch_add_explicit(&actor->references, 1, memory_order_relaxed);
+    actor->kill_post.run = run_kill_post;
+    loop_post(actor->loop, &actor->kill_post);
+}
+
+/* On the parent's loop: the end of a child, or of the root. */
+static void report_end(struct loop *loop, struct post *post)
+{
+    struct actor *actor = of_post(post);
+    if (actor->parent != NULL)
+        supervisor_child_ended(actor->parent, actor);
+    unref(actor);
+    node_actor_gone(loop->node);
+}
+
+static void unqueue(struct loop *loop, struct actor *actor)
+{
+    struct actor *before = NULL;
+    for (struct actor *at = loop->run_first; at != actor; at = at->run_next)
+        before = at;
+    loop_unqueue(loop, before, actor);
+}
+
+/* Nothing is open any more: takes the state down and tells everybody. */
+static void finish(struct actor *actor)
+{
+    struct loop *loop = actor->loop;
+    if (actor->ops->fini != NULL)
+        actor->ops->fini(actor);
+    stream_close_all(actor);
+    for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
+        loop_turn_around(loop, m, TR_EPEERDOWN);
+    monitor_answer(actor, actor->reason);
+    supervisor_fini(actor);
+    if (actor->queued)
+        unqueue(loop, actor);
+    pthread_mutex_lock(&loop->inbox.mutex);
+    slots_put(&loop->inbox.slots, address_index(actor->address), NULL);
+    slots_free(&loop->inbox.slots, address_index(actor->address));
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    if (actor->reason < 0 && !actor->killed)
+        log_write(loop->node, LOG_LEVEL_WARN, "actor %s failed: %s", actor->name,
+                  tr_strerror(actor->reason));
+    actor->finished = true;
+    actor->post.run = report_end;
+    loop_post(actor->parent != NULL ? actor->parent->loop : loop, &actor->post);
+}
+
+bool actor_advance(struct actor *actor)
+{
+    if (actor->phase < ACTOR_DRAINING)
+        return true;
+    bool kill = actor->phase == ACTOR_ENDING && (actor->reason < 0 || actor->killed);
+    if (supervisor_stop_children(actor, kill))
+        return true;
+    if (actor->phase == ACTOR_DRAINING) {
+        if (!actor->stop_called) {
+            actor->stop_called = true;
+            if (actor->ops->stop != NULL && actor->started)
+                actor->ops->stop(actor);
+            else
+                actor_exit(actor, 0);
+            return actor_settle(actor);
+        }
+        return true;
+    }
+    if (actor->jobs != NULL || node_awaits_child(actor))
+        return true;
+    finish(actor);
+    return false;
+}
+
+bool actor_settle(struct actor *actor)
+{
+    if (!actor->exiting || actor->phase == ACTOR_ENDING)
+        return true;
+    actor->phase = ACTOR_ENDING;
+    while (actor->calls != NULL)
+        call_complete(actor->calls, TR_ECANCELED, NULL);
+    account_cancel_all(actor);
+    while (actor->timers != NULL)
+        timer_stop(actor->timers);
+    stream_quiet_all(actor);
+    crew_cancel_all(actor);
+    return actor_advance(actor);
+}
+
+void actor_be_killed(struct actor *actor, int reason)
+{
+    bool was_killed = actor->killed;
+    actor->killed = true;
+    if (actor->phase == ACTOR_ENDING) {
+        if (!was_killed)
+            supervisor_stop_children(actor, true);
+        return;
+    }
+    actor_exit(actor, reason);
+    loop_queue(actor->loop, actor);
+}
+
+static void receive(struct actor *actor, struct message *message)
+{
+    actor->received++;
+    if (message->frame.flags & MESSAGE_REPLY) {
+        calls_answer(actor, message);
+        return;
+    }
+    if (message->frame.deadline_ns != 0 && message->frame.deadline_ns <= actor->loop->now_ns) {
+        counter_add(&actor->loop->dropped_expired, 1);
+        loop_free_message(actor->loop, message);
+        return;
+    }
+    if (message->frame.kind == RUNTIME_STOP) {
+        loop_free_message(actor->loop, message);
+        if (actor->phase < ACTOR_DRAINING)
+            actor->phase = ACTOR_DRAINING;
+        return;
+    }
+    int rc = actor->ops->receive(actor, message);
+    if (rc < 0)
+        actor_exit(actor, rc);
+}
+
+static void start(struct actor *actor)
+{
+    actor->phase = ACTOR_RUNNING;
+    actor->started = true;
+    int rc = actor->ops->start != NULL ? actor->ops->start(actor, actor->arg) : 0;
+    if (rc < 0)
+        actor_exit(actor, rc);
+}
+
+bool actor_turn(struct actor *actor, uint32_t messages)
+{
+    if (actor->phase == ACTOR_STARTING && !actor->exiting)
+        start(actor);
+    while (!actor->exiting && messages-- > 0) {
+        bool draining = actor->phase == ACTOR_DRAINING;
+        struct message *message = mailbox_pop(actor);
+        if (message == NULL)
+            break;
+        receive(actor, message);
+        if (!draining && actor->phase == ACTOR_DRAINING && !actor_advance(actor))
+            return false;
+    }
+    if (!actor_settle(actor))
+        return false;
+    return actor->phase < ACTOR_ENDING &&
+           (actor->control.first != NULL || actor->data.first != NULL);
+}
+
+int actor_send(struct actor *self, struct address to, struct message *message)
+{
+    return loop_send(self, to, message);
+}
+
+void actor_exit(struct actor *self, int reason)
+{
+    if (self->exiting)
+        return;
+    self->exiting = true;
+    self->reason = reason;
+}
+
+static int send_kind(struct actor *self, struct address who, uint32_t kind, int reason)
+{
+    struct message *message = message_create(self, kind);
+    if (message == NULL)
+        return TR_ENOMEM;
+    if (kind == RUNTIME_KILL)
+        ((struct runtime_kill *)message_head(message))->reason = reason;
+    return loop_send(self, who, message);
+}
+
+int actor_stop(struct actor *self, struct address who)
+{
+    if (supervisor_dismiss(self, who))
+        return 0;
+    return send_kind(self, who, RUNTIME_STOP, 0);
+}
+
+int actor_kill(struct actor *self, struct address who, int reason)
+{
+    assert(reason < 0);
+    return send_kind(self, who, RUNTIME_KILL, reason);
+}
+
+void actor_set_state(struct actor *self, void *state)
+{
+    self->state = state;
+}
+
+void *actor_state(const struct actor *self)
+{
+    return self->state;
+}
+
+struct address actor_address(const struct actor *self)
+{
+    return self->address;
+}
+
+struct node *actor_node(const struct actor *self)
+{
+    return self->loop->node;
+}
+
+int actor_reason(const struct actor *self)
+{
+    return self->reason;
+}
+
+void actor_failpoint(const struct actor *self, enum failpoint point)
+{
+    failpoint_reach(self->loop->node->failpoints, point);
+}
+
+const char *actor_name(const struct actor *self)
+{
+    return self->name;
+}
+
+uint64_t actor_now_ns(const struct actor *self)
+{
+    return self->loop->now_ns;
+}
+
+uint64_t actor_random(struct actor *self)
+{
+    return self->loop->env->ops->random(self->loop->env);
+}

@@ -1,0 +1,197 @@
+#include "runtime/core/call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/calls.h"
+#include "runtime/net/links.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
+
+void calls_fini(struct calls *calls)
+{
+    assert(counter_get(&calls->opened) == counter_get(&calls->completed));
+    for (uint32_t i = 0; i < calls->num_chunks; i++)
+        free(calls->chunks[i]);
+    free(calls->chunks);
+    *calls = (struct calls){ 0 };
+}
+
+static int grow(struct calls *calls)
+{
+    if (calls->num_chunks * CALLS_CHUNK >= CALLS_MAX)
+        return TR_EFULL;
+    struct call **chunks =
+        realloc(calls->chunks, (calls->num_chunks + 1) * sizeof(struct call *));
+    if (chunks == NULL)
+        return TR_ENOMEM;
+    calls->chunks = chunks;
+    struct call *chunk = calloc(CALLS_CHUNK, sizeof *chunk);
+    if (chunk == NULL)
+        return TR_ENOMEM;
+    for (uint32_t i = CALLS_CHUNK; i-- > 0;) {
+        chunk[i].index = calls->num_chunks * CALLS_CHUNK + i;
+        chunk[i].generation = 1;
+        chunk[i].next = calls->free;
+        calls->free = &chunk[i];
+    }
+    chunks[calls->num_chunks++] = chunk;
+    return 0;
+}
+
+struct call *calls_open(struct actor *self, int *rc)
+{
+    struct calls *calls = &self->loop->calls;
+    if (calls->free == NULL && (*rc = grow(calls)) < 0)
+        return NULL;
+    struct call *call = calls->free;
+    calls->free = call->next;
+    call->actor = self;
+    call->done = NULL;
+    call->down = NULL;
+    call->before = NULL;
+    call->next = self->calls;
+    if (self->calls != NULL)
+        self->calls->before = call;
+    self->calls = call;
+    counter_add(&calls->opened, 1);
+    return call;
+}
+
+struct call *calls_find(struct calls *calls, const struct actor *actor, uint64_t id)
+{
+    uint32_t index = (uint32_t)id;
+    if (index >= calls->num_chunks * CALLS_CHUNK)
+        return NULL;
+    struct call *call = &calls->chunks[index / CALLS_CHUNK][index % CALLS_CHUNK];
+    return call->actor == actor && call->generation == (uint32_t)(id >> 32) ? call : NULL;
+}
+
+void calls_drop(struct calls *calls, struct call *call)
+{
+    timer_stop(&call->timer);
+    if (call->before != NULL)
+        call->before->next = call->next;
+    else
+        call->actor->calls = call->next;
+    if (call->next != NULL)
+        call->next->before = call->before;
+    call->actor = NULL;
+    counter_add(&calls->completed, 1);
+    /* An entry whose generations ran out is not used again: an old reply could match. */
+    if (++call->generation != 0) {
+        call->next = calls->free;
+        calls->free = call;
+    }
+}
+
+void call_complete(struct call *call, int status, struct message *reply)
+{
+    struct actor *self = call->actor;
+    call_done *done = call->done;
+    monitor_down *down = call->down;
+    void *arg = call->arg;
+    struct address to = call->to;
+    calls_drop(&self->loop->calls, call);
+    if (down != NULL || status != 0) {
+        message_release(self, reply);
+        reply = NULL;
+    }
+    if (down != NULL)
+        down(self, arg, to, status);
+    else
+        done(self, arg, status, reply);
+}
+
+/* The numbers of calls can be guessed, so an answer from elsewhere counts only when it comes from
+ * where the request went: nobody hands on a request of another. */
+static bool may_answer(const struct call *call, const struct actor *self, struct address from)
+{
+    if (from.node == self->loop->node->id)
+        return true;
+    return from.node == call->to.node &&
+           (call->to.incarnation == 0 || from.incarnation == call->to.incarnation);
+}
+
+void calls_answer(struct actor *self, struct message *reply)
+{
+    struct call *call = calls_find(&self->loop->calls, self, reply->frame.call);
+    if (call == NULL || !may_answer(call, self, reply->frame.from)) {
+        counter_add(&self->loop->late_replies, 1);
+        message_release(self, reply);
+        return;
+    }
+    call_complete(call, reply->frame.status, reply);
+}
+
+static void expire(struct actor *self, void *arg)
+{
+    (void)self;
+    call_complete(arg, TR_ETIMEDOUT, NULL);
+}
+
+int actor_call(struct actor *self, struct address to, struct message *request,
+               uint64_t deadline_ns, call_done *done, void *arg, struct call_id *id)
+{
+    int rc = self->phase >= ACTOR_ENDING ? TR_ECLOSED : 0;
+    struct call *call = rc == 0 ? calls_open(self, &rc) : NULL;
+    if (call == NULL) {
+        message_release(self, request);
+        return rc;
+    }
+    call->done = done;
+    call->arg = arg;
+    call->to = to;
+    timer_start(self, &call->timer, deadline_ns, expire, call);
+    if (id != NULL)
+        id->id = call_number(call);
+    request->frame.flags |= MESSAGE_REQUEST;
+    request->frame.call = call_number(call);
+    request->frame.deadline_ns = deadline_ns;
+    rc = loop_send(self, to, request);
+    if (rc < 0 && rc != TR_EPEERDOWN)
+        calls_drop(&self->loop->calls, call);
+    /* An unreachable peer completes the call like a dead one: by the answer on its way. */
+    return rc == TR_EPEERDOWN ? 0 : rc;
+}
+
+int actor_cancel(struct actor *self, struct call_id id)
+{
+    struct call *call = calls_find(&self->loop->calls, self, id.id);
+    if (call == NULL || call->done == NULL)
+        return TR_ENOENT;
+    call_complete(call, TR_ECANCELED, NULL);
+    return 0;
+}
+
+int actor_reply(struct actor *self, struct message *request, struct message *reply)
+{
+    if ((request->frame.flags & MESSAGE_REQUEST) == 0) {
+        message_release(self, request);
+        message_release(self, reply);
+        return 0;
+    }
+    struct address to = request->frame.from;
+    reply->frame.call = request->frame.call;
+    reply->frame.deadline_ns = request->frame.deadline_ns; /* nobody waits for it after that */
+    reply->frame.status = 0;
+    reply->frame.flags = MESSAGE_REPLY;
+    int rc = loop_check(self->loop, reply);
+    if (rc < 0) {
+        loop_free_message(self->loop, reply);
+        actor_refuse(self, request, rc);
+        return rc;
+    }
+    loop_free_message(self->loop, request);
+    reply->frame.from = self->address;
+    reply->frame.to = to;
+    return loop_route(self->loop, reply);
+}
+
+void actor_refuse(struct actor *self, struct message *request, int status)
+{
+    assert(status < 0);
+    loop_turn_around(self->loop, request, status);
+}

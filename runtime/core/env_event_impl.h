@@ -1,0 +1,14 @@
+/* What the two halves of the real env, threads and sockets, know of each other. */
+#ifndef RUNTIME_CORE_ENV_EVENT_IMPL_H
+#define RUNTIME_CORE_ENV_EVENT_IMPL_H
+
+#include "runtime/core/stream_impl.h"
+
+struct event_base;
+
+/* The base of a loop; only its own thread may use it. */
+struct event_base *env_event_base(struct loop *loop);
+
+extern const struct stream_ops stream_event_ops;
+
+#endif

@@ -1,0 +1,355 @@
+#include "runtime/core/loop.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/dump_impl.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/log.h"
+#include "runtime/core/node_impl.h"
+
+/* Actors that have a turn before the inbox and the timers are looked at again. */
+#define LOOP_ACTORS_A_TURN 256u
+/* Actors between two looks at the clock. */
+#define LOOP_ACTORS_A_TICK 32u
+/* Sockets and timers wait no longer than this for actors that always have something to do. */
+#define LOOP_TURN_NS 1000000u
+
+int loop_init(struct loop *loop, struct node *node, uint32_t index)
+{
+    *loop = (struct loop){ .node = node, .env = node->env, .index = index };
+    loop->simulated = node->env->simulated;
+    loop->codec = node->codec;
+    loop->now_ns = env_now_ns(loop->env);
+    pthread_mutex_init(&loop->inbox.mutex, NULL);
+    message_pool_init(&loop->messages, &node->message_account, node->num_loops);
+    buffer_pool_init(&loop->buffers, &node->message_account, node->num_loops);
+    loop->outboxes = calloc(node->num_loops, sizeof *loop->outboxes);
+    if (loop->outboxes == NULL)
+        return TR_ENOMEM;
+    return loop->env->ops->loop_create(loop->env, loop, &loop->driver);
+}
+
+void loop_fini(struct loop *loop)
+{
+    if (loop->driver != NULL)
+        loop->env->ops->loop_destroy(loop->env, loop->driver);
+    calls_fini(&loop->calls);
+    message_pool_fini(&loop->messages);
+    buffer_pool_fini(&loop->buffers);
+    slots_fini(&loop->inbox.slots);
+    free(loop->outboxes);
+    pthread_mutex_destroy(&loop->inbox.mutex);
+}
+
+struct actor *loop_actor(struct loop *loop, struct address address)
+{
+    const struct slots *slots = &loop->inbox.slots;
+    uint32_t index = address_index(address);
+    if (index >= slots->actors_capacity || address_loop(address) != loop->index)
+        return NULL;
+    struct actor *actor = slots->actors[index];
+    return actor != NULL && address_equal(actor->address, address) ? actor : NULL;
+}
+
+void loop_queue(struct loop *loop, struct actor *actor)
+{
+    if (actor->queued)
+        return;
+    actor->queued = true;
+    actor->run_next = NULL;
+    if (loop->run_first == NULL)
+        loop->run_first = actor;
+    else
+        loop->run_last->run_next = actor;
+    loop->run_last = actor;
+    loop->run_count++;
+}
+
+void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
+{
+    if (before == NULL)
+        loop->run_first = actor->run_next;
+    else
+        before->run_next = actor->run_next;
+    if (loop->run_last == actor)
+        loop->run_last = before;
+    loop->run_count--;
+    actor->queued = false;
+}
+
+/* The first in line; in the simulator any. */
+static struct actor *dequeue(struct loop *loop)
+{
+    uint32_t skip = loop_choose(loop, loop->run_count);
+    struct actor *before = NULL;
+    struct actor *actor = loop->run_first;
+    for (; skip > 0; skip--) {
+        before = actor;
+        actor = actor->run_next;
+    }
+    loop_unqueue(loop, before, actor);
+    return actor;
+}
+
+uint32_t loop_choose(struct loop *loop, uint32_t n)
+{
+    if (!loop->simulated || n < 2)
+        return 0;
+    return (uint32_t)(loop->env->ops->random(loop->env) % n);
+}
+
+uint64_t loop_timer_time(struct loop *loop, uint64_t at_ns)
+{
+    if (!loop->simulated || loop->env->ops->timer_late_ns == NULL)
+        return at_ns;
+    uint64_t late_ns = loop->env->ops->timer_late_ns(loop->env);
+    return at_ns < UINT64_MAX - late_ns ? at_ns + late_ns : at_ns;
+}
+
+static void take_home(struct loop *loop, struct messages *returned, struct buffer *buffers)
+{
+    counter_add(&loop->messages.given, returned->count);
+    for (struct message *m = messages_pop(returned); m != NULL; m = messages_pop(returned))
+        message_pool_give(&loop->messages, m);
+    while (buffers != NULL) {
+        struct buffer *next = buffers->next;
+        buffer_pool_give(&loop->buffers, buffers);
+        buffers = next;
+    }
+}
+
+/* Takes all that the inbox has, in one go; posts first, since they install the actors that
+ * the messages behind them are for. */
+static void take_inbox(struct loop *loop)
+{
+    struct inbox *inbox = &loop->inbox;
+    if (!atomic_load_explicit(&inbox->filled, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&inbox->mutex);
+    struct messages messages = inbox->messages;
+    struct messages returned = inbox->returned;
+    struct buffer *buffers = inbox->buffers;
+    struct post *post = inbox->posts;
+    inbox->messages = inbox->returned = (struct messages){ 0 };
+    inbox->buffers = NULL;
+    inbox->posts = inbox->last_post = NULL;
+    atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+
+    take_home(loop, &returned, buffers);
+    while (post != NULL) {
+        struct post *next = post->next;
+        post->run(loop, post);
+        post = next;
+    }
+    for (struct message *m = messages_pop(&messages); m != NULL; m = messages_pop(&messages)) {
+        if (m->next != NULL)
+            __builtin_prefetch(m->next);
+        loop_deliver(loop, m);
+    }
+}
+
+static void fire_timers(struct loop *loop)
+{
+    /* Timers started by these have a later time or, set in the past, wait for the next turn. */
+    uint64_t last = loop->timers.started;
+    for (struct timer *t = loop->timers.first;
+         t != NULL && t->at_ns <= loop->now_ns && t->order < last; t = loop->timers.first) {
+        struct actor *actor = t->actor;
+        timer_stop(t);
+        if (loop->simulated)
+            loop->env->ops->trace(loop->env, actor->address.slot, loop->now_ns);
+        t->fire(actor, t->arg);
+        actor_settle(actor);
+    }
+}
+
+/* The 1st, 2nd, 4th, 8th ... are logged: a person sees the trend, the log stays small. It is no
+ * more than information: the clock is coarse, and a busy machine takes the thread away mid-turn. */
+static void note_long_turn(struct loop *loop, const char *name, uint64_t ns)
+{
+    counter_add(&loop->long_turns, 1);
+    uint64_t count = counter_get(&loop->long_turns);
+    if ((count & (count - 1)) == 0)
+        log_write(loop->node, LOG_LEVEL_INFO,
+                  "loop %u: a turn of %s took about %llu ms; turns over %u ms so far: %llu",
+                  loop->index, name, (unsigned long long)(ns / 1000000), ACTOR_TURN_NS / 1000000,
+                  (unsigned long long)count);
+}
+
+static void run_actors(struct loop *loop)
+{
+    uint32_t turns = loop->simulated ? 1 + loop_choose(loop, 4) : LOOP_ACTORS_A_TURN;
+    uint64_t before_ns = loop->env->ops->coarse_ns(loop->env);
+    uint64_t end_ns = loop->now_ns + LOOP_TURN_NS;
+    for (uint32_t i = 0; i < turns && loop->run_first != NULL && loop->now_ns < end_ns; i++) {
+        struct actor *actor = dequeue(loop);
+        const char *name = actor->ops->name; /* the actor may be gone after its turn */
+        uint32_t messages =
+            loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
+        if (actor_turn(actor, messages))
+            loop_queue(loop, actor);
+        uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);
+        if (i % LOOP_ACTORS_A_TICK == LOOP_ACTORS_A_TICK - 1 || after_ns != before_ns)
+            loop->now_ns = env_now_ns(loop->env);
+        if (after_ns - before_ns > ACTOR_TURN_NS)
+            note_long_turn(loop, name, after_ns - before_ns);
+        before_ns = after_ns;
+    }
+}
+
+static void flush(struct loop *loop, uint32_t target)
+{
+    struct outbox *outbox = &loop->outboxes[target];
+    struct loop *to = &loop->node->loops[target];
+    struct inbox *inbox = &to->inbox;
+    bool wake = false;
+    pthread_mutex_lock(&inbox->mutex);
+    if (outbox->messages.first != NULL && inbox->sleeping) {
+        inbox->sleeping = false;
+        wake = true;
+    }
+    messages_splice(&inbox->messages, &outbox->messages);
+    messages_splice(&inbox->returned, &outbox->returned);
+    if (outbox->buffers != NULL) {
+        outbox->last_buffer->next = inbox->buffers;
+        inbox->buffers = outbox->buffers;
+        outbox->buffers = outbox->last_buffer = NULL;
+    }
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+    if (wake) {
+        counter_add(&loop->wakes, 1);
+        loop->env->ops->loop_wake(loop->env, to->driver);
+    }
+}
+
+static void flush_all(struct loop *loop)
+{
+    for (uint32_t word = 0; word < 4; word++)
+        while (loop->dirty[word] != 0) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(loop->dirty[word]);
+            loop->dirty[word] &= loop->dirty[word] - 1;
+            flush(loop, word * 64 + bit);
+        }
+}
+
+static bool has_work(const struct loop *loop)
+{
+    return loop->run_first != NULL || loop->streams.first != NULL || loop->dirty_links != NULL ||
+           loop->downs != NULL;
+}
+
+bool loop_turn(struct loop *loop)
+{
+    loop->now_ns = env_now_ns(loop->env);
+    take_inbox(loop);
+    fire_timers(loop);
+    stream_fire(loop);
+    run_actors(loop);
+    if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
+        loop_dump(loop);
+    if (loop->downs != NULL)
+        links_run_downs(loop);
+    if (loop->dirty_links != NULL)
+        links_flush(loop);
+    flush_all(loop);
+    if (loop->telling != NULL)
+        links_tell_downs(loop);
+    return has_work(loop);
+}
+
+uint64_t loop_first_timer(const struct loop *loop)
+{
+    return loop->timers.first != NULL ? loop->timers.first->at_ns : UINT64_MAX;
+}
+
+bool loop_sleep(struct loop *loop, uint64_t *until_ns)
+{
+    *until_ns = loop_first_timer(loop);
+    if (has_work(loop) || *until_ns <= loop->now_ns)
+        return false;
+    pthread_mutex_lock(&loop->inbox.mutex);
+    /* Who asks for a dump counts it before it looks, under the mutex, whether we sleep. */
+    bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL &&
+                 loop->dumps == atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
+    loop->inbox.sleeping = empty;
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    return empty;
+}
+
+void loop_awake(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->inbox.mutex);
+    loop->inbox.sleeping = false;
+    pthread_mutex_unlock(&loop->inbox.mutex);
+}
+
+bool loop_is_runnable(struct loop *loop, uint64_t now_ns)
+{
+    if (has_work(loop) || loop_first_timer(loop) <= now_ns)
+        return true;
+    pthread_mutex_lock(&loop->inbox.mutex);
+    bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL;
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    return !empty;
+}
+
+bool loop_is_done(struct loop *loop)
+{
+    return node_is_empty(loop->node) && loop->run_first == NULL;
+}
+
+void loop_wake(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->inbox.mutex);
+    bool wake = loop->inbox.sleeping;
+    loop->inbox.sleeping = false;
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    if (wake)
+        loop->env->ops->loop_wake(loop->env, loop->driver);
+}
+
+void loop_post(struct loop *loop, struct post *post)
+{
+    struct inbox *inbox = &loop->inbox;
+    post->next = NULL;
+    pthread_mutex_lock(&inbox->mutex);
+    if (inbox->posts == NULL)
+        inbox->posts = post;
+    else
+        inbox->last_post->next = post;
+    inbox->last_post = post;
+    bool wake = inbox->sleeping;
+    inbox->sleeping = false;
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+    if (wake)
+        loop->env->ops->loop_wake(loop->env, loop->driver);
+}
+
+void loop_bring_home(struct loop *home, struct message *message, struct buffer *buffer)
+{
+    struct inbox *inbox = &home->inbox;
+    pthread_mutex_lock(&inbox->mutex);
+    if (message != NULL)
+        messages_push(&inbox->returned, message);
+    if (buffer != NULL) {
+        buffer->next = inbox->buffers;
+        inbox->buffers = buffer;
+    }
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+}
+
+void loop_drain(struct loop *loop)
+{
+    flush_all(loop);
+    if (loop->telling != NULL)
+        links_tell_downs(loop);
+    take_inbox(loop);
+    if (loop->downs != NULL)
+        links_run_downs(loop);
+}

@@ -1,0 +1,157 @@
+/*
+ * A loop: one thread's worth of actors, with an inbox that is the only thing others touch.
+ *
+ * Messages for actors of the same loop go straight to their mailboxes. Those for another loop
+ * wait in an outbox and move, once a turn, into the target's inbox in one splice under its mutex:
+ * measured as fast as a lock-free queue, since one lock serves a whole batch. In the same
+ * way messages and buffers that came from another loop go home.
+ *
+ * Wake-ups cost 1000 times a message, so only a sleeping loop is woken. `sleeping` is guarded by
+ * the inbox's mutex: the sleeper sets it after it saw the inbox empty, under the mutex; a
+ * sender appends and reads it, under the same mutex. So either the sleeper sees the append or the
+ * sender sees the sleep, and no weaker ordering has to be argued.
+ *
+ * Thread rules: everything on the loop's thread, except what says "any thread".
+ */
+#ifndef RUNTIME_CORE_LOOP_H
+#define RUNTIME_CORE_LOOP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/core/buffer_pool.h"
+#include "runtime/core/calls.h"
+#include "runtime/base/counter.h"
+#include "runtime/core/env.h"
+#include "runtime/core/message_pool.h"
+#include "runtime/core/runtime_messages.h"
+#include "runtime/core/post.h"
+#include "runtime/core/slots.h"
+#include "runtime/core/stream_impl.h"
+#include "runtime/core/timers.h"
+
+struct link;
+struct node;
+
+struct inbox {
+    _Alignas(64) pthread_mutex_t mutex;
+    struct messages messages; /* to deliver */
+    struct messages returned; /* ours, coming home */
+    struct buffer *buffers;   /* ours, coming home */
+    struct post *posts, *last_post;
+    struct slots slots;       /* see slots.h for which part the mutex guards */
+    bool sleeping;
+    /* A hint that saves the lock of an empty inbox. Relaxed: who misses it now sees it next turn,
+     * and before sleeping the inbox itself is looked at under the mutex. */
+    atomic_bool filled;
+};
+
+/* What waits for the end of the turn to move to one other loop. */
+struct outbox {
+    struct messages messages;
+    struct messages returned;
+    struct buffer *buffers, *last_buffer;
+};
+
+struct loop {
+    struct node *node;
+    struct env *env;
+    void *driver;
+    uint32_t index;
+    bool simulated, codec;
+    uint64_t now_ns;
+    struct actor *run_first, *run_last;
+    uint32_t run_count;
+    struct outbox *outboxes; /* [node's loops] */
+    uint64_t dirty[4];       /* one bit for each outbox with something in it */
+    struct timers timers;
+    struct link *dirty_links; /* that have something to write */
+    struct link *telling;     /* that tell all loops of a dead incarnation */
+    struct post *downs;       /* dead incarnations that this loop was told of */
+    struct stream_queue streams; /* that have something to tell */
+    struct calls calls;
+    struct message_pool messages;
+    struct buffer_pool buffers;
+    uint64_t dumps;          /* requests served */
+    counter sent, delivered, dropped_full, dropped_expired, stale, late_replies, long_turns, wakes,
+        restarts;
+    struct inbox inbox;
+};
+
+int loop_init(struct loop *loop, struct node *node, uint32_t index);
+void loop_fini(struct loop *loop);
+
+/* What drives a loop (env) calls these four. */
+
+/* One turn: inbox, timers, streams, actors, outboxes. True: there is more to do at once. */
+bool loop_turn(struct loop *loop);
+
+/* True: nothing to do before *until_ns (UINT64_MAX: never), and senders will wake the loop.
+ * Call loop_awake when it runs again. */
+bool loop_sleep(struct loop *loop, uint64_t *until_ns);
+void loop_awake(struct loop *loop);
+
+/* True when the node stopped and this loop has nothing left. */
+bool loop_is_done(struct loop *loop);
+
+/* The simulator asks: would a turn now do anything? */
+bool loop_is_runnable(struct loop *loop, uint64_t now_ns);
+
+/* The time of its first timer, UINT64_MAX without one. */
+uint64_t loop_first_timer(const struct loop *loop);
+
+/* For the rest of the runtime. */
+
+/* The actor that lives at that address on this loop, or NULL. */
+struct actor *loop_actor(struct loop *loop, struct address address);
+
+/* Puts an actor into the queue of those with something to do. */
+void loop_queue(struct loop *loop, struct actor *actor);
+/* Takes one out of it: the one after `before`; NULL: the first. */
+void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor);
+
+/* Checks sizes and, with codec, puts the head through its encoding. */
+int loop_check(struct loop *loop, struct message *message);
+
+/* Checks, addresses and routes; consumes. */
+int loop_send(struct actor *self, struct address to, struct message *message);
+
+/* Towards frame.to; consumes. TR_EPEERDOWN: its node cannot be reached. */
+int loop_route(struct loop *loop, struct message *message);
+
+/* Into the mailbox of an actor of this loop; consumes. */
+void loop_deliver(struct loop *loop, struct message *message);
+
+/* The next message of the mailbox, control first; NULL: none. */
+struct message *mailbox_pop(struct actor *actor);
+
+/* Answers a request with a status, by itself; frees what is not a request. */
+void loop_turn_around(struct loop *loop, struct message *message, int status);
+
+/* A message from our pool; NULL: no memory. */
+struct message *loop_message_create(struct loop *loop, const struct kind *kind);
+struct buffer *loop_buffer_create(struct loop *loop, size_t bytes);
+
+/* Frees without answering. */
+void loop_free_message(struct loop *loop, struct message *message);
+void loop_buffer_release(struct loop *loop, struct buffer *buffer);
+void loop_return_buffer(struct loop *loop, struct buffer *buffer);
+
+/* Any thread: a message or buffer of this loop (the other is NULL) comes home. */
+void loop_bring_home(struct loop *home, struct message *message, struct buffer *buffer);
+
+/* Any thread: wakes the loop if it sleeps. */
+void loop_wake(struct loop *loop);
+
+/* When all threads are done: what still stands in inbox and outboxes goes home. */
+void loop_drain(struct loop *loop);
+
+/* When a timer set for at_ns fires: in the simulator somewhat later. */
+uint64_t loop_timer_time(struct loop *loop, uint64_t at_ns);
+
+/* A draw below n in the simulator; 0 elsewhere. */
+uint32_t loop_choose(struct loop *loop, uint32_t n);
+
+#endif

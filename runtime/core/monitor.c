@@ -1,0 +1,94 @@
+#include "runtime/core/monitor.h"
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/calls.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/runtime_kinds.h"
+
+int actor_monitor(struct actor *self, struct address who, monitor_down *down, void *arg,
+                  struct call_id *id)
+{
+    if (self->phase >= ACTOR_ENDING)
+        return TR_ECLOSED;
+    struct message *request = message_create(self, RUNTIME_MONITOR);
+    if (request == NULL)
+        return TR_ENOMEM;
+    int rc = 0;
+    struct call *call = calls_open(self, &rc);
+    if (call == NULL) {
+        message_release(self, request);
+        return rc;
+    }
+    call->down = down;
+    call->arg = arg;
+    call->to = who;
+    if (id != NULL)
+        id->id = call_number(call);
+    request->frame.flags |= MESSAGE_REQUEST;
+    request->frame.call = call_number(call);
+    loop_send(self, who, request); /* an unreachable one answers TR_EPEERDOWN */
+    return 0;
+}
+
+int actor_demonitor(struct actor *self, struct call_id id)
+{
+    struct call *call = calls_find(&self->loop->calls, self, id.id);
+    if (call == NULL || call->down == NULL)
+        return TR_ENOENT;
+    /* Only to save the watched actor's memory: without it the answer comes late and is dropped. */
+    struct message *forget = message_create(self, RUNTIME_DEMONITOR);
+    if (forget != NULL) {
+        ((struct runtime_demonitor *)message_head(forget))->call = id.id;
+        loop_send(self, call->to, forget);
+    }
+    calls_drop(&self->loop->calls, call);
+    return 0;
+}
+
+/* Guests are no part of the job: it must not matter how many of its ends they want to hear of. */
+static bool watches_enough(const struct actor *actor, uint32_t node)
+{
+    uint32_t count = 0;
+    if (node < NODE_GUESTS)
+        return false;
+    for (const struct message *at = actor->watchers; at != NULL; at = at->next)
+        count += at->frame.from.node == node;
+    return count >= MONITOR_GUEST_WATCHES_MAX;
+}
+
+void monitor_keep(struct actor *actor, struct message *request)
+{
+    if (request->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(actor->loop, request);
+    if (watches_enough(actor, request->frame.from.node)) {
+        loop_turn_around(actor->loop, request, TR_EFULL);
+        return;
+    }
+    request->next = actor->watchers;
+    actor->watchers = request;
+}
+
+void monitor_forget(struct actor *actor, struct address watcher, uint64_t call)
+{
+    for (struct message **at = &actor->watchers; *at != NULL; at = &(*at)->next) {
+        struct message *request = *at;
+        if (request->frame.call == call && address_equal(request->frame.from, watcher)) {
+            *at = request->next;
+            loop_free_message(actor->loop, request);
+            return;
+        }
+    }
+}
+
+void monitor_answer(struct actor *actor, int reason)
+{
+    struct message *request = actor->watchers;
+    actor->watchers = NULL;
+    while (request != NULL) {
+        struct message *next = request->next;
+        loop_turn_around(actor->loop, request, reason);
+        request = next;
+    }
+}

@@ -1,0 +1,405 @@
+#include "runtime/core/node.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/directory_impl.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
+
+/* What a node that stops because a root failed grants the others to drain. */
+#define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
+/* What the smallest machine's messages may take: a few of the largest that a link carries, half a
+ * window each. Below that such a one would never be received. */
+#define NODE_MESSAGE_BYTES_MIN (2u * (size_t)LINKS_WINDOW_BYTES)
+
+void node_fail(struct node *node, int reason)
+{
+    pthread_mutex_lock(&node->mutex);
+    if (node->failure == 0)
+        node->failure = reason;
+    pthread_mutex_unlock(&node->mutex);
+    node_stop(node, env_now_ns(node->env) + NODE_FAILURE_DRAIN_NS);
+}
+
+static int root_failed(struct node *node, int reason)
+{
+    log_write(node, LOG_LEVEL_ERROR, "node %u stops: a root actor failed: %s", node->id,
+              tr_strerror(reason));
+    node_fail(node, reason);
+    return 0;
+}
+
+int node_root_ended(struct actor *parent, int reason)
+{
+    struct node *node = parent->loop->node;
+    return parent == node->root && reason < 0 ? root_failed(node, reason) : 0;
+}
+
+static int root_receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+/* A child failed more often than it may be restarted. */
+static void root_fini(struct actor *self)
+{
+    struct node *node = self->loop->node;
+    timer_stop(&node->kill_timer);
+    pthread_mutex_lock(&node->mutex);
+    if (node->failure == 0 && self->reason < 0 && !self->killed)
+        node->failure = self->reason;
+    pthread_mutex_unlock(&node->mutex);
+}
+
+static const struct actor_ops root_ops = {
+    .name = "root",
+    .receive = root_receive,
+    .fini = root_fini,
+};
+
+void node_actor_born(struct node *node)
+{
+    atomic_fetch_add_explicit(&node->actors_live, 1, memory_order_relaxed);
+}
+
+void node_actor_gone(struct node *node)
+{
+    if (atomic_fetch_sub_explicit(&node->actors_live, 1, memory_order_acq_rel) != 1)
+        return;
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_wake(&node->loops[i]);
+}
+
+bool node_is_empty(struct node *node)
+{
+    return atomic_load_explicit(&node->actors_live, memory_order_acquire) == 0;
+}
+
+static int create_loops(struct node *node)
+{
+    node->loops = aligned_alloc(64, node->num_loops * sizeof *node->loops);
+    if (node->loops == NULL)
+        return TR_ENOMEM;
+    for (uint32_t i = 0; i < node->num_loops; i++) {
+        int rc = loop_init(&node->loops[i], node, i);
+        if (rc < 0) {
+            for (uint32_t j = 0; j <= i; j++)
+                loop_fini(&node->loops[j]);
+            free(node->loops);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* The root and the directory are there before anything else can run. */
+static int create_root(struct node *node)
+{
+    struct actor_options options = { .ops = &root_ops };
+    struct env *env = node->env;
+    bool simulated = env->simulated;
+    node->loops[0].simulated = false; /* the node itself comes up without injected failures */
+    int rc = actor_create(&node->loops[0], &options, NULL, &node->root);
+    if (rc == 0) {
+        actor_install(node->root, NULL);
+        rc = node_spawn(node, &directory_options, &node->directory);
+        assert(rc < 0 || (node->directory.slot == DIRECTORY_SLOT &&
+                          node->directory.generation == DIRECTORY_GENERATION));
+    }
+    node->loops[0].simulated = simulated;
+    return rc;
+}
+
+/* Messages that pile up end here, and not with a process that the system kills: the other half is
+ * for graphs and batches, which have bounds of their own. The job's processes on one machine may all
+ * have it at once, so each has its share. */
+static size_t message_bytes(const struct env *env, const struct node_options *options)
+{
+    uint64_t bytes = env->memory_bytes / 2 / (options->sharers != 0 ? options->sharers : 1);
+    if (options->message_bytes_max != 0)
+        return options->message_bytes_max;
+    return bytes > NODE_MESSAGE_BYTES_MIN ? bytes : NODE_MESSAGE_BYTES_MIN;
+}
+
+int node_create(struct env *env, const struct node_options *options, struct node **out,
+                struct error *error)
+{
+    uint32_t num_loops = options->loops != 0 ? options->loops : 1;
+    if (num_loops > ADDRESS_LOOPS_MAX)
+        return error_set(error, TR_ERANGE, "loops: %u is more than %u", num_loops,
+                         ADDRESS_LOOPS_MAX);
+    struct node *node = calloc(1, sizeof *node);
+    if (node == NULL)
+        return error_set(error, TR_ENOMEM, "node: out of memory");
+    node->env = env;
+    node->id = options->id;
+    node->incarnation = options->incarnation != 0 ? options->incarnation : 1;
+    node->num_loops = num_loops;
+    node->codec = options->codec;
+    if (options->kinds != NULL)
+        node->kinds = *options->kinds;
+    runtime_kinds_add(&node->kinds);
+    node->log = options->log;
+    node->failpoints = options->failpoints;
+    node->forward = options->forward;
+    node->forward_arg = options->forward_arg;
+    account_init(&node->message_account, "messages", message_bytes(env, options));
+    pthread_mutex_init(&node->mutex, NULL);
+    int rc = create_loops(node);
+    if (rc < 0)
+        goto err_after_account;
+    rc = create_root(node);
+    if (rc < 0)
+        goto err_after_loops;
+    *out = node;
+    return 0;
+
+err_after_loops:
+    if (node->root != NULL) { /* it waits in an inbox: it has to live before it can end */
+        node_destroy(node);
+        goto out;
+    }
+    for (uint32_t i = 0; i < num_loops; i++)
+        loop_fini(&node->loops[i]);
+    free(node->loops);
+err_after_account:
+    pthread_mutex_destroy(&node->mutex);
+    account_fini(&node->message_account);
+    free(node);
+out:
+    return error_set(error, rc, "node %u: its %u loops could not be made: %s", options->id,
+                     num_loops, tr_strerror(rc));
+}
+
+/* Plays the loops from `first` on until every actor ended. */
+static void run_out(struct node *node, uint32_t first)
+{
+    node_stop(node, 0);
+    while (!node_is_empty(node))
+        for (uint32_t i = first; i < node->num_loops; i++)
+            loop_turn(&node->loops[i]);
+}
+
+int node_start(struct node *node)
+{
+    node->started = true;
+    for (uint32_t i = 0; i < node->num_loops; i++) {
+        int rc = node->env->ops->loop_start(node->env, node->loops[i].driver);
+        if (rc < 0) {
+            run_out(node, i);
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* Brings a new root to loop 0, whose root actor adopts it. */
+struct adoption {
+    struct post post;
+    struct child *child;
+    bool first;
+};
+
+/* The mutex makes it wait until the spawning thread has sent the child to its loop: what the root
+ * tells the child, its end above all, comes there later. */
+static void adopt(struct loop *loop, struct post *post)
+{
+    struct adoption *adoption = (struct adoption *)(void *)post;
+    struct node *node = loop->node;
+    struct actor *root = node->root;
+    pthread_mutex_lock(&node->mutex);
+    node->adoptions--;
+    node->stopping = node->stopping || root->exiting || root->phase >= ACTOR_DRAINING;
+    pthread_mutex_unlock(&node->mutex);
+    supervisor_adopt(root, adoption->child, adoption->first);
+    free(adoption);
+    actor_advance(root); /* where it is ending, so is the child */
+}
+
+bool node_awaits_child(struct actor *parent)
+{
+    struct node *node = parent->loop->node;
+    if (parent != node->root)
+        return false;
+    pthread_mutex_lock(&node->mutex);
+    bool awaits = node->adoptions > 0;
+    node->stopping = true;
+    pthread_mutex_unlock(&node->mutex);
+    return awaits;
+}
+
+static int spawn(struct node *node, const struct actor_options *options, bool first,
+                 struct address *address, struct actor **out)
+{
+    if (options->loop >= node->num_loops)
+        return TR_ERANGE;
+    int rc = TR_ENOMEM;
+    struct adoption *adoption = calloc(1, sizeof *adoption);
+    struct child *child = child_create(options);
+    if (adoption == NULL || child == NULL)
+        goto err_after_memory;
+    adoption->post.run = adopt;
+    adoption->child = child;
+    adoption->first = first;
+    pthread_mutex_lock(&node->mutex);
+    if (node->stopping)
+        rc = TR_ECLOSED;
+    else
+        rc = actor_create(&node->loops[options->loop], &child->options, node->root, &child->actor);
+    if (rc == 0) {
+        struct actor *actor = child->actor;
+        *address = actor->address;
+        *out = actor;
+        node->adoptions++;
+        loop_post(&node->loops[0], &adoption->post);
+        actor_install(actor, NULL);
+    }
+    pthread_mutex_unlock(&node->mutex);
+    if (rc == 0)
+        return 0;
+err_after_memory:
+    free(adoption);
+    free(child);
+    return rc;
+}
+
+int node_spawn(struct node *node, const struct actor_options *options, struct address *address)
+{
+    struct actor *actor;
+    return spawn(node, options, false, address, &actor);
+}
+
+int node_spawn_first(struct node *node, const struct actor_options *options,
+                     struct address *address, struct actor **actor)
+{
+    return spawn(node, options, true, address, actor);
+}
+
+static void kill_now(struct actor *root, void *arg)
+{
+    (void)arg;
+    log_write(root->loop->node, LOG_LEVEL_WARN, "node %u: the stop's deadline passed; ending all",
+              root->loop->node->id);
+    actor_be_killed(root, TR_ETIMEDOUT);
+}
+
+static void arm_kill(struct loop *loop, struct post *post)
+{
+    struct node *node = loop->node;
+    (void)post;
+    timer_start(node->root, &node->kill_timer, node->stop_deadline_ns, kill_now, NULL);
+}
+
+void node_stop(struct node *node, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&node->mutex);
+    if (!node->stopping) {
+        node->stopping = true;
+        node->stop_deadline_ns = deadline_ns;
+        node->kill_post.run = arm_kill;
+        loop_post(&node->loops[0], &node->kill_post);
+        actor_post_stop(node->root);
+    }
+    pthread_mutex_unlock(&node->mutex);
+}
+
+/* Nobody runs any more: what is still on its way goes home. A request in an inbox is turned around
+ * into a reply, which is then freed and goes home: each takes one more hop, and loops that
+ * come earlier in the round see it in the next. */
+#define DRAIN_ROUNDS 4
+
+static void drain(struct node *node)
+{
+    for (int round = 0; round < DRAIN_ROUNDS; round++)
+        for (uint32_t i = 0; i < node->num_loops; i++)
+            loop_drain(&node->loops[i]);
+}
+
+bool node_is_stopped(struct node *node)
+{
+    if (!node_is_empty(node))
+        return false;
+    if (node->env->simulated)
+        drain(node);
+    return true;
+}
+
+int node_join(struct node *node)
+{
+    for (uint32_t i = 0; i < node->num_loops; i++) {
+        struct loop *loop = &node->loops[i];
+        node->env->ops->loop_destroy(node->env, loop->driver);
+        loop->driver = NULL;
+    }
+    drain(node);
+    return node_failure(node);
+}
+
+int node_failure(struct node *node)
+{
+    pthread_mutex_lock(&node->mutex);
+    int failure = node->failure;
+    pthread_mutex_unlock(&node->mutex);
+    return failure;
+}
+
+void node_destroy(struct node *node)
+{
+    if (node == NULL)
+        return;
+    if (!node->started)
+        run_out(node, 0);
+    assert(node_is_empty(node));
+    if (node->loops[0].driver != NULL)
+        node_join(node);
+    links_drop_leftovers(node->links);
+    drain(node);
+    links_destroy(node->links);
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_fini(&node->loops[i]);
+    free(node->loops);
+    account_fini(&node->message_account);
+    pthread_mutex_destroy(&node->mutex);
+    free(node);
+}
+
+struct env *node_env(const struct node *node)
+{
+    return node->env;
+}
+
+uint32_t node_loops(const struct node *node)
+{
+    return node->num_loops;
+}
+
+struct account *node_message_account(struct node *node)
+{
+    return &node->message_account;
+}
+
+void node_counters(struct node *node, struct node_counters *sum)
+{
+    *sum = (struct node_counters){ .actors_live = atomic_load(&node->actors_live) };
+    for (uint32_t i = 0; i < node->num_loops; i++) {
+        struct loop *loop = &node->loops[i];
+        sum->messages_live +=
+            counter_get(&loop->messages.taken) - counter_get(&loop->messages.given);
+        sum->buffers_live += counter_get(&loop->buffers.taken) - counter_get(&loop->buffers.given);
+        sum->calls_open += counter_get(&loop->calls.opened) - counter_get(&loop->calls.completed);
+        sum->sent += counter_get(&loop->sent);
+        sum->delivered += counter_get(&loop->delivered);
+        sum->dropped_full += counter_get(&loop->dropped_full);
+        sum->dropped_expired += counter_get(&loop->dropped_expired);
+        sum->stale += counter_get(&loop->stale);
+        sum->late_replies += counter_get(&loop->late_replies);
+        sum->long_turns += counter_get(&loop->long_turns);
+        sum->wakes += counter_get(&loop->wakes);
+        sum->restarts += counter_get(&loop->restarts);
+    }
+}

@@ -1,0 +1,72 @@
+/* A node as the runtime's own files see it. */
+#ifndef RUNTIME_CORE_NODE_IMPL_H
+#define RUNTIME_CORE_NODE_IMPL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "runtime/core/loop.h"
+#include "runtime/core/node.h"
+
+struct node {
+    struct env *env;
+    uint32_t id, incarnation, num_loops;
+    bool codec;
+    struct kinds kinds;
+    struct log_sink log;
+    struct failpoints *failpoints;
+    struct account message_account;
+    struct loop *loops; /* [num_loops] */
+    struct actor *root; /* on loop 0: parent of the directory and of the node's roots */
+    struct address directory;
+    struct links *links; /* NULL: other nodes are down, or forward's matter */
+    int (*forward)(void *arg, struct loop *loop, struct message *message);
+    void *forward_arg;
+    struct post kill_post; /* brings the deadline of a stop to loop 0 */
+    struct timer kill_timer;
+    /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
+     * whoever sees 0 also sees what the last actor wrote. */
+    _Atomic uint64_t dumps;
+    atomic_uint actors_live;
+    atomic_uint refusals; /* of messages and bodies; relaxed: it only spaces log lines */
+    uint64_t stop_deadline_ns;
+    pthread_mutex_t mutex; /* guards stopping, adoptions and failure */
+    bool stopping, started;
+    uint32_t adoptions; /* of roots that other threads spawned: on their way to loop 0 */
+    bool dead; /* the simulator killed it; nothing it does is seen outside */
+    int failure;
+};
+
+/* Counts lives, so that the node knows when it is empty. */
+void node_actor_born(struct node *node);
+void node_actor_gone(struct node *node);
+bool node_is_empty(struct node *node);
+
+/* The node dies where it stands, as a process does: its actors handle nothing more, and what they
+ * send goes nowhere. Their open calls and waits complete with TR_ECANCELED and their fini runs,
+ * which frees their memory. Play node_kill_turn (and the node's jobs) until it returns false. The
+ * simulator alone, between turns. */
+void node_kill(struct node *node);
+bool node_kill_turn(struct node *node);
+
+/* Any thread: the log is told which account refused a message or body. */
+void node_note_refusal(struct node *node, const char *what, size_t bytes);
+
+/* Any thread: frees a message without a home (a port's). Its body is gone. */
+void node_free_message(struct node *node, struct message *message);
+
+/* As node_spawn before the node starts, but it ends after all roots there are; *actor is it. */
+int node_spawn_first(struct node *node, const struct actor_options *options,
+                     struct address *address, struct actor **actor);
+
+/* The node stops, with this reason (TR_E*), as if a root had failed with it. Any loop. */
+void node_fail(struct node *node, int reason);
+
+/* Before the root actor ends: are children of it on their way? No others can be spawned any more.
+ * False for any other actor. */
+bool node_awaits_child(struct actor *parent);
+
+/* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
+int node_root_ended(struct actor *parent, int reason);
+
+#endif

@@ -1,0 +1,49 @@
+/* How a node dies in the simulator: every actor at once, with nobody told. */
+#include <assert.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/node_impl.h"
+
+static void each_actor(struct node *node, void (*visit)(struct actor *actor))
+{
+    for (uint32_t i = 0; i < node->num_loops; i++) {
+        struct slots *slots = &node->loops[i].inbox.slots;
+        for (uint32_t j = 0; j < slots->actors_capacity; j++)
+            if (slots->actors[j] != NULL)
+                visit(slots->actors[j]);
+    }
+}
+
+/* One that is exiting receives nothing and does not start. */
+static void mark(struct actor *actor)
+{
+    actor->killed = true;
+    actor_exit(actor, TR_ECANCELED);
+}
+
+static void settle(struct actor *actor)
+{
+    actor_settle(actor);
+}
+
+void node_kill(struct node *node)
+{
+    assert(node->env->simulated && !node->dead);
+    node->dead = true;
+    pthread_mutex_lock(&node->mutex);
+    node->stopping = true;
+    pthread_mutex_unlock(&node->mutex);
+    each_actor(node, mark);
+    /* Some are still on the way to their loop. */
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_drain(&node->loops[i]);
+    each_actor(node, mark);
+    each_actor(node, settle);
+}
+
+bool node_kill_turn(struct node *node)
+{
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_turn(&node->loops[i]);
+    return !node_is_stopped(node);
+}

@@ -1,0 +1,421 @@
+#include "runtime/core/port.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/call.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
+
+/*
+ * The port is shared by the thread's handle, its actor, its closing post and its errands; the last
+ * one frees it. Posts are made under its mutex and only while the actor is not gone, so every post
+ * finds its loop still there, and node_join's last look at the inboxes finds every post.
+ */
+struct port {
+    struct node *node;
+    struct loop *loop;
+    struct address address;
+    struct post close_post;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    /* Below: under the mutex. */
+    uint32_t references;
+    uint32_t errands; /* that the loop has not finished */
+    bool closed, gone, waiting;
+};
+
+/* One send or call under way; holds a reference to the port until its part on the loop is over. */
+struct port_errand {
+    struct post post; /* first: a post is its errand */
+    struct port *port;
+    struct address to;
+    struct message *message;
+    uint64_t deadline_ns;
+    /* Below: under the port's mutex. */
+    bool done, abandoned;
+    int status;
+    struct message *reply;
+};
+
+/* Unlocks, and frees what nobody refers to any more. */
+static void unref_and_unlock(struct port *port)
+{
+    bool last = --port->references == 0;
+    pthread_mutex_unlock(&port->mutex);
+    if (!last)
+        return;
+    pthread_cond_destroy(&port->changed);
+    pthread_mutex_destroy(&port->mutex);
+    free(port);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void fini(struct actor *self)
+{
+    /* The argument rather than the state: start never ran if the node stopped before. */
+    struct port *port = (void *)(uintptr_t)self->arg;
+    pthread_mutex_lock(&port->mutex);
+    port->gone = true;
+    pthread_cond_broadcast(&port->changed);
+    unref_and_unlock(port);
+}
+
+static const struct actor_ops port_ops = {
+    .name = "port",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};
+
+int port_open(struct node *node, uint32_t loop, struct port **out)
+{
+    if (loop >= node->num_loops)
+        return TR_ERANGE;
+    struct port *port = calloc(1, sizeof *port);
+    if (port == NULL)
+        return TR_ENOMEM;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&port->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&port->mutex, NULL);
+    port->node = node;
+    port->loop = &node->loops[loop];
+    port->references = 2; /* the handle and the actor */
+    struct actor_options options = { .ops = &port_ops, .arg = port, .loop = loop };
+    /* The actor may end at once on its own thread; the mutex keeps it from freeing the port. */
+    pthread_mutex_lock(&port->mutex);
+    int rc = node_spawn(node, &options, &port->address);
+    if (rc < 0) {
+        port->references = 1;
+        unref_and_unlock(port);
+        return rc;
+    }
+    pthread_mutex_unlock(&port->mutex);
+    *out = port;
+    return 0;
+}
+
+static size_t bytes_of(size_t head_bytes)
+{
+    return sizeof(struct message) + head_bytes;
+}
+
+static struct message *create_any(struct node *node, const struct kind *kind)
+{
+    size_t bytes = bytes_of(kind->head_bytes);
+    if (account_reserve(&node->message_account, bytes, NULL) != 0)
+        return NULL;
+    struct message *message = calloc(1, bytes);
+    if (message == NULL)
+        account_release(&node->message_account, bytes);
+    return message;
+}
+
+void node_free_message(struct node *node, struct message *message)
+{
+    account_release(&node->message_account, bytes_of(message->frame.head_bytes));
+    free(message);
+}
+
+struct message *port_message(struct port *port, uint32_t kind)
+{
+    const struct kind *found = kinds_find(&port->node->kinds, kind);
+    assert(found != NULL);
+    struct message *message = create_any(port->node, found);
+    if (message == NULL) {
+        node_note_refusal(port->node, found->name, found->head_bytes);
+        return NULL;
+    }
+    message->frame.kind = found->id;
+    message->frame.flags = found->lane == KIND_DATA ? MESSAGE_DATA : 0;
+    message->frame.head_bytes = found->head_bytes;
+    return message;
+}
+
+void *port_body_alloc(struct port *port, struct message *message, size_t bytes)
+{
+    struct buffer *buffer = buffer_create_any(&port->node->message_account, bytes);
+    if (buffer == NULL) {
+        node_note_refusal(port->node, "body", bytes);
+        return NULL;
+    }
+    message_body_attach(message, buffer, bytes);
+    return buffer->data;
+}
+
+void port_release(struct port *port, struct message *message)
+{
+    if (message == NULL)
+        return;
+    buffer_release_any(message->body);
+    message->body = NULL;
+    if (message->home != NULL)
+        loop_bring_home(message->home, message, NULL);
+    else
+        node_free_message(port->node, message);
+}
+
+/* On the loop, under the mutex, which it unlocks. */
+static void end_errand(struct port *port)
+{
+    port->errands--;
+    pthread_cond_broadcast(&port->changed);
+    unref_and_unlock(port);
+}
+
+/* On the loop: the call is over; the thread is told, or had given up. */
+static void finish(struct loop *loop, struct port_errand *errand, int status,
+                   struct message *reply)
+{
+    struct port *port = errand->port;
+    pthread_mutex_lock(&port->mutex);
+    bool abandoned = errand->abandoned;
+    if (abandoned) {
+        free(errand);
+    } else {
+        errand->done = true;
+        errand->status = status == TR_ECANCELED ? TR_ECLOSED : status;
+        errand->reply = reply;
+    }
+    end_errand(port);
+    if (abandoned)
+        loop_free_message(loop, reply);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    finish(self->loop, arg, status, reply);
+}
+
+static void run_call(struct loop *loop, struct post *post)
+{
+    struct port_errand *errand = (struct port_errand *)(void *)post;
+    struct actor *actor = loop_actor(loop, errand->port->address);
+    struct message *request = errand->message;
+    int rc = TR_ECLOSED;
+    if (actor == NULL || actor->phase == ACTOR_ENDING)
+        loop_free_message(loop, request);
+    else
+        rc = actor_call(actor, errand->to, request, errand->deadline_ns, answered, errand, NULL);
+    if (rc < 0)
+        finish(loop, errand, rc, NULL);
+}
+
+static void run_send(struct loop *loop, struct post *post)
+{
+    struct port_errand *errand = (struct port_errand *)(void *)post;
+    struct actor *actor = loop_actor(loop, errand->port->address);
+    if (actor == NULL)
+        loop_free_message(loop, errand->message);
+    else
+        actor_send(actor, errand->to, errand->message);
+    struct port *port = errand->port;
+    free(errand);
+    pthread_mutex_lock(&port->mutex);
+    end_errand(port);
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+    return (struct timespec){ (time_t)(ns / UINT64_C(1000000000)),
+                              (long)(ns % UINT64_C(1000000000)) };
+}
+
+/* Under the mutex: hands the errand to the loop when that has room. */
+static int post_errand(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
+{
+    struct timespec until = to_timespec(deadline_ns);
+    int rc = 0;
+    while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone && rc == 0)
+        rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
+    if (port->closed || port->gone)
+        return TR_ECLOSED;
+    if (port->errands >= PORT_ERRANDS_MAX)
+        return TR_ETIMEDOUT;
+    port->errands++;
+    port->references++; /* the errand's, until it is finished on the loop */
+    loop_post(port->loop, &errand->post);
+    return 0;
+}
+
+static struct port_errand *errand_create(struct port *port, struct address to,
+                                         struct message *message)
+{
+    struct port_errand *errand = calloc(1, sizeof *errand);
+    if (errand == NULL) {
+        port_release(port, message);
+        return NULL;
+    }
+    errand->port = port;
+    errand->to = to;
+    errand->message = message;
+    return errand;
+}
+
+int port_send(struct port *port, struct address to, struct message *message)
+{
+    struct port_errand *errand = errand_create(port, to, message);
+    if (errand == NULL)
+        return TR_ENOMEM;
+    errand->post.run = run_send;
+    pthread_mutex_lock(&port->mutex);
+    int rc = post_errand(port, errand, UINT64_MAX);
+    pthread_mutex_unlock(&port->mutex);
+    if (rc == 0)
+        return 0;
+    free(errand);
+    port_release(port, message);
+    return rc;
+}
+
+/* Under the mutex: until it is done, the port closed, or the deadline passed. */
+static int wait_for(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
+{
+    struct timespec until = to_timespec(deadline_ns);
+    int rc = 0;
+    while (!errand->done && !port->closed && rc == 0)
+        rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
+    if (errand->done)
+        return errand->status;
+    return port->closed ? TR_ECLOSED : TR_ETIMEDOUT;
+}
+
+int port_begin(struct port *port, struct address to, struct message *request,
+               uint64_t deadline_ns, struct port_errand **out)
+{
+    struct port_errand *errand = errand_create(port, to, request);
+    if (errand == NULL)
+        return TR_ENOMEM;
+    errand->post.run = run_call;
+    errand->deadline_ns = deadline_ns;
+    pthread_mutex_lock(&port->mutex);
+    int rc = post_errand(port, errand, deadline_ns);
+    pthread_mutex_unlock(&port->mutex);
+    if (rc != 0) {
+        free(errand);
+        port_release(port, request);
+        return rc;
+    }
+    *out = errand;
+    return 0;
+}
+
+int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+              struct message **reply)
+{
+    *reply = NULL;
+    pthread_mutex_lock(&port->mutex);
+    assert(!port->waiting);
+    port->waiting = true;
+    int rc = wait_for(port, errand, deadline_ns);
+    port->waiting = false;
+    bool done = errand->done;
+    errand->abandoned = !done;
+    if (done)
+        *reply = errand->reply;
+    pthread_mutex_unlock(&port->mutex);
+    if (done)
+        free(errand);
+    if (rc < 0 && *reply != NULL) {
+        port_release(port, *reply);
+        *reply = NULL;
+    }
+    return rc;
+}
+
+void port_abandon(struct port *port, struct port_errand *errand)
+{
+    struct message *reply;
+    port_wait(port, errand, 0, &reply);
+    port_release(port, reply);
+}
+
+int port_call(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
+              struct message **reply)
+{
+    struct port_errand *errand;
+    *reply = NULL;
+    int rc = port_begin(port, to, request, deadline_ns, &errand);
+    return rc != 0 ? rc : port_wait(port, errand, deadline_ns, reply);
+}
+
+int port_find(struct port *port, const char *name, uint64_t deadline_ns, struct address *address)
+{
+    size_t length = strlen(name);
+    struct message *request = port_message(port, RUNTIME_LOOKUP);
+    if (request == NULL)
+        return TR_ENOMEM;
+    struct runtime_name *head = message_head(request);
+    if (length == 0 || length >= sizeof head->name) {
+        port_release(port, request);
+        return TR_EINVAL;
+    }
+    memcpy(head->name, name, length + 1);
+    head->wait = 1;
+    struct message *reply = NULL;
+    int rc = port_call(port, port->node->directory, request, deadline_ns, &reply);
+    if (rc == 0)
+        *address = ((struct runtime_found *)message_head(reply))->address;
+    port_release(port, reply);
+    return rc;
+}
+
+uint64_t port_now_ns(const struct port *port)
+{
+    return env_now_ns(port->node->env);
+}
+
+static void run_close(struct loop *loop, struct post *post)
+{
+    struct port *port = (struct port *)(void *)((char *)post - offsetof(struct port, close_post));
+    struct actor *actor = loop_actor(loop, port->address);
+    if (actor != NULL) {
+        actor_exit(actor, 0);
+        actor_settle(actor);
+    }
+    pthread_mutex_lock(&port->mutex);
+    unref_and_unlock(port);
+}
+
+void port_close(struct port *port)
+{
+    pthread_mutex_lock(&port->mutex);
+    if (!port->closed) {
+        port->closed = true;
+        if (!port->gone) {
+            port->references++;
+            port->close_post.run = run_close;
+            loop_post(port->loop, &port->close_post);
+        }
+        pthread_cond_broadcast(&port->changed);
+    }
+    pthread_mutex_unlock(&port->mutex);
+}
+
+void port_destroy(struct port *port)
+{
+    if (port == NULL)
+        return;
+    port_close(port);
+    pthread_mutex_lock(&port->mutex);
+    unref_and_unlock(port);
+}

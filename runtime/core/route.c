@@ -1,0 +1,246 @@
+/* How a message finds its actor: checks, routing, delivery, refusal and the way home. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/log.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
+
+static void mark(struct loop *loop, uint32_t target)
+{
+    loop->dirty[target / 64] |= UINT64_C(1) << (target % 64);
+}
+
+void loop_return_buffer(struct loop *loop, struct buffer *buffer)
+{
+    uint32_t home = buffer->home->index;
+    struct outbox *outbox = &loop->outboxes[home];
+    assert(buffer->home->node == loop->node);
+    buffer->next = outbox->buffers;
+    if (outbox->buffers == NULL)
+        outbox->last_buffer = buffer;
+    outbox->buffers = buffer;
+    mark(loop, home);
+}
+
+void loop_free_message(struct loop *loop, struct message *message)
+{
+    if (message == NULL)
+        return;
+    if (message->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(loop, message);
+    if (message->body != NULL) {
+        loop_buffer_release(loop, message->body);
+        message->body = NULL;
+    }
+    struct loop *home = message->home;
+    if (home == loop) {
+        counter_add(&loop->messages.given, 1);
+        message_pool_give(&loop->messages, message);
+    } else if (home == NULL) {
+        node_free_message(loop->node, message);
+    } else {
+        assert(home->node == loop->node);
+        messages_push(&loop->outboxes[home->index].returned, message);
+        mark(loop, home->index);
+    }
+}
+
+/* The head through its bytes and back, as a link would do it. */
+static int recode(const struct kind *kind, struct message *message)
+{
+    unsigned char bytes[KIND_ENCODED_BYTES_MAX];
+    int count = kind->encode(message->head, bytes, sizeof bytes);
+    if (count < 0)
+        return count;
+    int rc = kind->verify(bytes, (size_t)count);
+    if (rc < 0)
+        return rc;
+    memset(message->head, 0, kind->head_bytes);
+    rc = kind->decode(bytes, (size_t)count, message->head);
+    if (rc < 0 || kind->check == NULL)
+        return rc;
+    return kind->check(message->head, message_body(message), message->frame.body_bytes);
+}
+
+int loop_check(struct loop *loop, struct message *message)
+{
+    const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
+    assert(kind != NULL && kind->head_bytes == message->frame.head_bytes);
+    if (message->frame.body_bytes > kind->body_bytes_max)
+        return TR_ETOOBIG;
+    return loop->codec && kind->encode != NULL ? recode(kind, message) : 0;
+}
+
+int loop_send(struct actor *self, struct address to, struct message *message)
+{
+    int rc = loop_check(self->loop, message);
+    if (rc < 0) {
+        loop_free_message(self->loop, message);
+        return rc;
+    }
+    message->frame.from = self->address;
+    message->frame.to = to;
+    return loop_route(self->loop, message);
+}
+
+int loop_route(struct loop *loop, struct message *message)
+{
+    struct node *node = loop->node;
+    struct address to = message->frame.to;
+    if (node->dead) {
+        loop_free_message(loop, message);
+        return TR_EPEERDOWN;
+    }
+    counter_add(&loop->sent, 1);
+    if (to.node == node->id && to.incarnation == node->incarnation &&
+        address_loop(to) < node->num_loops) {
+        uint32_t target = address_loop(to);
+        if (target == loop->index) {
+            loop_deliver(loop, message);
+        } else {
+            messages_push(&loop->outboxes[target].messages, message);
+            mark(loop, target);
+        }
+        return 0;
+    }
+    if (to.node != node->id && node->links != NULL && !address_is_none(to) &&
+        links_know(node->links, to.node)) {
+        uint32_t target = to.node % node->num_loops;
+        if (target == loop->index) {
+            links_send(loop, message);
+        } else {
+            messages_push(&loop->outboxes[target].messages, message);
+            mark(loop, target);
+        }
+        return 0;
+    }
+    if (node->forward != NULL && to.node != node->id && !address_is_none(to))
+        return node->forward(node->forward_arg, loop, message);
+    counter_add(&loop->stale, 1);
+    loop_turn_around(loop, message, TR_EPEERDOWN);
+    return TR_EPEERDOWN;
+}
+
+void loop_turn_around(struct loop *loop, struct message *message, int status)
+{
+    if ((message->frame.flags & MESSAGE_REQUEST) == 0) {
+        loop_free_message(loop, message);
+        return;
+    }
+    if (message->frame.flags & MESSAGE_CREDIT)
+        links_return_credit(loop, message);
+    if (message->body != NULL) {
+        loop_buffer_release(loop, message->body);
+        message->body = NULL;
+    }
+    struct address from = message->frame.from;
+    message->frame.from = message->frame.to;
+    message->frame.to = from;
+    message->frame.flags = MESSAGE_REPLY;
+    message->frame.status = (int8_t)status;
+    message->frame.body_bytes = 0;
+    message->frame.deadline_ns = 0;
+    loop_route(loop, message);
+}
+
+/* What a message in the data lane costs its receiver's mailbox. */
+static size_t mailbox_cost(const struct message *message)
+{
+    return sizeof *message + message->frame.head_bytes + message->frame.body_bytes;
+}
+
+static void note_dropped(struct loop *loop, const struct actor *actor)
+{
+    counter_add(&loop->dropped_full, 1);
+    uint64_t count = counter_get(&loop->dropped_full);
+    if ((count & (count - 1)) == 0)
+        log_write(loop->node, LOG_LEVEL_WARN,
+                  "actor %s: mailbox is full (%zu of %zu bytes); %llu messages dropped on loop %u",
+                  actor->name, actor->mailbox_bytes, actor->mailbox_bytes_max,
+                  (unsigned long long)count, loop->index);
+}
+
+static void put_data(struct loop *loop, struct actor *actor, struct message *message)
+{
+    size_t cost = mailbox_cost(message);
+    /* One message always fits, else a bound below its size would be a deadlock. */
+    if (actor->mailbox_bytes > 0 && actor->mailbox_bytes + cost > actor->mailbox_bytes_max) {
+        if ((message->frame.flags & MESSAGE_REQUEST) == 0)
+            note_dropped(loop, actor);
+        loop_turn_around(loop, message, TR_EFULL);
+        return;
+    }
+    actor->mailbox_bytes += cost;
+    messages_push(&actor->data, message);
+    loop_queue(loop, actor);
+}
+
+struct message *mailbox_pop(struct actor *actor)
+{
+    struct message *message = messages_pop(&actor->control);
+    if (message == NULL) {
+        message = messages_pop(&actor->data);
+        if (message != NULL)
+            actor->mailbox_bytes -= mailbox_cost(message);
+    }
+    if (message != NULL && (message->frame.flags & MESSAGE_CREDIT))
+        links_return_credit(actor->loop, message);
+    return message;
+}
+
+/* True when the runtime itself is meant. */
+static bool handle(struct loop *loop, struct actor *actor, struct message *message)
+{
+    if (message->frame.flags & MESSAGE_REPLY)
+        return false; /* whatever its kind, it ends a call and nothing else */
+    switch (message->frame.kind) {
+    case RUNTIME_KILL:
+        actor_be_killed(actor, ((struct runtime_kill *)message_head(message))->reason);
+        break;
+    case RUNTIME_MONITOR:
+        monitor_keep(actor, message);
+        return true;
+    case RUNTIME_DEMONITOR:
+        monitor_forget(actor, message->frame.from,
+                       ((struct runtime_demonitor *)message_head(message))->call);
+        break;
+    default:
+        return false;
+    }
+    loop_free_message(loop, message);
+    return true;
+}
+
+void loop_deliver(struct loop *loop, struct message *message)
+{
+    if (message->frame.to.node != loop->node->id) {
+        links_send(loop, message);
+        return;
+    }
+    struct actor *actor = loop_actor(loop, message->frame.to);
+    if (loop->simulated)
+        loop->env->ops->trace(loop->env,
+                              (uint64_t)message->frame.from.slot << 32 | message->frame.to.slot,
+                              (uint64_t)message->frame.kind << 32 | message->frame.flags);
+    if (actor == NULL) {
+        counter_add(&loop->stale, 1);
+        loop_turn_around(loop, message, TR_EPEERDOWN);
+        return;
+    }
+    counter_add(&loop->delivered, 1);
+    if (message->frame.kind < KIND_ROOMS_FIRST && handle(loop, actor, message))
+        return;
+    if (actor->phase == ACTOR_ENDING) {
+        loop_turn_around(loop, message, TR_EPEERDOWN);
+    } else if (message->frame.flags & MESSAGE_DATA) {
+        put_data(loop, actor, message);
+    } else {
+        messages_push(&actor->control, message);
+        loop_queue(loop, actor);
+    }
+}

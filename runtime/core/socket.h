@@ -1,0 +1,43 @@
+/*
+ * The system's sockets, as far as streams need them: making, binding, asking who is there.
+ *
+ * All are close-on-exec and never block. The caller owns the descriptors.
+ * Thread rules: any thread.
+ */
+#ifndef RUNTIME_CORE_SOCKET_H
+#define RUNTIME_CORE_SOCKET_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "runtime/core/stream.h"
+
+/* What a listener holds: its socket, and of a unix socket which file is ours to remove. */
+struct socket_listener {
+    int fd;
+    struct endpoint endpoint; /* port filled in */
+    dev_t device;
+    ino_t inode;
+};
+
+/* Results and rules are stream_listen's. A host name is looked up here and now. */
+int socket_listen(const struct endpoint *endpoint, struct socket_listener *listener,
+                  struct error *error);
+
+/* Closes it, and removes the unix socket's file unless another has taken its place. */
+void socket_unlisten(struct socket_listener *listener);
+
+/* The next connection's descriptor, or a negative errno. */
+int socket_accept(int listener);
+
+/* Begins to connect; *fd is the socket. 0: connected, -EINPROGRESS, or another negative errno, and
+ * then *fd is -1. */
+int socket_connect(const struct sockaddr *address, socklen_t length, int *fd);
+
+void socket_peer(int fd, struct stream_peer *peer);
+
+/* error_from_errno, and TR_EPEERDOWN for what says that nobody is there. */
+int socket_code(int errno_value);
+
+#endif

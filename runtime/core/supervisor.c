@@ -1,0 +1,233 @@
+#include "runtime/core/supervisor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/log.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+
+static const struct supervisor_options defaults = {
+    .strategy = SUPERVISOR_ONE_FOR_ONE,
+    .max_restarts = 5,
+    .period_ns = UINT64_C(10000000000),
+};
+
+static struct supervision *supervision_of(struct actor *parent)
+{
+    if (parent->supervision == NULL) {
+        parent->supervision = calloc(1, sizeof *parent->supervision);
+        if (parent->supervision != NULL)
+            parent->supervision->options = defaults;
+    }
+    return parent->supervision;
+}
+
+int actor_supervise(struct actor *self, const struct supervisor_options *options)
+{
+    if (options->max_restarts > SUPERVISOR_RESTARTS_MAX || options->period_ns == 0)
+        return TR_ERANGE;
+    struct supervision *supervision = supervision_of(self);
+    if (supervision == NULL)
+        return TR_ENOMEM;
+    supervision->options = *options;
+    return 0;
+}
+
+struct child *child_create(const struct actor_options *options)
+{
+    struct child *child = calloc(1, sizeof *child);
+    if (child == NULL)
+        return NULL;
+    child->options = *options;
+    snprintf(child->name, sizeof child->name, "%s",
+             options->name != NULL ? options->name : options->ops->name);
+    child->options.name = child->name;
+    return child;
+}
+
+void supervisor_adopt(struct actor *parent, struct child *child, bool first)
+{
+    if (first && parent->oldest != NULL) {
+        child->younger = parent->oldest;
+        parent->oldest->older = child;
+        parent->oldest = child;
+        return;
+    }
+    child->older = parent->youngest;
+    if (parent->youngest != NULL)
+        parent->youngest->younger = child;
+    else
+        parent->oldest = child;
+    parent->youngest = child;
+}
+
+static void forget(struct actor *parent, struct child *child)
+{
+    if (child->older != NULL)
+        child->older->younger = child->younger;
+    else
+        parent->oldest = child->younger;
+    if (child->younger != NULL)
+        child->younger->older = child->older;
+    else
+        parent->youngest = child->older;
+    free(child);
+}
+
+void supervisor_fini(struct actor *parent)
+{
+    while (parent->youngest != NULL)
+        forget(parent, parent->youngest);
+    free(parent->supervision);
+    parent->supervision = NULL;
+}
+
+int actor_spawn(struct actor *self, const struct actor_options *options, struct address *address)
+{
+    if (self->phase >= ACTOR_DRAINING)
+        return TR_ECLOSED;
+    if (options->loop >= self->loop->node->num_loops)
+        return TR_ERANGE;
+    struct child *child = supervision_of(self) != NULL ? child_create(options) : NULL;
+    if (child == NULL)
+        return TR_ENOMEM;
+    struct loop *loop = &self->loop->node->loops[options->loop];
+    int rc = actor_create(loop, &child->options, self, &child->actor);
+    if (rc < 0) {
+        free(child);
+        return rc;
+    }
+    supervisor_adopt(self, child, false);
+    *address = child->actor->address;
+    actor_install(child->actor, self->loop);
+    return 0;
+}
+
+static void tell(struct child *child, bool kill)
+{
+    if (child->actor == NULL)
+        return;
+    if (kill && !child->killed)
+        actor_post_kill(child->actor);
+    else if (!kill && !child->stopping)
+        actor_post_stop(child->actor);
+    child->stopping = true;
+    child->killed = child->killed || kill;
+}
+
+bool supervisor_dismiss(struct actor *parent, struct address who)
+{
+    for (struct child *child = parent->oldest; child != NULL; child = child->younger)
+        if (child->actor != NULL && address_equal(child->actor->address, who)) {
+            child->dismissed = true;
+            tell(child, false);
+            return true;
+        }
+    return false;
+}
+
+bool supervisor_stop_children(struct actor *parent, bool kill)
+{
+    for (struct child *child = parent->youngest; child != NULL; child = child->older)
+        if (child->actor != NULL) {
+            tell(child, kill);
+            return true;
+        }
+    return false;
+}
+
+/* The rule of Erlang/OTP's supervisors: more than max_restarts within the period is a failure that
+ * a restart does not mend. */
+static bool may_restart(struct supervision *supervision, uint64_t now_ns)
+{
+    uint32_t max = supervision->options.max_restarts;
+    if (max == 0)
+        return false;
+    if (supervision->num_times >= max) {
+        uint32_t oldest =
+            (supervision->next_time + SUPERVISOR_RESTARTS_MAX - max) % SUPERVISOR_RESTARTS_MAX;
+        if (now_ns - supervision->times_ns[oldest] < supervision->options.period_ns)
+            return false;
+    }
+    supervision->times_ns[supervision->next_time] = now_ns;
+    supervision->next_time = (supervision->next_time + 1) % SUPERVISOR_RESTARTS_MAX;
+    if (supervision->num_times < SUPERVISOR_RESTARTS_MAX)
+        supervision->num_times++;
+    return true;
+}
+
+/* A restart that finds no memory counts as one more failure of the child. */
+static int restart(struct actor *parent, struct child *child, int reason)
+{
+    struct loop *loop = &parent->loop->node->loops[child->options.loop];
+    do {
+        if (!may_restart(parent->supervision, parent->loop->now_ns))
+            return reason;
+        reason = actor_create(loop, &child->options, parent, &child->actor);
+    } while (reason < 0);
+    child->stopping = child->killed = false;
+    counter_add(&parent->loop->restarts, 1);
+    actor_install(child->actor, parent->loop);
+    return 0;
+}
+
+/* One for all: the rest ends, youngest first; then all start again, oldest first. */
+static int restart_all(struct actor *parent, int reason)
+{
+    parent->supervision->restarting_all = true;
+    if (supervisor_stop_children(parent, true))
+        return 0;
+    parent->supervision->restarting_all = false;
+    if (!may_restart(parent->supervision, parent->loop->now_ns))
+        return reason < 0 ? reason : TR_ECANCELED;
+    for (struct child *child = parent->oldest; child != NULL; child = child->younger) {
+        struct loop *loop = &parent->loop->node->loops[child->options.loop];
+        int rc = actor_create(loop, &child->options, parent, &child->actor);
+        if (rc < 0)
+            return rc;
+        child->stopping = child->killed = false;
+        counter_add(&parent->loop->restarts, 1);
+        actor_install(child->actor, parent->loop);
+    }
+    return 0;
+}
+
+static int decide(struct actor *parent, struct child *child, int reason)
+{
+    enum actor_restart policy = child->options.restart;
+    if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
+        return TR_ENOMEM;
+    if (child->dismissed) {
+        forget(parent, child);
+        return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
+    }
+    if (parent->supervision->restarting_all)
+        return restart_all(parent, reason);
+    if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
+        forget(parent, child);
+        return node_root_ended(parent, reason);
+    }
+    if (parent->supervision->options.strategy == SUPERVISOR_ONE_FOR_ALL)
+        return restart_all(parent, reason);
+    return restart(parent, child, reason < 0 ? reason : TR_ECANCELED);
+}
+
+void supervisor_child_ended(struct actor *parent, struct actor *ended)
+{
+    struct child *child = parent->oldest;
+    while (child->actor != ended)
+        child = child->younger;
+    child->actor = NULL;
+    if (parent->phase >= ACTOR_DRAINING || parent->exiting) {
+        forget(parent, child);
+        actor_advance(parent);
+        return;
+    }
+    int rc = decide(parent, child, ended->reason);
+    if (rc < 0) {
+        actor_exit(parent, rc);
+        loop_queue(parent->loop, parent);
+    }
+}

@@ -1,7 +1,0 @@
-#include "runtime/env.h"
-
-void env_destroy(struct env *env)
-{
-    if (env != NULL)
-        env->ops->destroy(env);
-}

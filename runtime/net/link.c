@@ -1,0 +1,478 @@
+/* A link's actor: dialing, greeting, ticks, silence, leaving. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/link_impl.h"
+#include "runtime/core/log.h"
+
+static bool dials(const struct link *link)
+{
+    return link->peer != NULL && link->links->node->id > link->node &&
+           link->peer->endpoint.kind != ENDPOINT_NONE;
+}
+
+void link_mark(struct link *link)
+{
+    if (link->dirty || link->self == NULL)
+        return;
+    link->dirty = true;
+    link->next_dirty = link->loop->dirty_links;
+    link->loop->dirty_links = link;
+}
+
+static void dial(struct actor *self, void *arg);
+
+static void retry(struct link *link)
+{
+    if (!dials(link) || link->leaving)
+        return;
+    /* Half to one and a half of it, so that those who lost one peer don't come back in step. */
+    uint64_t wait_ns = link->retry_ns / 2 + actor_random(link->self) % link->retry_ns;
+    timer_start(link->self, &link->dial_timer, link->loop->now_ns + wait_ns, dial, link);
+    link->retry_ns *= 2;
+    if (link->retry_ns > LINK_RETRY_MOST_NS)
+        link->retry_ns = LINK_RETRY_MOST_NS;
+}
+
+/* Processes of a job start in any order, so the first failures say nothing. */
+#define FAILURES_SILENT 8u
+
+static void note_end(struct link *link, const char *why)
+{
+    bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
+    uint32_t failures = greeting ? ++link->failures : 0;
+    bool tell = failures >= FAILURES_SILENT && (failures & (failures - 1)) == 0;
+    log_write(link->links->node, tell ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+              "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
+}
+
+void link_disconnect(struct link *link, const char *why)
+{
+    if (why != NULL)
+        note_end(link, why);
+    timer_stop(&link->deadline_timer);
+    timer_stop(&link->ack_timer);
+    timer_stop(&link->stall_timer);
+    greeting_destroy(link->greeting);
+    link->greeting = NULL;
+    link_drop_partial(link);
+    link_drop_wire(link);
+    link->phase = LINK_IDLE;
+    link->stalled = link->ack_due = false;
+    link_update_seen(link);
+    retry(link);
+    if (link->stopping)
+        actor_exit(link->self, 0);
+}
+
+void link_broke(struct link *link, const char *what)
+{
+    struct error why = *transport_error(link->wire->transport);
+    if (why.code == TR_EPERM)
+        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
+                  link->links->node->id, link->node, why.text);
+    link_disconnect(link, why.code != 0 ? why.text : what);
+}
+
+static void too_late(struct actor *self, void *arg)
+{
+    (void)self;
+    link_disconnect(arg, "the greeting took too long");
+}
+
+/* The other side counts us as dead: whoever watched us went on without us. */
+static void be_fenced(struct link *link)
+{
+    struct node *node = link->links->node;
+    log_write(node, LOG_LEVEL_ERROR,
+              "node %u incarnation %u: node %u counts it as dead (fenced); it ends", node->id,
+              node->incarnation, link->node);
+    node_fail(node, TR_EPEERDOWN);
+}
+
+static void refused(struct link *link, uint32_t refusal)
+{
+    char who[32];
+    snprintf(who, sizeof who, "node %u", link->node);
+    if (refusal != LINKS_REFUSED_BUSY)
+        links_count_refusal(link->links, refusal, who, false);
+    if (refusal == LINKS_REFUSED_FENCED)
+        be_fenced(link);
+    link_disconnect(link, wire_refusal_text(refusal));
+}
+
+static bool is_sound(const struct link *link, const struct wire_hello *hello)
+{
+    const struct links *links = link->links;
+    return hello->node == link->node && hello->peer_node == links->node->id &&
+           hello->incarnation != 0 && wire_window_is_sound(hello->window_bytes) &&
+           hello->schema_hash == links->schema_hash && strcmp(hello->cluster, links->cluster) == 0;
+}
+
+static void answered(struct link *link)
+{
+    struct wire_hello hello;
+    uint32_t refusal = LINKS_REFUSED_MALFORMED;
+    if (greeting_refusal(link->greeting, &refusal) == 0) {
+        refused(link, refusal);
+        return;
+    }
+    if (greeting_type(link->greeting) != WIRE_WELCOME ||
+        greeting_hello(link->greeting, &hello) < 0 || !is_sound(link, &hello)) {
+        links_count_refusal(link->links, LINKS_REFUSED_MALFORMED, "a peer", true);
+        link_disconnect(link, "its answer is no welcome");
+        return;
+    }
+    if (link->incarnation != 0 && hello.incarnation > link->incarnation) {
+        link_peer_down(link, "it started again");
+        return;
+    }
+    refusal = link_judge(link, &hello);
+    if (refusal != LINKS_REFUSED_NONE) {
+        link_disconnect(link, wire_refusal_text(refusal));
+        return;
+    }
+    link_begin(link, greeting_take(link->greeting), &hello);
+}
+
+static void go_on_greeting(struct link *link)
+{
+    struct error error = { 0 };
+    struct transport *transport = link->greeting->transport;
+    int rc = greeting_step(link->greeting, &error);
+    /* Trying again will not help, a person has to; but who listens there must not fill the log. */
+    if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
+        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
+                  link->links->node->id, link->node, error.text);
+    if (rc < 0)
+        link_disconnect(link, error.text);
+    else if (link->greeting->secured && !transport_is_trusted(transport) &&
+             !link->links->insecure_network)
+        link_disconnect(link, "it is not encrypted");
+    else if (rc > 0)
+        answered(link);
+}
+
+static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct link *link = arg;
+    (void)self;
+    if (what & STREAM_FAILED) {
+        link_disconnect(link, stream_error(stream)->text);
+        return;
+    }
+    if (link->phase == LINK_DIALING)
+        link->phase = LINK_GREETING;
+    if (link->phase == LINK_GREETING)
+        go_on_greeting(link);
+    /* What came right behind the greeting may wait in the transport, and no event tells of it. */
+    if (link->phase == LINK_UP) {
+        link->wire->blocked = false;
+        link_mark(link);
+        link_read(link);
+    }
+}
+
+static void dial(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    const struct links *links = link->links;
+    const struct endpoint *endpoint = &link->peer->endpoint;
+    const struct security *security = endpoint->kind == ENDPOINT_UNIX ? NULL : links->security;
+    struct stream *stream = NULL;
+    struct transport *transport = NULL;
+    struct wire_hello hello;
+    if (link->phase != LINK_IDLE || link->leaving)
+        return;
+    if (atomic_load(&link->downs_open) != 0 ||
+        stream_connect(self, endpoint, ready, link, &stream) < 0 ||
+        transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
+        (link->greeting = greeting_create(transport, &link->links->connection_account)) == NULL) {
+        retry(link);
+        return;
+    }
+    link_hello(link, &hello);
+    greeting_say(link->greeting, WIRE_HELLO, &hello);
+    link->phase = LINK_DIALING;
+    timer_start(self, &link->deadline_timer, link->loop->now_ns + LINKS_HELLO_NS, too_late, link);
+    link_update_seen(link);
+}
+
+static void drop_parting(struct link *link)
+{
+    greeting_destroy(link->parting);
+    link->parting = NULL;
+}
+
+static void part(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct link *link = arg;
+    (void)self;
+    (void)stream;
+    if ((what & STREAM_FAILED) || greeting_write(link->parting) != 0)
+        drop_parting(link);
+}
+
+/* The REFUSE is written as the connection takes it. The next one that is refused takes its place,
+ * so no time has to bound it. */
+static void turn_away(struct link *link, struct transport *transport, uint32_t refusal)
+{
+    char who[32];
+    drop_parting(link);
+    transport_detach(transport);
+    link->parting = greeting_create(transport, &link->links->connection_account);
+    snprintf(who, sizeof who, "node %u", link->node);
+    if (refusal != LINKS_REFUSED_BUSY)
+        links_count_refusal(link->links, refusal, who, true);
+    if (link->parting == NULL)
+        return;
+    greeting_refuse(link->parting, refusal);
+    if (transport_adopt(link->self, transport, part, link) < 0 ||
+        greeting_write(link->parting) != 0)
+        drop_parting(link);
+    else
+        transport_want(transport, STREAM_WRITABLE);
+}
+
+static void welcome(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    struct wire_hello answer;
+    if (link_begin(link, transport, hello) < 0)
+        return;
+    struct link_wire *wire = link->wire;
+    link_hello(link, &answer);
+    uint32_t bytes = greeting_record(WIRE_WELCOME, &answer, 0, wire->out);
+    wire->parts[0] = (struct link_part){ wire->out, bytes };
+    wire->num_parts = 1;
+    wire->staged_bytes = wire->out_used = bytes;
+    transport_want(transport, STREAM_READABLE);
+    link_flush(link);
+    if (link->phase == LINK_UP)
+        link_read(link);
+}
+
+static void arrive(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    if (transport_adopt(link->self, transport, ready, link) < 0 || link->leaving) {
+        transport_destroy(transport);
+        return;
+    }
+    if (link->incarnation != 0 && hello->incarnation > link->incarnation)
+        link_peer_down(link, "it started again");
+    /* Where each took the other for dead it is enough that one ends: the one that connects. */
+    bool fenced = hello->peer_fenced >= link->links->node->incarnation && link->peer != NULL &&
+                  hello->incarnation > link->fenced;
+    uint32_t refusal = link_judge(link, hello);
+    if (refusal == LINKS_REFUSED_NONE && link->incarnation == 0 &&
+        hello->peer_incarnation == link->links->node->incarnation)
+        refusal = LINKS_REFUSED_FENCED; /* it goes on with a session that is over here */
+    if (refusal == LINKS_REFUSED_NONE)
+        welcome(link, transport, hello);
+    else
+        turn_away(link, transport, refusal);
+    if (fenced)
+        be_fenced(link);
+}
+
+void link_arrive(struct loop *loop, struct post *post)
+{
+    struct link_arrival *arrival = (struct link_arrival *)(void *)post;
+    struct link *link = arrival->link;
+    struct actor *self = link->self;
+    (void)loop;
+    if (self == NULL || self->exiting)
+        transport_destroy(arrival->transport);
+    else
+        arrive(link, arrival->transport, &arrival->hello);
+    if (self != NULL)
+        actor_settle(self);
+    link_unref(link);
+    free(arrival);
+}
+
+/* Says goodbye when all is written; then the other side closes. */
+static void leave_over(struct actor *self, void *arg)
+{
+    (void)self;
+    link_disconnect(arg, "it did not take what was left in time");
+}
+
+static void leave(struct link *link)
+{
+    if (!link->leaving) {
+        link->leaving = true;
+        timer_stop(&link->dial_timer);
+        if (link->phase == LINK_UP)
+            timer_start(link->self, &link->leave_timer, link->loop->now_ns + LINK_LEAVE_NS,
+                        leave_over, link);
+        else
+            link_disconnect(link, NULL);
+        link_mark(link);
+    }
+    if (link->stopping && link->phase != LINK_UP)
+        actor_exit(link->self, 0);
+}
+
+/* Another loop has credit for us, or all links leave. */
+static void noted(struct loop *loop, struct post *post)
+{
+    struct link *link = (struct link *)(void *)((char *)post - offsetof(struct link, note));
+    struct actor *self = link->self;
+    (void)loop;
+    atomic_store(&link->noted, false);
+    if (self != NULL && !self->exiting) {
+        link_take_returned(link);
+        link->ack_due |= link->data_released != link->released_told;
+        if (atomic_load(&link->links->leaving))
+            leave(link);
+        link_mark(link);
+        actor_settle(self);
+    }
+    link_unref(link);
+}
+
+void link_note(struct link *link)
+{
+    if (atomic_exchange(&link->noted, true))
+        return;
+    atomic_fetch_add(&link->references, 1);
+    link->note.run = noted;
+    loop_post(link->loop, &link->note);
+}
+
+static bool is_waiting(const struct link *link)
+{
+    return link->out[WIRE_CONTROL].count + link->out[WIRE_BULK].count +
+               link->out[WIRE_DATA].count > 0;
+}
+
+/* A peer that was silent for a tick. One that nobody has met is not down, but who waits for an
+ * incarnation that somebody else told of waits no longer. */
+static void count_silence(struct link *link)
+{
+    char why[64];
+    if (++link->silent_ticks < link->links->dead_ticks)
+        return;
+    if (link->incarnation != 0) {
+        uint32_t gone = link->incarnation;
+        snprintf(why, sizeof why, "silent for %u heartbeats", link->silent_ticks);
+        link_peer_down(link, why);
+        if (link->peer != NULL && link->links->silent != NULL)
+            link->links->silent(link->links->silent_arg, link->node, gone);
+    } else if (link->peer == NULL) {
+        actor_exit(link->self, 0);
+    } else if (is_waiting(link)) {
+        link_turn_queue_around(link, false);
+    }
+}
+
+static void tick(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    uint64_t now_ns = link->loop->now_ns;
+    /* A late tick says that we were stopped, not that the other side was. */
+    bool late = now_ns - link->last_tick_ns > 2 * link->links->heartbeat_ns;
+    if (!link->heard && !link->stalled && !late)
+        count_silence(link);
+    if (link->heard)
+        link->silent_ticks = 0;
+    if (link->phase == LINK_UP) {
+        link_take_returned(link);
+        link->ping_due = !link->spoke;
+        link->ack_due |= link->data_released != link->released_told;
+        link_mark(link);
+    }
+    link->heard = link->spoke = false;
+    link->last_tick_ns = now_ns;
+    timer_start(self, &link->tick_timer, now_ns + link->links->heartbeat_ns, tick, link);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct link *link = (void *)(uintptr_t)arg;
+    actor_set_state(self, link);
+    link->self = self;
+    link->last_tick_ns = actor_now_ns(self);
+    timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
+                link);
+    if (link->peer == NULL) {
+        link->next_guest_of_loop = link->links->guests_of_loop[link->loop->index];
+        link->links->guests_of_loop[link->loop->index] = link;
+    }
+    if (dials(link))
+        dial(self, link);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void leave_now(struct actor *self, void *arg)
+{
+    struct link *link = arg;
+    struct links *links = link->links;
+    (void)self;
+    /* All leave together: one after the other would take their number times the slowest. */
+    if (!atomic_exchange(&links->leaving, true))
+        for (uint32_t i = 0; i < links->num_peers; i++)
+            link_note(&links->table[i]);
+    leave(link);
+}
+
+static void stop(struct actor *self)
+{
+    struct link *link = actor_state(self);
+    link->stopping = true;
+    if (link->leaving)
+        leave(link); /* since the first of the links was stopped, and the time it has runs on */
+    else
+        timer_start(self, &link->leave_timer, actor_now_ns(self) + LINK_LEAVE_DELAY_NS, leave_now,
+                    link);
+}
+
+static void forget_guest(struct link *link)
+{
+    struct link **at = &link->links->guests_of_loop[link->loop->index];
+    while (*at != link)
+        at = &(*at)->next_guest_of_loop;
+    *at = link->next_guest_of_loop;
+}
+
+/* Who is told of a guest's end may free it before the turn ends. */
+static void unmark(struct link *link)
+{
+    struct link **at = &link->loop->dirty_links;
+    while (*at != NULL && *at != link)
+        at = &(*at)->next_dirty;
+    if (*at == link)
+        *at = link->next_dirty;
+    link->dirty = false;
+}
+
+static void fini(struct actor *self)
+{
+    struct link *link = (void *)(uintptr_t)self->arg;
+    if (link->self != NULL) {
+        link_disconnect(link, NULL);
+        drop_parting(link);
+        link_rewind(link);
+        if (link->peer == NULL)
+            forget_guest(link);
+    }
+    link->ended = true;
+    link->self = NULL;
+    unmark(link);
+    link_turn_queue_around(link, true);
+}
+
+const struct actor_ops link_ops = {
+    .name = "link",
+    .start = start,
+    .receive = receive,
+    .stop = stop,
+    .fini = fini,
+};

@@ -1,0 +1,96 @@
+/*
+ * An incarnation is down: each loop completes the calls and monitors that wait for it, and forgets
+ * its watchers.
+ *
+ * A loop does so at the end of a turn that began after the link's last messages were handed to it,
+ * so that answers that had come are not overtaken. Until all loops are done the link begins no
+ * session with the next life.
+ */
+#include "runtime/net/link_impl.h"
+#include "runtime/net/links_impl.h"
+
+/* Asks that went to "whoever lives there" (incarnation 0) are down too. */
+static bool is_of(struct address address, uint32_t node, uint32_t incarnation)
+{
+    return address.node == node &&
+           (address.incarnation == incarnation || address.incarnation == 0);
+}
+
+static void complete_calls(struct loop *loop, uint32_t node, uint32_t incarnation)
+{
+    struct calls *calls = &loop->calls;
+    for (uint32_t i = 0; i < calls->num_chunks * CALLS_CHUNK; i++) {
+        struct call *call = &calls->chunks[i / CALLS_CHUNK][i % CALLS_CHUNK];
+        struct actor *actor = call->actor;
+        if (actor == NULL || !is_of(call->to, node, incarnation))
+            continue;
+        call_complete(call, TR_EPEERDOWN, NULL);
+        actor_settle(actor);
+    }
+}
+
+static void forget_watchers(struct actor *actor, uint32_t node, uint32_t incarnation)
+{
+    for (struct message **at = &actor->watchers; *at != NULL;) {
+        struct message *request = *at;
+        if (request->frame.from.node != node || request->frame.from.incarnation != incarnation) {
+            at = &request->next;
+            continue;
+        }
+        *at = request->next;
+        loop_free_message(actor->loop, request);
+    }
+}
+
+static void forget_all_watchers(struct loop *loop, uint32_t node, uint32_t incarnation)
+{
+    const struct slots *slots = &loop->inbox.slots;
+    for (uint32_t i = 0; i < slots->actors_capacity; i++)
+        if (slots->actors[i] != NULL)
+            forget_watchers(slots->actors[i], node, incarnation);
+}
+
+static void run(struct loop *loop, struct post *post)
+{
+    post->next = loop->downs;
+    loop->downs = post;
+}
+
+void links_run_downs(struct loop *loop)
+{
+    struct post *post = loop->downs;
+    loop->downs = NULL;
+    while (post != NULL) {
+        struct post *next = post->next;
+        struct link *link = ((struct link_down_post *)(void *)post)->link;
+        complete_calls(loop, link->node, link->down_incarnation);
+        forget_all_watchers(loop, link->node, link->down_incarnation);
+        /* Release: the link's loop reuses the posts when it sees 0. */
+        atomic_fetch_sub_explicit(&link->downs_open, 1, memory_order_acq_rel);
+        link_unref(link);
+        post = next;
+    }
+}
+
+void link_tell_down(struct link *link, uint32_t incarnation)
+{
+    uint32_t num_loops = link->loop->node->num_loops;
+    link->down_incarnation = incarnation;
+    atomic_store(&link->downs_open, num_loops);
+    link->next_told = link->loop->telling;
+    link->loop->telling = link;
+    atomic_fetch_add(&link->references, num_loops);
+}
+
+void links_tell_downs(struct loop *loop)
+{
+    while (loop->telling != NULL) {
+        struct link *link = loop->telling;
+        loop->telling = link->next_told;
+        for (uint32_t i = 0; i < loop->node->num_loops; i++) {
+            link->downs[i].link = link;
+            link->downs[i].post.run = run;
+            loop_post(&loop->node->loops[i], &link->downs[i].post);
+        }
+    }
+}

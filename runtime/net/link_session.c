@@ -1,0 +1,309 @@
+/* What outlives a connection: what each side received, and the end of an incarnation. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/link_impl.h"
+#include "runtime/core/log.h"
+
+static uint64_t cost_of(const struct link *link, const struct message *message)
+{
+    const struct kind *kind = kinds_find(&link->loop->node->kinds, message->frame.kind);
+    return wire_cost(kind, message->frame.body_bytes);
+}
+
+void link_update_seen(struct link *link)
+{
+    struct link_seen *seen = &link->seen;
+    uint64_t queued = 0;
+    uint64_t retained = 0;
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        queued += link->out[lane].queued_bytes;
+        retained += link->out[lane].retained_bytes;
+    }
+    uint64_t state = link->phase == LINK_UP     ? LINKS_UP
+                     : link->phase == LINK_IDLE ? LINKS_DOWN
+                                                : LINKS_CONNECTING;
+    atomic_store_explicit(&seen->state, state, memory_order_relaxed);
+    atomic_store_explicit(&seen->incarnation, link->incarnation, memory_order_relaxed);
+    atomic_store_explicit(&seen->queued_bytes, queued, memory_order_relaxed);
+    atomic_store_explicit(&seen->retained_bytes, retained, memory_order_relaxed);
+    uint64_t granted = link->peer_window + link->data_granted;
+    atomic_store_explicit(&seen->credit_bytes,
+                          granted > link->data_sent ? granted - link->data_sent : 0,
+                          memory_order_relaxed);
+}
+
+void link_hello(const struct link *link, struct wire_hello *hello)
+{
+    const struct links *links = link->links;
+    *hello = (struct wire_hello){
+        .protocol_first = LINKS_PROTOCOL_FIRST,
+        .protocol_last = LINKS_PROTOCOL_LAST,
+        .schema_hash = links->schema_hash,
+        .node = links->node->id,
+        .incarnation = links->node->incarnation,
+        .nonce = links->nonce,
+        .peer_node = link->node,
+        .peer_incarnation = link->incarnation,
+        .peer_fenced = link->fenced,
+        .released_bytes = link->data_released,
+        .window_bytes = links->window_bytes,
+    };
+    for (int lane = 0; lane < WIRE_LANES; lane++)
+        hello->received[lane] = link->in[lane].received;
+    for (int i = 0; links->cluster[i] != '\0'; i++)
+        hello->cluster[i] = links->cluster[i];
+}
+
+/* Bytes of the data lane up to the message of that index: what the other side may have released
+ * when it received so many. */
+static uint64_t data_before(const struct link *link, uint64_t index)
+{
+    const struct link_out *out = &link->out[WIRE_DATA];
+    const struct message *message = out->first;
+    uint64_t bytes = link->data_acked;
+    for (uint64_t i = out->first_index; i < index && message != NULL; i++) {
+        bytes += cost_of(link, message);
+        message = message->next;
+    }
+    return bytes;
+}
+
+/* Does what it says it received fit what we sent? */
+static bool can_resume(const struct link *link, const struct wire_hello *hello)
+{
+    bool knows_us = hello->peer_incarnation == link->links->node->incarnation;
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        const struct link_out *out = &link->out[lane];
+        uint64_t received = knows_us ? hello->received[lane] : 0;
+        if (received < out->first_index || received > out->next_index)
+            return false;
+        /* It missed our WELCOME, so it can't have sent anything. */
+        if (!knows_us && link->in[lane].received != 0)
+            return false;
+    }
+    return !knows_us || (hello->released_bytes >= link->data_granted &&
+                         hello->released_bytes <= data_before(link, hello->received[WIRE_DATA]));
+}
+
+uint32_t link_judge(struct link *link, const struct wire_hello *hello)
+{
+    struct node *node = link->links->node;
+    if (hello->incarnation <= link->fenced || hello->incarnation < link->incarnation)
+        return LINKS_REFUSED_FENCED;
+    if (hello->peer_fenced >= node->incarnation && link->node < NODE_GUESTS)
+        return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
+    if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
+        return link->incarnation == 0 && atomic_load(&link->downs_open) == 0
+                   ? LINKS_REFUSED_NONE
+                   : LINKS_REFUSED_BUSY;
+    if (hello->nonce != link->nonce)
+        return LINKS_REFUSED_DUPLICATE;
+    return can_resume(link, hello) ? LINKS_REFUSED_NONE : LINKS_REFUSED_FENCED;
+}
+
+void link_forget_received(struct link *link, int lane)
+{
+    struct link_out *out = &link->out[lane];
+    while (out->first_index < out->peer_received && out->first_index < out->written_index) {
+        struct message *message = out->first;
+        uint64_t cost = cost_of(link, message);
+        out->first = message->next;
+        if (out->first == NULL)
+            out->last = NULL;
+        if (out->before == message)
+            out->before = NULL;
+        out->first_index++;
+        out->count--;
+        out->retained_bytes -= cost;
+        if (lane == WIRE_DATA)
+            link->data_acked += cost;
+        loop_free_message(link->loop, message);
+    }
+}
+
+int link_acknowledged(struct link *link, const struct wire_ack *ack)
+{
+    for (int lane = 0; lane < WIRE_LANES; lane++)
+        if (ack->received[lane] < link->out[lane].peer_received ||
+            ack->received[lane] > link->out[lane].next_index)
+            return TR_EFORMAT;
+    if (ack->released_bytes < link->data_granted || ack->released_bytes > link->data_sent)
+        return TR_EFORMAT;
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        link->out[lane].peer_received = ack->received[lane];
+        link_forget_received(link, lane);
+    }
+    link->data_granted = ack->released_bytes;
+    return 0;
+}
+
+void link_rewind(struct link *link)
+{
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        struct link_out *out = &link->out[lane];
+        out->next = out->first;
+        out->before = NULL;
+        out->next_index = out->written_index = out->first_index;
+        out->begun = false;
+        out->body_at = 0;
+        out->queued_bytes += out->retained_bytes;
+        out->retained_bytes = 0;
+    }
+    link->data_sent = link->data_acked;
+}
+
+static bool fits_session(const struct link *link, const struct message *message)
+{
+    uint32_t incarnation = message->frame.to.incarnation;
+    if (incarnation != 0 && incarnation != link->incarnation)
+        return false;
+    return cost_of(link, message) <= link->peer_window / 2;
+}
+
+void link_turn_queue_around(struct link *link, bool all)
+{
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        struct link_out *out = &link->out[lane];
+        assert(out->next == out->first && !out->begun);
+        struct message *message = out->first;
+        out->first = out->last = out->next = NULL;
+        out->count = 0;
+        out->queued_bytes = 0;
+        while (message != NULL) {
+            struct message *next = message->next;
+            if (!all && fits_session(link, message)) {
+                message->next = NULL;
+                if (out->first == NULL)
+                    out->first = out->next = message;
+                else
+                    out->last->next = message;
+                out->last = message;
+                out->count++;
+                out->queued_bytes += cost_of(link, message);
+            } else {
+                loop_turn_around(link->loop, message, TR_EPEERDOWN);
+            }
+            message = next;
+        }
+    }
+}
+
+static void begin_session(struct link *link, const struct wire_hello *hello)
+{
+    link->incarnation = hello->incarnation;
+    link->nonce = hello->nonce;
+    atomic_store(&link->returned, (uint64_t)hello->incarnation << 32);
+    link->peer_window = hello->window_bytes;
+    link_turn_queue_around(link, false);
+}
+
+static void resume_session(struct link *link, const struct wire_hello *hello)
+{
+    if (hello->peer_incarnation != link->links->node->incarnation)
+        return;
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        link->out[lane].peer_received = hello->received[lane];
+        link->out[lane].written_index = link->out[lane].next_index;
+        link_forget_received(link, lane);
+    }
+    link->data_granted = hello->released_bytes;
+}
+
+static int make_wire(struct link *link, struct transport *transport)
+{
+    struct link_wire *wire = NULL;
+    if (account_reserve(&link->links->connection_account, LINK_WIRE_BYTES, NULL) < 0)
+        goto err_after_transport;
+    if (posix_memalign((void **)&wire, 64, sizeof *wire) != 0)
+        goto err_after_account;
+    memset(wire, 0, offsetof(struct link_wire, out));
+    wire->transport = transport;
+    wire->checksums = !transport_is_trusted(transport);
+    wire->read_bytes = LINK_IN_BYTES;
+    link->wire = wire;
+    return 0;
+
+err_after_account:
+    account_release(&link->links->connection_account, LINK_WIRE_BYTES);
+err_after_transport:
+    transport_destroy(transport);
+    return TR_ENOMEM;
+}
+
+void link_drop_wire(struct link *link)
+{
+    if (link->wire == NULL)
+        return;
+    transport_destroy(link->wire->transport);
+    free(link->wire);
+    link->wire = NULL;
+    account_release(&link->links->connection_account, LINK_WIRE_BYTES);
+}
+
+int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello)
+{
+    link_disconnect(link, NULL);
+    int rc = make_wire(link, transport);
+    if (rc < 0)
+        return rc;
+    if (link->incarnation == 0)
+        begin_session(link, hello);
+    else
+        resume_session(link, hello);
+    link_rewind(link);
+    timer_stop(&link->dial_timer);
+    link->phase = LINK_UP;
+    link->retry_ns = LINK_RETRY_FIRST_NS;
+    link->failures = 0;
+    link->heard = true;
+    link->goodbye_sent = link->stalled = false;
+    for (int lane = 0; lane < WIRE_LANES; lane++)
+        link->acked[lane] = link->in[lane].received;
+    link->released_told = link->data_released;
+    link->unacked_bytes = 0;
+    counter_add(&link->seen.connections, 1);
+    log_write(link->links->node, LOG_LEVEL_DEBUG, "node %u: linked with node %u incarnation %u",
+              link->links->node->id, link->node, link->incarnation);
+    link_update_seen(link);
+    link_mark(link);
+    return 0;
+}
+
+void link_take_returned(struct link *link)
+{
+    /* Relaxed: the number is all that is passed on. */
+    uint64_t returned = atomic_exchange_explicit(
+        &link->returned, (uint64_t)link->incarnation << 32, memory_order_relaxed);
+    link->data_released += (uint32_t)returned;
+}
+
+void link_peer_down(struct link *link, const char *why)
+{
+    uint32_t gone = link->incarnation;
+    link_disconnect(link, NULL);
+    link_rewind(link);
+    link_turn_queue_around(link, true);
+    for (int lane = 0; lane < WIRE_LANES; lane++) {
+        link->out[lane] = (struct link_out){ 0 };
+        link->in[lane] = (struct link_in){ 0 };
+    }
+    link->data_acked = link->data_sent = link->data_granted = 0;
+    link->data_received = link->data_released = 0;
+    link->peer_window = link->links->window_bytes;
+    link->corrupt_times = link->silent_ticks = 0;
+    link->overflown = false;
+    if (gone != 0) {
+        log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
+                  "node %u: node %u incarnation %u is down: %s", link->links->node->id, link->node,
+                  gone, why != NULL ? why : "it said goodbye");
+        link->fenced = gone;
+        link->incarnation = 0;
+        atomic_store(&link->returned, 0);
+        link_tell_down(link, gone);
+    }
+    link_update_seen(link);
+    if (link->peer == NULL)
+        actor_exit(link->self, 0);
+}

@@ -1,0 +1,403 @@
+#include "runtime/net/links.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/link_impl.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/log.h"
+
+static uint32_t scatter(uint32_t node)
+{
+    return node * 2654435761u; /* Knuth's multiplicative hash */
+}
+
+struct link *links_find(struct links *links, uint32_t node)
+{
+    for (uint32_t at = scatter(node) & links->index_mask; links->index[at] != 0;
+         at = (at + 1) & links->index_mask) {
+        struct link *link = &links->table[links->index[at] - 1];
+        if (link->node == node)
+            return link;
+    }
+    return NULL;
+}
+
+/* Guests of this loop too. */
+static struct link *find_on(struct loop *loop, uint32_t node)
+{
+    struct links *links = loop->node->links;
+    if (node < NODE_GUESTS)
+        return links_find(links, node);
+    struct link *guest = links->guests_of_loop[loop->index];
+    while (guest != NULL && guest->node != node)
+        guest = guest->next_guest_of_loop;
+    return guest;
+}
+
+bool links_know(struct links *links, uint32_t node)
+{
+    return node >= NODE_GUESTS || links_find(links, node) != NULL;
+}
+
+int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer)
+{
+    *link = (struct link){ .links = links, .node = node, .peer = peer };
+    link->loop = &links->node->loops[node % links->node->num_loops];
+    link->peer_window = links->window_bytes;
+    link->last_large = WIRE_BULK;
+    link->retry_ns = LINK_RETRY_FIRST_NS;
+    atomic_init(&link->references, 1);
+    link->downs = calloc(links->node->num_loops, sizeof *link->downs);
+    return link->downs != NULL ? 0 : TR_ENOMEM;
+}
+
+void link_unref(struct link *link)
+{
+    /* acq_rel: all uses by other holders happen before the one that frees. Those of the table are
+     * freed with it. */
+    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) == 1) {
+        free(link->downs);
+        free(link);
+    }
+}
+
+void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us)
+{
+    if (refusal >= LINKS_REFUSALS_COUNT)
+        refusal = LINKS_REFUSED_MALFORMED;
+    uint64_t before = atomic_fetch_add(&links->refused, 1);
+    atomic_fetch_add(&links->refused_by[refusal], 1);
+    /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
+    if ((before & (before + 1)) == 0)
+        log_write(links->node, LOG_LEVEL_WARN,
+                  "node %u: a connection with %s was refused by %s: %s",
+                  links->node->id, who, by_us ? "us" : "it",
+                  wire_refusal_text(refusal));
+}
+
+static int check_peer(const struct node *node, const struct links_options *options,
+                      const struct links_peer *peer, struct error *error)
+{
+    if (peer->node == node->id || peer->node >= NODE_GUESTS)
+        return error_set(error, TR_EINVAL, "peers: node %u is %s", peer->node,
+                         peer->node == node->id ? "this one" : "a guest's number");
+    if (peer->endpoint.kind == ENDPOINT_NONE && node->id > peer->node)
+        return error_set(error, TR_EINVAL,
+                         "peers: node %u has no address, and node %u has to connect to it",
+                         peer->node, node->id);
+    if (peer->endpoint.kind == ENDPOINT_TCP && options->security == NULL &&
+        !options->insecure_network)
+        return error_set(error, TR_EPERM,
+                         "peers: node %u is reached by TCP, which needs TLS (certificates or a "
+                         "shared key), or --insecure-network",
+                         peer->node);
+    return 0;
+}
+
+static int check(const struct node *node, const struct links_options *options,
+                 struct error *error)
+{
+    if (options->cluster == NULL || strlen(options->cluster) >= WIRE_CLUSTER_MAX)
+        return error_set(error, TR_EINVAL, "cluster: the name is missing or has over %u bytes",
+                         WIRE_CLUSTER_MAX - 1);
+    if (options->num_peers > LINKS_PEERS_MAX)
+        return error_set(error, TR_ERANGE, "peers: %u is over %u", options->num_peers,
+                         LINKS_PEERS_MAX);
+    if (options->window_bytes > LINKS_WINDOW_BYTES_MAX)
+        return error_set(error, TR_ERANGE, "window: over 2 GiB");
+    for (uint32_t i = 0; i < options->num_listen; i++)
+        if (options->listen[i].kind == ENDPOINT_TCP && options->security == NULL &&
+            !options->insecure_network)
+            return error_set(error, TR_EPERM,
+                             "listening on TCP needs TLS (certificates or a shared key), or "
+                             "--insecure-network");
+    int rc = 0;
+    for (uint32_t i = 0; i < options->num_peers && rc == 0; i++)
+        rc = check_peer(node, options, &options->peers[i], error);
+    return rc;
+}
+
+static int copy_peers(struct links *links, const struct links_options *options,
+                      struct error *error)
+{
+    uint32_t count = options->num_peers;
+    while (links->index_mask + 1 < 2 * count + 2)
+        links->index_mask = 2 * links->index_mask + 1;
+    links->peers = calloc(count + 1, sizeof *links->peers);
+    links->table = calloc(count + 1, sizeof *links->table);
+    links->index = calloc((size_t)links->index_mask + 1, sizeof *links->index);
+    if (links->peers == NULL || links->table == NULL || links->index == NULL)
+        return error_set(error, TR_ENOMEM, "links: out of memory");
+    for (uint32_t i = 0; i < count; i++) {
+        struct links_peer *peer = &links->peers[i];
+        *peer = options->peers[i];
+        peer->host = NULL;
+        if (links_find(links, peer->node) != NULL)
+            return error_set(error, TR_EINVAL, "peers: node %u is there twice", peer->node);
+        if (options->peers[i].host != NULL && (peer->host = strdup(options->peers[i].host)) == NULL)
+            return error_set(error, TR_ENOMEM, "links: out of memory");
+        links->num_peers = i + 1;
+        int rc = link_init(&links->table[i], links, peer->node, peer);
+        if (rc < 0)
+            return error_set(error, rc, "links: out of memory");
+        uint32_t at = scatter(peer->node) & links->index_mask;
+        while (links->index[at] != 0)
+            at = (at + 1) & links->index_mask;
+        links->index[at] = i + 1;
+    }
+    return 0;
+}
+
+/* Each link has a connection that is up, one that begins (dialed, or greeted here before its place
+ * is known) and one that is turned away. */
+static size_t connection_bytes(uint32_t num_peers)
+{
+    size_t num_links = (size_t)num_peers + LINKS_GUESTS_MAX;
+    return num_links * (LINK_WIRE_BYTES + 2 * GREETING_BYTES) +
+           LINKS_HALF_OPEN_MAX * GREETING_BYTES;
+}
+
+static int copy_options(struct links *links, const struct links_options *options,
+                        struct error *error)
+{
+    struct node *node = links->node;
+    memcpy(links->cluster, options->cluster, strlen(options->cluster) + 1);
+    links->schema_hash = wire_schema_hash(&node->kinds);
+    links->nonce = node->env->ops->random(node->env);
+    links->heartbeat_ns =
+        options->heartbeat_ns != 0 ? options->heartbeat_ns : LINKS_HEARTBEAT_NS;
+    uint64_t dead_ns = options->dead_ns != 0 ? options->dead_ns : LINKS_DEAD_NS;
+    links->dead_ticks = (uint32_t)((dead_ns + links->heartbeat_ns - 1) / links->heartbeat_ns);
+    links->window_bytes =
+        options->window_bytes != 0 ? options->window_bytes : LINKS_WINDOW_BYTES;
+    links->security = options->security;
+    links->insecure_network = options->insecure_network;
+    links->silent = options->silent;
+    links->silent_arg = options->silent_arg;
+    account_init(&links->guest_account, "guests", LINKS_GUEST_BYTES_MAX);
+    account_init(&links->connection_account, "connections", connection_bytes(options->num_peers));
+    links->guests_of_loop = calloc(node->num_loops, sizeof(struct link *));
+    links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
+    links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));
+    if (links->guests_of_loop == NULL || links->listen == NULL || links->listeners == NULL)
+        return error_set(error, TR_ENOMEM, "links: out of memory");
+    links->num_listen = options->num_listen;
+    for (uint32_t i = 0; i < options->num_listen; i++)
+        links->listen[i] = options->listen[i];
+    return copy_peers(links, options, error);
+}
+
+void links_drop_leftovers(struct links *links)
+{
+    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++) {
+        links->table[i].ended = true;
+        link_turn_queue_around(&links->table[i], true);
+    }
+}
+
+void links_destroy(struct links *links)
+{
+    if (links == NULL)
+        return;
+    for (uint32_t i = 0; i < links->num_peers; i++) {
+        free(links->table[i].downs);
+        free((char *)(uintptr_t)links->peers[i].host);
+    }
+    while (links->guests != NULL) {
+        struct link *guest = links->guests;
+        links->guests = guest->next_guest;
+        link_unref(guest);
+    }
+    account_fini(&links->guest_account);
+    account_fini(&links->connection_account);
+    free(links->guests_of_loop);
+    free(links->index);
+    free(links->table);
+    free(links->peers);
+    free(links->listeners);
+    free(links->listen);
+    free(links);
+}
+
+/* Comes up without injected failures, as the node does. */
+static int spawn(struct links *links, struct error *error)
+{
+    struct loop *loop = &links->node->loops[0];
+    struct actor_options actor = { .ops = &links_ops, .arg = links };
+    struct address address;
+    bool simulated = loop->simulated;
+    loop->simulated = false;
+    int rc = node_spawn_first(links->node, &actor, &address, &links->self);
+    loop->simulated = simulated;
+    if (rc == 0)
+        links->node->links = links;
+    return rc < 0 ? error_set(error, rc, "links: %s", tr_strerror(rc)) : 0;
+}
+
+int links_create(struct node *node, const struct links_options *options, struct error *error)
+{
+    assert(!node->started && node->links == NULL);
+    int rc = check(node, options, error);
+    if (rc < 0)
+        return rc;
+    struct links *links = calloc(1, sizeof *links);
+    if (links == NULL)
+        return error_set(error, TR_ENOMEM, "links: out of memory");
+    links->node = node;
+    rc = copy_options(links, options, error);
+    if (rc < 0)
+        goto err_after_links;
+    rc = spawn(links, error);
+    if (rc < 0)
+        goto err_after_links;
+    return links_listen(links, error);
+
+err_after_links:
+    links_destroy(links);
+    return rc;
+}
+
+int links_listening(struct node *node, uint32_t index, struct endpoint *endpoint)
+{
+    struct links *links = node->links;
+    if (links == NULL || index >= links->num_listen || links->listeners[index] == NULL)
+        return TR_ENOENT;
+    *endpoint = links->listen[index];
+    return 0;
+}
+
+uint32_t links_status(struct node *node, struct links_status *status, uint32_t most)
+{
+    struct links *links = node->links;
+    if (links == NULL)
+        return 0;
+    uint64_t now_ns = env_now_ns(node->env);
+    for (uint32_t i = 0; i < links->num_peers && i < most; i++) {
+        const struct link_seen *seen = &links->table[i].seen;
+        uint64_t heard_ns = counter_get(&seen->heard_ns);
+        status[i] = (struct links_status){
+            .node = links->table[i].node,
+            .incarnation = (uint32_t)counter_get(&seen->incarnation),
+            .state = (enum links_state)counter_get(&seen->state),
+            .bytes_sent = counter_get(&seen->bytes_sent),
+            .bytes_received = counter_get(&seen->bytes_received),
+            .messages_sent = counter_get(&seen->messages_sent),
+            .messages_received = counter_get(&seen->messages_received),
+            .queued_bytes = counter_get(&seen->queued_bytes),
+            .retained_bytes = counter_get(&seen->retained_bytes),
+            .credit_bytes = counter_get(&seen->credit_bytes),
+            .connections = counter_get(&seen->connections),
+            .silent_ns = heard_ns != 0 && heard_ns < now_ns ? now_ns - heard_ns : 0,
+        };
+    }
+    return links->num_peers;
+}
+
+static void dump_one(struct node *node, const struct link *link)
+{
+    static const char *const states[] = { "down", "connecting", "up" };
+    const struct link_seen *seen = &link->seen;
+    log_write(node, LOG_LEVEL_INFO,
+              "dump: link %u incarnation %u %s: %llu messages sent, %llu received, %llu bytes "
+              "queued, %llu not acknowledged, %llu of credit, %llu connections",
+              link->node, (unsigned)counter_get(&seen->incarnation),
+              states[counter_get(&seen->state)],
+              (unsigned long long)counter_get(&seen->messages_sent),
+              (unsigned long long)counter_get(&seen->messages_received),
+              (unsigned long long)counter_get(&seen->queued_bytes),
+              (unsigned long long)counter_get(&seen->retained_bytes),
+              (unsigned long long)counter_get(&seen->credit_bytes),
+              (unsigned long long)counter_get(&seen->connections));
+}
+
+void links_dump(struct node *node)
+{
+    struct links *links = node->links;
+    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++)
+        dump_one(node, &links->table[i]);
+}
+
+void links_counters(struct node *node, struct links_counters *counters)
+{
+    struct links *links = node->links;
+    *counters = (struct links_counters){ 0 };
+    if (links == NULL)
+        return;
+    counters->accepted = atomic_load(&links->accepted);
+    counters->refused = atomic_load(&links->refused);
+    counters->dropped_unproved = atomic_load(&links->dropped_unproved);
+    counters->corrupt = atomic_load(&links->corrupt);
+    counters->guests = atomic_load(&links->num_guests);
+    counters->handshakes_most = atomic_load(&links->handshakes_most);
+    for (uint32_t i = 0; i < 16; i++)
+        counters->refused_by[i] = atomic_load(&links->refused_by[i]);
+}
+
+struct account *links_guest_account(struct node *node)
+{
+    return node->links != NULL ? &node->links->guest_account : NULL;
+}
+
+struct account *links_connection_account(struct node *node)
+{
+    return node->links != NULL ? &node->links->connection_account : NULL;
+}
+
+/* Credit of a link is posted when a quarter of the window came together; less comes with the next
+ * acknowledgement. The sender still has three quarters then, and no message takes over a half. */
+void links_return_credit(struct loop *loop, struct message *message)
+{
+    struct links *links = loop->node->links;
+    message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
+    const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
+    uint64_t cost = wire_cost(kind, message->frame.body_bytes);
+    if (message->frame.from.node >= NODE_GUESTS) {
+        account_release(&links->guest_account, cost);
+        return;
+    }
+    struct link *link = links_find(links, message->frame.from.node);
+    if (link == NULL)
+        return;
+    if ((message->frame.flags & MESSAGE_DATA) == 0) {
+        atomic_fetch_sub_explicit(&link->control_held, cost, memory_order_relaxed);
+        return;
+    }
+    uint64_t before = atomic_load_explicit(&link->returned, memory_order_relaxed);
+    do {
+        /* A life that is over gets nothing. Relaxed: the number is all that is passed on. */
+        if (before >> 32 != message->frame.from.incarnation)
+            return;
+    } while (!atomic_compare_exchange_weak_explicit(&link->returned, &before, before + cost,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    if ((uint32_t)before + cost >= links->window_bytes / 4)
+        link_note(link);
+}
+
+void links_send(struct loop *loop, struct message *message)
+{
+    struct link *link = find_on(loop, message->frame.to.node);
+    if (link != NULL && !link->ended) {
+        link_send(link, message);
+        return;
+    }
+    counter_add(&loop->stale, 1);
+    loop_turn_around(loop, message, TR_EPEERDOWN);
+}
+
+void links_flush(struct loop *loop)
+{
+    struct link *link = loop->dirty_links;
+    loop->dirty_links = NULL;
+    while (link != NULL) {
+        struct link *next = link->next_dirty;
+        struct actor *self = link->self;
+        link->dirty = false;
+        if (self != NULL) {
+            link_flush(link);
+            actor_settle(self);
+        }
+        link = next;
+    }
+}

@@ -1,0 +1,436 @@
+/*
+ * The actor "links": listens, greets who comes, and is the parent of all links.
+ *
+ * It is the node's oldest actor, so it ends last. A connection that is not known yet costs a
+ * greeting (greeting.h) and one of LINKS_HALF_OPEN_MAX places for LINKS_HELLO_NS; when all places
+ * are taken a new one takes the place of another (admission.h), so that nobody keeps a process that
+ * was started again out by holding them. What can be judged without a link's state is judged here;
+ * then the connection goes to the link's loop.
+ *
+ * Invariants: a connection has a place from admit to drop; its stage only rises until it is
+ * refused; a turn makes LINKS_HANDSHAKES_A_TURN steps of handshakes at most, and while no place is
+ * free it accepts no more connections than it keeps first steps for, so that what a connection sent
+ * along is read before it can lose its place to those behind it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/net/link_impl.h"
+#include "runtime/net/links_impl.h"
+#include "runtime/core/log.h"
+#include "runtime/core/monitor.h"
+
+#define SPAWN_RETRY_NS UINT64_C(50000000)
+
+struct half_open {
+    struct admission_place place; /* must be first */
+    struct links *links;
+    struct greeting *greeting;
+    struct timer deadline;
+    bool refused; /* only its REFUSE is still to be written */
+};
+
+static void want_connections(struct links *links, bool wanted)
+{
+    links->accept_paused = !wanted;
+    for (uint32_t i = 0; i < links->num_listen; i++)
+        stream_want(links->listeners[i], wanted ? STREAM_READABLE : 0);
+}
+
+static void drop(struct half_open *it, bool unproved)
+{
+    struct links *links = it->links;
+    struct admission_place **at = &links->half_open;
+    while (*at != &it->place)
+        at = &(*at)->next;
+    *at = it->place.next;
+    links->num_half_open--;
+    if (links->accept_paused)
+        want_connections(links, true);
+    if (unproved)
+        atomic_fetch_add(&links->dropped_unproved, 1);
+    timer_stop(&it->deadline);
+    greeting_destroy(it->greeting);
+    free(it);
+}
+
+static void too_late(struct actor *self, void *arg)
+{
+    struct half_open *it = arg;
+    (void)self;
+    if (!it->refused)
+        links_count_refusal(it->links, LINKS_REFUSED_TIMEOUT, "somebody", true);
+    drop(it, !it->refused);
+}
+
+static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
+{
+    char who[TRANSPORT_IDENTITY_MAX + 32];
+    char identity[TRANSPORT_IDENTITY_MAX];
+    transport_identity(it->greeting->transport, identity);
+    snprintf(who, sizeof who, "node %u (%s)", node, identity);
+    links_count_refusal(it->links, refusal, who, true);
+    it->refused = true;
+    it->place.stage = ADMISSION_OVER;
+    greeting_refuse(it->greeting, refusal);
+    struct error error;
+    int rc = greeting_step(it->greeting, &error);
+    if (rc < 0 || greeting_is_written(it->greeting))
+        drop(it, false);
+}
+
+/* What needs no state of the link. */
+static uint32_t judge(struct links *links, struct transport *transport,
+                      const struct wire_hello *hello)
+{
+    const struct link *link = links_find(links, hello->node);
+    if (!transport_is_trusted(transport) && !links->insecure_network)
+        return LINKS_REFUSED_INSECURE;
+    if (strcmp(hello->cluster, links->cluster) != 0)
+        return LINKS_REFUSED_CLUSTER;
+    if (hello->protocol_first > LINKS_PROTOCOL_LAST || hello->protocol_last < LINKS_PROTOCOL_FIRST)
+        return LINKS_REFUSED_PROTOCOL;
+    if (hello->schema_hash != links->schema_hash)
+        return LINKS_REFUSED_SCHEMA;
+    if (hello->peer_node != links->node->id)
+        return LINKS_REFUSED_WRONG_NODE;
+    if (hello->node == links->node->id)
+        return LINKS_REFUSED_DUPLICATE;
+    if (hello->incarnation == 0 || !wire_window_is_sound(hello->window_bytes))
+        return LINKS_REFUSED_MALFORMED;
+    if (hello->node >= NODE_GUESTS)
+        return LINKS_REFUSED_NONE;
+    if (link == NULL || hello->node < links->node->id)
+        return LINKS_REFUSED_UNKNOWN;
+    if (links->security != NULL && link->peer->host != NULL &&
+        !transport_names(transport, link->peer->host))
+        return LINKS_REFUSED_IDENTITY;
+    return LINKS_REFUSED_NONE;
+}
+
+static void guest_gone(struct actor *self, void *arg, struct address who, int reason)
+{
+    struct link *guest = arg;
+    struct links *links = guest->links;
+    (void)self;
+    (void)who;
+    if (reason == TR_ECANCELED)
+        return; /* the listener itself ends; links_destroy frees the guests */
+    struct link **at = &links->guests;
+    while (*at != guest)
+        at = &(*at)->next_guest;
+    *at = guest->next_guest;
+    links->num_guests--;
+    link_unref(guest);
+}
+
+static struct link *make_guest(struct actor *self, struct links *links, uint32_t node)
+{
+    struct link *guest = malloc(sizeof *guest);
+    if (guest == NULL || link_init(guest, links, node, NULL) < 0) {
+        free(guest);
+        return NULL;
+    }
+    char name[ACTOR_NAME_MAX];
+    snprintf(name, sizeof name, "guest %u", node - NODE_GUESTS);
+    struct actor_options options = { .ops = &link_ops, .arg = guest, .name = name,
+                                     .loop = guest->loop->index };
+    struct address address;
+    if (actor_spawn(self, &options, &address) < 0) {
+        link_unref(guest);
+        return NULL;
+    }
+    guest->next_guest = links->guests;
+    links->guests = guest;
+    links->num_guests++;
+    if (actor_monitor(self, address, guest_gone, guest, NULL) < 0)
+        log_write(links->node, LOG_LEVEL_WARN, "links: no memory to watch a guest");
+    return guest;
+}
+
+static struct link *link_for(struct actor *self, struct links *links, uint32_t node)
+{
+    if (node < NODE_GUESTS)
+        return links_find(links, node);
+    for (struct link *guest = links->guests; guest != NULL; guest = guest->next_guest)
+        if (guest->node == node)
+            return guest;
+    return links->num_guests < LINKS_GUESTS_MAX ? make_guest(self, links, node) : NULL;
+}
+
+static void hand_on(struct actor *self, struct half_open *it, const struct wire_hello *hello)
+{
+    struct links *links = it->links;
+    struct link *link = link_for(self, links, hello->node);
+    struct link_arrival *arrival = calloc(1, sizeof *arrival);
+    if (link == NULL || arrival == NULL) {
+        free(arrival);
+        refuse(it, LINKS_REFUSED_FULL, hello->node);
+        return;
+    }
+    atomic_fetch_add(&links->accepted, 1);
+    atomic_fetch_add(&link->references, 1);
+    arrival->post.run = link_arrive;
+    arrival->link = link;
+    arrival->hello = *hello;
+    arrival->transport = greeting_take(it->greeting);
+    transport_detach(arrival->transport);
+    drop(it, false);
+    loop_post(link->loop, &arrival->post);
+}
+
+static void greeted(struct actor *self, struct half_open *it)
+{
+    struct wire_hello hello;
+    if (greeting_type(it->greeting) != WIRE_HELLO || greeting_hello(it->greeting, &hello) < 0) {
+        refuse(it, LINKS_REFUSED_MALFORMED, 0);
+        return;
+    }
+    uint32_t refusal = judge(it->links, it->greeting->transport, &hello);
+    if (refusal != LINKS_REFUSED_NONE)
+        refuse(it, refusal, hello.node);
+    else
+        hand_on(self, it, &hello);
+}
+
+/* Steps of handshakes that were made in this turn. */
+static uint32_t steps_made(struct links *links, uint64_t now_ns)
+{
+    if (links->handshakes_ns != now_ns)
+        links->handshakes = 0;
+    links->handshakes_ns = now_ns;
+    return links->handshakes;
+}
+
+/* While no place is free the rest of a turn's steps is for newcomers: those who hold the places
+ * could otherwise use up all of them, a byte at a time. */
+static uint32_t steps_of_placed(const struct links *links)
+{
+    return links->num_half_open < LINKS_HALF_OPEN_MAX
+               ? LINKS_HANDSHAKES_A_TURN
+               : LINKS_HANDSHAKES_A_TURN - LINKS_NEWCOMERS_A_TURN;
+}
+
+static void count_step(struct links *links)
+{
+    if (++links->handshakes > atomic_load(&links->handshakes_most))
+        atomic_store(&links->handshakes_most, links->handshakes);
+}
+
+/* False: not in this turn; what came stays unread, so the next turn tells of it again. */
+static bool may_step(struct half_open *it, uint64_t now_ns)
+{
+    if (!transport_is_shaking(it->greeting->transport))
+        return true;
+    if (steps_made(it->links, now_ns) >= steps_of_placed(it->links))
+        return false;
+    count_step(it->links);
+    return true;
+}
+
+static void go_on(struct actor *self, struct half_open *it)
+{
+    struct error error = { 0 };
+    int rc = greeting_step(it->greeting, &error);
+    if (it->refused) {
+        if (rc < 0 || greeting_is_written(it->greeting))
+            drop(it, false);
+    } else if (rc < 0) {
+        char who[160];
+        snprintf(who, sizeof who, "somebody (%.140s)", error.text);
+        links_count_refusal(it->links, LINKS_REFUSED_MALFORMED, who, true);
+        drop(it, true);
+    } else if (rc > 0) {
+        greeted(self, it);
+    } else {
+        it->place.stage = greeting_stage(it->greeting);
+    }
+}
+
+static void ready(struct actor *self, void *arg, struct stream *stream, unsigned what)
+{
+    struct half_open *it = arg;
+    (void)stream;
+    if ((what & STREAM_FAILED) || may_step(it, self->loop->now_ns))
+        go_on(self, it);
+}
+
+/* Takes over the stream. Its first words have mostly come with it, and are read at once: it should
+ * not wait as a silent one among silent ones. */
+static void admit(struct actor *self, struct links *links, struct half_open *it,
+                  struct stream *stream)
+{
+    struct transport *transport = NULL;
+    struct stream_peer peer;
+    stream_peer(stream, &peer);
+    /* Of a unix socket the system says whose process is at the other end. */
+    const struct security *security = peer.uid >= 0 ? NULL : links->security;
+    it->links = links;
+    if (transport_create(stream, security, false, NULL, &transport, NULL) < 0 ||
+        (it->greeting = greeting_create(transport, &links->connection_account)) == NULL) {
+        free(it);
+        return;
+    }
+    it->place = (struct admission_place){ .next = links->half_open,
+                                          .source = peer.source,
+                                          .since_ns = self->loop->now_ns,
+                                          .stage = ADMISSION_SILENT };
+    links->half_open = &it->place;
+    links->num_half_open++;
+    timer_start(self, &it->deadline, actor_now_ns(self) + LINKS_HELLO_NS, too_late, it);
+    transport_want(transport, STREAM_READABLE);
+    bool shakes = transport_is_shaking(transport);
+    if (shakes && steps_made(links, self->loop->now_ns) >= LINKS_HANDSHAKES_A_TURN)
+        return;
+    if (shakes)
+        count_step(links);
+    go_on(self, it);
+}
+
+/* Makes room for a connection of that peer; false: none may be made. */
+static bool free_place(struct links *links, const struct stream_peer *peer, uint64_t now_ns)
+{
+    if (links->num_half_open < LINKS_HALF_OPEN_MAX)
+        return true;
+    struct admission_place *place = admission_choose(links->half_open, peer->source, now_ns);
+    if (place == NULL)
+        return false;
+    struct half_open *it = (struct half_open *)(void *)place;
+    if (!it->refused)
+        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+    drop(it, !it->refused);
+    return true;
+}
+
+static void accept_again(struct actor *self, void *arg)
+{
+    (void)self;
+    want_connections(arg, true);
+}
+
+/* While no place can be taken, those who want one wait in the system's queue: until the first one
+ * can, or is given back (drop). */
+static bool may_accept(struct actor *self, struct links *links)
+{
+    if (links->num_half_open < LINKS_HALF_OPEN_MAX)
+        return true;
+    uint64_t next_ns = admission_next_ns(links->half_open);
+    if (next_ns <= self->loop->now_ns)
+        return true;
+    want_connections(links, false);
+    if (next_ns != UINT64_MAX)
+        timer_start(self, &links->accept_timer, next_ns, accept_again, links);
+    return false;
+}
+
+#define ACCEPTS_A_TURN 32
+
+static void on_connection(struct actor *self, void *arg, struct stream *listener, unsigned what)
+{
+    struct links *links = arg;
+    uint32_t replaced = 0;
+    (void)what;
+    for (int i = 0; i < ACCEPTS_A_TURN && may_accept(self, links); i++) {
+        struct stream *stream = NULL;
+        struct stream_peer peer;
+        /* Those behind it wait for the next turn. */
+        if (links->num_half_open == LINKS_HALF_OPEN_MAX && replaced++ == LINKS_NEWCOMERS_A_TURN)
+            return;
+        struct half_open *it = calloc(1, sizeof *it);
+        if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 ||
+            stream == NULL) {
+            free(it);
+            return;
+        }
+        stream_peer(stream, &peer);
+        if (free_place(links, &peer, self->loop->now_ns)) {
+            admit(self, links, it, stream);
+            continue;
+        }
+        stream_close(stream);
+        free(it);
+        links_count_refusal(links, LINKS_REFUSED_FULL, "somebody", true);
+        atomic_fetch_add(&links->dropped_unproved, 1);
+    }
+}
+
+static int listen_all(struct links *links, struct error *error)
+{
+    for (uint32_t i = 0; i < links->num_listen; i++) {
+        int rc = stream_listen(links->self, &links->listen[i], on_connection, links,
+                               &links->listeners[i], error);
+        if (rc < 0)
+            return rc;
+        stream_listening(links->listeners[i], &links->listen[i]);
+    }
+    return 0;
+}
+
+int links_listen(struct links *links, struct error *error)
+{
+    struct loop *loop = &links->node->loops[0];
+    bool simulated = loop->simulated;
+    loop->simulated = false;
+    int rc = listen_all(links, error);
+    loop->simulated = simulated;
+    return rc;
+}
+
+/* Memory may be short; a link that is not there yet only queues. */
+static void spawn_links(struct actor *self, void *arg)
+{
+    struct links *links = arg;
+    while (links->spawned < links->num_peers) {
+        struct link *link = &links->table[links->spawned];
+        char name[ACTOR_NAME_MAX];
+        snprintf(name, sizeof name, "link %u", link->node);
+        struct actor_options options = { .ops = &link_ops, .arg = link, .name = name,
+                                         .loop = link->loop->index };
+        struct address address;
+        int rc = actor_spawn(self, &options, &address);
+        if (rc == TR_ECLOSED)
+            return;
+        if (rc < 0) {
+            timer_start(self, &links->spawn_timer, actor_now_ns(self) + SPAWN_RETRY_NS, spawn_links,
+                        links);
+            return;
+        }
+        links->spawned++;
+    }
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct links *links = (void *)(uintptr_t)arg;
+    actor_set_state(self, links);
+    spawn_links(self, links);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void fini(struct actor *self)
+{
+    struct links *links = (void *)(uintptr_t)self->arg;
+    links->accept_paused = false;
+    while (links->half_open != NULL)
+        drop((struct half_open *)(void *)links->half_open, true);
+    for (uint32_t i = 0; i < links->num_listen; i++) {
+        stream_close(links->listeners[i]);
+        links->listeners[i] = NULL;
+    }
+    /* Those that never started hold what was sent to them, each on its own loop: see link_send. */
+    links->self = NULL;
+}
+
+const struct actor_ops links_ops = {
+    .name = "links",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

@@ -1,0 +1,117 @@
+#include "sim/expected_run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/digest.h"
+#include "graph/key.h"
+
+static float drawn(uint64_t key, uint32_t i)
+{
+    return (float)((int64_t)(key_mix(key + i * KEY_STEP) % 2001) - 1000) / 1024;
+}
+
+void lessons_begin(const struct fleet_plan *plan, float *weights)
+{
+    for (uint32_t i = 0; i < plan->values; i++)
+        weights[i] = drawn(plan->seed, i);
+}
+
+void lessons_learn(const struct fleet_plan *plan, const float *weights, uint64_t digest,
+                   float *values)
+{
+    float loss = 0;
+    for (uint32_t i = 0; i < plan->values; i++) {
+        values[i] = drawn(digest, i) + weights[i] * 0.3f;
+        loss += values[i] * values[i];
+    }
+    values[plan->values] = loss;
+}
+
+void lessons_apply(const struct fleet_plan *plan, float *weights, const float *sums)
+{
+    for (uint32_t i = 0; i < plan->values; i++)
+        weights[i] -= 0.1f * sums[i];
+}
+
+uint64_t lessons_hash(const struct fleet_plan *plan, const float *weights)
+{
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < plan->values; i++) {
+        uint32_t bits;
+        memcpy(&bits, &weights[i], sizeof bits);
+        hash = key_mix(hash + KEY_STEP + bits);
+    }
+    return hash;
+}
+
+static struct wanted_loader loader_of(const struct fleet_plan *plan, uint32_t rank)
+{
+    struct wanted_loader loader = plan->loader;
+    loader.open.rank = rank;
+    return loader;
+}
+
+static uint64_t digest_of(struct lessons *lessons, uint32_t rank, uint64_t step)
+{
+    const struct fleet_plan *plan = lessons->plan;
+    const struct wanted_loader loader = loader_of(plan, rank);
+    struct mini_batch batch;
+    uint64_t digest;
+    reference_build(&lessons->reference, &loader, (uint32_t)(step / plan->steps_epoch),
+                    step % plan->steps_epoch, &batch);
+    int rv = batch_digest(&batch, &digest);
+    assert(rv == 0);
+    return digest;
+}
+
+static void take_step(struct lessons *lessons, uint64_t step, float *weights, float *sums,
+                      float *values)
+{
+    const struct fleet_plan *plan = lessons->plan;
+    for (uint32_t rank = 0; rank < plan->plan.trainers; rank++) {
+        lessons_learn(plan, weights, digest_of(lessons, rank, step), rank == 0 ? sums : values);
+        for (uint32_t i = 0; rank > 0 && i <= plan->values; i++)
+            sums[i] += values[i];
+    }
+    lessons_apply(plan, weights, sums);
+    lessons->losses[step] = sums[plan->values];
+    lessons->hashes[step + 1] = lessons_hash(plan, weights);
+}
+
+void lessons_init(struct lessons *lessons, const struct fleet_plan *plan)
+{
+    size_t count = plan->values + (size_t)1;
+    *lessons = (struct lessons){ .plan = plan };
+    reference_init(&lessons->reference, &plan->raw);
+    lessons->hashes = calloc(plan->steps + 1, sizeof *lessons->hashes);
+    lessons->losses = calloc(plan->steps + 1, sizeof *lessons->losses);
+    float *memory = calloc(3 * count, sizeof *memory);
+    assert(lessons->hashes != NULL && lessons->losses != NULL && memory != NULL);
+    lessons_begin(plan, memory);
+    lessons->hashes[0] = lessons_hash(plan, memory);
+    for (uint64_t step = 0; step < plan->steps; step++)
+        take_step(lessons, step, memory, memory + count, memory + 2 * count);
+    free(memory);
+}
+
+void lessons_fini(struct lessons *lessons)
+{
+    reference_fini(&lessons->reference);
+    free(lessons->hashes);
+    free(lessons->losses);
+}
+
+int lessons_check(struct lessons *lessons, const struct placed *placed, uint32_t rank,
+                  uint64_t step, const struct mini_batch *batch, uint64_t *digest,
+                  struct error *error)
+{
+    const struct fleet_plan *plan = lessons->plan;
+    const struct wanted_loader loader = loader_of(plan, rank);
+    int rv = reference_check(&lessons->reference, placed, &loader,
+                             (uint32_t)(step / plan->steps_epoch), step % plan->steps_epoch, batch,
+                             error);
+    return rv != 0 ? rv : batch_digest(batch, digest);
+}

@@ -1,0 +1,380 @@
+#include "sim/sim_client.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actors/common/error_reply.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
+
+/* What failed in passing is tried again after this. */
+#define AGAIN_NS UINT64_C(1000000)
+/* A call to a proxy that stands still is given up after this. */
+#define OPEN_NS UINT64_C(1000000000)
+#define NAP_NS UINT64_C(2000000000)
+
+struct client {
+    struct actor *self;
+    struct world *world;
+    uint32_t number;
+    const struct client_plan *plan;
+    struct draws draws;
+    struct address proxy;
+    uint64_t loader;
+    uint32_t epoch;
+    uint64_t next, steps;
+    uint32_t whims;
+    uint64_t taken;
+    struct sampled_batch *held[SCENARIO_HOLD_MAX + 1];
+    uint32_t num_held;
+    struct timer timer;
+    struct call_id asked;    /* the request that is open */
+    struct timer interrupt;  /* fires while it is */
+    bool finished;
+};
+
+static void find(struct client *c);
+static void go(struct client *c);
+
+static void wake(struct actor *self, void *arg)
+{
+    struct client *c = arg;
+    (void)self;
+    if (address_is_none(c->proxy))
+        find(c);
+    else
+        go(c);
+}
+
+static void go_later(struct client *c, uint64_t after_ns)
+{
+    timer_start(c->self, &c->timer, actor_now_ns(c->self) + after_ns, wake, c);
+}
+
+static void find_again(struct client *c)
+{
+    c->proxy = ADDRESS_NONE;
+    go_later(c, AGAIN_NS);
+}
+
+static void release_held(struct client *c)
+{
+    for (uint32_t i = 0; i < c->num_held; i++)
+        sampled_batch_release(c->held[i]);
+    c->num_held = 0;
+}
+
+/* A batch that failed. A user would see it: what servers and samplers lack for a while is theirs to
+ * get over. The account of batches is the user's, who releases some. */
+static void note_failure(struct client *c, int code, const struct error *error)
+{
+    bool is_ours = code == TR_EFULL && strstr(error->text, "account \"batches\"") != NULL;
+    c->world->tally.failures_told++;
+    release_held(c);
+    if (!is_ours)
+        world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
+                   ": failed with %d: %s", c->number, c->epoch, c->next, code, error->text);
+    go_later(c, AGAIN_NS);
+}
+
+static void opened(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct client *c = arg;
+    struct error error = { 0 };
+    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    c->world->tally.calls_completed++;
+    if (status != 0) {
+        find_again(c);
+    } else if (failed != 0) {
+        note_failure(c, failed, &error);
+        c->proxy = ADDRESS_NONE;
+    } else {
+        const struct msg_loader_opened *head = message_head(reply);
+        if (head->loader != c->loader || head->num_batches != c->steps)
+            world_fail(c->world, "trainer %" PRIu32 ": opened loader %" PRIu64 " of %" PRIu64
+                       " batches, not %" PRIu64 " of %" PRIu64, c->number, head->loader,
+                       head->num_batches, c->loader, c->steps);
+        go(c);
+    }
+    message_release(self, reply);
+}
+
+static struct message *make_open(struct client *c)
+{
+    const struct wanted_loader *loader = &c->plan->loader;
+    size_t n = loader->open.num_seeds;
+    struct message *request = message_create(c->self, MSG_LOADER_OPEN);
+    uint64_t *body =
+        request == NULL ? NULL : message_body_alloc(c->self, request, 2 * n * sizeof *body);
+    if (body == NULL) {
+        message_release(c->self, request);
+        return NULL;
+    }
+    struct msg_loader_open *head = message_head(request);
+    *head = loader->open;
+    head->loader = c->loader;
+    for (size_t i = 0; i < n; i++) {
+        body[i] = c->world->placed.global[head->ntype][loader->seeds[i]];
+        body[n + i] = loader->seeds[i];
+    }
+    return request;
+}
+
+static void open_loader(struct client *c)
+{
+    struct message *request = make_open(c);
+    if (request == NULL ||
+        actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS, opened, c,
+                   NULL) != 0) {
+        find_again(c);
+        return;
+    }
+    c->world->tally.calls_opened++;
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct client *c = arg;
+    (void)self;
+    if (status != 0) {
+        find_again(c);
+        return;
+    }
+    c->proxy = address;
+    open_loader(c);
+}
+
+static void find(struct client *c)
+{
+    if (directory_wait(c->self, WORLD_PROXY, actor_now_ns(c->self) + OPEN_NS, found, c) != 0)
+        find_again(c);
+}
+
+static struct message *make_request(struct client *c, uint64_t batch)
+{
+    struct message *request = message_create(c->self, MSG_BATCH_REQUEST);
+    if (request == NULL)
+        return NULL;
+    struct msg_batch_request *head = message_head(request);
+    head->loader = c->loader;
+    head->epoch = c->epoch;
+    head->batch = batch;
+    return request;
+}
+
+/* A notice may be lost: the next request says the same. */
+static void notify(struct client *c, uint64_t batch)
+{
+    struct message *notice = make_request(c, batch);
+    if (notice != NULL)
+        actor_send(c->self, c->proxy, notice);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct client *c = arg;
+    struct error error = { 0 };
+    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    c->world->tally.calls_completed++;
+    c->asked = (struct call_id){ 0 };
+    timer_stop(&c->interrupt);
+    message_release(self, reply);
+    if (failed != 0) {
+        note_failure(c, failed, &error);
+    } else if (status == 0) {
+        go(c);
+    } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
+        find_again(c);
+    } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED || status == TR_EFULL ||
+               status == TR_ENOMEM) {
+        /* We cancelled it, or the proxy had no room for the request, or no memory to answer. */
+        if (status != TR_ETIMEDOUT || batch_bank_is_starving(c->world->bank, c->loader))
+            release_held(c);
+        go_later(c, status == TR_ETIMEDOUT ? 0 : AGAIN_NS);
+    } else {
+        world_fail(c->world, "trainer %" PRIu32 ": a request was answered with %d (%s)", c->number,
+                   status, tr_strerror(status));
+    }
+}
+
+static void close_loader(struct client *c)
+{
+    struct message *message = message_create(c->self, MSG_LOADER_CLOSE);
+    if (message == NULL)
+        return; /* it stays open until the proxy ends */
+    ((struct msg_loader_close *)message_head(message))->loader = c->loader;
+    actor_send(c->self, c->proxy, message);
+}
+
+static void reopen(struct client *c)
+{
+    close_loader(c);
+    c->loader = c->world->next_loader++;
+    c->next = 0;
+    open_loader(c);
+}
+
+/* Somebody else cancels or closes while a batch is waited for. */
+static void interrupt(struct actor *self, void *arg)
+{
+    struct client *c = arg;
+    c->whims--;
+    c->world->tally.whims++;
+    if (draws_chance(&c->draws, 50)) {
+        notify(c, MSG_BATCH_NONE);
+        c->next = 0; /* the proxy refuses the request */
+        return;
+    }
+    actor_cancel(self, c->asked);
+    timer_stop(&c->timer);
+    reopen(c);
+}
+
+static void ask(struct client *c)
+{
+    struct message *request = make_request(c, c->next);
+    uint64_t now_ns = actor_now_ns(c->self);
+    if (request == NULL || actor_call(c->self, c->proxy, request, now_ns + c->plan->look_ns,
+                                      answered, c, &c->asked) != 0) {
+        go_later(c, AGAIN_NS);
+        return;
+    }
+    c->world->tally.calls_opened++;
+    if (c->whims > 0 && draws_chance(&c->draws, c->plan->whim_percent))
+        timer_start(c->self, &c->interrupt, now_ns + draws_below(&c->draws, c->plan->look_ns),
+                    interrupt, c);
+}
+
+static void finish(struct client *c)
+{
+    close_loader(c);
+    if (!c->plan->keep)
+        release_held(c);
+    c->finished = true;
+    c->world->finished++;
+}
+
+/* What a person at the other end might do. */
+static void have_whim(struct client *c)
+{
+    c->whims--;
+    c->world->tally.whims++;
+    switch (draws_below(&c->draws, 4)) {
+    case 0: /* cancels: the epoch starts anew */
+        notify(c, MSG_BATCH_NONE);
+        c->next = 0;
+        go_later(c, draws_below(&c->draws, 2) * AGAIN_NS);
+        break;
+    case 1: /* begins another epoch */
+        c->epoch = (uint32_t)draws_below(&c->draws, c->plan->epochs);
+        c->next = 0;
+        notify(c, 0);
+        go(c);
+        break;
+    case 2:
+        reopen(c);
+        break;
+    default:
+        go_later(c, NAP_NS);
+        break;
+    }
+}
+
+static void hold(struct client *c, struct sampled_batch *batch)
+{
+    if (c->num_held > 0 && c->num_held >= c->plan->hold) {
+        sampled_batch_release(c->held[0]);
+        memmove(c->held, c->held + 1, --c->num_held * sizeof c->held[0]);
+    }
+    if (c->plan->hold == 0)
+        sampled_batch_release(batch);
+    else
+        c->held[c->num_held++] = batch;
+}
+
+static void take(struct client *c, struct sampled_batch *batch)
+{
+    struct error error = { 0 };
+    if (reference_check(&c->world->reference, &c->world->placed, &c->plan->loader, c->epoch,
+                        c->next, &batch->space.batch, &error) != 0)
+        world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
+                   " is not the reference's: %s", c->number, c->epoch, c->next, error.text);
+    c->world->tally.batches++;
+    c->taken++;
+    c->next++;
+    notify(c, c->next);
+    hold(c, batch);
+    if (c->whims > 0 && draws_chance(&c->draws, c->plan->whim_percent))
+        have_whim(c);
+    else
+        go_later(c, draws_below(&c->draws, c->plan->think_ns));
+}
+
+static void go(struct client *c)
+{
+    if (c->finished)
+        return;
+    if (c->next >= c->steps) {
+        c->next = 0;
+        c->epoch++;
+    }
+    if (c->epoch >= c->plan->epochs || c->steps == 0 ||
+        (c->plan->quit_after != 0 && c->taken >= c->plan->quit_after)) {
+        finish(c);
+        return;
+    }
+    struct sampled_batch *batch =
+        batch_bank_collect(c->world->bank, c->loader, c->epoch, c->next);
+    if (batch != NULL)
+        take(c, batch);
+    else
+        ask(c);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    const struct client_args *args = arg;
+    struct client *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return TR_ENOMEM;
+    actor_set_state(self, c);
+    c->self = self;
+    c->world = args->world;
+    c->number = args->number;
+    c->plan = &args->world->scenario.client[args->number];
+    c->draws = world_draws(c->world, WORLD_DRAWS_CLIENT, c->number);
+    c->loader = c->world->next_loader++;
+    c->steps = reference_steps(&c->plan->loader.open);
+    c->whims = c->plan->whims;
+    find_again(c);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static void fini(struct actor *self)
+{
+    struct client *c = actor_state(self);
+    if (c == NULL)
+        return;
+    if (c->plan->keep) {
+        for (uint32_t i = 0; i < c->num_held; i++)
+            c->world->kept[c->world->num_kept++] = c->held[i];
+        c->num_held = 0;
+    }
+    release_held(c);
+    free(c);
+}
+
+const struct actor_ops client_ops = {
+    .name = "trainer",
+    .start = start,
+    .receive = receive,
+    .fini = fini,
+};

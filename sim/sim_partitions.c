@@ -1,0 +1,255 @@
+#include "sim/sim_partitions.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static void *make(size_t count, size_t size)
+{
+    void *block = calloc(count + 1, size);
+    assert(block != NULL);
+    return block;
+}
+
+/* Where nodes may go: everywhere, or to few, so that the others have nothing of the type. */
+static uint32_t draw_owner(struct draws *draws, uint32_t num_parts, uint32_t open_parts)
+{
+    if (draws == NULL)
+        return 0;
+    return (uint32_t)(draws_below(draws, open_parts) + num_parts - open_parts);
+}
+
+/* Fills global, original and node_counts[num_parts]. */
+static void place_nodes(struct placed *p, uint32_t t, uint32_t num_parts, struct draws *draws,
+                        uint64_t *node_counts)
+{
+    uint32_t n = p->raw->num_nodes[t];
+    uint32_t *owner = make(n, sizeof *owner);
+    uint32_t open_parts = draws != NULL && draws_chance(draws, 30)
+                              ? (uint32_t)draws_between(draws, 1, num_parts) : num_parts;
+    for (uint32_t v = 0; v < n; v++) {
+        owner[v] = draw_owner(draws, num_parts, open_parts);
+        node_counts[owner[v]]++;
+    }
+    p->global[t] = make(n, sizeof(uint64_t));
+    p->original[t] = make(n, sizeof(uint64_t));
+    uint64_t next = 0;
+    for (uint32_t part = 0; part < num_parts; part++)
+        for (uint32_t v = 0; v < n; v++)
+            if (owner[v] == part) {
+                p->original[t][next] = v;
+                p->global[t][v] = next++;
+            }
+    free(owner);
+}
+
+static void count_edges(const struct placed *p, uint32_t e, uint32_t num_parts,
+                        const uint64_t *node_counts, uint64_t *edge_counts)
+{
+    const struct raw_edges *edges = &p->raw->edges[e];
+    const uint64_t *global = p->global[p->raw->types.etypes[e].dst];
+    for (uint32_t i = 0; i < edges->count; i++) {
+        uint64_t end = 0;
+        uint32_t part = 0;
+        for (; part < num_parts; part++) {
+            end += node_counts[part];
+            if (global[edges->dst[i]] < end)
+                break;
+        }
+        assert(part < num_parts);
+        edge_counts[part]++;
+    }
+}
+
+static void make_book(struct placed *p, uint32_t num_parts, struct draws *draws)
+{
+    const struct graph_types *types = &p->raw->types;
+    uint64_t *nodes = make((size_t)types->num_ntypes * num_parts, sizeof *nodes);
+    uint64_t *edges = make((size_t)types->num_etypes * num_parts, sizeof *edges);
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        place_nodes(p, t, num_parts, draws, nodes + (size_t)t * num_parts);
+    for (uint32_t e = 0; e < types->num_etypes; e++)
+        count_edges(p, e, num_parts, nodes + (size_t)types->etypes[e].dst * num_parts,
+                    edges + (size_t)e * num_parts);
+    int rv = book_init(&p->book, "simulated", types, num_parts, nodes, edges);
+    assert(rv == 0);
+    free(nodes);
+    free(edges);
+}
+
+static struct feature_table make_labels(const uint64_t *originals, uint64_t n, uint32_t t)
+{
+    int64_t *rows = make(n, sizeof *rows);
+    for (uint64_t i = 0; i < n; i++)
+        rows[i] = raw_label(t, originals[i]);
+    return (struct feature_table){ .name = "label", .dtype = TR_I64, .num_rows = n, .width = 1,
+                                   .row_bytes = sizeof *rows, .rows = rows };
+}
+
+static struct feature_table make_features(const struct raw *raw, const uint64_t *originals,
+                                          uint64_t n, uint32_t t)
+{
+    uint32_t width = raw->width[t];
+    float *rows = make(n * width, sizeof *rows);
+    for (uint64_t i = 0; i < n; i++)
+        for (uint32_t c = 0; c < width; c++)
+            rows[i * width + c] = raw_feature(t, originals[i], c);
+    return (struct feature_table){ .name = "feat", .dtype = TR_F32, .num_rows = n, .width = width,
+                                   .row_bytes = width * sizeof *rows, .rows = rows, .ndim = 1,
+                                   .shape = { width } };
+}
+
+static void make_node_part(struct placed *p, uint32_t part, uint32_t t)
+{
+    const struct extent *extent = &p->book.node_extents[t][part];
+    uint64_t n = extent->end - extent->begin;
+    const uint64_t *originals = p->original[t] + extent->begin;
+    uint32_t *in = make(n, sizeof *in), *out = make(n, sizeof *out);
+    for (uint64_t i = 0; i < n; i++) {
+        in[i] = p->raw->in_degrees[t][originals[i]];
+        out[i] = p->raw->out_degrees[t][originals[i]];
+    }
+    struct feature_table *tables = make(PLACED_TABLES, sizeof *tables);
+    tables[0] = make_labels(originals, n, t);
+    if (p->raw->featured[t])
+        tables[1] = make_features(p->raw, originals, n, t);
+    p->parts[part].nodes[t] = (struct node_part){
+        .num_nodes = n,
+        .global_begin = extent->begin,
+        .original_ids = originals,
+        .in_degrees = in,
+        .out_degrees = out,
+        .num_features = p->raw->featured[t] ? 2 : 1,
+        .features = tables,
+    };
+}
+
+/* Columns through a table in an order of its own, as types of 2^32 nodes have it. */
+static void widen(struct edge_part *edge, uint32_t *indices, uint64_t num_src)
+{
+    uint64_t *table = make(num_src, sizeof *table);
+    for (uint64_t i = 0; i < num_src; i++)
+        table[i] = num_src - 1 - i;
+    for (uint64_t i = 0; i < edge->csc.num_edges; i++)
+        indices[i] = (uint32_t)(num_src - 1 - indices[i]);
+    edge->csc.column_global = table;
+}
+
+static void make_edge_part(struct placed *p, uint32_t part, uint32_t e, bool wide)
+{
+    const struct raw_edges *edges = &p->raw->edges[e];
+    uint32_t src = p->raw->types.etypes[e].src, dst = p->raw->types.etypes[e].dst;
+    const struct extent *rows = &p->book.node_extents[dst][part];
+    const struct extent *owned = &p->book.edge_extents[e][part];
+    uint64_t num_rows = rows->end - rows->begin, num_edges = owned->end - owned->begin;
+    uint64_t *index = make(num_rows + 1, sizeof *index);
+    uint64_t *next = make(num_rows, sizeof *next);
+    uint32_t *indices = make(num_edges, sizeof *indices);
+    uint64_t *originals = make(num_edges, sizeof *originals);
+    for (uint32_t i = 0; i < edges->count; i++) {
+        uint64_t row = p->global[dst][edges->dst[i]] - rows->begin;
+        if (p->global[dst][edges->dst[i]] >= rows->begin && row < num_rows)
+            index[row + 1]++;
+    }
+    for (uint64_t r = 0; r < num_rows; r++) {
+        index[r + 1] += index[r];
+        next[r] = index[r];
+    }
+    assert(index[num_rows] == num_edges);
+    for (uint32_t i = 0; i < edges->count; i++) {
+        uint64_t row = p->global[dst][edges->dst[i]] - rows->begin;
+        if (p->global[dst][edges->dst[i]] < rows->begin || row >= num_rows)
+            continue;
+        indices[next[row]] = (uint32_t)p->global[src][edges->src[i]];
+        originals[next[row]++] = i;
+    }
+    free(next);
+    struct edge_part *edge = &p->parts[part].edges[e];
+    *edge = (struct edge_part){
+        .csc = { num_rows, num_edges, index, indices, NULL, owned->begin },
+        .original_edge_ids = originals,
+    };
+    if (wide)
+        widen(edge, indices, p->raw->num_nodes[src]);
+}
+
+static void make_part(struct placed *p, uint32_t part, const bool *wide)
+{
+    const struct graph_types *types = &p->book.types;
+    p->parts[part] = (struct graph_part){ .part_id = part, .version = 0, .types = types };
+    p->parts[part].nodes = make(types->num_ntypes, sizeof *p->parts[part].nodes);
+    p->parts[part].edges = make(types->num_etypes, sizeof *p->parts[part].edges);
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        make_node_part(p, part, t);
+    for (uint32_t e = 0; e < types->num_etypes; e++)
+        make_edge_part(p, part, e, wide[types->etypes[e].src]);
+}
+
+void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
+                 struct draws *draws)
+{
+    *placed = (struct placed){ .raw = raw };
+    make_book(placed, num_parts, draws);
+    placed->parts = make(num_parts, sizeof *placed->parts);
+    bool wide[RAW_NTYPES_MAX] = { false };
+    for (uint32_t t = 0; draws != NULL && t < raw->types.num_ntypes; t++)
+        wide[t] = draws_chance(draws, 15);
+    for (uint32_t part = 0; part < num_parts; part++)
+        make_part(placed, part, wide);
+    int rv = graph_meta_init(&placed->meta, &placed->parts[0]);
+    assert(rv == 0);
+    int feature = graph_meta_name(&placed->meta, "feat");
+    assert(graph_meta_name(&placed->meta, "label") == PLACED_LABEL);
+    assert(feature == (raw_is_featured(raw) ? (int)PLACED_FEATURE : -1));
+    for (uint32_t part = 0; part < num_parts; part++)
+        graph_meta_add_part(&placed->meta, &placed->parts[part]);
+    for (uint32_t part = 0; part < num_parts && rv == 0; part++)
+        rv = graph_meta_check_part(&placed->meta, &placed->parts[part], NULL);
+    assert(rv == 0);
+}
+
+static void drop(const void *block)
+{
+    free((void *)(uintptr_t)block);
+}
+
+static void free_part(struct graph_part *part)
+{
+    for (uint32_t t = 0; t < part->types->num_ntypes; t++) {
+        const struct node_part *nodes = &part->nodes[t];
+        drop(nodes->in_degrees);
+        drop(nodes->out_degrees);
+        for (uint32_t f = 0; f < nodes->num_features; f++)
+            drop(nodes->features[f].rows);
+        drop(nodes->features);
+    }
+    for (uint32_t e = 0; e < part->types->num_etypes; e++) {
+        drop(part->edges[e].csc.index);
+        drop(part->edges[e].csc.indices);
+        drop(part->edges[e].csc.column_global);
+        drop(part->edges[e].original_edge_ids);
+    }
+    free(part->nodes);
+    free(part->edges);
+}
+
+void placed_fini(struct placed *placed)
+{
+    graph_meta_fini(&placed->meta);
+    for (uint32_t part = 0; part < placed->book.num_parts; part++)
+        free_part(&placed->parts[part]);
+    free(placed->parts);
+    for (uint32_t t = 0; t < placed->raw->types.num_ntypes; t++) {
+        free(placed->global[t]);
+        free(placed->original[t]);
+    }
+    book_fini(&placed->book);
+}
+
+uint64_t placed_edge(const struct placed *placed, uint32_t etype, uint64_t edge)
+{
+    int part = book_edge_owner(&placed->book, etype, edge);
+    if (part < 0)
+        return UINT64_MAX;
+    const struct edge_part *owner = &placed->parts[part].edges[etype];
+    return owner->original_edge_ids[edge - owner->csc.first_edge];
+}

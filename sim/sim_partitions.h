@@ -1,0 +1,40 @@
+/*
+ * A raw graph as it is placed: which partition has which node, and the partitions in memory.
+ *
+ * The rule of partitioning is applied plainly here, apart from the partitioner's own code: global
+ * IDs by partition, then original ID; edges with their destination, in the order of
+ * (destination, original edge ID).
+ *
+ * Ownership: the struct owns the partitions and borrows the raw graph. Immutable after init.
+ */
+#ifndef SIM_SIM_PARTITIONS_H
+#define SIM_SIM_PARTITIONS_H
+
+#include "graph/graph_meta.h"
+#include "graph/part.h"
+#include "partition/store/book.h"
+#include "sim/sim_graph.h"
+
+#define PLACED_TABLES 2u /* of a node type: "label", then "feat" where it has one */
+#define PLACED_LABEL 0u  /* the number of the name, as loaders have it */
+#define PLACED_FEATURE 1u
+
+struct placed {
+    const struct raw *raw;
+    struct book book;
+    struct graph_meta meta;
+    struct graph_part *parts; /* [book.num_parts] */
+    uint64_t *global[RAW_NTYPES_MAX];   /* [original ID] */
+    uint64_t *original[RAW_NTYPES_MAX]; /* [global ID] */
+};
+
+/* draws NULL: one partition with everything, in which global IDs are original IDs. Else nodes are
+ * spread at random, sometimes leaving partitions empty, and column tables list some node types. */
+void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
+                 struct draws *draws);
+void placed_fini(struct placed *placed);
+
+/* The original ID of an edge, from its per-type global ID; UINT64_MAX: there is none. */
+uint64_t placed_edge(const struct placed *placed, uint32_t etype, uint64_t edge);
+
+#endif

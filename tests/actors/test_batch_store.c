@@ -1,0 +1,208 @@
+/* The bank under many hands: whatever is reserved, deposited, collected, cancelled and closed in
+ * any order, no byte is charged that nobody holds, and none is charged twice. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <troupe/error.h>
+
+#include "actors/data/batch_store.h"
+#include "tests/schemas/random.h"
+
+#define LOADERS 3u
+#define HELD_MAX 40u
+#define STEPS 3000
+#define THREADS 4
+
+static struct sampled_batch *make_batch(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+                                        uint64_t index, size_t nodes)
+{
+    struct sampled_batch *batch = batch_bank_take(bank, 1, 1, 1);
+    assert_non_null(batch);
+    batch->loader = loader;
+    batch->space.batch.epoch = epoch;
+    batch->space.batch.index = index;
+    assert_int_equal(vec_reserve(&batch->space.node_space[0].ids, nodes, sizeof(uint64_t), 0), 0);
+    return batch;
+}
+
+static void a_batch_is_collected_once_and_charged_until_released(void **state)
+{
+    struct batch_bank *bank = batch_bank_create(1 << 20);
+    (void)state;
+    assert_int_equal(batch_bank_open_loader(bank, 1, 1000), 0);
+    assert_int_equal(batch_bank_open_loader(bank, 1, 1000), TR_ECLOSED);
+    batch_bank_set_epoch(bank, 1, 3, 0);
+    assert_int_equal(batch_bank_reserve(bank, 1, 3, 0), 0);
+    assert_int_equal(batch_bank_used(bank), 1000);
+    struct sampled_batch *batch = make_batch(bank, 1, 3, 0, 5000);
+    size_t bytes = sampled_batch_bytes(batch);
+    assert_int_equal(batch_bank_deposit(bank, batch), 0);
+    assert_int_equal(batch_bank_used(bank), bytes);
+    /* A second one of the same step is released, one of another epoch is not wanted. */
+    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 3, 0, 10)), 0);
+    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 2, 0, 10)), TR_ECANCELED);
+    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 9, 3, 0, 10)), TR_ECANCELED);
+    assert_null(batch_bank_collect(bank, 1, 2, 0));
+    assert_ptr_equal(batch_bank_collect(bank, 1, 3, 0), batch);
+    assert_null(batch_bank_collect(bank, 1, 3, 0));
+    assert_true(batch_bank_is_taken(bank, 1, 3, 0));
+    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 3, 0, 10)), TR_ECANCELED);
+    batch_bank_close_loader(bank, 1);
+    assert_true(batch_bank_used(bank) >= bytes);
+    batch_bank_close(bank);
+    assert_int_equal(batch_bank_used(bank), bytes);
+    batch_bank_release(bank);
+    sampled_batch_release(batch); /* which takes the bank with it */
+}
+
+static void one_batch_is_granted_whatever_its_size(void **state)
+{
+    struct batch_bank *bank = batch_bank_create(100);
+    (void)state;
+    assert_int_equal(batch_bank_open_loader(bank, 1, 5000), 0);
+    assert_int_equal(batch_bank_reserve(bank, 1, 0, 0), 0);
+    assert_false(batch_bank_is_starving(bank, 1));
+    assert_int_equal(batch_bank_reserve(bank, 1, 0, 1), TR_EFULL);
+    assert_true(batch_bank_is_starving(bank, 1));
+    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 0, 0, 5000)), TR_EFULL);
+    assert_int_equal(batch_bank_used(bank), 0);
+    batch_bank_close(bank);
+    batch_bank_release(bank);
+}
+
+struct hand {
+    struct batch_bank *bank;
+    uint64_t random;
+    struct sampled_batch *held[HELD_MAX];
+    uint32_t num_held;
+    bool shared; /* others are at it too */
+};
+
+static void collect(struct hand *hand, uint64_t loader, uint32_t epoch, uint64_t index)
+{
+    if (hand->num_held == HELD_MAX)
+        return;
+    struct sampled_batch *batch = batch_bank_collect(hand->bank, loader, epoch, index);
+    if (batch == NULL)
+        return;
+    assert_true(batch->loader == loader && batch->space.batch.epoch == epoch &&
+                batch->space.batch.index == index);
+    hand->held[hand->num_held++] = batch;
+}
+
+static void step(struct hand *hand)
+{
+    uint64_t *random = &hand->random;
+    uint64_t loader = 1 + random_below(random, LOADERS), index = random_below(random, 12);
+    uint32_t epoch = (uint32_t)random_below(random, 2);
+    switch (random_below(random, 10)) {
+    case 0:
+        if (random_below(random, 8) == 0)
+            batch_bank_close_loader(hand->bank, loader);
+        else
+            (void)batch_bank_open_loader(hand->bank, loader, 2000);
+        break;
+    case 1:
+        if (random_below(random, 4) == 0)
+            batch_bank_set_epoch(hand->bank, loader, epoch, 0);
+        break;
+    case 2:
+        (void)batch_bank_reserve(hand->bank, loader, epoch, index);
+        break;
+    case 3:
+        batch_bank_unreserve(hand->bank, loader, epoch, index);
+        break;
+    case 4:
+        if (random_below(random, 8) == 0)
+            batch_bank_advance(hand->bank, loader, epoch, index);
+        break;
+    case 5:
+    case 6:
+        (void)batch_bank_deposit(hand->bank, make_batch(hand->bank, loader, epoch, index,
+                                                        random_below(random, 3000)));
+        break;
+    case 7:
+        if (hand->num_held > 0)
+            sampled_batch_release(hand->held[--hand->num_held]);
+        break;
+    default:
+        collect(hand, loader, epoch, index);
+        break;
+    }
+    if (!hand->shared)
+        assert_true(batch_bank_used(hand->bank) <= batch_bank_bound(hand->bank));
+}
+
+static void *work(void *arg)
+{
+    struct hand *hand = arg;
+    for (int i = 0; i < STEPS; i++)
+        step(hand);
+    return NULL;
+}
+
+static size_t held_bytes(const struct hand *hand)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < hand->num_held; i++)
+        bytes += sampled_batch_bytes(hand->held[i]);
+    return bytes;
+}
+
+static void let_go(struct hand *hand)
+{
+    while (hand->num_held > 0)
+        sampled_batch_release(hand->held[--hand->num_held]);
+}
+
+static void any_order_charges_what_is_held(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct hand hand = { .bank = batch_bank_create(200000), .random = seed };
+        work(&hand);
+        batch_bank_close(hand.bank);
+        assert_int_equal(batch_bank_used(hand.bank), held_bytes(&hand));
+        batch_bank_release(hand.bank);
+        let_go(&hand);
+    }
+}
+
+static void any_thread_charges_what_is_held(void **state)
+{
+    struct hand hands[THREADS];
+    pthread_t threads[THREADS];
+    struct batch_bank *bank = batch_bank_create(400000);
+    size_t bytes = 0;
+    (void)state;
+    for (int i = 0; i < THREADS; i++) {
+        hands[i] = (struct hand){ .bank = bank, .random = (uint64_t)i, .shared = true };
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &hands[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    batch_bank_close(bank);
+    for (int i = 0; i < THREADS; i++)
+        bytes += held_bytes(&hands[i]);
+    assert_int_equal(batch_bank_used(bank), bytes);
+    batch_bank_release(bank);
+    for (int i = 0; i < THREADS; i++)
+        let_go(&hands[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_is_collected_once_and_charged_until_released),
+        cmocka_unit_test(one_batch_is_granted_whatever_its_size),
+        cmocka_unit_test(any_order_charges_what_is_held),
+        cmocka_unit_test(any_thread_charges_what_is_held),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

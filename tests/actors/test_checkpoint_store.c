@@ -1,0 +1,580 @@
+/*
+ * Checkpoints of a job whose hosts have a disk each: hosts die, some with their disks, and the job
+ * goes on from the last checkpoint that was made, to the end that an undisturbed one has.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/job/checkpoint.h"
+#include "actors/common/error_reply.h"
+#include "actors/job/checkpoint_store.h"
+#include "actors/job/checkpoint_store_state.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/sim/env_sim.h"
+#include "runtime/core/timer.h"
+#include "tests/actors/cluster_fixture.h"
+#include "tests/schemas/random.h"
+#include "tests/seeds.h"
+
+#define STEPS 20u
+#define EVERY 2u
+#define MS UINT64_C(1000000)
+#define LIMIT_NS (4000 * ENV_SECOND_NS)
+#define ASK_NS (600 * ENV_SECOND_NS)
+#define THINK_NS (100 * MS)
+#define STRIKES 6u
+#define PART_BYTES 3000u /* several blocks of a disk */
+
+enum stage { FIND, RESTORE, REDUCE, SAVE, DONE };
+
+/* A part of a checkpoint. */
+struct memory {
+    uint64_t step, digest;
+    unsigned char rest[PART_BYTES];
+};
+
+struct run;
+
+struct trainer {
+    struct run *run;
+    uint32_t rank;
+    struct address reducer;
+    struct timer timer;
+    enum stage stage;
+    struct memory memory;
+};
+
+struct run {
+    struct spread spread;
+    struct spread_play play;
+    struct trainer trainers[SPREAD_TRAINERS_MAX];
+    uint64_t draws;
+    uint64_t saved;      /* the newest step whose checkpoint was made */
+    uint64_t saved_then; /* when a disk was lost */
+    bool lost;
+    uint32_t losses, pulls;
+    uint64_t busy_ns; /* keepers are full for so long after each strike; without: at first */
+};
+
+/* Keepers of all nodes but one refuse everything before that. */
+static uint64_t busy_until_ns;
+static uint32_t idle_node, refusals;
+
+static int start_busy(struct actor *self, const void *arg)
+{
+    return keeper_ops.start(self, arg);
+}
+
+static int receive_busy(struct actor *self, struct message *request)
+{
+    struct error error = { 0 };
+    if (actor_now_ns(self) >= busy_until_ns || actor_address(self).node == idle_node)
+        return keeper_ops.receive(self, request);
+    int code = ++refusals % 3 == 0 ? TR_ENOMEM : TR_EFULL;
+    error_set(&error, code, "the keeper is busy");
+    if (refusals % 2 == 0)
+        failed_reply(self, request, &error);
+    else
+        actor_refuse(self, request, code);
+    return 0;
+}
+
+static void fini_busy(struct actor *self)
+{
+    keeper_ops.fini(self);
+}
+
+static const struct actor_ops busy_keeper_ops = { .name = "busy keeper", .start = start_busy,
+                                                  .receive = receive_busy, .fini = fini_busy };
+
+/* A host whose disk is new has room to say that it has nothing. */
+static void make_busy(const struct run *run, uint32_t idle)
+{
+    idle_node = idle;
+    busy_until_ns = run->busy_ns == 0 ? 0 : env_sim_now_ns(run->spread.env) + run->busy_ns;
+}
+
+static void go_on(struct actor *self, void *arg);
+
+static void later(struct actor *self, struct trainer *t, uint64_t most)
+{
+    timer_start(self, &t->timer, actor_now_ns(self) + 1 + actor_random(self) % most, go_on, t);
+}
+
+static uint64_t mix(uint64_t digest, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    digest = (digest ^ bits) * UINT64_C(0x9e3779b97f4a7c15);
+    return digest ^ digest >> 29;
+}
+
+static float addend(uint64_t step, uint32_t rank)
+{
+    return (float)(step + 1) / (float)(3 + rank * 4);
+}
+
+static void fill_rest(struct memory *memory, uint32_t rank)
+{
+    for (uint32_t i = 0; i < PART_BYTES; i++)
+        memory->rest[i] = (unsigned char)(memory->step * 31 + rank * 7 + i);
+}
+
+static void restore(struct trainer *t, const struct message *reply)
+{
+    const struct msg_group_reply *head = (const void *)reply->head;
+    struct memory wanted = { 0 };
+    t->memory = (struct memory){ 0 };
+    if (head->found != 0) {
+        assert_int_equal(reply->frame.body_bytes, sizeof t->memory);
+        memcpy(&t->memory, message_body(reply), sizeof t->memory);
+        wanted.step = t->memory.step;
+        fill_rest(&wanted, t->rank);
+        assert_memory_equal(t->memory.rest, wanted.rest, PART_BYTES);
+    }
+    /* What was made stays made. */
+    assert_true(t->memory.step >= t->run->saved);
+}
+
+static void take(struct trainer *t, const struct message *reply)
+{
+    switch (t->stage) {
+    case RESTORE:
+        restore(t, reply);
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
+        break;
+    case REDUCE:
+        t->memory.digest = mix(t->memory.digest, *(const float *)message_body(reply));
+        t->memory.step++;
+        t->stage = t->memory.step % EVERY == 0 ? SAVE : REDUCE;
+        break;
+    default:
+        if (t->memory.step > t->run->saved)
+            t->run->saved = t->memory.step;
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
+    }
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct trainer *t = arg;
+    struct error error = { 0 };
+    if (status == TR_ECANCELED)
+        return;
+    if (status == 0)
+        status = failed_read(reply, &error);
+    if (status == 0)
+        take(t, reply);
+    else if (status == TR_EROLLBACK)
+        t->stage = RESTORE;
+    else if (status == TR_EPEERDOWN || status == TR_ECLOSED)
+        t->stage = FIND;
+    else if (status != TR_EFULL && status != TR_ENOMEM)
+        fail_msg("trainer %u, stage %d: %s: %s", t->rank, (int)t->stage, tr_error_name(status),
+                 error.text);
+    message_release(self, reply);
+    later(self, t, t->stage == DONE ? ENV_SECOND_NS : t->stage == REDUCE ? THINK_NS : MS);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct trainer *t = arg;
+    if (status == TR_ECANCELED)
+        return;
+    assert_int_equal(status, 0);
+    t->reducer = address;
+    t->stage = RESTORE;
+    later(self, t, MS);
+}
+
+static void ask(struct actor *self, struct trainer *t)
+{
+    static const uint32_t operations[] = { [RESTORE] = MSG_GROUP_RESTORE,
+                                           [REDUCE] = MSG_GROUP_REDUCE,
+                                           [SAVE] = MSG_GROUP_SAVE };
+    const float value = addend(t->memory.step, t->rank);
+    struct message *request = message_create(self, MSG_GROUP_REQUEST);
+    struct msg_group_request *head = message_head(request);
+    *head = (struct msg_group_request){ .operation = operations[t->stage],
+                                        .value = t->stage == SAVE ? t->memory.step : 0,
+                                        .timeout_ns = ASK_NS };
+    fill_rest(&t->memory, t->rank);
+    if (t->stage == SAVE) {
+        head->count = sizeof t->memory;
+        memcpy(message_body_alloc(self, request, sizeof t->memory), &t->memory, sizeof t->memory);
+    } else if (t->stage == REDUCE) {
+        head->count = 1;
+        memcpy(message_body_alloc(self, request, sizeof value), &value, sizeof value);
+    }
+    assert_int_equal(actor_call(self, t->reducer, request, actor_now_ns(self) + 2 * ASK_NS,
+                                answered, t, NULL), 0);
+}
+
+static void go_on(struct actor *self, void *arg)
+{
+    struct trainer *t = arg;
+    char name[DIRECTORY_NAME_MAX];
+    if (t->stage == DONE) { /* until it is called back */
+        later(self, t, ENV_SECOND_NS);
+        return;
+    }
+    if (t->stage != FIND) {
+        ask(self, t);
+        return;
+    }
+    reducer_name(t->rank, name, sizeof name);
+    assert_int_equal(directory_wait(self, name, actor_now_ns(self) + LIMIT_NS, found, t), 0);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    later(self, (struct trainer *)(uintptr_t)arg, MS);
+    return 0;
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops trainer_ops = { .name = "trainer", .start = start, .receive = drop };
+
+static bool is_done(const void *arg, uint32_t rank)
+{
+    return ((const struct run *)arg)->trainers[rank].stage == DONE;
+}
+
+static bool any_done(const struct run *run)
+{
+    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
+        if (run->trainers[i].stage == DONE)
+            return true;
+    return false;
+}
+
+/* A host that is started again knows nothing but what is on its disk. */
+static struct actor_options trainer_of(void *arg, uint32_t rank)
+{
+    struct run *run = arg;
+    run->trainers[rank] = (struct trainer){ .run = run, .rank = rank };
+    return (struct actor_options){ .ops = &trainer_ops, .arg = &run->trainers[rank] };
+}
+
+/* One disk at a time, and the next after all parts are on two hosts again. */
+static bool may_lose_disk(const struct run *run)
+{
+    return !run->spread.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
+}
+
+/* Whoever died before it heard that the last checkpoint was made begins again, and those that had
+ * heard of it and ended are needed for that, as a launcher knows. */
+static void call_back(struct run *run)
+{
+    for (uint32_t i = 0; i < run->spread.layout->trainers && !spread_play_is_done(&run->play); i++)
+        if (run->trainers[i].stage == DONE)
+            run->trainers[i].stage = RESTORE;
+}
+
+static void strike(struct run *run)
+{
+    uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
+    spread_kill(&run->spread, process);
+    if (may_lose_disk(run) && random_below(&run->draws, 2) == 0) {
+        spread_lose_disk(&run->spread, process);
+        run->losses++;
+        run->lost = true;
+        run->saved_then = run->saved;
+    }
+    (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
+                                                                        : 3 * SPREAD_DEAD_NS);
+    spread_play_start(&run->play, process);
+    make_busy(run, process);
+    call_back(run);
+}
+
+static const struct spread_layout layouts[] = {
+    { .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c/%h",
+      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 1 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c",
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } }, { 0, { 0 }, { 1, 0 }, { 0, 1 } },
+                     { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 2, .checkpoints = "c",
+      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 2 } }, { 1, { 1 }, { 1, 0 }, { 2, 0 } },
+                     { 0, { 0 }, { 1, 0 }, { 2, 0 } } } },
+    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 1, .checkpoints = "c",
+      .one_disk = true,
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } }, { 0, { 0 }, { 1, 0 }, { 1, 0 } },
+                     { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
+};
+
+static uint64_t digest_of_all(void)
+{
+    uint64_t digest = 0;
+    for (uint64_t step = 0; step < STEPS; step++)
+        digest = mix(digest, addend(step, 0) + addend(step, 1));
+    return digest;
+}
+
+static void play_busily(uint64_t seed, const struct spread_layout *layout, bool strikes,
+                        uint64_t busy_ns, struct run *run)
+{
+    struct env *env;
+    *run = (struct run){ .draws = seed, .busy_ns = busy_ns };
+    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
+    assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+    spread_open(&run->spread, layout, env, true);
+    for (uint32_t p = 0; p < layout->num_processes; p++)
+        spread_play_start_trainers(&run->play, p);
+    if (!strikes) /* else something is saved before the first one */
+        make_busy(run, PLAN_NO_NODE);
+    for (uint32_t i = 0; i < STRIKES && strikes; i++) {
+        (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND));
+        if (any_done(run)) /* who has ended waits for nobody */
+            break;
+        strike(run);
+    }
+    int rv = spread_play_run(&run->play, LIMIT_NS);
+    if (rv != 0)
+        fail_msg("the job did not end: %s", tr_error_name(rv));
+    for (uint32_t i = 0; i < layout->trainers; i++)
+        assert_true(run->trainers[i].memory.digest == digest_of_all());
+}
+
+static void play(uint64_t seed, const struct spread_layout *layout, bool strikes, struct run *run)
+{
+    play_busily(seed, layout, strikes, 0, run);
+}
+
+/* No copy fails, and no older checkpoint is taken because the keeper of a newer one had no room. */
+static void keepers_that_are_full_for_a_while_lose_nothing(void **state)
+{
+    struct seeds seeds = seeds_wanted(30);
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct spread_layout layout = layouts[seed % (sizeof layouts / sizeof *layouts)];
+        layout.keeper_ops = &busy_keeper_ops;
+        busy_until_ns = refusals = 0;
+        seeds_note(seed);
+        play_busily(seed, &layout, seed % 3 != 0, 20 * ENV_SECOND_NS, run);
+        assert_true(refusals > 0 || run->losses == 0);
+        spread_close(&run->spread);
+    }
+    free(run);
+}
+
+static void a_job_survives_its_hosts_and_their_disks(void **state)
+{
+    struct seeds seeds = seeds_wanted(60);
+    uint32_t losses = 0;
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        seeds_note(seed);
+        play(seed, &layouts[seed % (sizeof layouts / sizeof *layouts)], true, run);
+        losses += run->losses;
+        spread_close(&run->spread);
+    }
+    assert_true(losses > 0 || seeds.end - seeds.begin < 10);
+    free(run);
+}
+
+/* How many hosts have a whole copy of a part. */
+static uint32_t count_copies(const struct run *run, const char *folder, uint32_t rank)
+{
+    uint32_t copies = 0;
+    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
+        struct checkpoint_manifest manifest;
+        struct files *files = run->spread.parties[p].files;
+        assert_int_equal(checkpoint_find(files, folder, STEPS, &manifest, NULL), 0);
+        assert_int_equal(manifest.world, 2);
+        copies += checkpoint_read_part(files, folder, STEPS, rank, &manifest.parts[rank], NULL,
+                                       NULL) == 0;
+        checkpoint_manifest_fini(&manifest);
+    }
+    return copies;
+}
+
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+/* Each part is on two hosts, each manifest on all, and nothing unfinished lies about. */
+static void a_part_is_on_two_hosts(void **state)
+{
+    (void)state;
+    struct run *run = malloc(sizeof *run);
+    assert_non_null(run);
+    for (uint32_t l = 0; l < 3; l++) {
+        const char *folder = l == 0 ? "c/here" : "c";
+        play(l, &layouts[l], false, run);
+        (void)env_sim_run(run->spread.env, never, NULL,
+                          env_sim_now_ns(run->spread.env) + SPREAD_SECOND);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            assert_int_equal(count_copies(run, folder, rank), 2);
+        spread_close(&run->spread);
+    }
+    free(run);
+}
+
+static bool has_restored(void *arg)
+{
+    const struct run *run = arg;
+    return run->trainers[0].stage == REDUCE && run->trainers[0].memory.step >= run->saved &&
+           run->saved > 0;
+}
+
+static bool has_saved(void *arg)
+{
+    return ((const struct run *)arg)->saved > 0;
+}
+
+/* A host whose disk is new gets its part from another, and then has it: the other may lose its
+ * disk, too, before anything else was saved. */
+static void a_part_that_was_pulled_is_put_back(void **state)
+{
+    (void)state;
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    assert_non_null(run);
+    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
+    assert_int_equal(env_sim_create(7, NULL, &env), 0);
+    spread_open(&run->spread, &layouts[0], env, true);
+    for (uint32_t p = 0; p < layouts[0].num_processes; p++)
+        spread_play_start_trainers(&run->play, p);
+    uint64_t until_ns = LIMIT_NS;
+    assert_int_equal(env_sim_run(env, has_saved, run, until_ns), 0);
+    struct files *files = run->spread.parties[1].files;
+    struct checkpoint_manifest manifest;
+    spread_kill(&run->spread, 0);
+    spread_lose_disk(&run->spread, 0);
+    assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL), 0);
+    spread_play_start(&run->play, 0);
+    assert_int_equal(env_sim_run(env, has_restored, run, until_ns), 0);
+    assert_int_equal(run->trainers[0].memory.step, manifest.step);
+    files = run->spread.parties[0].files;
+    assert_int_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 0,
+                                           &manifest.parts[0], NULL, NULL), 0);
+    /* The part of the other trainer is nowhere but there. */
+    assert_int_not_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 1,
+                                               &manifest.parts[1], NULL, NULL), 0);
+    checkpoint_manifest_fini(&manifest);
+    assert_int_equal(spread_play_run(&run->play, LIMIT_NS), 0);
+    spread_close(&run->spread);
+    free(run);
+}
+
+struct stranger {
+    const char *folder;
+    int status;
+    bool answered;
+    struct error error;
+    struct keeper_calls calls;
+};
+
+static void was_answered(struct actor *self, void *arg, int status, struct message *reply,
+                         const struct error *error)
+{
+    struct stranger *stranger = arg;
+    stranger->status = status;
+    if (error != NULL)
+        stranger->error = *error;
+    stranger->answered = true;
+    message_release(self, reply);
+}
+
+static int start_stranger(struct actor *self, const void *arg)
+{
+    struct stranger *stranger = (void *)(uintptr_t)arg;
+    const struct checkpoint_manifest manifest = { 4, 1, 1, &(struct checkpoint_part){ 0, 0 } };
+    struct message *request = keeper_commit(self, stranger->folder, 2, &manifest);
+    assert_non_null(request);
+    return keeper_call(self, &stranger->calls, 0, request, actor_now_ns(self) + ASK_NS,
+                       was_answered, stranger);
+}
+
+static const struct actor_ops stranger_ops = { .name = "stranger", .start = start_stranger,
+                                               .receive = drop };
+
+static bool was_told(void *arg)
+{
+    return ((const struct stranger *)arg)->answered;
+}
+
+static void no_other_folder_is_touched(void **state)
+{
+    static const char *const folders[] = { "d", "c", "c/%h/../d", "c/%h/", "/c/%h", "c/%h" };
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    assert_int_equal(env_sim_create(9, NULL, &env), 0);
+    spread_open(&run->spread, &layouts[0], env, true);
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        struct stranger stranger = { .folder = folders[i] };
+        const struct actor_options options = { .ops = &stranger_ops, .arg = &stranger };
+        struct address address;
+        bool own = i + 1 == sizeof folders / sizeof *folders;
+        assert_int_equal(node_spawn(run->spread.parties[1].node, &options, &address), 0);
+        assert_int_equal(env_sim_run(env, was_told, &stranger, LIMIT_NS), 0);
+        assert_int_equal(stranger.status, own ? 0 : TR_EMISMATCH);
+        assert_true(own || strstr(stranger.error.text, folders[i]) != NULL);
+        assert_true(files_exists(run->spread.parties[0].files, "c") == own);
+        assert_false(files_exists(run->spread.parties[0].files, "d"));
+    }
+    spread_close(&run->spread);
+    free(run);
+}
+
+/* A manifest from another process names as many trainers as a job may have, and no more. */
+static void a_manifest_of_too_many_trainers_is_refused(void **state)
+{
+    struct buffer body = { 0 };
+    struct message *message = calloc(1, sizeof *message + sizeof(struct msg_checkpoint_commit));
+    (void)state;
+    assert_non_null(message);
+    body.data = calloc(CHECKPOINT_WORLD_MAX + 1, sizeof(struct msg_checkpoint_entry));
+    assert_non_null(body.data);
+    message->body = &body;
+    for (uint32_t world = CHECKPOINT_WORLD_MAX - 1; world <= CHECKPOINT_WORLD_MAX + 1; world++) {
+        struct msg_checkpoint_commit commit = { .step = 4, .era = 1, .world = world };
+        struct msg_checkpoint_found found = { .step = 4, .era = 1, .world = world };
+        struct checkpoint_manifest manifest;
+        int expected = world <= CHECKPOINT_WORLD_MAX ? 0 : TR_EFORMAT;
+        memcpy(message->head, &commit, sizeof commit);
+        assert_int_equal(keeper_read_commit(message, &manifest), expected);
+        checkpoint_manifest_fini(&manifest);
+        message->frame.kind = MSG_CHECKPOINT_FOUND;
+        memcpy(message->head, &found, sizeof found);
+        assert_int_equal(keeper_read_found(message, &manifest), expected);
+        checkpoint_manifest_fini(&manifest);
+    }
+    free(body.data);
+    free(message);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_part_is_on_two_hosts),
+        cmocka_unit_test(a_part_that_was_pulled_is_put_back),
+        cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
+        cmocka_unit_test(no_other_folder_is_touched),
+        cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
+        cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
+    };
+    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
+}

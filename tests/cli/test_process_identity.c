@@ -1,0 +1,163 @@
+/* A process finds its place in a cluster from what whoever started it says, in a stated order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/launch/process_identity.h"
+
+/* Processes: a: 0 and 1 servers, 2 sampler, 3 and 4 trainers; b: 5 everything. */
+static const char CLUSTER[] =
+    "{\"name\": \"job\", \"insecure_network\": true, \"hosts\": ["
+    "{\"name\": \"a\", \"address\": \"10.0.0.1\", \"port\": 7000, \"servers\": 2, \"samplers\": 1,"
+    " \"trainers\": 2, \"processes\": \"role\"},"
+    "{\"name\": \"b.example.org\", \"port\": 7000}]}";
+
+struct fixture {
+    struct cluster cluster;
+    struct cluster_plan plan;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture fixture;
+    char path[] = "/tmp/troupe-place-XXXXXX";
+    struct error error = {0};
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, CLUSTER, sizeof CLUSTER - 1), sizeof CLUSTER - 1);
+    close(fd);
+    assert_int_equal(cluster_read(files_posix, path, &fixture.cluster, &error), 0);
+    unlink(path);
+    assert_int_equal(cluster_plan_make(&fixture.plan, &fixture.cluster, 3, &error), 0);
+    assert_int_equal(fixture.plan.plan.num_processes, 6);
+    *state = &fixture;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+    cluster_plan_fini(&fixture->plan);
+    cluster_fini(&fixture->cluster);
+    return 0;
+}
+
+/* "NAME=VALUE" texts, NULL ends. */
+static const char *look(void *arg, const char *name)
+{
+    for (const char *const *at = arg; *at != NULL; at++)
+        if (strncmp(*at, name, strlen(name)) == 0 && (*at)[strlen(name)] == '=')
+            return *at + strlen(name) + 1;
+    return NULL;
+}
+
+#define VARIABLES_MAX 4
+
+struct row {
+    const char *variables[VARIABLES_MAX + 1];
+    const char *host, *host_name;
+    enum launcher_role role;
+    uint32_t process, index;
+    uint32_t expected; /* PLACE_NONE: refused, with ... */
+    const char *says;
+};
+
+#define NONE PLACE_NONE
+
+static const struct row ROWS[] = {
+    {.process = 4, .index = NONE, .expected = 4},
+    {.process = 6, .index = NONE, .expected = NONE, .says = "0 to 5"},
+    {.variables = {"TROUPE_PROCESS=2"}, .process = 1, .index = NONE, .expected = 1},
+    {.variables = {"TROUPE_PROCESS=2", "TROUPE_HOST=b.example.org"}, .process = NONE,
+     .index = NONE, .expected = 2},
+    {.variables = {"TROUPE_PROCESS=two"}, .process = NONE, .index = NONE, .expected = NONE,
+     .says = "TROUPE_PROCESS=two"},
+    {.variables = {"TROUPE_PROCESS=99"}, .process = NONE, .index = NONE, .expected = NONE,
+     .says = "0 to 5"},
+    {.host = "a", .role = LAUNCHER_SERVER, .process = NONE, .index = 1, .expected = 1},
+    {.host = "a", .role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .expected = 2},
+    {.host = "a", .role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .expected = NONE,
+     .says = "--index 0 to 1"},
+    {.host = "a", .role = LAUNCHER_TRAINER, .process = NONE, .index = 2, .expected = NONE,
+     .says = "not 3"},
+    {.host = "b.example.org", .role = LAUNCHER_SERVER, .process = NONE, .index = NONE,
+     .expected = NONE, .says = "no process that is a server"},
+    {.host = "c", .process = NONE, .index = NONE, .expected = NONE, .says = "a"},
+    {.variables = {"TROUPE_HOST=a", "TROUPE_INDEX=1"}, .role = LAUNCHER_TRAINER, .process = NONE,
+     .index = NONE, .expected = 4},
+    {.variables = {"SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=6"}, .process = NONE, .index = NONE,
+     .expected = 3},
+    {.variables = {"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURMD_NODENAME=a"},
+     .role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .expected = 2},
+    {.variables = {"RANK=1", "WORLD_SIZE=3"}, .role = LAUNCHER_TRAINER, .process = NONE,
+     .index = NONE, .expected = 4},
+    {.variables = {"RANK=1", "WORLD_SIZE=2"}, .role = LAUNCHER_TRAINER, .process = NONE,
+     .index = NONE, .expected = NONE, .says = "has 3 trainers"},
+    {.variables = {"RANK=1", "WORLD_SIZE=3"}, .role = LAUNCHER_SAMPLER, .process = NONE,
+     .index = NONE, .host_name = "a", .expected = 2},
+    {.role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .host_name = "a.cluster.local",
+     .expected = 2},
+    {.role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .host_name = "b.example.org",
+     .expected = 5},
+    {.role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .host_name = "trainer-2",
+     .expected = 5},
+    {.role = LAUNCHER_SERVER, .process = NONE, .index = NONE, .host_name = "server-1.troupe",
+     .expected = 1},
+    {.role = LAUNCHER_SERVER, .process = NONE, .index = NONE, .host_name = "server-2",
+     .expected = NONE, .says = "not 3"},
+    {.process = NONE, .index = NONE, .host_name = "elsewhere", .expected = NONE,
+     .says = "elsewhere"},
+    {.process = NONE, .index = NONE, .expected = NONE, .says = "--process"},
+};
+
+static void each_way_of_saying_it_is_understood(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const struct row *row = &ROWS[i];
+        const struct place_wanted wanted = {
+            .process = row->process,
+            .host = row->host,
+            .role = row->role,
+            .index = row->index,
+            .environment = look,
+            .arg = (void *)(uintptr_t)row->variables,
+            .host_name = row->host_name,
+        };
+        uint32_t process = NONE;
+        struct error error = {0};
+        int rv = place_find(&fixture->plan, &wanted, &process, &error);
+        if (row->expected == NONE && (rv == 0 || strstr(error.text, row->says) == NULL))
+            fail_msg("row %zu: %d, process %u, \"%s\"", i, rv, process, error.text);
+        if (row->expected != NONE && (rv != 0 || process != row->expected))
+            fail_msg("row %zu: %d, process %u, not %u: \"%s\"", i, rv, process, row->expected,
+                     error.text);
+    }
+}
+
+static void a_process_is_started_by_the_command_of_its_role(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error error = {0};
+    assert_int_equal(place_check(&fixture->plan.plan, 0, LAUNCHER_SERVER, &error), 0);
+    assert_int_equal(place_check(&fixture->plan.plan, 2, LAUNCHER_SAMPLER, &error), 0);
+    assert_int_equal(place_check(&fixture->plan.plan, 5, LAUNCHER_TRAINER, &error), 0);
+    assert_int_equal(place_check(&fixture->plan.plan, 5, LAUNCHER_SERVER, &error), TR_EINVAL);
+    assert_non_null(strstr(error.text, "troupe train"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_way_of_saying_it_is_understood),
+        cmocka_unit_test(a_process_is_started_by_the_command_of_its_role),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
