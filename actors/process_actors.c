@@ -13,100 +13,100 @@
 static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg,
                  const char *name, uint32_t number)
 {
-    const struct cast *cast = actor_state(self);
+    const struct process_actors *actors = actor_state(self);
     const struct actor_options options = {
         .ops = ops,
         .arg = arg,
         .name = name,
-        .loop = number % cast->options.loops,
+        .loop = number % actors->options.loops,
         .restart = ACTOR_RESTART_ON_FAILURE,
-        .mailbox_bytes_max = cast->options.mailbox_bytes_max,
+        .mailbox_bytes_max = actors->options.mailbox_bytes_max,
     };
     struct address address;
     return actor_spawn(self, &options, &address);
 }
 
-static int spawn_samplers(struct actor *self, const struct cast *cast)
+static int spawn_samplers(struct actor *self, const struct process_actors *actors)
 {
     int rv = 0;
-    for (uint32_t i = 0; i < cast->plays->samplers.count && rv == 0; i++) {
+    for (uint32_t i = 0; i < actors->plays->samplers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
-        sampler_name(cast->samplers[i].number, name, sizeof name);
-        rv = spawn(self, &sampler_ops, &cast->samplers[i], name, i);
+        sampler_name(actors->samplers[i].number, name, sizeof name);
+        rv = spawn(self, &sampler_ops, &actors->samplers[i], name, i);
     }
     return rv;
 }
 
-static int spawn_proxies(struct actor *self, const struct cast *cast)
+static int spawn_proxies(struct actor *self, const struct process_actors *actors)
 {
     int rv = 0;
-    for (uint32_t i = 0; i < cast->plays->trainers.count && rv == 0; i++) {
+    for (uint32_t i = 0; i < actors->plays->trainers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
-        proxy_name(cast->proxies[i].rank, name);
-        rv = spawn(self, &proxy_ops, &cast->proxies[i], name, i);
+        proxy_name(actors->proxies[i].rank, name);
+        rv = spawn(self, &proxy_ops, &actors->proxies[i], name, i);
     }
     return rv;
 }
 
-static int spawn_reducers(struct actor *self, const struct cast *cast)
+static int spawn_reducers(struct actor *self, const struct process_actors *actors)
 {
     int rv = 0;
-    for (uint32_t i = 0; i < cast->plays->trainers.count && rv == 0; i++) {
+    for (uint32_t i = 0; i < actors->plays->trainers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
-        reducer_name(cast->reducers[i].rank, name, sizeof name);
-        rv = spawn(self, &reducer_ops, &cast->reducers[i], name, i);
+        reducer_name(actors->reducers[i].rank, name, sizeof name);
+        rv = spawn(self, &reducer_ops, &actors->reducers[i], name, i);
     }
     return rv;
 }
 
 /* Members that find no coordinator end this actor, and with it the process. */
-static void tell_root(struct actor *self, struct cast *cast)
+static void tell_root(struct actor *self, struct process_actors *actors)
 {
     struct address root = actor_address(self);
-    for (uint32_t i = 0; i < cast->num_servers; i++)
-        cast->servers[i].root = root;
-    for (uint32_t i = 0; i < cast->plays->samplers.count; i++)
-        cast->samplers[i].root = root;
-    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
-        cast->proxies[i].root = cast->reducers[i].root = root;
-    cast->coordinator.root = root;
-    cast->presence = (struct presence_options){ cast->options.plan, cast->options.process, root };
+    for (uint32_t i = 0; i < actors->num_servers; i++)
+        actors->servers[i].root = root;
+    for (uint32_t i = 0; i < actors->plays->samplers.count; i++)
+        actors->samplers[i].root = root;
+    for (uint32_t i = 0; i < actors->plays->trainers.count; i++)
+        actors->proxies[i].root = actors->reducers[i].root = root;
+    actors->coordinator.root = root;
+    actors->membership = (struct membership_options){ actors->options.plan, actors->options.process, root };
 }
 
 /* One a host, for the other hosts. */
-static bool keeps(const struct cast *cast)
+static bool keeps(const struct process_actors *actors)
 {
-    const struct plan *plan = cast->options.plan;
-    return plan->num_hosts > 1 && plan_host_node(plan, cast->plays->host) == cast->options.process;
+    const struct plan *plan = actors->options.plan;
+    return plan->num_hosts > 1 && plan_host_node(plan, actors->plays->host) == actors->options.process;
 }
 
 static int start(struct actor *self, const void *arg)
 {
-    struct cast *cast = (void *)(uintptr_t)arg;
+    struct process_actors *actors = (void *)(uintptr_t)arg;
     const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, RESTARTS_MAX,
                                                  RESTARTS_NS };
-    actor_set_state(self, cast);
-    tell_root(self, cast);
+    actor_set_state(self, actors);
+    tell_root(self, actors);
     int rv = actor_supervise(self, &restarts);
-    if (rv == 0 && cast->options.process == cast->options.plan->coordinator)
-        rv = spawn(self, &coordinator_ops, &cast->coordinator, COORDINATOR_NAME, 0);
+    if (rv == 0 && actors->options.process == actors->options.plan->coordinator)
+        rv = spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);
     const struct actor_ops *server =
-        cast->options.server_ops != NULL ? cast->options.server_ops : &server_ops;
-    for (uint32_t i = 0; i < cast->num_servers && rv == 0; i++)
-        rv = spawn(self, server, &cast->servers[i], NULL, i);
+        actors->options.server_ops != NULL ? actors->options.server_ops : &server_ops;
+    for (uint32_t i = 0; i < actors->num_servers && rv == 0; i++)
+        rv = spawn(self, server, &actors->servers[i], NULL, i);
     if (rv == 0)
-        rv = spawn_samplers(self, cast);
+        rv = spawn_samplers(self, actors);
     if (rv == 0)
-        rv = spawn_proxies(self, cast);
+        rv = spawn_proxies(self, actors);
     if (rv == 0)
-        rv = spawn_reducers(self, cast);
-    if (rv == 0 && cast->options.process != cast->options.plan->coordinator)
-        rv = spawn(self, &presence_ops, &cast->presence, NULL, 0);
-    if (rv == 0 && keeps(cast))
-        rv = spawn(self, cast->options.keeper_ops != NULL ? cast->options.keeper_ops : &keeper_ops,
-                   &cast->keeper, KEEPER_NAME, 0);
+        rv = spawn_reducers(self, actors);
+    if (rv == 0 && actors->options.process != actors->options.plan->coordinator)
+        rv = spawn(self, &membership_ops, &actors->membership, NULL, 0);
+    if (rv == 0 && keeps(actors))
+        rv = spawn(self, actors->options.checkpoint_store_ops != NULL ? actors->options.checkpoint_store_ops : &checkpoint_store_ops,
+                   &actors->store, CHECKPOINT_STORE_NAME, 0);
     if (rv == 0)
-        rv = spawn(self, &graph_client_ops, &cast->client, CLIENT_NAME, 0);
+        rv = spawn(self, &graph_client_ops, &actors->client, CLIENT_NAME, 0);
     return rv;
 }
 
@@ -118,17 +118,17 @@ static int receive(struct actor *self, struct message *message)
 
 static void fini(struct actor *self)
 {
-    struct cast *cast = actor_state(self);
-    if (cast == NULL)
+    struct process_actors *actors = actor_state(self);
+    if (actors == NULL)
         return;
     /* The reason is stored first: a thread that sees `ended` reads it. */
-    atomic_store(&cast->reason, actor_reason(self));
-    atomic_store(&cast->ended, true);
-    if (cast->options.ended != NULL)
-        cast->options.ended(cast->options.ended_arg);
+    atomic_store(&actors->reason, actor_reason(self));
+    atomic_store(&actors->ended, true);
+    if (actors->options.ended != NULL)
+        actors->options.ended(actors->options.ended_arg);
 }
 
-const struct actor_ops cast_ops = {
+const struct actor_ops process_actors_ops = {
     .name = "troupe",
     .start = start,
     .receive = receive,
@@ -146,12 +146,12 @@ static uint32_t first_server(const struct plan *plan, uint32_t process)
     return first;
 }
 
-static void deal_parts(struct cast *cast)
+static void deal_parts(struct process_actors *actors)
 {
-    const struct cast_options *o = &cast->options;
-    uint32_t *next = cast->server_parts, first = first_server(o->plan, o->process);
-    for (uint32_t s = 0; s < cast->num_servers; s++) {
-        struct server_options *server = &cast->servers[s];
+    const struct process_actors_options *o = &actors->options;
+    uint32_t *next = actors->server_parts, first = first_server(o->plan, o->process);
+    for (uint32_t s = 0; s < actors->num_servers; s++) {
+        struct server_options *server = &actors->servers[s];
         *server = (struct server_options){
             .snapshots = o->snapshots,
             .parts = next,
@@ -162,25 +162,25 @@ static void deal_parts(struct cast *cast)
             .slice_edges = o->slice_edges,
             .faults = o->server_faults,
         };
-        for (uint32_t p = s; p < cast->plays->num_parts; p += cast->num_servers)
-            next[server->num_parts++] = cast->plays->parts[p];
+        for (uint32_t p = s; p < actors->plays->num_parts; p += actors->num_servers)
+            next[server->num_parts++] = actors->plays->parts[p];
         next += server->num_parts;
     }
 }
 
-static void fill_samplers(struct cast *cast)
+static void fill_samplers(struct process_actors *actors)
 {
-    const struct cast_options *o = &cast->options;
-    for (uint32_t i = 0; i < cast->plays->samplers.count; i++)
-        cast->samplers[i] = (struct sampler_options){
+    const struct process_actors_options *o = &actors->options;
+    for (uint32_t i = 0; i < actors->plays->samplers.count; i++)
+        actors->samplers[i] = (struct sampler_options){
             .book = o->book,
             .meta = o->meta,
             .snapshots = o->direct ? o->snapshots : NULL,
-            .bank = o->bank,
-            .number = cast->plays->samplers.first + i,
+            .store = o->store,
+            .number = actors->plays->samplers.first + i,
             .join = true,
             .plan = o->plan,
-            .replies = &cast->replies,
+            .replies = &actors->replies,
             .recovery_ns = o->recovery_ns,
             .call_ns = o->call_ns,
             .reply_bytes_max = o->reply_bytes_max,
@@ -189,91 +189,91 @@ static void fill_samplers(struct cast *cast)
         };
 }
 
-static void fill_proxies(struct cast *cast)
+static void fill_proxies(struct process_actors *actors)
 {
-    const struct cast_options *o = &cast->options;
-    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
-        cast->proxies[i] = (struct proxy_options){
+    const struct process_actors_options *o = &actors->options;
+    for (uint32_t i = 0; i < actors->plays->trainers.count; i++)
+        actors->proxies[i] = (struct proxy_options){
             .book = o->book,
             .meta = o->meta,
-            .bank = o->bank,
+            .store = o->store,
             .num_samplers = o->plan->samplers,
-            .rank = cast->plays->trainers.first + i,
+            .rank = actors->plays->trainers.first + i,
             .join = true,
             .plan = o->plan,
-            .replies = &cast->replies,
+            .replies = &actors->replies,
             .recovery_ns = o->recovery_ns,
             .piece_bytes_max = o->reply_bytes_max,
             .at_once_bytes = o->at_once_bytes,
         };
 }
 
-static void fill_reducers(struct cast *cast)
+static void fill_reducers(struct process_actors *actors)
 {
-    const struct cast_options *o = &cast->options;
-    for (uint32_t i = 0; i < cast->plays->trainers.count; i++)
-        cast->reducers[i] = (struct reducer_options){
-            .rank = cast->plays->trainers.first + i,
+    const struct process_actors_options *o = &actors->options;
+    for (uint32_t i = 0; i < actors->plays->trainers.count; i++)
+        actors->reducers[i] = (struct reducer_options){
+            .rank = actors->plays->trainers.first + i,
             .world = o->plan->trainers,
             .plan = o->plan,
             .files = o->files,
             .checkpoints = o->checkpoints,
             .checkpoint_keep = o->checkpoint_keep,
             .host = o->host,
-            .standing = o->standing,
+            .progress = o->progress,
         };
-    cast->coordinator = (struct coordinator_options){
+    actors->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
         .marks = o->plan->marks,
         .files = o->files,
         .plan = o->plan,
         .process = o->process,
         .host = o->host,
-        .standing = o->standing,
+        .progress = o->progress,
     };
-    cast->keeper = (struct keeper_options){ o->files, o->host, o->kept };
+    actors->store = (struct checkpoint_store_options){ o->files, o->host, o->kept };
 }
 
-int cast_init(struct cast *cast, const struct cast_options *options)
+int process_actors_init(struct process_actors *actors, const struct process_actors_options *options)
 {
     const struct plan_process *plays = &options->plan->processes[options->process];
     bool one_each = plays->servers > plays->num_parts;
-    *cast = (struct cast){ .options = *options, .plays = plays,
+    *actors = (struct process_actors){ .options = *options, .plays = plays,
                            .num_servers = one_each ? plays->num_parts : plays->servers };
-    account_init(&cast->replies, "replies",
-                 options->replies_bytes_max != 0 ? options->replies_bytes_max : ROOM_BYTES_MAX);
-    cast->servers = calloc(cast->num_servers + (size_t)1, sizeof *cast->servers);
-    cast->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *cast->server_parts);
-    cast->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *cast->samplers);
-    cast->proxies = calloc(plays->trainers.count + (size_t)1, sizeof *cast->proxies);
-    cast->reducers = calloc(plays->trainers.count + (size_t)1, sizeof *cast->reducers);
-    if (cast->servers == NULL || cast->server_parts == NULL || cast->samplers == NULL ||
-        cast->proxies == NULL || cast->reducers == NULL)
+    account_init(&actors->replies, "replies",
+                 options->replies_bytes_max != 0 ? options->replies_bytes_max : REPLY_BUDGET_BYTES_MAX);
+    actors->servers = calloc(actors->num_servers + (size_t)1, sizeof *actors->servers);
+    actors->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *actors->server_parts);
+    actors->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *actors->samplers);
+    actors->proxies = calloc(plays->trainers.count + (size_t)1, sizeof *actors->proxies);
+    actors->reducers = calloc(plays->trainers.count + (size_t)1, sizeof *actors->reducers);
+    if (actors->servers == NULL || actors->server_parts == NULL || actors->samplers == NULL ||
+        actors->proxies == NULL || actors->reducers == NULL)
         return TR_ENOMEM;
-    deal_parts(cast);
-    fill_samplers(cast);
-    fill_proxies(cast);
-    fill_reducers(cast);
-    cast->client = (struct client_options){
+    deal_parts(actors);
+    fill_samplers(actors);
+    fill_proxies(actors);
+    fill_reducers(actors);
+    actors->client = (struct client_options){
         .book = options->book,
         .snapshots = options->direct ? options->snapshots : NULL,
         .plan = options->plan,
-        .replies = &cast->replies,
+        .replies = &actors->replies,
         .call_ns = options->call_ns,
     };
-    atomic_init(&cast->ended, false);
-    atomic_init(&cast->reason, 0);
+    atomic_init(&actors->ended, false);
+    atomic_init(&actors->reason, 0);
     return 0;
 }
 
-void cast_fini(struct cast *cast)
+void process_actors_fini(struct process_actors *actors)
 {
-    if (cast->plays != NULL)
-        account_fini(&cast->replies);
-    free(cast->servers);
-    free(cast->server_parts);
-    free(cast->samplers);
-    free(cast->proxies);
-    free(cast->reducers);
-    *cast = (struct cast){ 0 };
+    if (actors->plays != NULL)
+        account_fini(&actors->replies);
+    free(actors->servers);
+    free(actors->server_parts);
+    free(actors->samplers);
+    free(actors->proxies);
+    free(actors->reducers);
+    *actors = (struct process_actors){ 0 };
 }

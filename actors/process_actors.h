@@ -1,12 +1,12 @@
 /*
- * The cast: who plays in this process, and the actor that starts them.
+ * The actors: who plays in this process, and the actor that starts them.
  *
  * The plan says what each process of a job plays; a job of one process has a plan too. One root
  * spawns what this process plays: the coordinator, its servers, its samplers, a trainer-proxy and
  * a reducer for each of its trainers, and the client, spread over the loops, and starts again what
  * fails. The session and the simulator run this same tree.
  *
- * Ownership: a cast owns the arguments of its actors; it and what its options name outlive them.
+ * Ownership: a actors owns the arguments of its actors; it and what its options name outlive them.
  * Thread rules: the actor's; init and fini on any thread while no actor runs.
  */
 #ifndef ACTORS_PROCESS_ACTORS_H
@@ -24,11 +24,11 @@
 #include "actors/data/sampler.h"
 #include "actors/data/server.h"
 
-struct cast_options {
+struct process_actors_options {
     const struct book *book;
     const struct graph_meta *meta;
     struct snapshots *snapshots;
-    struct batch_bank *bank;
+    struct batch_store *store;
     const struct plan *plan;
     uint32_t process;  /* of the plan; also the number of the node */
     uint32_t loops;    /* of the node */
@@ -38,26 +38,26 @@ struct cast_options {
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     size_t at_once_bytes;     /* sampler.h, proxy.h */
-    size_t replies_bytes_max; /* on their way from other processes; 0: ROOM_BYTES_MAX (room.h) */
+    size_t replies_bytes_max; /* on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX (reply_budget.h) */
     uint32_t slice_edges;     /* server.h */
     const struct actor_ops *server_ops; /* the simulator's, in front of the server's; NULL: those */
     void *server_faults;                /* of them: server.h */
-    const struct actor_ops *keeper_ops; /* the same, in front of the keeper's */
+    const struct actor_ops *checkpoint_store_ops; /* the same, in front of the store's */
     struct files *files;      /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
-    struct standing *standing; /* NULL: nobody wants to know */
-    /* Called once on the root's loop when all of these actors have gone, after cast.ended is set;
+    struct job_progress *progress; /* NULL: nobody wants to know */
+    /* Called once on the root's loop when all of these actors have gone, after actors.ended is set;
      * nothing here answers a call any more. NULL: nobody waits. */
     void (*ended)(void *arg);
     void *ended_arg;
     size_t mailbox_bytes_max; /* of servers, samplers, proxies and client; 0: ACTOR_MAILBOX_BYTES */
 };
 
-struct cast {
-    struct cast_options options;
+struct process_actors {
+    struct process_actors_options options;
     const struct plan_process *plays;
     uint32_t num_servers;
     struct server_options *servers;   /* [num_servers] */
@@ -67,18 +67,18 @@ struct cast {
     struct reducer_options *reducers; /* [plays->trainers.count] */
     struct coordinator_options coordinator;
     struct client_options client;
-    struct presence_options presence;
-    struct keeper_options keeper;
+    struct membership_options membership;
+    struct checkpoint_store_options store;
     atomic_bool ended; /* the job is over here, and all of these have gone */
     atomic_int reason; /* why, once that is set; 0: the job ended well here, or its owner stopped it */
-    struct account replies;           /* on their way from other processes: see room.h */
+    struct account replies;           /* on their way from other processes: see reply_budget.h */
 };
 
-/* TR_ENOMEM. cast_fini takes down whatever it left; all zeros is valid too. */
-int cast_init(struct cast *cast, const struct cast_options *options);
-void cast_fini(struct cast *cast);
+/* TR_ENOMEM. process_actors_fini takes down whatever it left; all zeros is valid too. */
+int process_actors_init(struct process_actors *actors, const struct process_actors_options *options);
+void process_actors_fini(struct process_actors *actors);
 
-/* arg: struct cast. */
-extern const struct actor_ops cast_ops;
+/* arg: struct process_actors. */
+extern const struct actor_ops process_actors_ops;
 
 #endif

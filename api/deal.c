@@ -7,7 +7,7 @@
 #include "partition/store/seed_split.h"
 
 static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t world,
-                     struct deal *deal)
+                     struct seed_split *deal)
 {
     struct tr_graph *graph = nodes->graph;
     struct error error = { 0 };
@@ -26,14 +26,14 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     /* Only the deal that lies beside the partition book is summed there. */
     bool summed = strcmp(path, own) == 0 &&
                   store_deal_checksum(graph->store, nodes->ntype, &checksum);
-    int rv = deal_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
+    int rv = seed_split_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
                        summed ? &checksum : NULL, &error);
     free(own);
     return rv == 0 ? 0 : session_fail(graph->session, &error);
 }
 
 /* counts: [world]; each node of the set has a trainer, and each trainer its share. */
-static int count_groups(const struct tr_nodes *nodes, const struct deal *deal, size_t *counts)
+static int count_groups(const struct tr_nodes *nodes, const struct seed_split *deal, size_t *counts)
 {
     struct tr_session *session = nodes->graph->session;
     size_t share = nodes->count / deal->num_trainers;
@@ -55,7 +55,7 @@ static int count_groups(const struct tr_nodes *nodes, const struct deal *deal, s
     return 0;
 }
 
-static int make_group(const struct tr_nodes *nodes, const struct deal *deal, uint32_t rank,
+static int make_group(const struct tr_nodes *nodes, const struct seed_split *deal, uint32_t rank,
                       struct tr_nodes **out)
 {
     size_t *counts = calloc((size_t)deal->num_trainers + 1, sizeof *counts), at = 0;
@@ -84,7 +84,7 @@ static int make_group(const struct tr_nodes *nodes, const struct deal *deal, uin
 int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint32_t world,
                   struct tr_nodes **out)
 {
-    struct deal deal;
+    struct seed_split deal;
     *out = NULL;
     if (world == 0 || world > INT32_MAX || rank >= world)
         return session_failf(nodes->graph->session, TR_ERANGE, "rank %u of %u trainers", rank,
@@ -96,7 +96,7 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
     if (rv != 0)
         return rv;
     rv = make_group(nodes, &deal, rank, out);
-    deal_fini(&deal);
+    seed_split_fini(&deal);
     return rv;
 }
 

@@ -52,11 +52,11 @@ static void actors_ended(void *arg)
 static int init_cast(struct tr_graph *graph)
 {
     const struct tr_session_options *o = &graph->session->options;
-    const struct cast_options options = {
+    const struct process_actors_options options = {
         .book = graph->book,
         .meta = &graph->meta,
         .snapshots = graph->snapshots,
-        .bank = graph->session->bank,
+        .store = graph->session->store,
         .plan = graph->plan,
         .process = graph->process,
         .loops = graph_loops(graph),
@@ -66,14 +66,14 @@ static int init_cast(struct tr_graph *graph)
         .call_ns = graph->session->cluster.limits.call_ns,
         .checkpoints = o->checkpoints,
         .checkpoint_keep = o->checkpoint_keep,
-        .standing = &graph->standing,
+        .progress = &graph->progress,
         .kept = graph->session->cluster.checkpoints.folder,
         .host = graph->session->in_cluster
                     ? graph->session->cluster.hosts[graph_plays(graph)->host].name : NULL,
         .ended = actors_ended,
         .ended_arg = graph,
     };
-    return cast_init(&graph->cast, &options);
+    return process_actors_init(&graph->actors, &options);
 }
 
 static int start_node(struct tr_graph *graph, struct error *error)
@@ -97,7 +97,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
     rv = graph_link(graph, error);
     if (rv != 0)
         return rv;
-    const struct actor_options root = { .ops = &cast_ops, .arg = &graph->cast };
+    const struct actor_options root = { .ops = &process_actors_ops, .arg = &graph->actors };
     struct address address;
     rv = graph_spawn_status(graph);
     if (rv == 0)
@@ -167,7 +167,7 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     atomic_init(&graph->references, 1);
     pthread_mutex_init(&graph->mutex, NULL);
     pthread_mutex_init(&graph->mapping, NULL);
-    standing_init(&graph->standing);
+    job_progress_init(&graph->progress);
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
@@ -179,8 +179,8 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     if (rv == 0) {
         rv = wait_started(graph);
         /* Why it closed: the root's reason is there first. */
-        if (rv == TR_ECLOSED && atomic_load(&graph->cast.reason) != 0)
-            rv = atomic_load(&graph->cast.reason);
+        if (rv == TR_ECLOSED && atomic_load(&graph->actors.reason) != 0)
+            rv = atomic_load(&graph->actors.reason);
         else if (rv == TR_ECLOSED && node_failure(graph->node) != 0)
             rv = node_failure(graph->node);
     }
@@ -255,7 +255,7 @@ void graph_release(struct tr_graph *graph)
     graph_stop(graph);
     free(graph->held);
     graph_meta_fini(&graph->meta);
-    cast_fini(&graph->cast);
+    process_actors_fini(&graph->actors);
     cluster_plan_fini(&graph->placing);
     security_destroy(graph->security);
     if (graph->store != NULL)
@@ -263,7 +263,7 @@ void graph_release(struct tr_graph *graph)
     pthread_cond_destroy(&graph->left);
     pthread_mutex_destroy(&graph->mutex);
     pthread_mutex_destroy(&graph->mapping);
-    standing_fini(&graph->standing);
+    job_progress_fini(&graph->progress);
     session_release(graph->session);
     free(graph);
 }

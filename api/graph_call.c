@@ -52,7 +52,7 @@ static int take(struct port *port, int rv, struct message **reply, struct error 
 {
     if (rv != 0)
         return error_set(error, rv, "the graph: %s", tr_strerror(rv));
-    rv = failed_read(*reply, error);
+    rv = error_reply_read(*reply, error);
     if (rv != 0)
         port_release(port, *reply);
     return rv;

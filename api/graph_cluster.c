@@ -113,8 +113,8 @@ int graph_spawn_status(struct tr_graph *graph)
     graph->status = (struct status_options){
         .job = session->in_cluster ? session->cluster.name : "",
         .roles = graph->roles,
-        .bank = session->bank,
-        .standing = &graph->standing,
+        .store = session->store,
+        .progress = &graph->progress,
         .node = graph->process,
         .incarnation = graph_incarnation(graph),
         .begin_ns = env_now_ns(session->env),
@@ -130,7 +130,7 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
     struct env *env = graph->session->env;
     uint64_t begin_ns = env_now_ns(env);
     int rv = 0;
-    while (rv == 0 && !atomic_load(&graph->cast.ended)) {
+    while (rv == 0 && !atomic_load(&graph->actors.ended)) {
         const struct timespec look = { .tv_nsec = GRAPH_LOOK_NS };
         bool late = timeout_ns >= 0 && env_now_ns(env) - begin_ns >= (uint64_t)timeout_ns;
         pthread_mutex_lock(&graph->mutex);
@@ -147,7 +147,7 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         rv = node_failure(graph->node);
     pthread_mutex_unlock(&graph->mutex);
     if (rv == 0)
-        rv = atomic_load(&graph->cast.reason);
+        rv = atomic_load(&graph->actors.reason);
     if (rv == TR_ETIMEDOUT) /* only this wait may say that of itself */
         rv = TR_EPEERDOWN;
     return rv != 0 ? session_failf(graph->session, rv, "the process: %s", tr_strerror(rv)) : 0;

@@ -117,7 +117,7 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
         return TR_ENOMEM;
     rv = port_call(port, group->reducer, request, deadline_ns + GRACE_NS, reply);
     if (rv == 0) {
-        rv = failed_read(*reply, error);
+        rv = error_reply_read(*reply, error);
         if (rv != 0)
             port_release(port, *reply);
     }

@@ -54,7 +54,7 @@ struct tr_session {
     struct cluster cluster;            /* set once; all zeros: none */
     char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
-    struct batch_bank *bank;           /* set once */
+    struct batch_store *store;           /* set once */
     /* See links_options; set before a graph is opened. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
@@ -85,8 +85,8 @@ struct tr_graph {
     const struct plan *plan;     /* of placing */
     uint32_t process;            /* of the plan: this one */
     struct security *security;   /* NULL: no TLS */
-    struct cast cast;
-    struct standing standing;
+    struct process_actors actors;
+    struct job_progress progress;
     struct status_options status;
     char roles[64];
     struct kinds kinds;

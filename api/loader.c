@@ -165,7 +165,7 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
     rv = port_call(port, proxy, request, deadline_ns, &reply);
     if (rv != 0)
         return error_set(error, rv, "opening a loader: %s", tr_strerror(rv));
-    rv = failed_read(reply, error);
+    rv = error_reply_read(reply, error);
     if (rv == 0)
         l->num_batches = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
     port_release(port, reply);
@@ -280,15 +280,15 @@ static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64
 
 static int starve(const struct tr_loader *l, struct error *error)
 {
-    struct batch_bank *bank = l->graph->session->bank;
+    struct batch_store *store = l->graph->session->store;
     return error_set(error, TR_EFULL, "account \"batches\" is full: %zu of %zu bytes are in use; "
-                     "release batches or raise memory_bytes_max", batch_bank_used(bank),
-                     batch_bank_bound(bank));
+                     "release batches or raise memory_bytes_max", batch_store_used(store),
+                     batch_store_bound(store));
 }
 
 static int expire(const struct tr_loader *l, struct error *error)
 {
-    if (batch_bank_is_starving(l->graph->session->bank, l->open.loader))
+    if (batch_store_is_starving(l->graph->session->store, l->open.loader))
         return starve(l, error);
     return TR_ETIMEDOUT;
 }
@@ -311,7 +311,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
         return error_set(error, TR_ENOMEM, "no memory for a request");
     int rv = port_call(port, proxy_of(l), request, until, &reply);
     if (rv == 0) {
-        rv = failed_read(reply, error);
+        rv = error_reply_read(reply, error);
         port_release(port, reply);
         return rv;
     }
@@ -326,21 +326,21 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
 static int wait_batch(struct tr_loader *l, struct port *port, int64_t timeout_ns,
                       struct sampled_batch **out, struct error *error)
 {
-    struct batch_bank *bank = l->graph->session->bank;
+    struct batch_store *store = l->graph->session->store;
     uint64_t deadline_ns = graph_deadline(l->graph, port, timeout_ns);
     int rv = 0;
     /* Without a deadline, so that it gets there however short the wait is. */
     if (!l->told)
         l->told = notify(l, port, l->epoch, l->next) == 0;
     for (bool asked = false;; asked = true) {
-        *out = batch_bank_collect(bank, l->open.loader, l->epoch, l->next);
+        *out = batch_store_collect(store, l->open.loader, l->epoch, l->next);
         if (*out != NULL)
             break;
         if (is_cancelled(l))
             return TR_ECANCELED;
         if (rv != 0)
             return rv;
-        /* A reply may call a batch ready that the bank has not: that is asked again, in time. */
+        /* A reply may call a batch ready that the store has not: that is asked again, in time. */
         if (asked && port_now_ns(port) >= deadline_ns)
             return expire(l, error);
         rv = ask(l, port, deadline_ns, error);
@@ -404,7 +404,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
     } else {
         rv = next_batch(loader, timeout_ns, &batch);
         if (rv == 0 && (loader->open.flags & MSG_LOADER_SHUFFLE) != 0) /* not an evaluation's */
-            standing_note_step(&loader->graph->standing, loader->epoch, loader->next,
+            job_progress_note_step(&loader->graph->progress, loader->epoch, loader->next,
                                loader->num_batches);
     }
     *out = (struct tr_batch *)(void *)batch;

@@ -109,8 +109,8 @@ static int start(struct tr_session *session)
     rv = check(session);
     if (rv != 0)
         return rv;
-    session->bank = batch_bank_create(session->options.memory_bytes_max);
-    if (session->bank == NULL)
+    session->store = batch_store_create(session->options.memory_bytes_max);
+    if (session->store == NULL)
         return session_failf(session, TR_ENOMEM, "no memory for a session");
     rv = env_event_create(CREW_THREADS, &session->env, &error);
     return rv != 0 ? session_fail(session, &error) : 0;
@@ -161,7 +161,7 @@ void session_release(struct tr_session *session)
     /* Release, then acquire by the last one, who must see what all others did. */
     if (atomic_fetch_sub_explicit(&session->references, 1, memory_order_acq_rel) > 1)
         return;
-    batch_bank_release(session->bank);
+    batch_store_release(session->store);
     env_destroy(session->env);
     cluster_fini(&session->cluster);
     free(session->checkpoints);
@@ -196,8 +196,8 @@ void tr_session_close(struct tr_session *session)
         graph_stop(g);
         graph_release(g);
     }
-    if (session->bank != NULL)
-        batch_bank_close(session->bank);
+    if (session->store != NULL)
+        batch_store_close(session->store);
     session_release(session);
 }
 

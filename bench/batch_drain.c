@@ -2,7 +2,7 @@
 
 #include "bench/walk.h"
 
-int take_failed(struct tr_session *session, int rv, struct error *error)
+int batch_drain_failed(struct tr_session *session, int rv, struct error *error)
 {
     return error_set(error, rv, "%s", session != NULL ? tr_session_error(session)
                                                       : "out of memory");
@@ -12,13 +12,13 @@ static uint64_t count_edges(const struct tr_batch *batch)
 {
     struct tr_block block;
     uint64_t edges = 0;
-    for (uint32_t layer = 0; layer < BARE_LAYERS; layer++)
+    for (uint32_t layer = 0; layer < REFERENCE_LAYERS; layer++)
         if (tr_batch_block(batch, layer, 0, &block) == 0)
             edges += block.num_edges;
     return edges;
 }
 
-int take_batches(struct tr_session *session, struct tr_loader *loader, uint64_t batches,
+int batch_drain_batches(struct tr_session *session, struct tr_loader *loader, uint64_t batches,
                  int64_t wait_ns, uint64_t *edges, struct error *error)
 {
     *edges = 0;
@@ -28,7 +28,7 @@ int take_batches(struct tr_session *session, struct tr_loader *loader, uint64_t 
         if (rv == TR_EEND)
             continue; /* the next call begins the next epoch */
         if (rv != 0)
-            return take_failed(session, rv, error);
+            return batch_drain_failed(session, rv, error);
         *edges += count_edges(batch);
         tr_batch_release(batch);
         i++;

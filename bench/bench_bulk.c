@@ -15,8 +15,8 @@
 #define BYTES_MIN (UINT64_C(16) << 20)
 
 struct bulk {
-    struct talk *talk;
-    struct bare_net net;
+    struct remote_echo *echo;
+    struct reference_net net;
     uint64_t bytes;
     bool tls;
 };
@@ -24,37 +24,37 @@ struct bulk {
 static int measure_ours(void *arg, double *value, struct error *error)
 {
     struct bulk *bulk = arg;
-    struct talk_result result;
-    struct talk_load load = { .calls = bulk->bytes / BODY_BYTES, .window = WINDOW,
+    struct remote_echo_result result;
+    struct remote_echo_load load = { .calls = bulk->bytes / BODY_BYTES, .window = WINDOW,
                               .request_bytes = BODY_BYTES };
-    int rv = talk_run(bulk->talk, &load, &result, error);
+    int rv = remote_echo_run(bulk->echo, &load, &result, error);
     *value = (double)load.calls * (double)BODY_BYTES / result.seconds;
     return rv;
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     struct bulk *bulk = arg;
     double seconds = 1;
-    int rv = bare_net_bulk(&bulk->net, bulk->tls, bulk->bytes, &seconds, error);
+    int rv = reference_net_bulk(&bulk->net, bulk->tls, bulk->bytes, &seconds, error);
     *value = (double)bulk->bytes / seconds;
     return rv;
 }
 
 static int measure_iperf(void *arg, double *value, struct error *error)
 {
-    return bare_net_iperf(((struct bulk *)arg)->bytes, value, error);
+    return reference_net_iperf(((struct bulk *)arg)->bytes, value, error);
 }
 
 static int measure_plain(struct bulk *bulk, const struct bench_options *options, bench_emit *emit,
                          void *arg, struct error *error)
 {
-    bool iperf = bare_net_has_iperf();
+    bool iperf = reference_net_has_iperf();
     struct figure figure = { .name = "bulk", .unit = "bytes/s", .goal = 1,
                              .reference = iperf ? "iperf3, one stream"
                                                 : "bare loop of writes and reads" };
     int rv = figure_pair(&figure, options->rounds, measure_ours,
-                         iperf ? measure_iperf : measure_bare, bulk, error);
+                         iperf ? measure_iperf : measure_reference, bulk, error);
     if (rv == 0)
         emit(arg, &figure);
     return rv;
@@ -65,7 +65,7 @@ static int measure_tls(struct bulk *bulk, const struct bench_options *options, b
 {
     struct figure bare = { .name = "bulk_tls_bare", .unit = "bytes/s", .goal = 0.7,
                            .reference = "bare OpenSSL loop" };
-    int rv = figure_pair(&bare, options->rounds, measure_ours, measure_bare, bulk, error);
+    int rv = figure_pair(&bare, options->rounds, measure_ours, measure_reference, bulk, error);
     if (rv != 0)
         return rv;
     emit(arg, &bare);
@@ -82,15 +82,15 @@ int bulk_bench(const struct bench_options *options, bench_emit *emit, void *arg,
 {
     struct bulk bulk = { .bytes = (uint64_t)(options->scale * (double)BYTES) };
     bulk.bytes = bulk.bytes < BYTES_MIN ? BYTES_MIN : bulk.bytes;
-    int rv = bare_net_open(&bulk.net, error);
+    int rv = reference_net_open(&bulk.net, error);
     for (int tls = 0; tls < 2 && rv == 0; tls++) {
         bulk.tls = tls;
-        rv = talk_open(tls, &bulk.talk, error);
+        rv = remote_echo_open(tls, &bulk.echo, error);
         if (rv == 0)
             rv = (tls ? measure_tls : measure_plain)(&bulk, options, emit, arg, error);
-        talk_close(bulk.talk);
-        bulk.talk = NULL;
+        remote_echo_close(bulk.echo);
+        bulk.echo = NULL;
     }
-    bare_net_close(&bulk.net);
+    reference_net_close(&bulk.net);
     return rv;
 }

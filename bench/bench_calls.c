@@ -20,8 +20,8 @@
 #define CALLS_MIN 10000.0
 
 struct calls {
-    struct talk *talk;
-    struct bare_net net;
+    struct remote_echo *echo;
+    struct reference_net net;
     double scale;
 };
 
@@ -34,41 +34,41 @@ static uint64_t count(const struct calls *calls, double full, double least)
 static int measure_one(void *arg, double *value, struct error *error)
 {
     struct calls *calls = arg;
-    struct talk_result result = { 0 };
-    struct talk_load load = { .calls = count(calls, TRIPS, TRIPS_MIN), .window = 1 };
-    int rv = talk_run(calls->talk, &load, &result, error);
+    struct remote_echo_result result = { 0 };
+    struct remote_echo_load load = { .calls = count(calls, TRIPS, TRIPS_MIN), .window = 1 };
+    int rv = remote_echo_run(calls->echo, &load, &result, error);
     *value = result.median;
     return rv;
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     struct calls *calls = arg;
-    return bare_net_ping(&calls->net, (uint32_t)count(calls, TRIPS, TRIPS_MIN), BYTES, value,
+    return reference_net_ping(&calls->net, (uint32_t)count(calls, TRIPS, TRIPS_MIN), BYTES, value,
                          error);
 }
 
 static int measure_many(void *arg, double *value, struct error *error)
 {
     struct calls *calls = arg;
-    struct talk_result result = { .seconds = 1 };
-    struct talk_load load = { .calls = count(calls, CALLS, CALLS_MIN), .window = WINDOW };
-    int rv = talk_run(calls->talk, &load, &result, error);
+    struct remote_echo_result result = { .seconds = 1 };
+    struct remote_echo_load load = { .calls = count(calls, CALLS, CALLS_MIN), .window = WINDOW };
+    int rv = remote_echo_run(calls->echo, &load, &result, error);
     *value = (double)load.calls / result.seconds;
     return rv;
 }
 
 static int open_both(struct calls *calls, struct error *error)
 {
-    int rv = bare_net_open(&calls->net, error);
-    return rv == 0 ? talk_open(false, &calls->talk, error) : rv;
+    int rv = reference_net_open(&calls->net, error);
+    return rv == 0 ? remote_echo_open(false, &calls->echo, error) : rv;
 }
 
 static void close_both(struct calls *calls)
 {
-    talk_close(calls->talk);
-    bare_net_close(&calls->net);
-    calls->talk = NULL;
+    remote_echo_close(calls->echo);
+    reference_net_close(&calls->net);
+    calls->echo = NULL;
 }
 
 /* The other processes are started on their core, and then this one goes to its own. */
@@ -81,7 +81,7 @@ static int measure_pinned(struct calls *calls, const struct cores *cores, int ot
     if (rv == 0)
         rv = cores_use(cores->first, error);
     if (rv == 0)
-        rv = figure_pair(figure, rounds, measure_one, measure_bare, calls, error);
+        rv = figure_pair(figure, rounds, measure_one, measure_reference, calls, error);
     close_both(calls);
     cores_end(cores);
     return rv;
@@ -110,13 +110,13 @@ static int measure_rate(struct calls *calls, const struct bench_options *options
 {
     struct figure many = { .name = "calls_many", .unit = "calls/s", .goal = 1,
                            .reference = "goal" };
-    int rv = talk_open(false, &calls->talk, error);
+    int rv = remote_echo_open(false, &calls->echo, error);
     if (rv == 0)
         rv = figure_against(&many, options->rounds, measure_many, calls, GOAL, error);
     if (rv == 0)
         emit(arg, &many);
-    talk_close(calls->talk);
-    calls->talk = NULL;
+    remote_echo_close(calls->echo);
+    calls->echo = NULL;
     return rv;
 }
 

@@ -26,7 +26,7 @@
 
 struct cluster_pair {
     struct job job;
-    struct bare_job bare;
+    struct reference_job bare;
     struct loading *alone; /* one process */
     double epoch_batches;
 };
@@ -44,13 +44,13 @@ static int take_ours(struct cluster_pair *pair, double *wall, double *core, stru
     return rv;
 }
 
-static int take_bare(struct cluster_pair *pair, double *wall, double *core, struct error *error)
+static int take_reference(struct cluster_pair *pair, double *wall, double *core, struct error *error)
 {
     uint64_t edges;
-    double start = clock_wall(), cpu = bare_job_cpu(&pair->bare);
-    int rv = bare_job_take(&pair->bare, WALK_BATCHES, &edges, error);
+    double start = clock_wall(), cpu = reference_job_cpu(&pair->bare);
+    int rv = reference_job_take(&pair->bare, WALK_BATCHES, &edges, error);
     *wall = (double)edges / (clock_wall() - start);
-    *core = (double)edges / (bare_job_cpu(&pair->bare) - cpu);
+    *core = (double)edges / (reference_job_cpu(&pair->bare) - cpu);
     return rv;
 }
 
@@ -60,10 +60,10 @@ static int measure_ours(void *arg, double *value, struct error *error)
     return take_ours(arg, value, &core, error);
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     double core;
-    return take_bare(arg, value, &core, error);
+    return take_reference(arg, value, &core, error);
 }
 
 static int measure_ours_core(void *arg, double *value, struct error *error)
@@ -75,7 +75,7 @@ static int measure_ours_core(void *arg, double *value, struct error *error)
 static int measure_bare_core(void *arg, double *value, struct error *error)
 {
     double wall;
-    return take_bare(arg, &wall, value, error);
+    return take_reference(arg, &wall, value, error);
 }
 
 static int emit_served(struct cluster_pair *pair, const struct bench_options *options,
@@ -84,7 +84,7 @@ static int emit_served(struct cluster_pair *pair, const struct bench_options *op
     struct figure wall = { .name = "cluster_loader", .unit = "edges/s", .goal = GOAL,
                            .reference = "bare loops: sample, gather, send, read" };
     struct figure core = wall;
-    int rv = figure_pair(&wall, options->rounds, measure_ours, measure_bare, pair, error);
+    int rv = figure_pair(&wall, options->rounds, measure_ours, measure_reference, pair, error);
     if (rv != 0)
         return rv;
     emit(arg, &wall);
@@ -191,7 +191,7 @@ static int measure(const char *whole, const char *halves, const struct bench_opt
                    bench_emit *emit, void *arg, struct error *error)
 {
     struct cluster_pair pair = { .alone = NULL };
-    int rv = bare_job_open(&pair.bare, whole, options->seed, error);
+    int rv = reference_job_open(&pair.bare, whole, options->seed, error);
     if (rv != 0)
         return rv;
     rv = job_open(&pair.job, JOB_SERVED, LOOPS + 1, halves, true, options->seed, error);
@@ -199,7 +199,7 @@ static int measure(const char *whole, const char *halves, const struct bench_opt
         rv = emit_served(&pair, options, emit, arg, error);
         job_close(&pair.job);
     }
-    bare_job_close(&pair.bare);
+    reference_job_close(&pair.bare);
     if (rv == 0)
         rv = job_open(&pair.job, JOB_SHARED, LOOPS, halves, true, options->seed, error);
     if (rv == 0) {

@@ -30,7 +30,7 @@ static void copy_ours(struct gather *gather)
 static void copy_bare(struct gather *gather)
 {
     const struct walk *walk = &gather->walk;
-    bare_gather(walk->rows, walk->features->rows, gather->row_bytes,
+    reference_loops_gather(walk->rows, walk->features->rows, gather->row_bytes,
                 walk->bare.nodes, walk->bare.num_nodes);
 }
 
@@ -50,7 +50,7 @@ static int measure_ours(void *arg, double *value, struct error *error)
     return 0;
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     (void)error;
     *value = rate(arg, copy_bare);
@@ -68,11 +68,11 @@ int gather_bench(const struct bench_options *options, bench_emit *emit, void *ar
     rv = walk_init(&gather.walk, &graph.part, options->seed, error);
     if (rv != 0)
         goto out;
-    walk_bare(&gather.walk, 0, 1, 0);
+    walk_reference(&gather.walk, 0, 1, 0);
     gather.turns = 1 + (uint32_t)(BYTES_MIN / (gather.walk.bare.num_nodes * gather.row_bytes));
     struct figure figure = { .name = "gather", .unit = "bytes/s", .goal = 0.9,
                              .reference = "bare prefetching memcpy gather" };
-    rv = figure_pair(&figure, options->rounds, measure_ours, measure_bare, &gather, error);
+    rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &gather, error);
     if (rv == 0)
         emit(arg, &figure);
     walk_fini(&gather.walk);

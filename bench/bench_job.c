@@ -91,9 +91,9 @@ static int open_loader(struct job *job, uint32_t rank)
     static const int32_t fanouts[] = WALK_FANOUTS;
     struct tr_loader_options options;
     tr_loader_options_init(&options);
-    options.num_layers = BARE_LAYERS;
-    for (uint32_t i = 0; i < BARE_LAYERS; i++)
-        options.fanout[i] = fanouts[BARE_LAYERS - 1 - i];
+    options.num_layers = REFERENCE_LAYERS;
+    for (uint32_t i = 0; i < REFERENCE_LAYERS; i++)
+        options.fanout[i] = fanouts[REFERENCE_LAYERS - 1 - i];
     options.batch_size = WALK_SEEDS;
     options.shuffle = true;
     options.features = "feat";
@@ -113,7 +113,7 @@ static void close_handles(struct job *job)
 
 int job_take(struct job *job, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    return take_batches(job->session, job->loader, batches, NEXT_NS, edges, error);
+    return batch_drain_batches(job->session, job->loader, batches, NEXT_NS, edges, error);
 }
 
 /* The others. */
@@ -124,13 +124,13 @@ struct other {
     bool loading;
 };
 
-static bool is_over(const struct apart_child *child, int wait_ms)
+static bool is_over(const struct forked_peer_child *child, int wait_ms)
 {
     struct pollfd end = { .fd = child->stop, .events = POLLIN };
     return poll(&end, 1, wait_ms) != 0;
 }
 
-static int train(const struct other *other, const struct apart_child *child)
+static int train(const struct other *other, const struct forked_peer_child *child)
 {
     struct job *job = other->job;
     struct error error;
@@ -146,7 +146,7 @@ static int train(const struct other *other, const struct apart_child *child)
     return rv;
 }
 
-static int play(void *arg, const struct apart_child *child)
+static int play(void *arg, const struct forked_peer_child *child)
 {
     const struct other *other = arg;
     struct job *job = other->job;
@@ -157,11 +157,11 @@ static int play(void *arg, const struct apart_child *child)
         fprintf(stderr, "troupe bench: process %u: %s\n", other->process,
                 job->session != NULL ? tr_session_error(job->session) : "out of memory");
     if (rv == 0)
-        rv = apart_say(child, "", 1);
+        rv = forked_peer_say(child, "", 1);
     if (rv == 0 && other->loading)
         train(other, child);
     else if (rv == 0)
-        apart_wait(child);
+        forked_peer_wait(child);
     close_handles(job);
     return rv == 0 ? 0 : 1;
 }
@@ -171,7 +171,7 @@ static int start_others(struct job *job, bool loading, struct error *error)
     struct other other = { .job = job, .loading = loading && job->shape == JOB_SHARED };
     int rv = 0;
     for (; other.process < job->num_processes - 1 && rv == 0; other.process++)
-        rv = apart_start(&job->others[other.process], play, &other, error);
+        rv = forked_peer_start(&job->others[other.process], play, &other, error);
     return rv;
 }
 
@@ -180,7 +180,7 @@ static int hear_others(struct job *job, struct error *error)
     char said;
     int rv = 0;
     for (uint32_t i = 0; i < job->num_processes - 1 && rv == 0; i++)
-        rv = apart_hear(&job->others[i], &said, 1, error);
+        rv = forked_peer_hear(&job->others[i], &said, 1, error);
     return rv;
 }
 
@@ -200,10 +200,10 @@ int job_open(struct job *job, enum job_shape shape, uint32_t num_processes, cons
     if (rv == 0)
         rv = start_others(job, loading, error);
     if (rv == 0 && (rv = open_graph(job, num_processes - 1)) != 0)
-        take_failed(job->session, rv, error);
+        batch_drain_failed(job->session, rv, error);
     if (rv == 0 && loading &&
         (rv = open_loader(job, shape == JOB_SHARED ? num_processes - 1 : 0)) != 0)
-        take_failed(job->session, rv, error);
+        batch_drain_failed(job->session, rv, error);
     if (rv == 0)
         rv = hear_others(job, error);
     if (rv != 0)
@@ -216,7 +216,7 @@ void job_close(struct job *job)
     if (job->shared != NULL)
         job_go(job, false);
     for (uint32_t i = job->num_processes; i-- > 0;)
-        apart_end(&job->others[i]);
+        forked_peer_end(&job->others[i]);
     close_handles(job);
     if (job->folder != NULL)
         files_remove_tree(files_posix, job->folder, NULL);

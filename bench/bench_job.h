@@ -38,7 +38,7 @@ struct job {
     uint64_t seed;
     char *folder, *file;
     struct job_shared *shared;
-    struct apart others[JOB_PROCESSES_MAX];
+    struct forked_peer others[JOB_PROCESSES_MAX];
     struct tr_session *session;
     struct tr_graph *graph;
     struct tr_nodes *nodes;

@@ -28,7 +28,7 @@ struct kernels {
     size_t words; /* of each of the four */
 };
 
-static const uint32_t fanouts[BARE_LAYERS] = WALK_FANOUTS;
+static const uint32_t fanouts[REFERENCE_LAYERS] = WALK_FANOUTS;
 
 /* Rows are the low halves of the node list: one partition owns all. */
 static uint32_t list_rows(struct kernels *kernels)
@@ -64,7 +64,7 @@ static int draw_batch(struct kernels *kernels, uint64_t batch, uint64_t *edges)
     int rv = relabel_reset(&kernels->nodes, 0);
     if (rv == 0)
         rv = relabel_add_u32(&kernels->nodes, kernels->walk.seeds, WALK_SEEDS, kernels->counts);
-    for (uint32_t hop = 0; hop < BARE_LAYERS && rv == 0; hop++)
+    for (uint32_t hop = 0; hop < REFERENCE_LAYERS && rv == 0; hop++)
         rv = draw_hop(kernels, batch, hop, edges);
     return rv;
 }
@@ -85,12 +85,12 @@ static int measure_ours(void *arg, double *value, struct error *error)
     return 0;
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     (void)error;
     struct kernels *kernels = arg;
     double start = clock_thread();
-    uint64_t edges = walk_bare(&kernels->walk, kernels->next, kernels->batches, 0);
+    uint64_t edges = walk_reference(&kernels->walk, kernels->next, kernels->batches, 0);
     *value = (double)edges / (clock_thread() - start);
     return 0;
 }
@@ -139,7 +139,7 @@ int kernels_bench(const struct bench_options *options, bench_emit *emit, void *a
         goto out;
     struct figure figure = { .name = "kernels", .unit = "edges/s/core", .reference = "bare loop",
                              .goal = 0.85 };
-    rv = figure_pair(&figure, options->rounds, measure_ours, measure_bare, &kernels, error);
+    rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &kernels, error);
     if (rv == 0)
         emit(arg, &figure);
     fini(&kernels);

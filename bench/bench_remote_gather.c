@@ -20,7 +20,7 @@
 
 struct remote {
     struct job job;
-    struct bare_net net;
+    struct reference_net net;
     uint64_t bytes, seed;
     uint32_t feature_bytes;
     uint64_t *ids;
@@ -41,18 +41,18 @@ static int measure_ours(void *arg, double *value, struct error *error)
     return rv == 0 ? 0 : error_set(error, rv, "%s", tr_session_error(remote->job.session));
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     struct remote *remote = arg;
     double seconds = 1;
-    int rv = bare_net_bulk(&remote->net, false, remote->bytes, &seconds, error);
+    int rv = reference_net_bulk(&remote->net, false, remote->bytes, &seconds, error);
     *value = (double)remote->bytes / seconds;
     return rv;
 }
 
 static int measure_iperf(void *arg, double *value, struct error *error)
 {
-    return bare_net_iperf(((struct remote *)arg)->bytes, value, error);
+    return reference_net_iperf(((struct remote *)arg)->bytes, value, error);
 }
 
 /* Nodes anywhere in the table. */
@@ -76,14 +76,14 @@ static int draw_ids(struct remote *remote, struct error *error)
 static int measure(struct remote *remote, const struct bench_options *options, bench_emit *emit,
                    void *arg, struct error *error)
 {
-    bool iperf = bare_net_has_iperf();
+    bool iperf = reference_net_has_iperf();
     struct figure figure = { .name = "remote_gather", .unit = "bytes/s", .goal = GOAL,
                              .reference = iperf ? "iperf3, one stream"
                                                 : "bare loop of writes and reads" };
     int rv = draw_ids(remote, error);
     if (rv == 0)
         rv = figure_pair(&figure, options->rounds, measure_ours,
-                         iperf ? measure_iperf : measure_bare, remote, error);
+                         iperf ? measure_iperf : measure_reference, remote, error);
     if (rv == 0)
         emit(arg, &figure);
     free(remote->ids);
@@ -106,14 +106,14 @@ int remote_gather_bench(const struct bench_options *options, bench_emit *emit, v
     rv = disk_partition(&disk, &graph, 1, &path, error);
     disk_rest(&disk);
     if (rv == 0)
-        rv = bare_net_open(&remote.net, error);
+        rv = reference_net_open(&remote.net, error);
     if (rv == 0)
         rv = job_open(&remote.job, JOB_SERVED, 2, path, false, options->seed, error);
     if (rv == 0) {
         rv = measure(&remote, options, emit, arg, error);
         job_close(&remote.job);
     }
-    bare_net_close(&remote.net);
+    reference_net_close(&remote.net);
     free(path);
     disk_close(&disk);
     return rv;

@@ -15,27 +15,27 @@
 
 #include "runtime/base/error.h"
 
-struct apart {
+struct forked_peer {
     pid_t child; /* 0: none */
     int hear, end;
 };
 
 /* Its ends of the same pipes: it says one thing when it is ready, and waits until `stop` ends. */
-struct apart_child {
+struct forked_peer_child {
     int say, stop;
 };
 
 /* Returns when it has to end: its exit status. */
-typedef int apart_play(void *arg, const struct apart_child *child);
+typedef int forked_peer_play(void *arg, const struct forked_peer_child *child);
 
-int apart_start(struct apart *apart, apart_play *play, void *arg, struct error *error);
+int forked_peer_start(struct forked_peer *peer, forked_peer_play *play, void *arg, struct error *error);
 /* Waits for what it says; TR_ECHILD: it ended before. */
-int apart_hear(const struct apart *apart, void *said, size_t size, struct error *error);
+int forked_peer_hear(const struct forked_peer *peer, void *said, size_t size, struct error *error);
 /* Ends it and waits until it has gone; none is ignored. */
-void apart_end(struct apart *apart);
+void forked_peer_end(struct forked_peer *peer);
 
 /* In the child. */
-int apart_say(const struct apart_child *child, const void *said, size_t size);
-void apart_wait(const struct apart_child *child);
+int forked_peer_say(const struct forked_peer_child *child, const void *said, size_t size);
+void forked_peer_wait(const struct forked_peer_child *child);
 
 #endif

@@ -59,9 +59,9 @@ static int open_loading(struct loading *loading, const char *path, uint32_t loop
     session.loops = session.samplers = loops;
     session.seed = seed;
     tr_loader_options_init(&options);
-    options.num_layers = BARE_LAYERS;
-    for (uint32_t i = 0; i < BARE_LAYERS; i++)
-        options.fanout[i] = fanouts[BARE_LAYERS - 1 - i];
+    options.num_layers = REFERENCE_LAYERS;
+    for (uint32_t i = 0; i < REFERENCE_LAYERS; i++)
+        options.fanout[i] = fanouts[REFERENCE_LAYERS - 1 - i];
     options.batch_size = WALK_SEEDS;
     options.shuffle = options.drop_last = true;
     options.features = rows ? "feat" : NULL;
@@ -75,7 +75,7 @@ static int open_loading(struct loading *loading, const char *path, uint32_t loop
         rv = tr_loader_open(loading->graph, loading->nodes, &options, &loading->loader);
     if (rv == 0)
         return 0;
-    take_failed(loading->session, rv, error);
+    batch_drain_failed(loading->session, rv, error);
     close_loading(loading);
     return rv;
 }
@@ -94,7 +94,7 @@ static void settle(void)
 
 int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    return take_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges, error);
+    return batch_drain_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges, error);
 }
 
 static int measure_ours(void *arg, double *value, struct error *error)
@@ -109,13 +109,13 @@ static int measure_ours(void *arg, double *value, struct error *error)
     return rv;
 }
 
-static int measure_bare(void *arg, double *value, struct error *error)
+static int measure_reference(void *arg, double *value, struct error *error)
 {
     (void)error;
     struct pairing *pairing = arg;
     settle();
     double start = clock_thread();
-    uint64_t edges = walk_bare(&pairing->walk, pairing->next, WALK_BATCHES, pairing->rows);
+    uint64_t edges = walk_reference(&pairing->walk, pairing->next, WALK_BATCHES, pairing->rows);
     *value = (double)edges / (clock_thread() - start);
     pairing->next += WALK_BATCHES;
     return 0;
@@ -198,7 +198,7 @@ static int emit_figures(const char *path, const struct bench_options *options, c
         return rv;
     struct figure figure = { .name = name, .unit = "edges/s/core", .reference = reference,
                              .goal = GOAL };
-    rv = figure_pair(&figure, options->rounds, measure_ours, measure_bare, &pairing, error);
+    rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &pairing, error);
     if (rv == 0) {
         emit(arg, &figure);
         rv = emit_scaling(&pairing, path, options, name, emit, arg, error);

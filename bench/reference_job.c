@@ -66,8 +66,8 @@ static int write_parts(int fd, struct iovec *parts, int count)
 
 static int send_batch(int fd, struct walk *walk, uint64_t batch)
 {
-    uint64_t edges = walk_bare(walk, batch, 1, 1);
-    const struct bare *bare = &walk->bare;
+    uint64_t edges = walk_reference(walk, batch, 1, 1);
+    const struct reference_loops *bare = &walk->bare;
     struct lead lead = { .edges = edges };
     struct iovec parts[] = {
         { &lead, sizeof lead },
@@ -103,7 +103,7 @@ static void serve(int fd, struct walk *walk)
 }
 
 /* Ends when its connection does. */
-static int play(void *arg, const struct apart_child *child)
+static int play(void *arg, const struct forked_peer_child *child)
 {
     const struct server *server = arg;
     const struct partition_load load = { .mode = PARTITION_COPY, .features = true };
@@ -121,7 +121,7 @@ static int play(void *arg, const struct apart_child *child)
         fprintf(stderr, "troupe bench: a bare server: %s\n", error.text);
         return 1;
     }
-    apart_say(child, "", 1);
+    forked_peer_say(child, "", 1);
     serve(fd, &walk);
     return 0;
 }
@@ -133,7 +133,7 @@ static int listen_loopback(uint16_t *port)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && bind(fd, (struct sockaddr *)&address, length) == 0 &&
-        listen(fd, BARE_JOB_SERVERS) == 0 &&
+        listen(fd, REFERENCE_JOB_SERVERS) == 0 &&
         getsockname(fd, (struct sockaddr *)&address, &length) == 0) {
         *port = ntohs(address.sin_port);
         return fd;
@@ -144,46 +144,46 @@ static int listen_loopback(uint16_t *port)
 }
 
 /* One after the other, so that a connection is that of the server just started. */
-static int start(struct bare_job *job, uint32_t i, int listener, struct server *server,
+static int start(struct reference_job *job, uint32_t i, int listener, struct server *server,
                  struct error *error)
 {
     char said;
-    int rv = apart_start(&job->servers[i], play, server, error);
+    int rv = forked_peer_start(&job->servers[i], play, server, error);
     if (rv == 0)
-        rv = apart_hear(&job->servers[i], &said, 1, error);
+        rv = forked_peer_hear(&job->servers[i], &said, 1, error);
     if (rv == 0 && (job->fds[i] = accept(listener, NULL, NULL)) < 0)
         rv = error_set(error, TR_EIO, "no connection over TCP loopback");
     return rv;
 }
 
-int bare_job_open(struct bare_job *job, const char *graph, uint64_t seed, struct error *error)
+int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed, struct error *error)
 {
     struct server server = { .graph = graph, .seed = seed };
-    *job = (struct bare_job){ .fds = { -1, -1 } };
+    *job = (struct reference_job){ .fds = { -1, -1 } };
     int rv = 0, listener = listen_loopback(&server.port);
     job->memory = malloc(READ_BYTES);
     if (listener < 0 || job->memory == NULL)
         rv = error_set(error, TR_EIO, "no memory or socket for the bare servers");
-    for (uint32_t i = 0; i < BARE_JOB_SERVERS && rv == 0; i++)
+    for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS && rv == 0; i++)
         rv = start(job, i, listener, &server, error);
     if (listener >= 0)
         close(listener);
     if (rv != 0)
-        bare_job_close(job);
+        reference_job_close(job);
     return rv;
 }
 
-void bare_job_close(struct bare_job *job)
+void reference_job_close(struct reference_job *job)
 {
-    for (uint32_t i = BARE_JOB_SERVERS; i-- > 0;) {
+    for (uint32_t i = REFERENCE_JOB_SERVERS; i-- > 0;) {
         if (job->fds[i] >= 0)
             shutdown(job->fds[i], SHUT_RDWR); /* another process may hold a copy */
         if (job->fds[i] >= 0)
             close(job->fds[i]);
-        apart_end(&job->servers[i]);
+        forked_peer_end(&job->servers[i]);
     }
     free(job->memory);
-    *job = (struct bare_job){ .fds = { -1, -1 } };
+    *job = (struct reference_job){ .fds = { -1, -1 } };
 }
 
 /* What comes from one server. */
@@ -192,7 +192,7 @@ struct inflow {
     uint64_t left;    /* of the batch under way */
 };
 
-static int take_some(struct bare_job *job, uint32_t i, struct inflow *inflow, uint64_t *edges)
+static int take_some(struct reference_job *job, uint32_t i, struct inflow *inflow, uint64_t *edges)
 {
     struct lead lead;
     if (inflow->left == 0) {
@@ -210,34 +210,34 @@ static int take_some(struct bare_job *job, uint32_t i, struct inflow *inflow, ui
     return 0;
 }
 
-int bare_job_take(struct bare_job *job, uint64_t batches, uint64_t *edges, struct error *error)
+int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    struct inflow inflows[BARE_JOB_SERVERS];
+    struct inflow inflows[REFERENCE_JOB_SERVERS];
     int rv = 0;
     *edges = 0;
-    for (uint32_t i = 0; i < BARE_JOB_SERVERS && rv == 0; i++) {
-        struct ask ask = { job->next, batches / BARE_JOB_SERVERS };
+    for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS && rv == 0; i++) {
+        struct ask ask = { job->next, batches / REFERENCE_JOB_SERVERS };
         job->next += ask.count;
         inflows[i] = (struct inflow){ .batches = ask.count };
         rv = write(job->fds[i], &ask, sizeof ask) == (ssize_t)sizeof ask ? 0 : TR_EIO;
     }
     while (rv == 0 && (inflows[0].batches > 0 || inflows[1].batches > 0)) {
-        struct pollfd polls[BARE_JOB_SERVERS];
-        for (uint32_t i = 0; i < BARE_JOB_SERVERS; i++)
+        struct pollfd polls[REFERENCE_JOB_SERVERS];
+        for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS; i++)
             polls[i] = (struct pollfd){ .fd = inflows[i].batches > 0 ? job->fds[i] : -1,
                                         .events = POLLIN };
-        rv = poll(polls, BARE_JOB_SERVERS, -1) > 0 ? 0 : TR_EIO;
-        for (uint32_t i = 0; i < BARE_JOB_SERVERS && rv == 0; i++)
+        rv = poll(polls, REFERENCE_JOB_SERVERS, -1) > 0 ? 0 : TR_EIO;
+        for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS && rv == 0; i++)
             if (polls[i].revents != 0)
                 rv = take_some(job, i, &inflows[i], edges);
     }
     return rv == 0 ? 0 : error_set(error, rv, "the bare servers ended");
 }
 
-double bare_job_cpu(const struct bare_job *job)
+double reference_job_cpu(const struct reference_job *job)
 {
     double seconds = clock_process();
-    for (uint32_t i = 0; i < BARE_JOB_SERVERS; i++) {
+    for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS; i++) {
         clockid_t clock;
         if (job->servers[i].child > 0 && clock_getcpuclockid(job->servers[i].child, &clock) == 0)
             seconds += clock_seconds(clock);

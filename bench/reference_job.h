@@ -2,7 +2,7 @@
  * What a job of two servers comes down to: two processes that sample and gather whole batches in
  * bare loops and write them to sockets over TCP loopback, and this one, which reads them.
  *
- * Ownership: bare_job_close frees all and ends the other processes. Thread rules: the main
+ * Ownership: reference_job_close frees all and ends the other processes. Thread rules: the main
  * thread; open while the process has no other.
  */
 #ifndef BENCH_REFERENCE_JOB_H
@@ -12,23 +12,23 @@
 
 #include "bench/forked_peer.h"
 
-#define BARE_JOB_SERVERS 2u
+#define REFERENCE_JOB_SERVERS 2u
 
-struct bare_job {
-    struct apart servers[BARE_JOB_SERVERS];
-    int fds[BARE_JOB_SERVERS];
+struct reference_job {
+    struct forked_peer servers[REFERENCE_JOB_SERVERS];
+    int fds[REFERENCE_JOB_SERVERS];
     char *memory;
     uint64_t next; /* batch */
 };
 
 /* graph: of one partition. */
-int bare_job_open(struct bare_job *job, const char *graph, uint64_t seed, struct error *error);
-void bare_job_close(struct bare_job *job);
+int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed, struct error *error);
+void reference_job_close(struct reference_job *job);
 
 /* Takes so many batches; the edges in them. */
-int bare_job_take(struct bare_job *job, uint64_t batches, uint64_t *edges, struct error *error);
+int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges, struct error *error);
 
 /* CPU seconds of the two and of this process so far. */
-double bare_job_cpu(const struct bare_job *job);
+double reference_job_cpu(const struct reference_job *job);
 
 #endif

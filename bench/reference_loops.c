@@ -9,37 +9,37 @@
 #define BLOCK 64u
 #define AHEAD 16u
 
-int bare_init(struct bare *bare, uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS])
+int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS])
 {
-    *bare = (struct bare){ .stamp = 1 };
+    *bare = (struct reference_loops){ .stamp = 1 };
     uint64_t frontier = num_seeds, edges = 0;
-    for (int hop = 0; hop < BARE_LAYERS; hop++) {
-        assert(fanouts[hop] < BARE_FANOUT_MAX);
+    for (int hop = 0; hop < REFERENCE_LAYERS; hop++) {
+        assert(fanouts[hop] < REFERENCE_FANOUT_MAX);
         edges += frontier * fanouts[hop];
         frontier += frontier * fanouts[hop];
     }
     bare->edges_max = edges;
-    bare->slots = hotmem_alloc(BARE_SLOTS * 2 * sizeof *bare->slots);
-    bare->nodes = hotmem_alloc((BARE_NODES_MAX + 1) * sizeof *bare->nodes);
+    bare->slots = hotmem_alloc(REFERENCE_SLOTS * 2 * sizeof *bare->slots);
+    bare->nodes = hotmem_alloc((REFERENCE_NODES_MAX + 1) * sizeof *bare->nodes);
     bare->columns = hotmem_alloc(edges * sizeof *bare->columns);
     bare->sources = hotmem_alloc(edges * sizeof *bare->sources);
     bare->counts = hotmem_alloc(edges * sizeof *bare->counts);
     if (bare->slots == NULL || bare->nodes == NULL || bare->columns == NULL ||
         bare->sources == NULL || bare->counts == NULL) {
-        bare_fini(bare);
+        reference_loops_fini(bare);
         return TR_ENOMEM;
     }
     return 0;
 }
 
-void bare_fini(struct bare *bare)
+void reference_loops_fini(struct reference_loops *bare)
 {
-    hotmem_free(bare->slots, BARE_SLOTS * 2 * sizeof *bare->slots);
-    hotmem_free(bare->nodes, (BARE_NODES_MAX + 1) * sizeof *bare->nodes);
+    hotmem_free(bare->slots, REFERENCE_SLOTS * 2 * sizeof *bare->slots);
+    hotmem_free(bare->nodes, (REFERENCE_NODES_MAX + 1) * sizeof *bare->nodes);
     hotmem_free(bare->columns, bare->edges_max * sizeof *bare->columns);
     hotmem_free(bare->sources, bare->edges_max * sizeof *bare->sources);
     hotmem_free(bare->counts, bare->edges_max * sizeof *bare->counts);
-    *bare = (struct bare){ 0 };
+    *bare = (struct reference_loops){ 0 };
 }
 
 /* k distinct positions below degree, in the order drawn. */
@@ -61,11 +61,11 @@ static inline void draw_distinct(uint32_t *positions, uint32_t k, uint32_t degre
 static uint64_t sample_block(const struct csc *csc, const uint32_t *rows, uint32_t n, uint32_t k,
                              uint64_t key, uint32_t *counts, uint32_t *columns)
 {
-    const uint32_t *picks[BLOCK * BARE_FANOUT_MAX];
+    const uint32_t *picks[BLOCK * REFERENCE_FANOUT_MAX];
     uint64_t total = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint64_t begin = csc->index[rows[i]], degree = csc->index[rows[i] + 1] - begin;
-        uint32_t positions[BARE_FANOUT_MAX], count = degree < k ? (uint32_t)degree : k;
+        uint32_t positions[REFERENCE_FANOUT_MAX], count = degree < k ? (uint32_t)degree : k;
         if (degree <= k) {
             for (uint32_t e = 0; e < count; e++)
                 positions[e] = e;
@@ -102,9 +102,9 @@ static inline size_t slot_of(uint32_t id)
     return (size_t)(id * KEY_STEP >> 43);
 }
 
-_Static_assert(BARE_SLOTS == (size_t)1 << 21, "slot_of keeps 21 bits");
+_Static_assert(REFERENCE_SLOTS == (size_t)1 << 21, "slot_of keeps 21 bits");
 
-static void relabel_columns(struct bare *bare, const uint32_t *ids, uint64_t n, uint32_t *sources)
+static void relabel_columns(struct reference_loops *bare, const uint32_t *ids, uint64_t n, uint32_t *sources)
 {
     uint32_t num_nodes = bare->num_nodes, stamp = bare->stamp;
     for (uint64_t i = 0; i < n; i++) {
@@ -119,25 +119,25 @@ static void relabel_columns(struct bare *bare, const uint32_t *ids, uint64_t n, 
         *slot = (uint64_t)value << 32 | ids[i];
         bare->nodes[num_nodes] = ids[i];
         num_nodes += (uint32_t)is_new;
-        assert(num_nodes <= BARE_NODES_MAX);
+        assert(num_nodes <= REFERENCE_NODES_MAX);
         sources[i] = value - stamp;
     }
     bare->num_nodes = num_nodes;
 }
 
-uint64_t bare_sample(struct bare *bare, const struct csc *csc, const uint32_t *seeds,
-                     uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS], uint64_t key)
+uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc, const uint32_t *seeds,
+                     uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key)
 {
     uint64_t total = 0;
     uint32_t *counts = bare->counts;
     bare->stamp += bare->num_nodes;
-    if (bare->stamp > UINT32_MAX - BARE_NODES_MAX - 1) {
-        memset(bare->slots, 0, BARE_SLOTS * 2 * sizeof *bare->slots);
+    if (bare->stamp > UINT32_MAX - REFERENCE_NODES_MAX - 1) {
+        memset(bare->slots, 0, REFERENCE_SLOTS * 2 * sizeof *bare->slots);
         bare->stamp = 1;
     }
     bare->num_nodes = 0;
     relabel_columns(bare, seeds, num_seeds, bare->sources);
-    for (int hop = 0; hop < BARE_LAYERS; hop++) {
+    for (int hop = 0; hop < REFERENCE_LAYERS; hop++) {
         uint32_t frontier = bare->num_nodes;
         uint64_t edges = sample_hop(csc, bare->nodes, frontier, fanouts[hop],
                                     key_mix(key + (uint64_t)hop), counts, bare->columns);
@@ -148,7 +148,7 @@ uint64_t bare_sample(struct bare *bare, const struct csc *csc, const uint32_t *s
     return total;
 }
 
-void bare_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n)
+void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {

@@ -8,7 +8,7 @@
  * prefetched blocks and relabels through a table of the batch's size. Its draws are plainer than
  * Troupe's (a multiply, no rejection of the bias), which favours the reference.
  *
- * Thread rules: one thread at a time for each struct bare.
+ * Thread rules: one thread at a time for each struct reference_loops.
  */
 #ifndef BENCH_REFERENCE_LOOPS_H
 #define BENCH_REFERENCE_LOOPS_H
@@ -18,14 +18,14 @@
 
 #include "graph/part.h"
 
-#define BARE_LAYERS 3
-#define BARE_FANOUT_MAX 16
-#define BARE_SLOTS ((size_t)1 << 21)
-#define BARE_NODES_MAX (BARE_SLOTS / 2)
+#define REFERENCE_LAYERS 3
+#define REFERENCE_FANOUT_MAX 16
+#define REFERENCE_SLOTS ((size_t)1 << 21)
+#define REFERENCE_NODES_MAX (REFERENCE_SLOTS / 2)
 
-struct bare {
-    uint64_t *slots;    /* [BARE_SLOTS] ID in the low half, stamped position in the high one */
-    uint32_t *nodes;    /* [BARE_NODES_MAX] */
+struct reference_loops {
+    uint64_t *slots;    /* [REFERENCE_SLOTS] ID in the low half, stamped position in the high one */
+    uint32_t *nodes;    /* [REFERENCE_NODES_MAX] */
     uint32_t *columns;  /* of one hop */
     uint32_t *sources;  /* of all hops */
     uint32_t *counts;   /* of all hops */
@@ -34,15 +34,15 @@ struct bare {
     uint32_t stamp;
 };
 
-/* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each < BARE_FANOUT_MAX. */
-int bare_init(struct bare *bare, uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS]);
-void bare_fini(struct bare *bare);
+/* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each < REFERENCE_FANOUT_MAX. */
+int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS]);
+void reference_loops_fini(struct reference_loops *bare);
 
 /* One batch; returns its edges. The nodes are in bare->nodes. */
-uint64_t bare_sample(struct bare *bare, const struct csc *csc, const uint32_t *seeds,
-                     uint32_t num_seeds, const uint32_t fanouts[BARE_LAYERS], uint64_t key);
+uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc, const uint32_t *seeds,
+                     uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key);
 
 /* to[i] = from[rows[i]] by memcpy, some rows prefetched ahead. */
-void bare_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n);
+void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n);
 
 #endif

@@ -188,7 +188,7 @@ static int listen_loopback(uint16_t *port)
 }
 
 /* Ends with the pipe that would tell it to. */
-static int serve_all(void *arg, const struct apart_child *child)
+static int serve_all(void *arg, const struct forked_peer_child *child)
 {
     uint16_t port;
     struct epoll_event event = { .events = EPOLLIN };
@@ -200,7 +200,7 @@ static int serve_all(void *arg, const struct apart_child *child)
     event.data.fd = fd;
     epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
     memset(memory, 1, CHUNK_BYTES);
-    apart_say(child, &port, sizeof port);
+    forked_peer_say(child, &port, sizeof port);
     while (epoll_wait(poll, &event, 1, -1) == 1 && event.data.fd == fd) {
         int one = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
         serve(one, memory);
@@ -209,24 +209,24 @@ static int serve_all(void *arg, const struct apart_child *child)
     return 0;
 }
 
-int bare_net_open(struct bare_net *net, struct error *error)
+int reference_net_open(struct reference_net *net, struct error *error)
 {
-    int rv = apart_start(&net->apart, serve_all, NULL, error);
+    int rv = forked_peer_start(&net->peer, serve_all, NULL, error);
     if (rv == 0)
-        rv = apart_hear(&net->apart, &net->port, sizeof net->port, error);
+        rv = forked_peer_hear(&net->peer, &net->port, sizeof net->port, error);
     if (rv < 0)
-        bare_net_close(net);
+        reference_net_close(net);
     return rv;
 }
 
-void bare_net_close(struct bare_net *net)
+void reference_net_close(struct reference_net *net)
 {
-    apart_end(&net->apart);
+    forked_peer_end(&net->peer);
 }
 
 /* This process. */
 
-static int connect_to(const struct bare_net *net, uint64_t mode, uint64_t bytes,
+static int connect_to(const struct reference_net *net, uint64_t mode, uint64_t bytes,
                       struct error *error)
 {
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(net->port) };
@@ -269,7 +269,7 @@ static int send_tls(int fd, const char *memory, uint64_t bytes)
     return bytes == 0 ? 0 : TR_EIO;
 }
 
-int bare_net_bulk(const struct bare_net *net, bool tls, uint64_t bytes, double *seconds,
+int reference_net_bulk(const struct reference_net *net, bool tls, uint64_t bytes, double *seconds,
                   struct error *error)
 {
     char byte, *memory = malloc(CHUNK_BYTES);
@@ -312,7 +312,7 @@ static int ping(int fd, char *memory, uint32_t bytes, double *times, uint32_t tr
     return rv;
 }
 
-int bare_net_ping(const struct bare_net *net, uint32_t trips, uint32_t bytes, double *median,
+int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t bytes, double *median,
                   struct error *error)
 {
     char memory[PING_BYTES_MAX] = { 0 };
@@ -335,7 +335,7 @@ int bare_net_ping(const struct bare_net *net, uint32_t trips, uint32_t bytes, do
     return rv;
 }
 
-bool bare_net_has_iperf(void)
+bool reference_net_has_iperf(void)
 {
     return system("iperf3 --version >/dev/null 2>&1") == 0;
 }
@@ -355,7 +355,7 @@ static int read_rate(FILE *from, double *rate)
     return *rate > 0 ? 0 : TR_EIO;
 }
 
-int bare_net_iperf(uint64_t bytes, double *rate, struct error *error)
+int reference_net_iperf(uint64_t bytes, double *rate, struct error *error)
 {
     char command[256];
     uint16_t port;

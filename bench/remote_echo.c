@@ -30,7 +30,7 @@ struct ask {
 };
 
 struct gone {
-    struct talk_result result;
+    struct remote_echo_result result;
 };
 
 static int encode(const void *head, void *out, size_t capacity)
@@ -53,20 +53,20 @@ static int decode(const void *bytes, size_t count, void *head)
     return 0;
 }
 
-static const struct kind talk_kinds[] = {
+static const struct kind remote_echo_kinds[] = {
     { .id = KIND_ASK, .name = "ask", .lane = KIND_DATA, .class = KIND_PURE,
       .head_bytes = sizeof(struct ask), .body_bytes_max = BODY_BYTES_MAX, .encode = encode,
       .verify = verify, .decode = decode },
     { .id = KIND_ANSWER, .name = "answer", .lane = KIND_DATA, .class = KIND_PURE,
       .head_bytes = sizeof(struct ask), .body_bytes_max = BODY_BYTES_MAX, .encode = encode,
       .verify = verify, .decode = decode },
-    { .id = KIND_GO, .name = "go", .class = KIND_ONCE, .head_bytes = sizeof(struct talk_load) },
+    { .id = KIND_GO, .name = "go", .class = KIND_ONCE, .head_bytes = sizeof(struct remote_echo_load) },
     { .id = KIND_GONE, .name = "gone", .class = KIND_ONCE, .head_bytes = sizeof(struct gone) },
 };
 
 /* Bodies that are sent again and again; immutable while they are shared. */
 struct bodies {
-    struct buffer *buffers[TALK_WINDOW_MAX];
+    struct buffer *buffers[REMOTE_ECHO_WINDOW_MAX];
     uint64_t bytes;
     uint32_t count, next;
 };
@@ -152,17 +152,17 @@ struct lane {
 };
 
 struct driver {
-    struct talk *talk;
-    struct talk_load load;
+    struct remote_echo *echo;
+    struct remote_echo_load load;
     uint64_t begun, done, from_ns;
     struct message *request;
     struct address to;
     struct bodies bodies;
-    struct lane lanes[TALK_WINDOW_MAX];
+    struct lane lanes[REMOTE_ECHO_WINDOW_MAX];
     uint32_t *samples; /* [SAMPLES] ns */
 };
 
-struct talk {
+struct remote_echo {
     struct env *env;
     struct node *node;
     struct kinds kinds;
@@ -170,7 +170,7 @@ struct talk {
     struct security *security;
     struct address driver;
     struct port *port;
-    struct apart apart;
+    struct forked_peer peer;
     bool tls, started;
 };
 
@@ -196,7 +196,7 @@ static void finish(struct actor *self, struct driver *driver, int status)
     }
     size_t count = driver->done < SAMPLES ? (size_t)driver->done : SAMPLES;
     struct gone *gone = message_head(reply);
-    gone->result.seconds = (double)(env_now_ns(driver->talk->env) - driver->from_ns) / 1e9;
+    gone->result.seconds = (double)(env_now_ns(driver->echo->env) - driver->from_ns) / 1e9;
     qsort(driver->samples, count, sizeof *driver->samples, compare);
     gone->result.median = (double)driver->samples[count / 2] / 1e9;
     actor_reply(self, request, reply);
@@ -208,7 +208,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct lane *lane = arg;
     struct driver *driver = lane->driver;
-    uint64_t ns = env_now_ns(driver->talk->env) - lane->from_ns;
+    uint64_t ns = env_now_ns(driver->echo->env) - lane->from_ns;
     message_release(self, reply);
     if (driver->request == NULL)
         return;
@@ -229,7 +229,7 @@ static int call(struct actor *self, struct lane *lane)
     if (driver->load.request_bytes > 0)
         attach_body(&driver->bodies, request);
     driver->begun++;
-    lane->from_ns = env_now_ns(driver->talk->env);
+    lane->from_ns = env_now_ns(driver->echo->env);
     return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, answered, lane,
                       NULL);
 }
@@ -240,7 +240,7 @@ static void begin(struct actor *self, struct driver *driver)
     driver->begun = driver->done = 0;
     if (driver->load.request_bytes > 0)
         rv = make_bodies(self, &driver->bodies, driver->load.request_bytes, driver->load.window);
-    driver->from_ns = env_now_ns(driver->talk->env);
+    driver->from_ns = env_now_ns(driver->echo->env);
     for (uint32_t i = 0; i < driver->load.window && i < driver->load.calls && rv == 0; i++) {
         driver->lanes[i].driver = driver;
         rv = call(self, &driver->lanes[i]);
@@ -265,7 +265,7 @@ static int driver_start(struct actor *self, const void *arg)
     actor_set_state(self, driver);
     if (driver == NULL)
         return TR_ENOMEM;
-    driver->talk = (void *)(uintptr_t)arg;
+    driver->echo = (void *)(uintptr_t)arg;
     driver->samples = calloc(SAMPLES, sizeof *driver->samples);
     return driver->samples != NULL ? 0 : TR_ENOMEM;
 }
@@ -273,7 +273,7 @@ static int driver_start(struct actor *self, const void *arg)
 static int driver_receive(struct actor *self, struct message *message)
 {
     struct driver *driver = actor_state(self);
-    driver->load = *(struct talk_load *)message_head(message);
+    driver->load = *(struct remote_echo_load *)message_head(message);
     driver->request = message;
     return directory_wait_at(self, 0, NAME, actor_now_ns(self) + DEADLINE_NS, found, driver);
 }
@@ -294,10 +294,10 @@ static const struct actor_ops driver_ops = { "driver", driver_start, driver_rece
 
 /* Nodes: the other process is node 0 and listens, this one is 1 and connects. */
 
-static int make_key(struct talk *talk, struct error *error)
+static int make_key(struct remote_echo *echo, struct error *error)
 {
     char path[] = "/tmp/troupe-bench-key-XXXXXX";
-    if (!talk->tls)
+    if (!echo->tls)
         return 0;
     int fd = mkstemp(path); /* mode 0600 */
     if (fd < 0)
@@ -305,132 +305,132 @@ static int make_key(struct talk *talk, struct error *error)
     ssize_t put = write(fd, KEY_TEXT, strlen(KEY_TEXT));
     close(fd);
     struct security_options options = { .shared_key = path };
-    int rv = put == (ssize_t)strlen(KEY_TEXT) ? security_create(&options, &talk->security, error)
+    int rv = put == (ssize_t)strlen(KEY_TEXT) ? security_create(&options, &echo->security, error)
                                               : error_set(error, TR_EIO, "%s: not written", path);
     unlink(path);
     return rv;
 }
 
-static int make_node(struct talk *talk, uint32_t id, struct error *error)
+static int make_node(struct remote_echo *echo, uint32_t id, struct error *error)
 {
-    struct node_options options = { .id = id, .kinds = &talk->kinds };
+    struct node_options options = { .id = id, .kinds = &echo->kinds };
     struct endpoint listen = { .kind = ENDPOINT_TCP, .host = "127.0.0.1" };
     struct links_peer peer = { .node = 1 - id };
     struct links_options links = { .cluster = CLUSTER, .peers = &peer, .num_peers = 1,
-                                   .security = talk->security, .insecure_network = !talk->tls };
+                                   .security = echo->security, .insecure_network = !echo->tls };
     if (id == 0) {
         links.listen = &listen;
         links.num_listen = 1;
     } else {
-        peer.endpoint = talk->endpoint;
+        peer.endpoint = echo->endpoint;
     }
-    int rv = env_event_create(1, &talk->env, error);
+    int rv = env_event_create(1, &echo->env, error);
     if (rv == 0)
-        rv = node_create(talk->env, &options, &talk->node, error);
+        rv = node_create(echo->env, &options, &echo->node, error);
     if (rv == 0)
-        rv = links_create(talk->node, &links, error);
+        rv = links_create(echo->node, &links, error);
     if (rv == 0 && id == 0)
-        rv = links_listening(talk->node, 0, &talk->endpoint);
+        rv = links_listening(echo->node, 0, &echo->endpoint);
     if (rv == 0) {
-        struct actor_options actor = { .ops = id == 0 ? &answerer_ops : &driver_ops, .arg = talk };
-        rv = node_spawn(talk->node, &actor, &talk->driver);
+        struct actor_options actor = { .ops = id == 0 ? &answerer_ops : &driver_ops, .arg = echo };
+        rv = node_spawn(echo->node, &actor, &echo->driver);
     }
     if (rv == 0)
-        rv = node_start(talk->node);
-    talk->started = rv == 0;
+        rv = node_start(echo->node);
+    echo->started = rv == 0;
     return rv;
 }
 
-static void end_node(struct talk *talk)
+static void end_node(struct remote_echo *echo)
 {
-    if (talk->port != NULL) {
-        port_close(talk->port);
-        port_destroy(talk->port);
+    if (echo->port != NULL) {
+        port_close(echo->port);
+        port_destroy(echo->port);
     }
-    if (talk->started) {
-        node_stop(talk->node, env_now_ns(talk->env) + DEADLINE_NS);
-        node_join(talk->node);
+    if (echo->started) {
+        node_stop(echo->node, env_now_ns(echo->env) + DEADLINE_NS);
+        node_join(echo->node);
     }
-    node_destroy(talk->node);
-    if (talk->env != NULL)
-        env_destroy(talk->env);
-    talk->port = NULL;
-    talk->node = NULL;
-    talk->env = NULL;
-    talk->started = false;
+    node_destroy(echo->node);
+    if (echo->env != NULL)
+        env_destroy(echo->env);
+    echo->port = NULL;
+    echo->node = NULL;
+    echo->env = NULL;
+    echo->started = false;
 }
 
-static int answer(void *arg, const struct apart_child *child)
+static int answer(void *arg, const struct forked_peer_child *child)
 {
-    struct talk *talk = arg;
+    struct remote_echo *echo = arg;
     struct error error;
-    int rv = make_node(talk, 0, &error);
+    int rv = make_node(echo, 0, &error);
     if (rv == 0)
-        rv = apart_say(child, &talk->endpoint, sizeof talk->endpoint);
+        rv = forked_peer_say(child, &echo->endpoint, sizeof echo->endpoint);
     else
         fprintf(stderr, "troupe bench: %s\n", error.text);
     if (rv == 0)
-        apart_wait(child);
-    end_node(talk);
+        forked_peer_wait(child);
+    end_node(echo);
     return rv == 0 ? 0 : 1;
 }
 
-int talk_open(bool tls, struct talk **out, struct error *error)
+int remote_echo_open(bool tls, struct remote_echo **out, struct error *error)
 {
-    struct talk *talk = calloc(1, sizeof *talk);
+    struct remote_echo *echo = calloc(1, sizeof *echo);
     *out = NULL;
-    if (talk == NULL)
+    if (echo == NULL)
         return error_set(error, TR_ENOMEM, "bench of links: out of memory");
-    talk->tls = tls;
-    for (size_t i = 0; i < sizeof talk_kinds / sizeof *talk_kinds; i++)
-        kinds_add(&talk->kinds, &talk_kinds[i], NULL);
-    int rv = make_key(talk, error);
+    echo->tls = tls;
+    for (size_t i = 0; i < sizeof remote_echo_kinds / sizeof *remote_echo_kinds; i++)
+        kinds_add(&echo->kinds, &remote_echo_kinds[i], NULL);
+    int rv = make_key(echo, error);
     if (rv == 0)
-        rv = apart_start(&talk->apart, answer, talk, error);
+        rv = forked_peer_start(&echo->peer, answer, echo, error);
     if (rv == 0)
-        rv = apart_hear(&talk->apart, &talk->endpoint, sizeof talk->endpoint, error);
+        rv = forked_peer_hear(&echo->peer, &echo->endpoint, sizeof echo->endpoint, error);
     if (rv < 0) {
-        talk_close(talk);
+        remote_echo_close(echo);
         return rv;
     }
-    *out = talk;
+    *out = echo;
     return 0;
 }
 
-void talk_close(struct talk *talk)
+void remote_echo_close(struct remote_echo *echo)
 {
-    if (talk == NULL)
+    if (echo == NULL)
         return;
-    end_node(talk);
-    apart_end(&talk->apart);
-    security_destroy(talk->security);
-    free(talk);
+    end_node(echo);
+    forked_peer_end(&echo->peer);
+    security_destroy(echo->security);
+    free(echo);
 }
 
 /* With the first load: until then this process has no threads, and others can be started. */
-static int join(struct talk *talk, struct error *error)
+static int join(struct remote_echo *echo, struct error *error)
 {
-    if (talk->port != NULL)
+    if (echo->port != NULL)
         return 0;
-    int rv = make_node(talk, 1, error);
-    return rv == 0 ? port_open(talk->node, 0, &talk->port) : rv;
+    int rv = make_node(echo, 1, error);
+    return rv == 0 ? port_open(echo->node, 0, &echo->port) : rv;
 }
 
-int talk_run(struct talk *talk, const struct talk_load *load, struct talk_result *result,
+int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load, struct remote_echo_result *result,
              struct error *error)
 {
     struct message *reply = NULL;
-    int rv = join(talk, error);
+    int rv = join(echo, error);
     if (rv < 0)
         return rv;
-    struct message *go = port_message(talk->port, KIND_GO);
+    struct message *go = port_message(echo->port, KIND_GO);
     if (go == NULL)
         return error_set(error, TR_ENOMEM, "bench of links: out of memory");
-    *(struct talk_load *)message_head(go) = *load;
-    rv = port_call(talk->port, talk->driver, go, port_now_ns(talk->port) + DEADLINE_NS, &reply);
+    *(struct remote_echo_load *)message_head(go) = *load;
+    rv = port_call(echo->port, echo->driver, go, port_now_ns(echo->port) + DEADLINE_NS, &reply);
     if (rv < 0)
         return error_set(error, rv, "bench of links: %s", tr_strerror(rv));
     *result = ((struct gone *)message_head(reply))->result;
-    port_release(talk->port, reply);
+    port_release(echo->port, reply);
     return 0;
 }

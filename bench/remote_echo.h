@@ -2,10 +2,10 @@
  * Talk: calls between actors of two processes, over a link on TCP loopback.
  *
  * A driver here calls an actor there, so many calls at a time, each request and each reply with a
- * body of so many bytes. The other process starts with talk_open, so that one has to come before
+ * body of so many bytes. The other process starts with remote_echo_open, so that one has to come before
  * this process has threads.
  *
- * Ownership: talk_close frees all and ends the other process. Thread rules: the main thread.
+ * Ownership: remote_echo_close frees all and ends the other process. Thread rules: the main thread.
  */
 #ifndef BENCH_REMOTE_ECHO_H
 #define BENCH_REMOTE_ECHO_H
@@ -15,26 +15,26 @@
 
 #include "runtime/base/error.h"
 
-#define TALK_WINDOW_MAX 1024u
+#define REMOTE_ECHO_WINDOW_MAX 1024u
 
-struct talk;
+struct remote_echo;
 
 /* tls: with a shared key; else plain, with a checksum a record. */
-int talk_open(bool tls, struct talk **out, struct error *error);
-void talk_close(struct talk *talk);
+int remote_echo_open(bool tls, struct remote_echo **out, struct error *error);
+void remote_echo_close(struct remote_echo *echo);
 
-struct talk_load {
+struct remote_echo_load {
     uint64_t calls;
-    uint32_t window; /* under way; up to TALK_WINDOW_MAX */
+    uint32_t window; /* under way; up to REMOTE_ECHO_WINDOW_MAX */
     uint64_t request_bytes, reply_bytes;
 };
 
-struct talk_result {
+struct remote_echo_result {
     double seconds;
     double median; /* seconds of a call */
 };
 
-int talk_run(struct talk *talk, const struct talk_load *load, struct talk_result *result,
+int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load, struct remote_echo_result *result,
              struct error *error);
 
 #endif

@@ -6,7 +6,7 @@
 /* A prime above any graph's size that divides none: multiplying by it permutes the IDs. */
 #define STRIDE UINT64_C(4294967291)
 
-static const uint32_t fanouts[BARE_LAYERS] = WALK_FANOUTS;
+static const uint32_t fanouts[REFERENCE_LAYERS] = WALK_FANOUTS;
 
 int walk_init(struct walk *walk, const struct graph_part *part, uint64_t seed, struct error *error)
 {
@@ -18,9 +18,9 @@ int walk_init(struct walk *walk, const struct graph_part *part, uint64_t seed, s
     if (walk->epoch_seeds == 0)
         return error_set(error, TR_ERANGE, "--scale: the graph has %llu nodes, a batch needs %u",
                          (unsigned long long)num_nodes, WALK_SEEDS);
-    uint64_t nodes_max = num_nodes < BARE_NODES_MAX ? num_nodes : BARE_NODES_MAX;
+    uint64_t nodes_max = num_nodes < REFERENCE_NODES_MAX ? num_nodes : REFERENCE_NODES_MAX;
     walk->rows_bytes = walk->features == NULL ? 0 : (size_t)nodes_max * walk->features->row_bytes;
-    int rv = bare_init(&walk->bare, WALK_SEEDS, fanouts);
+    int rv = reference_loops_init(&walk->bare, WALK_SEEDS, fanouts);
     walk->rows = hotmem_alloc(walk->rows_bytes);
     if (rv != 0 || walk->rows == NULL) {
         walk_fini(walk);
@@ -31,7 +31,7 @@ int walk_init(struct walk *walk, const struct graph_part *part, uint64_t seed, s
 
 void walk_fini(struct walk *walk)
 {
-    bare_fini(&walk->bare);
+    reference_loops_fini(&walk->bare);
     hotmem_free(walk->rows, walk->rows_bytes);
     walk->rows = NULL;
 }
@@ -44,18 +44,18 @@ void walk_deal(struct walk *walk, uint64_t batch)
     }
 }
 
-uint64_t walk_bare(struct walk *walk, uint64_t first, uint64_t count, int rows)
+uint64_t walk_reference(struct walk *walk, uint64_t first, uint64_t count, int rows)
 {
     uint64_t edges = 0;
     for (uint64_t batch = first; batch < first + count; batch++) {
         walk_deal(walk, batch);
-        edges += bare_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds, WALK_SEEDS,
+        edges += reference_loops_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds, WALK_SEEDS,
                              fanouts, key_mix(walk->seed + batch));
         if (!rows)
             continue;
-        bare_gather(walk->rows, walk->features->rows, walk->features->row_bytes,
+        reference_loops_gather(walk->rows, walk->features->rows, walk->features->row_bytes,
                     walk->bare.nodes, walk->bare.num_nodes);
-        bare_gather((char *)walk->seed_labels, walk->labels->rows, sizeof *walk->seed_labels,
+        reference_loops_gather((char *)walk->seed_labels, walk->labels->rows, sizeof *walk->seed_labels,
                     walk->seeds, WALK_SEEDS);
     }
     return edges;

@@ -24,7 +24,7 @@
 
 struct walk {
     const struct graph_part *part;
-    struct bare bare;
+    struct reference_loops bare;
     uint64_t seed;
     uint64_t num_nodes;
     uint64_t epoch_seeds; /* of whole batches */
@@ -44,6 +44,6 @@ void walk_deal(struct walk *walk, uint64_t batch);
 
 /* Bare batches [first, first + count): the edges sampled. With rows, features and labels are
  * gathered as well. */
-uint64_t walk_bare(struct walk *walk, uint64_t first, uint64_t count, int rows);
+uint64_t walk_reference(struct walk *walk, uint64_t first, uint64_t count, int rows);
 
 #endif

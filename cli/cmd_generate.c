@@ -82,13 +82,13 @@ static int make(const struct invocation *invocation, const struct generate_value
                                        .inside = values->inside,
                                        .signal = values->signal};
     struct error error = {0};
-    struct making making;
-    int rc = making_begin(&making, values->quiet, values->replace, &error);
+    struct raw_report making;
+    int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
         return fail(invocation, &error);
     making.num_edges = values->edges;
     rc = generate(values->out, &options, &making.options, &error);
-    return making_report(&making, invocation, rc, values->out, values->json, &error);
+    return raw_report_report(&making, invocation, rc, values->out, values->json, &error);
 }
 
 static int run_skew(const struct invocation *invocation, const void *values)

@@ -14,7 +14,7 @@
 /* What a shell ends with when there is no such command. */
 #define SHELL_NOT_FOUND 127
 
-static int import_file(const struct import_debian_values *values, struct making *making,
+static int import_file(const struct import_debian_values *values, struct raw_report *making,
                        struct error *error)
 {
     FILE *input = fopen(values->from, "re");
@@ -25,7 +25,7 @@ static int import_file(const struct import_debian_values *values, struct making 
     return rc;
 }
 
-static int import_apt(const struct import_debian_values *values, struct making *making,
+static int import_apt(const struct import_debian_values *values, struct raw_report *making,
                       struct error *error)
 {
     FILE *input = popen("exec " APT_COMMAND, "re");
@@ -45,11 +45,11 @@ int import_debian_run(const struct invocation *invocation, const void *opaque)
 {
     const struct import_debian_values *values = opaque;
     struct error error = {0};
-    struct making making;
-    int rc = making_begin(&making, values->quiet, values->replace, &error);
+    struct raw_report making;
+    int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
         return fail(invocation, &error);
     rc = values->from != NULL ? import_file(values, &making, &error)
                               : import_apt(values, &making, &error);
-    return making_report(&making, invocation, rc, values->out, values->json, &error);
+    return raw_report_report(&making, invocation, rc, values->out, values->json, &error);
 }

@@ -13,7 +13,7 @@ static char delimiter_of(int choice)
 }
 
 static int convert(const struct invocation *invocation, const struct import_edges_values *values,
-                   struct making *making, struct error *error)
+                   struct raw_report *making, struct error *error)
 {
     struct raw_options read = {.undirected = values->undirected,
                                .num_nodes = values->num_nodes,
@@ -34,10 +34,10 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
 {
     const struct import_edges_values *values = opaque;
     struct error error = {0};
-    struct making making;
-    int rc = making_begin(&making, values->quiet, values->replace, &error);
+    struct raw_report making;
+    int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
         return fail(invocation, &error);
     rc = convert(invocation, values, &making, &error);
-    return making_report(&making, invocation, rc, values->out, values->json, &error);
+    return raw_report_report(&making, invocation, rc, values->out, values->json, &error);
 }

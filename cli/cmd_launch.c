@@ -42,24 +42,24 @@ static const char *const EXAMPLES[] = {
 
 static int print_command(const struct launch_plan *plan, uint32_t process, struct error *error)
 {
-    struct words words = {0}, environment = {0}, line = {0};
+    struct argv_builder words = {0}, environment = {0}, line = {0};
     char prefix[LAUNCH_PREFIX_MAX];
     int rv = launch_process_words(plan, process, 0, false, &words, &environment, error);
     if (rv == 0 && environment.count > 0) {
-        words_add(&line, "env");
-        words_add_all(&line, &environment);
+        argv_builder_add(&line, "env");
+        argv_builder_add_all(&line, &environment);
     }
-    words_add_all(&line, &words);
-    char *text = words_failed(&line) ? NULL : words_quote(&line);
+    argv_builder_add_all(&line, &words);
+    char *text = argv_builder_failed(&line) ? NULL : argv_builder_quote(&line);
     launch_prefix(plan, process, prefix);
     if (rv == 0 && text == NULL)
         rv = error_set(error, TR_ENOMEM, "no memory to print a command");
     if (rv == 0)
         printf("%s %s\n", prefix, text);
     free(text);
-    words_fini(&words);
-    words_fini(&environment);
-    words_fini(&line);
+    argv_builder_fini(&words);
+    argv_builder_fini(&environment);
+    argv_builder_fini(&line);
     return rv;
 }
 
@@ -100,7 +100,7 @@ const struct command command_launch = {
     .summary = "Start a job on the hosts of a cluster file, and keep it running",
     .operands = "CLUSTER [-- OPTION ...]",
     .operands_min = 1,
-    .operands_max = WORDS_MAX,
+    .operands_max = ARGV_WORDS_MAX,
     .options = OPTIONS,
     .values_size = sizeof(struct launch_values),
     .examples = EXAMPLES,

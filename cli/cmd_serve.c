@@ -127,7 +127,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     }
     rv = process_begin(&serving.process, false, &error);
     if (rv == 0) {
-        rv = forget_run(&serving, &error); /* before its keeper lives */
+        rv = forget_run(&serving, &error); /* before its store lives */
         if (rv == 0)
             rv = open_graph(&serving, &error);
         if (rv == 0)

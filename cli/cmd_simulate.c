@@ -63,7 +63,7 @@ static const struct option_spec OPTIONS[] = {
      .offset = offsetof(struct simulate_values, failpoints),
      .help = "print the names of all fail-points, and run nothing"},
     {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
-     .metavar = "N", .fallback = "0", .min = 0, .max = CROWD_WORKERS_MAX,
+     .metavar = "N", .fallback = "0", .min = 0, .max = SEED_WORKERS_WORKERS_MAX,
      .help = "seeds at once; 0: one a core"},
     {.name = "twice", .kind = OPTION_FLAG, .offset = offsetof(struct simulate_values, twice),
      .help = "run each seed twice and compare the runs, not every eighth alone"},
@@ -107,7 +107,7 @@ static uint32_t workers_of(const struct simulate_values *values)
     uint64_t workers = values->jobs != 0 ? values->jobs : (uint64_t)(cores < 1 ? 1 : cores);
     if (values->verbose)
         workers = 1; /* lines of one seed stay together */
-    return (uint32_t)(workers < CROWD_WORKERS_MAX ? workers : CROWD_WORKERS_MAX);
+    return (uint32_t)(workers < SEED_WORKERS_WORKERS_MAX ? workers : SEED_WORKERS_WORKERS_MAX);
 }
 
 static void write_replay(char *text, size_t size, uint64_t seed, const char *die_at)
@@ -216,7 +216,7 @@ static int simulate(const struct simulate_values *values, uint64_t first, uint64
                     const struct sim_failpoints *die_at, struct tally *tally, struct error *error)
 {
     double begun = now_seconds(CLOCK_MONOTONIC);
-    const struct crowd_options options = {
+    const struct seed_workers_options options = {
         .first_seed = first,
         .num_seeds = count,
         .until_ns = (uint64_t)((values->minutes > 0 ? begun + values->minutes * 60 : 0) * 1e9),
@@ -228,7 +228,7 @@ static int simulate(const struct simulate_values *values, uint64_t first, uint64
     tally->failures = calloc(FAILURES_MAX, sizeof *tally->failures);
     int rv = tally->failures == NULL ? error_set(error, TR_ENOMEM, "no memory for failures") : 0;
     if (rv == 0)
-        rv = crowd_run(&options, note, tally, error);
+        rv = seed_workers_run(&options, note, tally, error);
     if (rv == 0)
         rv = print(values, tally, first, now_seconds(CLOCK_MONOTONIC) - begun, error);
     if (rv == 0 && tally->path_errno != 0)

@@ -43,12 +43,12 @@ static const struct option_spec STATUS_OPTIONS[] = {
 static const struct option_spec TOP_OPTIONS[] = {STATUS_ROWS, OPTION_ROW_END};
 
 /* All that answered. */
-static struct standing_now look_at_job(struct guest *guest)
+static struct job_progress_now look_at_job(struct observer *observer)
 {
-    struct standing_now job = {0};
-    for (uint32_t p = 0; p < guest_plan(guest)->plan.num_processes; p++) {
-        struct guest_seen seen;
-        guest_look(guest, p, &seen);
+    struct job_progress_now job = {0};
+    for (uint32_t p = 0; p < observer_plan(observer)->plan.num_processes; p++) {
+        struct observer_seen seen;
+        observer_look(observer, p, &seen);
         if (seen.document != NULL)
             status_view_add_job(&job, seen.document);
         json_decref(seen.document);
@@ -56,7 +56,7 @@ static struct standing_now look_at_job(struct guest *guest)
     return job;
 }
 
-static void report_job(struct report *report, const struct standing_now *job)
+static void report_job(struct report *report, const struct job_progress_now *job)
 {
     report_count(report, "era", "era", job->era);
     report_count(report, "epoch", "epoch", job->epoch);
@@ -88,19 +88,19 @@ static void report_line(struct report *report, uint32_t process, const struct st
     report_count(report, "batches_taken", "taken", line->taken);
 }
 
-static int report_all(struct guest *guest, bool json, uint32_t *down, struct error *error)
+static int report_all(struct observer *observer, bool json, uint32_t *down, struct error *error)
 {
-    const struct cluster_plan *plan = guest_plan(guest);
+    const struct cluster_plan *plan = observer_plan(observer);
     struct report report;
-    const struct standing_now job = look_at_job(guest);
+    const struct job_progress_now job = look_at_job(observer);
     *down = 0;
     report_init(&report, json);
     report_text(&report, "job", "job", plan->cluster->name);
     report_job(&report, &job);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
-        struct guest_seen seen;
+        struct observer_seen seen;
         struct status_view line;
-        guest_look(guest, p, &seen);
+        observer_look(observer, p, &seen);
         status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
         report_line(&report, p, &line);
         *down += !line.up;
@@ -113,18 +113,18 @@ static int report_all(struct guest *guest, bool json, uint32_t *down, struct err
 static int run_status(const struct invocation *invocation, const void *values)
 {
     const struct status_values *v = values;
-    struct guest *guest;
+    struct observer *observer;
     struct error error = {0};
     uint32_t down = 0;
-    int rv = guest_open(invocation->operands[0], v->graph, v->host, &guest, &error);
+    int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    guest_wait(guest, 1, STATUS_WAIT_NS);
-    rv = report_all(guest, v->json, &down, &error);
+    observer_wait(observer, 1, STATUS_WAIT_NS);
+    rv = report_all(observer, v->json, &down, &error);
     if (rv == 0 && down > 0)
         rv = error_set(&error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
-                       guest_plan(guest)->plan.num_processes);
-    guest_close(guest);
+                       observer_plan(observer)->plan.num_processes);
+    observer_close(observer);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
@@ -163,7 +163,7 @@ static void draw_line(uint32_t process, const struct status_view *line, struct r
     *before = (struct rates){at_ns, bytes, line->made, line->taken};
 }
 
-static void draw_job(const struct standing_now *job, const char *end)
+static void draw_job(const struct job_progress_now *job, const char *end)
 {
     char checkpoint[64] = "no checkpoint";
     if (job->has_checkpoint)
@@ -175,21 +175,21 @@ static void draw_job(const struct standing_now *job, const char *end)
     printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
 }
 
-static int draw(struct guest *guest, struct rates *rates, bool terminal, struct error *error)
+static int draw(struct observer *observer, struct rates *rates, bool terminal, struct error *error)
 {
-    const struct cluster_plan *plan = guest_plan(guest);
+    const struct cluster_plan *plan = observer_plan(observer);
     const char *end = terminal ? "\033[K" : "";
     if (terminal)
         printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name,
                plan->plan.num_processes, end);
-    const struct standing_now job = look_at_job(guest);
+    const struct job_progress_now job = look_at_job(observer);
     draw_job(&job, end);
     printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
            "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
     for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
-        struct guest_seen seen;
+        struct observer_seen seen;
         struct status_view line;
-        guest_look(guest, p, &seen);
+        observer_look(observer, p, &seen);
         status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
         draw_line(p, &line, &rates[p], seen.at_ns, end);
         json_decref(seen.document);
@@ -208,10 +208,10 @@ static bool asked_to_quit(bool keyboard)
     return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q';
 }
 
-static int watch(struct guest *guest, struct signals *signals, struct error *error)
+static int watch(struct observer *observer, struct signals *signals, struct error *error)
 {
     bool terminal = isatty(STDOUT_FILENO) == 1, keyboard = isatty(STDIN_FILENO) == 1;
-    struct rates *rates = calloc(guest_plan(guest)->plan.num_processes, sizeof *rates);
+    struct rates *rates = calloc(observer_plan(observer)->plan.num_processes, sizeof *rates);
     struct termios before, raw;
     uint64_t next_ns = 0;
     int rv = rates != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory");
@@ -223,10 +223,10 @@ static int watch(struct guest *guest, struct signals *signals, struct error *err
     }
     if (terminal)
         printf("\033[2J");
-    guest_wait(guest, 1, GUEST_ANSWER_NS);
+    observer_wait(observer, 1, OBSERVER_ANSWER_NS);
     while (rv == 0 && !atomic_load(&signals->cancelled)) {
         if (now_ns() >= next_ns) {
-            rv = draw(guest, rates, terminal, error);
+            rv = draw(observer, rates, terminal, error);
             next_ns = now_ns() + DRAW_NS;
         }
         if (asked_to_quit(keyboard))
@@ -241,18 +241,18 @@ static int watch(struct guest *guest, struct signals *signals, struct error *err
 static int run_top(const struct invocation *invocation, const void *values)
 {
     const struct status_values *v = values;
-    struct guest *guest;
+    struct observer *observer;
     struct signals signals;
     struct error error = {0};
-    int rv = guest_open(invocation->operands[0], v->graph, v->host, &guest, &error);
+    int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
     rv = signals_start(&signals, NULL, NULL, NULL, &error);
     if (rv == 0) {
-        rv = watch(guest, &signals, &error);
+        rv = watch(observer, &signals, &error);
         signals_stop(&signals);
     }
-    guest_close(guest);
+    observer_close(observer);
     return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 

@@ -19,7 +19,7 @@ const struct command *const *command_list(void)
         &command_bench,
         &command_simulate,
         &command_completion,
-        &command_hold,
+        &command_exec_wrapper,
         NULL,
     };
     return COMMANDS;

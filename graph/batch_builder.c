@@ -8,29 +8,29 @@
 /* From here on IDs of a type need 8 bytes. */
 #define WIDE_NODES (UINT64_C(1) << 32)
 
-int draft_init(struct draft *draft, const struct draft_graph *graph)
+int batch_builder_init(struct batch_builder *builder, const struct batch_builder_graph *graph)
 {
-    *draft = (struct draft){ .graph = *graph, .num_parts = graph->num_parts,
+    *builder = (struct batch_builder){ .graph = *graph, .num_parts = graph->num_parts,
                              .num_ntypes = graph->types->num_ntypes,
                              .num_etypes = graph->types->num_etypes };
-    draft->types = calloc(draft->num_ntypes + 1, sizeof *draft->types);
-    draft->answers = calloc((size_t)draft->num_etypes * draft->num_parts + 1,
-                            sizeof *draft->answers);
-    draft->parts = calloc(draft->num_parts + 1, sizeof *draft->parts);
-    draft->bases = calloc(draft->num_parts + 1, sizeof *draft->bases);
-    if (draft->bases == NULL || draft->types == NULL || draft->answers == NULL ||
-        draft->parts == NULL)
+    builder->types = calloc(builder->num_ntypes + 1, sizeof *builder->types);
+    builder->answers = calloc((size_t)builder->num_etypes * builder->num_parts + 1,
+                            sizeof *builder->answers);
+    builder->parts = calloc(builder->num_parts + 1, sizeof *builder->parts);
+    builder->bases = calloc(builder->num_parts + 1, sizeof *builder->bases);
+    if (builder->bases == NULL || builder->types == NULL || builder->answers == NULL ||
+        builder->parts == NULL)
         return TR_ENOMEM;
-    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
-        draft->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;
-        draft->types[t].lists = calloc(draft->num_parts, sizeof *draft->types[t].lists);
-        if (draft->types[t].lists == NULL)
+    for (uint32_t t = 0; t < builder->num_ntypes; t++) {
+        builder->types[t].wide = graph->num_nodes[t] >= WIDE_NODES || graph->meta->nodes[t].wide;
+        builder->types[t].lists = calloc(builder->num_parts, sizeof *builder->types[t].lists);
+        if (builder->types[t].lists == NULL)
             return TR_ENOMEM;
     }
     return 0;
 }
 
-static void fini_type(struct draft_type *type, uint32_t num_parts)
+static void fini_type(struct batch_builder_type *type, uint32_t num_parts)
 {
     relabel_fini(&type->nodes);
     vec_fini(&type->owners);
@@ -41,24 +41,24 @@ static void fini_type(struct draft_type *type, uint32_t num_parts)
     free(type->lists);
 }
 
-void draft_fini(struct draft *draft)
+void batch_builder_fini(struct batch_builder *builder)
 {
-    for (uint32_t t = 0; draft->types != NULL && t < draft->num_ntypes; t++)
-        fini_type(&draft->types[t], draft->num_parts);
-    size_t cells = (size_t)draft->num_etypes * draft->num_parts;
-    for (size_t i = 0; draft->answers != NULL && i < cells; i++) {
-        vec_fini(&draft->answers[i].counts);
-        vec_fini(&draft->answers[i].columns);
-        vec_fini(&draft->answers[i].edge_ids);
+    for (uint32_t t = 0; builder->types != NULL && t < builder->num_ntypes; t++)
+        fini_type(&builder->types[t], builder->num_parts);
+    size_t cells = (size_t)builder->num_etypes * builder->num_parts;
+    for (size_t i = 0; builder->answers != NULL && i < cells; i++) {
+        vec_fini(&builder->answers[i].counts);
+        vec_fini(&builder->answers[i].columns);
+        vec_fini(&builder->answers[i].edge_ids);
     }
-    free(draft->types);
-    free(draft->answers);
-    free(draft->parts);
-    free(draft->bases);
-    *draft = (struct draft){ .num_parts = 0 };
+    free(builder->types);
+    free(builder->answers);
+    free(builder->parts);
+    free(builder->bases);
+    *builder = (struct batch_builder){ .num_parts = 0 };
 }
 
-void draft_space_fini(struct draft_space *space)
+void batch_builder_space_fini(struct batch_builder_space *space)
 {
     sample_space_fini(&space->kernel);
     vec_fini(&space->counts);
@@ -68,15 +68,15 @@ void draft_space_fini(struct draft_space *space)
     vec_fini(&space->streams);
 }
 
-static int reset_type(struct draft *draft, struct draft_type *type)
+static int reset_type(struct batch_builder *builder, struct batch_builder_type *type)
 {
     type->placed = 0;
-    for (uint32_t p = 0; p < draft->num_parts; p++)
+    for (uint32_t p = 0; p < builder->num_parts; p++)
         type->lists[p].count = 0;
     return relabel_reset(&type->nodes, 0);
 }
 
-int draft_begin(struct draft *draft, const struct draft_plan *plan, const struct draw_key *key,
+int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan, const struct draw_key *key,
                 const struct graph_part *const *parts, struct batch_space *out,
                 struct error *error)
 {
@@ -84,26 +84,26 @@ int draft_begin(struct draft *draft, const struct draft_plan *plan, const struct
         plan->num_layers != out->batch.num_layers)
         return error_set(error, TR_EINVAL, "batch %" PRIu64 ": %" PRIu32 " layers asked for, room "
                          "for %" PRIu32, key->batch, plan->num_layers, out->batch.num_layers);
-    draft->plan = plan;
-    draft->key = *key;
-    draft->out = out;
-    draft->hop = 0;
+    builder->plan = plan;
+    builder->key = *key;
+    builder->out = out;
+    builder->hop = 0;
     out->batch.seed = key->seed;
     out->batch.epoch = key->epoch;
     out->batch.rank = key->rank;
     out->batch.index = key->batch;
-    for (uint32_t e = 0; e < draft->num_etypes; e++)
-        out->etype_src[e] = draft->graph.types->etypes[e].src;
-    for (uint32_t p = 0; p < draft->num_parts; p++)
-        draft->parts[p] = parts == NULL ? NULL : parts[p];
+    for (uint32_t e = 0; e < builder->num_etypes; e++)
+        out->etype_src[e] = builder->graph.types->etypes[e].src;
+    for (uint32_t p = 0; p < builder->num_parts; p++)
+        builder->parts[p] = parts == NULL ? NULL : parts[p];
     int rv = 0;
-    for (uint32_t t = 0; t < draft->num_ntypes && rv == 0; t++)
-        rv = reset_type(draft, &draft->types[t]);
+    for (uint32_t t = 0; t < builder->num_ntypes && rv == 0; t++)
+        rv = reset_type(builder, &builder->types[t]);
     return rv == 0 ? 0 : error_set(error, rv, "batch %" PRIu64 ": no memory", key->batch);
 }
 
 /* TR_ERANGE: one is no node of the type, which has num_nodes. */
-static int add_seeds(struct draft_type *type, uint64_t num_nodes, const uint64_t *ids,
+static int add_seeds(struct batch_builder_type *type, uint64_t num_nodes, const uint64_t *ids,
                      const uint32_t *order, uint32_t num_seeds)
 {
     uint32_t position;
@@ -119,51 +119,51 @@ static int add_seeds(struct draft_type *type, uint64_t num_nodes, const uint64_t
     return rv;
 }
 
-int draft_add_seeds(struct draft *draft, uint32_t ntype, const uint64_t *ids,
+int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                     const uint32_t *order, uint32_t num_seeds, struct error *error)
 {
-    assert(draft->hop == 0 && ntype < draft->num_ntypes);
-    uint64_t num_nodes = draft->graph.num_nodes[ntype];
-    int rv = add_seeds(&draft->types[ntype], num_nodes, ids, order, num_seeds);
+    assert(builder->hop == 0 && ntype < builder->num_ntypes);
+    uint64_t num_nodes = builder->graph.num_nodes[ntype];
+    int rv = add_seeds(&builder->types[ntype], num_nodes, ids, order, num_seeds);
     if (rv == TR_ERANGE)
         return error_set(error, rv, "batch %" PRIu64 ": a seed is no node of type %s, which has %"
-                         PRIu64, draft->key.batch, draft->graph.types->ntypes[ntype], num_nodes);
+                         PRIu64, builder->key.batch, builder->graph.types->ntypes[ntype], num_nodes);
     if (rv != 0)
         return error_set(error, rv, "batch %" PRIu64 ": no room for its seeds of type %s",
-                         draft->key.batch, draft->graph.types->ntypes[ntype]);
-    draft->out->nodes[ntype].num_seeds = draft->types[ntype].nodes.num_ids;
+                         builder->key.batch, builder->graph.types->ntypes[ntype]);
+    builder->out->nodes[ntype].num_seeds = builder->types[ntype].nodes.num_ids;
     return 0;
 }
 
-void draft_end(struct draft *draft)
+void batch_builder_end(struct batch_builder *builder)
 {
-    for (uint32_t p = 0; draft->parts != NULL && p < draft->num_parts; p++)
-        draft->parts[p] = NULL;
-    draft->out = NULL;
-    draft->plan = NULL;
+    for (uint32_t p = 0; builder->parts != NULL && p < builder->num_parts; p++)
+        builder->parts[p] = NULL;
+    builder->out = NULL;
+    builder->plan = NULL;
 }
 
 /* Room in every list for n nodes more, so that adding them needs no check. */
-static int reserve_lists(struct draft *draft, struct draft_type *type, uint32_t n)
+static int reserve_lists(struct batch_builder *builder, struct batch_builder_type *type, uint32_t n)
 {
     size_t size = sizeof(uint32_t);
     int rv = vec_reserve(&type->owners, type->placed + (size_t)n, sizeof(uint16_t),
                          type->placed * sizeof(uint16_t));
-    for (uint32_t p = 0; p < draft->num_parts && rv == 0; p++) {
-        struct draft_list *list = &type->lists[p];
+    for (uint32_t p = 0; p < builder->num_parts && rv == 0; p++) {
+        struct batch_builder_list *list = &type->lists[p];
         rv = vec_reserve(&list->rows, list->count + (size_t)n, size, list->count * size);
-        if (rv == 0 && !draft_is_local(draft, p))
+        if (rv == 0 && !batch_builder_is_local(builder, p))
             rv = vec_reserve(&list->positions, list->count + (size_t)n, size, list->count * size);
     }
     return rv;
 }
 
 /* One partition owns all: a row is an ID but for the beginning of the extent. */
-static int place_alone(struct draft *draft, uint32_t ntype, uint32_t end)
+static int place_alone(struct batch_builder *builder, uint32_t ntype, uint32_t end)
 {
-    struct draft_type *type = &draft->types[ntype];
-    const struct extent *extent = &draft->graph.node_extents[ntype][0];
-    struct draft_list *list = &type->lists[0];
+    struct batch_builder_type *type = &builder->types[ntype];
+    const struct extent *extent = &builder->graph.node_extents[ntype][0];
+    struct batch_builder_list *list = &type->lists[0];
     uint32_t *rows = list->rows.data, *positions = list->positions.data;
     const uint64_t *ids = type->nodes.ids;
     uint32_t begin = type->placed;
@@ -174,7 +174,7 @@ static int place_alone(struct draft *draft, uint32_t ntype, uint32_t end)
         bad |= row >= size;
         rows[i] = (uint32_t)row;
     }
-    for (uint32_t i = begin; !draft_is_local(draft, 0) && i < end; i++)
+    for (uint32_t i = begin; !batch_builder_is_local(builder, 0) && i < end; i++)
         positions[i] = i;
     if (bad)
         return TR_ERANGE;
@@ -182,49 +182,49 @@ static int place_alone(struct draft *draft, uint32_t ntype, uint32_t end)
     return 0;
 }
 
-static int place_one(struct draft *draft, struct draft_type *type, uint32_t ntype)
+static int place_one(struct batch_builder *builder, struct batch_builder_type *type, uint32_t ntype)
 {
     uint32_t position = type->placed;
     uint64_t id = type->nodes.ids[position];
-    int owner = extents_owner(draft->graph.node_extents[ntype], draft->num_parts, id);
+    int owner = extents_owner(builder->graph.node_extents[ntype], builder->num_parts, id);
     if (owner < 0)
         return owner;
-    struct draft_list *list = &type->lists[owner];
-    uint64_t begin = draft->graph.node_extents[ntype][owner].begin;
+    struct batch_builder_list *list = &type->lists[owner];
+    uint64_t begin = builder->graph.node_extents[ntype][owner].begin;
     ((uint16_t *)type->owners.data)[position] = (uint16_t)owner;
     ((uint32_t *)list->rows.data)[list->count] = (uint32_t)(id - begin);
-    if (!draft_is_local(draft, (uint32_t)owner))
+    if (!batch_builder_is_local(builder, (uint32_t)owner))
         ((uint32_t *)list->positions.data)[list->count] = position;
     list->count++;
     type->placed++;
     return 0;
 }
 
-static int place(struct draft *draft, uint32_t ntype, uint32_t end)
+static int place(struct batch_builder *builder, uint32_t ntype, uint32_t end)
 {
-    struct draft_type *type = &draft->types[ntype];
-    int rv = reserve_lists(draft, type, end - type->placed);
-    if (rv == 0 && draft->num_parts == 1)
-        return place_alone(draft, ntype, end);
+    struct batch_builder_type *type = &builder->types[ntype];
+    int rv = reserve_lists(builder, type, end - type->placed);
+    if (rv == 0 && builder->num_parts == 1)
+        return place_alone(builder, ntype, end);
     while (rv == 0 && type->placed < end)
-        rv = place_one(draft, type, ntype);
+        rv = place_one(builder, type, ntype);
     return rv;
 }
 
-int draft_place(struct draft *draft, struct error *error)
+int batch_builder_place(struct batch_builder *builder, struct error *error)
 {
-    for (uint32_t t = 0; t < draft->num_ntypes; t++) {
-        struct draft_type *type = &draft->types[t];
+    for (uint32_t t = 0; t < builder->num_ntypes; t++) {
+        struct batch_builder_type *type = &builder->types[t];
         uint32_t left = type->nodes.num_ids - type->placed;
         if (left == 0)
             continue;
-        uint32_t most = draft->graph.slice != 0 ? draft->graph.slice : DRAFT_SLICE_NODES;
+        uint32_t most = builder->graph.slice != 0 ? builder->graph.slice : BATCH_BUILDER_SLICE_NODES;
         left = left < most ? left : most;
-        int rv = place(draft, t, type->placed + left);
+        int rv = place(builder, t, type->placed + left);
         if (rv != 0)
             return error_set(error, rv, "node %" PRIu64 " of type %s has no place in the book",
                              type->nodes.ids[type->placed],
-                             draft->graph.types->ntypes[t]);
+                             builder->graph.types->ntypes[t]);
         return 1;
     }
     return 0;

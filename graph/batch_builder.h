@@ -1,20 +1,20 @@
 /*
- * A draft: a mini-batch while it is being made. It fixes the canonical walk, which no placement
+ * A builder: a mini-batch while it is being made. It fixes the canonical walk, which no placement
  * changes: hop by hop outwards from the seeds; within a hop the edge types in the order of their
  * numbers; within an edge type the destination nodes in the order of the node list; within a
  * node its neighbours in the order drawn. Every node known when a hop begins draws again.
  * Nodes are numbered in the order in which this walk first meets them, whichever partition or
  * answer they came from.
  *
- *     draft_begin(); draft_add_seeds() for each node type with seeds, in pieces if need be;
+ *     batch_builder_begin(); batch_builder_add_seeds() for each node type with seeds, in pieces if need be;
  *     for each hop:
- *         draft_place() until it returns 0;      the lists of rows, a partition, are complete
- *         draft_open_hop();
- *         draft_add_answer() for each (edge type, partition) that is not read directly;
- *         draft_draw() until it returns 0;
- *     draft_place() until 0; draft_open_rows(); draft_gather() until 0;
- *     rows of other partitions are scattered to where draft_table_rows() says;
- *     draft_end().
+ *         batch_builder_place() until it returns 0;      the lists of rows, a partition, are complete
+ *         batch_builder_open_hop();
+ *         batch_builder_add_answer() for each (edge type, partition) that is not read directly;
+ *         batch_builder_draw() until it returns 0;
+ *     batch_builder_place() until 0; batch_builder_open_rows(); batch_builder_gather() until 0;
+ *     rows of other partitions are scattered to where batch_builder_table_rows() says;
+ *     batch_builder_end().
  *
  * Every call is a piece of work of a few milliseconds; any time may pass between two of them, so
  * an actor can wait for answers and look at its mailbox. Which partitions are read directly is a
@@ -24,8 +24,8 @@
  * of a partition grow with the batch, and serve as the rows of sample requests, of row requests
  * and of direct reads.
  *
- * Ownership: the draft owns its tables and lists and keeps them from batch to batch; it borrows the
- * graph's description, and until draft_end the plan, the partitions and the space it fills.
+ * Ownership: the builder owns its tables and lists and keeps them from batch to batch; it borrows the
+ * graph's description, and until batch_builder_end the plan, the partitions and the space it fills.
  * After a failure it may only be ended. One thread at a time.
  */
 #ifndef GRAPH_BATCH_BUILDER_H
@@ -46,27 +46,27 @@
 
 /* Work between two looks at the mailbox, half a millisecond or so: a batch of another sampler waits
  * for the proxy on this loop twice on its way to the client, and must not wait long. */
-#define DRAFT_SLICE_EDGES 16384u
-#define DRAFT_SLICE_NODES 65536u
-#define DRAFT_SLICE_BYTES ((size_t)2 << 20)
+#define BATCH_BUILDER_SLICE_EDGES 16384u
+#define BATCH_BUILDER_SLICE_NODES 65536u
+#define BATCH_BUILDER_SLICE_BYTES ((size_t)2 << 20)
 
 /* The nodes of a type that one partition owns, in the order of the node list. */
-struct draft_list {
+struct batch_builder_list {
     uint32_t count;
     struct vec rows;      /* uint32_t[count] */
     struct vec positions; /* uint32_t[count]: in the node list */
 };
 
-struct draft_type {
+struct batch_builder_type {
     bool wide;             /* 2^32 nodes or more: IDs of 8 bytes */
     struct relabel nodes;  /* the node list */
     uint32_t placed;       /* the first `placed` nodes are in the lists */
     struct vec owners;     /* uint16_t[placed] */
-    struct draft_list *lists; /* [num_parts] */
+    struct batch_builder_list *lists; /* [num_parts] */
 };
 
 /* What others answered for one (edge type, partition) in this hop, and how far it is used. */
-struct draft_answer {
+struct batch_builder_answer {
     uint32_t num_rows;
     uint64_t num_edges;
     struct vec counts;   /* uint32_t[num_rows] */
@@ -77,7 +77,7 @@ struct draft_answer {
 };
 
 /* A piece of an answer as it came. */
-struct draft_piece {
+struct batch_builder_piece {
     uint64_t num_edges;
     const uint32_t *counts;       /* one a row */
     const uint32_t *columns;      /* [num_edges], or NULL where wide */
@@ -85,8 +85,8 @@ struct draft_piece {
     const uint64_t *edge_ids;     /* [num_edges]; may be NULL where the plan wants none */
 };
 
-/* Memory for one slice, shared by the drafts of one thread. */
-struct draft_space {
+/* Memory for one slice, shared by the builders of one thread. */
+struct batch_builder_space {
     struct sample_space kernel;
     struct vec counts;   /* of local draws, partition after partition */
     struct vec columns;
@@ -96,23 +96,23 @@ struct draft_space {
 };
 
 /* A table by its name's number in the graph's meta, or none of them. */
-#define DRAFT_NO_TABLE UINT32_MAX
+#define BATCH_BUILDER_NO_TABLE UINT32_MAX
 
 /* What a batch is to have. */
-struct draft_plan {
+struct batch_builder_plan {
     uint32_t num_layers;   /* 1 .. BATCH_LAYERS_MAX */
     const int32_t *fanout; /* [num_layers], input layer first; -1: all */
     bool replace;
     bool edge_ids;
     bool original_ids;
     bool degrees;
-    uint32_t features;    /* name number, of all nodes; or DRAFT_NO_TABLE */
-    uint32_t labels;      /* name number, of the seeds of label_ntype; or DRAFT_NO_TABLE */
+    uint32_t features;    /* name number, of all nodes; or BATCH_BUILDER_NO_TABLE */
+    uint32_t labels;      /* name number, of the seeds of label_ntype; or BATCH_BUILDER_NO_TABLE */
     uint32_t label_ntype;
 };
 
-/* The graph as a draft sees it. */
-struct draft_graph {
+/* The graph as a builder sees it. */
+struct batch_builder_graph {
     const struct graph_types *types;
     uint32_t num_parts;                 /* below 65536 */
     const uint64_t *num_nodes;          /* [num_ntypes] */
@@ -122,66 +122,66 @@ struct draft_graph {
     uint32_t slice; /* edges and nodes of one call; 0: those above */
 };
 
-struct draft {
-    struct draft_graph graph;
+struct batch_builder {
+    struct batch_builder_graph graph;
     uint32_t num_parts, num_ntypes, num_etypes;
-    const struct draft_plan *plan;
+    const struct batch_builder_plan *plan;
     struct draw_key key;
     struct batch_space *out;
-    struct draft_type *types;     /* [num_ntypes] */
-    struct draft_answer *answers; /* [num_etypes][num_parts] */
+    struct batch_builder_type *types;     /* [num_ntypes] */
+    struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
     const struct graph_part **parts; /* [num_parts] read directly; NULL: asked for */
-    uintptr_t *bases; /* [num_parts]; see draft_gather */
+    uintptr_t *bases; /* [num_parts]; see batch_builder_gather */
     uint32_t hop;
     /* Where the work in pieces stands. */
     uint32_t etype;
     uint32_t at;    /* destination node of that type; node of a table */
     uint32_t ntype;
-    uint32_t table; /* enum draft_table */
+    uint32_t table; /* enum batch_builder_table */
 };
 
 /* Tables that may be brought along, in this order. */
-enum draft_table {
-    DRAFT_FEATURES,
-    DRAFT_ORIGINAL_IDS,
-    DRAFT_IN_DEGREES,
-    DRAFT_OUT_DEGREES,
-    DRAFT_LABELS,
-    DRAFT_TABLES
+enum batch_builder_table {
+    BATCH_BUILDER_FEATURES,
+    BATCH_BUILDER_ORIGINAL_IDS,
+    BATCH_BUILDER_IN_DEGREES,
+    BATCH_BUILDER_OUT_DEGREES,
+    BATCH_BUILDER_LABELS,
+    BATCH_BUILDER_TABLES
 };
 
 /* One table of one node type in the batch. */
-struct draft_rows {
+struct batch_builder_rows {
     uint32_t table;   /* of a partition: a feature of the type, or TABLE_* */
     size_t row_bytes;
     uint32_t num_rows; /* nodes of the type, or seeds */
     unsigned char *rows;
 };
 
-int draft_init(struct draft *draft, const struct draft_graph *graph);
-void draft_fini(struct draft *draft);
-void draft_space_fini(struct draft_space *space);
+int batch_builder_init(struct batch_builder *builder, const struct batch_builder_graph *graph);
+void batch_builder_fini(struct batch_builder *builder);
+void batch_builder_space_fini(struct batch_builder_space *space);
 
 /* Begins a batch in an empty space of the plan's shape. key names seed, epoch, rank and batch;
  * parts[num_parts] (copied) are those that can be read directly, or NULL for none of them.
  * TR_EINVAL: the plan has no layers, or more than the space. */
-int draft_begin(struct draft *draft, const struct draft_plan *plan, const struct draw_key *key,
+int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan, const struct draw_key *key,
                 const struct graph_part *const *parts, struct batch_space *out,
                 struct error *error);
 
 /* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. One that comes
  * twice is one node. */
-int draft_add_seeds(struct draft *draft, uint32_t ntype, const uint64_t *ids,
+int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                     const uint32_t *order, uint32_t num_seeds, struct error *error);
 
 /* Lets go of all that was borrowed. */
-void draft_end(struct draft *draft);
+void batch_builder_end(struct batch_builder *builder);
 
 /* Places a piece of the nodes that are not placed yet: 1 when more are left, 0 when all are. */
-int draft_place(struct draft *draft, struct error *error);
+int batch_builder_place(struct batch_builder *builder, struct error *error);
 
 /* Opens the block of the hop (all nodes are placed). */
-int draft_open_hop(struct draft *draft, struct error *error);
+int batch_builder_open_hop(struct batch_builder *builder, struct error *error);
 
 /*
  * Takes a piece of the answer to what one partition was asked in this hop: num_rows more rows of
@@ -189,42 +189,42 @@ int draft_open_hop(struct draft *draft, struct error *error);
  * rows than the list has, counts that do not add up to num_edges, columns of the wrong width or of
  * nodes that are not there.
  */
-int draft_add_answer(struct draft *draft, uint32_t etype, uint32_t part, uint32_t num_rows,
-                     const struct draft_piece *answer, struct error *error);
+int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part, uint32_t num_rows,
+                     const struct batch_builder_piece *answer, struct error *error);
 
-/* Draws, merges and numbers a piece: 1 more, 0 the hop is done (draft->hop moved on). All answers
+/* Draws, merges and numbers a piece: 1 more, 0 the hop is done (builder->hop moved on). All answers
  * of partitions that are not read directly are there. */
-int draft_draw(struct draft *draft, struct draft_space *space, struct error *error);
+int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space, struct error *error);
 
 /* All hops are done: fixes node lists and makes room for the tables. */
-int draft_open_rows(struct draft *draft, struct error *error);
+int batch_builder_open_rows(struct batch_builder *builder, struct error *error);
 
 /* Copies a piece of the rows that are read directly: 1 more, 0 done. */
-int draft_gather(struct draft *draft, struct error *error);
+int batch_builder_gather(struct batch_builder *builder, struct error *error);
 
 /* Whether that table is wanted for that type; fills *rows. */
-bool draft_table_rows(const struct draft *draft, uint32_t ntype, uint32_t table,
-                      struct draft_rows *rows);
+bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t ntype, uint32_t table,
+                      struct batch_builder_rows *rows);
 
-static inline bool draft_is_local(const struct draft *draft, uint32_t part)
+static inline bool batch_builder_is_local(const struct batch_builder *builder, uint32_t part)
 {
-    return draft->parts[part] != NULL;
+    return builder->parts[part] != NULL;
 }
 
-static inline uint32_t draft_layer(const struct draft *draft)
+static inline uint32_t batch_builder_layer(const struct batch_builder *builder)
 {
-    return draft->plan->num_layers - 1 - draft->hop;
+    return builder->plan->num_layers - 1 - builder->hop;
 }
 
-static inline int32_t draft_fanout(const struct draft *draft)
+static inline int32_t batch_builder_fanout(const struct batch_builder *builder)
 {
-    return draft->plan->fanout[draft_layer(draft)];
+    return builder->plan->fanout[batch_builder_layer(builder)];
 }
 
-static inline struct draft_answer *draft_answer(const struct draft *draft, uint32_t etype,
+static inline struct batch_builder_answer *batch_builder_answer(const struct batch_builder *builder, uint32_t etype,
                                                 uint32_t part)
 {
-    return &draft->answers[(size_t)etype * draft->num_parts + part];
+    return &builder->answers[(size_t)etype * builder->num_parts + part];
 }
 
 #endif

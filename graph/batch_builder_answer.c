@@ -9,7 +9,7 @@ static int bad(uint32_t part, struct error *error, const char *what)
     return error_set(error, TR_EFORMAT, "partition %" PRIu32 " answered with %s", part, what);
 }
 
-static bool adds_up(const struct draft_piece *piece, uint32_t num_rows)
+static bool adds_up(const struct batch_builder_piece *piece, uint32_t num_rows)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < num_rows; i++)
@@ -18,7 +18,7 @@ static bool adds_up(const struct draft_piece *piece, uint32_t num_rows)
 }
 
 /* A column is a node's number: one beyond the type would be looked up outside of every table. */
-static bool has_strays(const struct draft_piece *piece, bool wide, uint64_t num_nodes)
+static bool has_strays(const struct batch_builder_piece *piece, bool wide, uint64_t num_nodes)
 {
     bool stray = false;
     for (uint64_t i = 0; !wide && i < piece->num_edges; i++)
@@ -36,7 +36,7 @@ static int append(struct vec *to, uint64_t have, const void *from, uint64_t coun
     return rv;
 }
 
-static int append_all(struct draft_answer *to, uint32_t num_rows, const struct draft_piece *piece,
+static int append_all(struct batch_builder_answer *to, uint32_t num_rows, const struct batch_builder_piece *piece,
                       bool wide, bool edge_ids)
 {
     int rv = append(&to->counts, to->num_rows, piece->counts, num_rows, sizeof *piece->counts);
@@ -52,23 +52,23 @@ static int append_all(struct draft_answer *to, uint32_t num_rows, const struct d
     return rv;
 }
 
-int draft_add_answer(struct draft *draft, uint32_t etype, uint32_t part, uint32_t num_rows,
-                     const struct draft_piece *piece, struct error *error)
+int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part, uint32_t num_rows,
+                     const struct batch_builder_piece *piece, struct error *error)
 {
-    const struct graph_etype *type = &draft->graph.types->etypes[etype];
-    struct draft_answer *answer = draft_answer(draft, etype, part);
-    bool wide = draft->types[type->src].wide;
-    if (num_rows > draft->types[type->dst].lists[part].count - answer->num_rows)
+    const struct graph_etype *type = &builder->graph.types->etypes[etype];
+    struct batch_builder_answer *answer = batch_builder_answer(builder, etype, part);
+    bool wide = builder->types[type->src].wide;
+    if (num_rows > builder->types[type->dst].lists[part].count - answer->num_rows)
         return bad(part, error, "more rows than were asked for");
     if (piece->num_edges > 0 && (wide ? piece->wide_columns == NULL : piece->columns == NULL))
         return bad(part, error, "columns of the wrong width");
-    if (has_strays(piece, wide, draft->graph.num_nodes[type->src]))
+    if (has_strays(piece, wide, builder->graph.num_nodes[type->src]))
         return bad(part, error, "a neighbour that is no node");
-    if (piece->num_edges > 0 && draft->plan->edge_ids && piece->edge_ids == NULL)
+    if (piece->num_edges > 0 && builder->plan->edge_ids && piece->edge_ids == NULL)
         return bad(part, error, "no edge IDs");
     if (!adds_up(piece, num_rows))
         return bad(part, error, "counts that do not add up to its edges");
-    int rv = append_all(answer, num_rows, piece, wide, draft->plan->edge_ids);
+    int rv = append_all(answer, num_rows, piece, wide, builder->plan->edge_ids);
     if (rv != 0)
         return error_set(error, rv, "no memory for %" PRIu64 " edges", piece->num_edges);
     answer->num_rows += num_rows;

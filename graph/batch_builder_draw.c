@@ -18,69 +18,69 @@ struct stream {
     const uint64_t *edge_ids;
 };
 
-static const struct graph_etype *etype_of(const struct draft *draft)
+static const struct graph_etype *etype_of(const struct batch_builder *builder)
 {
-    return &draft->graph.types->etypes[draft->etype];
+    return &builder->graph.types->etypes[builder->etype];
 }
 
-static struct block_edges *edges_of(const struct draft *draft)
+static struct block_edges *edges_of(const struct batch_builder *builder)
 {
-    return batch_space_edges(draft->out, draft_layer(draft), draft->etype);
+    return batch_space_edges(builder->out, batch_builder_layer(builder), builder->etype);
 }
 
-static struct edge_space *space_of(const struct draft *draft)
+static struct edge_space *space_of(const struct batch_builder *builder)
 {
-    return batch_space_edge_space(draft->out, draft_layer(draft), draft->etype);
+    return batch_space_edge_space(builder->out, batch_builder_layer(builder), builder->etype);
 }
 
-int draft_open_hop(struct draft *draft, struct error *error)
+int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
 {
-    uint32_t *num_dst = draft->out->num_dst + (size_t)draft_layer(draft) * draft->num_ntypes;
-    for (uint32_t t = 0; t < draft->num_ntypes; t++)
-        num_dst[t] = draft->types[t].nodes.num_ids;
-    for (draft->etype = 0; draft->etype < draft->num_etypes; draft->etype++) {
-        struct block_edges *edges = edges_of(draft);
-        edges->num_dst = num_dst[etype_of(draft)->dst];
-        struct vec *index = &space_of(draft)->index;
+    uint32_t *num_dst = builder->out->num_dst + (size_t)batch_builder_layer(builder) * builder->num_ntypes;
+    for (uint32_t t = 0; t < builder->num_ntypes; t++)
+        num_dst[t] = builder->types[t].nodes.num_ids;
+    for (builder->etype = 0; builder->etype < builder->num_etypes; builder->etype++) {
+        struct block_edges *edges = edges_of(builder);
+        edges->num_dst = num_dst[etype_of(builder)->dst];
+        struct vec *index = &space_of(builder)->index;
         if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
             return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the index of %"
-                             PRIu32 " nodes", draft->key.batch, edges->num_dst);
+                             PRIu32 " nodes", builder->key.batch, edges->num_dst);
         ((uint32_t *)index->data)[0] = 0;
         edges->index = index->data;
     }
-    size_t cells = (size_t)draft->num_etypes * draft->num_parts;
+    size_t cells = (size_t)builder->num_etypes * builder->num_parts;
     for (size_t i = 0; i < cells; i++) {
-        struct draft_answer *answer = &draft->answers[i];
+        struct batch_builder_answer *answer = &builder->answers[i];
         answer->num_rows = answer->used_rows = 0;
         answer->num_edges = answer->used_edges = 0;
     }
-    draft->key.hop = draft->hop;
-    draft->etype = draft->at = 0;
+    builder->key.hop = builder->hop;
+    builder->etype = builder->at = 0;
     return 0;
 }
 
-/* Nodes of a slice: about DRAFT_SLICE_EDGES edges of them. */
-static uint32_t slice_end(const struct draft *draft, uint32_t num_dst)
+/* Nodes of a slice: about BATCH_BUILDER_SLICE_EDGES edges of them. */
+static uint32_t slice_end(const struct batch_builder *builder, uint32_t num_dst)
 {
-    uint64_t nodes = draft->graph.num_nodes[etype_of(draft)->dst];
-    uint64_t degree = nodes == 0 ? 1 : draft->graph.num_edges[draft->etype] / nodes + 1;
-    int32_t fanout = draft_fanout(draft);
-    if (fanout >= 0 && draft->plan->replace)
+    uint64_t nodes = builder->graph.num_nodes[etype_of(builder)->dst];
+    uint64_t degree = nodes == 0 ? 1 : builder->graph.num_edges[builder->etype] / nodes + 1;
+    int32_t fanout = batch_builder_fanout(builder);
+    if (fanout >= 0 && builder->plan->replace)
         degree = (uint32_t)fanout;
     else if (fanout >= 0 && (uint32_t)fanout < degree)
         degree = (uint32_t)fanout;
-    uint32_t edges = draft->graph.slice != 0 ? draft->graph.slice : DRAFT_SLICE_EDGES;
+    uint32_t edges = builder->graph.slice != 0 ? builder->graph.slice : BATCH_BUILDER_SLICE_EDGES;
     uint64_t size = edges / (degree + 1) + 1;
-    uint32_t left = num_dst - draft->at;
-    return draft->at + (size < left ? (uint32_t)size : left);
+    uint32_t left = num_dst - builder->at;
+    return builder->at + (size < left ? (uint32_t)size : left);
 }
 
-static void count_owners(const struct draft *draft, struct stream *streams, uint32_t end)
+static void count_owners(const struct batch_builder *builder, struct stream *streams, uint32_t end)
 {
-    for (uint32_t p = 0; p < draft->num_parts; p++)
+    for (uint32_t p = 0; p < builder->num_parts; p++)
         streams[p].num_rows = 0;
-    const uint16_t *owners = draft->types[etype_of(draft)->dst].owners.data;
-    for (uint32_t i = draft->at; i < end; i++)
+    const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
+    for (uint32_t i = builder->at; i < end; i++)
         streams[owners[i]].num_rows++;
 }
 
@@ -92,42 +92,42 @@ static uint64_t bound(const struct sample_request *request)
     return sample_bound(request);
 }
 
-static int prepare(const struct draft *draft, uint32_t part, uint32_t num_rows,
+static int prepare(const struct batch_builder *builder, uint32_t part, uint32_t num_rows,
                    struct sample_request *request, struct error *error)
 {
-    uint32_t used = draft_answer(draft, draft->etype, part)->used_rows;
-    const struct draft_list *list = &draft->types[etype_of(draft)->dst].lists[part];
-    return local_sample_prepare(draft->parts[part], &draft->key, draft->etype,
-                                draft_fanout(draft),
-                                draft->plan->replace,
+    uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
+    const struct batch_builder_list *list = &builder->types[etype_of(builder)->dst].lists[part];
+    return local_sample_prepare(builder->parts[part], &builder->key, builder->etype,
+                                batch_builder_fanout(builder),
+                                builder->plan->replace,
                                 (const uint32_t *)list->rows.data + used, num_rows, request,
                                 error);
 }
 
-static int grow_space(struct draft *draft, struct draft_space *space, uint64_t rows,
+static int grow_space(struct batch_builder *builder, struct batch_builder_space *space, uint64_t rows,
                       uint64_t edges, size_t column_bytes, size_t rows_kept, size_t edges_kept)
 {
     int rv = vec_reserve(&space->counts, rows, sizeof(uint32_t), rows_kept * sizeof(uint32_t));
     if (rv == 0)
         rv = vec_reserve(&space->columns, edges, column_bytes, edges_kept * column_bytes);
-    if (rv == 0 && draft->plan->edge_ids)
+    if (rv == 0 && builder->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, edges, sizeof(uint64_t), edges_kept * sizeof(uint64_t));
     return rv;
 }
 
 /* Draws of all partitions that are read directly, one after the other in the space. */
-static int draw_local(struct draft *draft, struct draft_space *space, struct stream *streams,
+static int draw_local(struct batch_builder *builder, struct batch_builder_space *space, struct stream *streams,
                       size_t column_bytes, struct error *error)
 {
     size_t rows = 0, edges = 0;
-    for (uint32_t p = 0; p < draft->num_parts; p++) {
+    for (uint32_t p = 0; p < builder->num_parts; p++) {
         struct stream *s = &streams[p];
-        if (!draft_is_local(draft, p) || s->num_rows == 0)
+        if (!batch_builder_is_local(builder, p) || s->num_rows == 0)
             continue;
         struct sample_request request;
-        int rv = prepare(draft, p, s->num_rows, &request, error);
+        int rv = prepare(builder, p, s->num_rows, &request, error);
         if (rv == 0)
-            rv = grow_space(draft, space, rows + s->num_rows, edges + bound(&request),
+            rv = grow_space(builder, space, rows + s->num_rows, edges + bound(&request),
                             column_bytes, rows, edges);
         if (rv != 0)
             return rv;
@@ -136,7 +136,7 @@ static int draw_local(struct draft *draft, struct draft_space *space, struct str
             result.columns = (uint32_t *)space->columns.data + edges;
         else
             result.wide_columns = (uint64_t *)space->columns.data + edges;
-        if (draft->plan->edge_ids)
+        if (builder->plan->edge_ids)
             result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
         rv = sample_uniform(&space->kernel, &request, &result);
         if (rv != 0)
@@ -148,17 +148,17 @@ static int draw_local(struct draft *draft, struct draft_space *space, struct str
 }
 
 /* Sums the edges of a slice and points the streams at their data. */
-static uint64_t aim_streams(struct draft *draft, const struct draft_space *space,
+static uint64_t aim_streams(struct batch_builder *builder, const struct batch_builder_space *space,
                             struct stream *streams, size_t column_bytes)
 {
     size_t rows = 0, edges = 0;
     uint64_t total = 0;
-    for (uint32_t p = 0; p < draft->num_parts; p++) {
+    for (uint32_t p = 0; p < builder->num_parts; p++) {
         struct stream *s = &streams[p];
         if (s->num_rows == 0)
             continue;
-        struct draft_answer *answer = draft_answer(draft, draft->etype, p);
-        bool local = draft_is_local(draft, p);
+        struct batch_builder_answer *answer = batch_builder_answer(builder, builder->etype, p);
+        bool local = batch_builder_is_local(builder, p);
         assert(local || s->num_rows <= answer->num_rows - answer->used_rows);
         size_t row = local ? rows : answer->used_rows;
         size_t edge = local ? edges : answer->used_edges;
@@ -188,13 +188,13 @@ static inline void copy_columns(void *to, const void *from, size_t bytes)
         out[i] = in[i];
 }
 
-static void merge(const struct draft *draft, struct stream *streams, uint32_t end,
+static void merge(const struct batch_builder *builder, struct stream *streams, uint32_t end,
                   size_t column_bytes, uint32_t *index, unsigned char *columns,
                   uint64_t *edge_ids)
 {
-    const uint16_t *owners = draft->types[etype_of(draft)->dst].owners.data;
-    uint32_t edges = index[draft->at];
-    for (uint32_t i = draft->at; i < end; i++) {
+    const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
+    uint32_t edges = index[builder->at];
+    for (uint32_t i = builder->at; i < end; i++) {
         struct stream *s = &streams[owners[i]];
         uint32_t count = *s->counts++;
         copy_columns(columns, s->columns, count * column_bytes);
@@ -211,149 +211,149 @@ static void merge(const struct draft *draft, struct stream *streams, uint32_t en
 }
 
 /* Room for more edges of this block, behind those that it has. */
-static int grow_edges(struct draft *draft, uint64_t more, struct error *error)
+static int grow_edges(struct batch_builder *builder, uint64_t more, struct error *error)
 {
-    struct block_edges *edges = edges_of(draft);
-    struct edge_space *space = space_of(draft);
+    struct block_edges *edges = edges_of(builder);
+    struct edge_space *space = space_of(builder);
     uint64_t total = edges->num_edges + more;
     if (total > UINT32_MAX)
         return error_set(error, TR_ETOOBIG, "batch %" PRIu64 ": a block has 2^32 edges or more; "
-                         "use a smaller batch or fanout", draft->key.batch);
+                         "use a smaller batch or fanout", builder->key.batch);
     int rv = vec_reserve(&space->sources, total, sizeof(uint32_t),
                          edges->num_edges * sizeof(uint32_t));
-    if (rv == 0 && draft->plan->edge_ids)
+    if (rv == 0 && builder->plan->edge_ids)
         rv = vec_reserve(&space->edge_ids, total, sizeof(uint64_t),
                          edges->num_edges * sizeof(uint64_t));
     edges->sources = space->sources.data;
-    edges->edge_ids = draft->plan->edge_ids ? space->edge_ids.data : NULL;
+    edges->edge_ids = builder->plan->edge_ids ? space->edge_ids.data : NULL;
     return rv;
 }
 
 /* Merges into the batch and numbers the sources there, or, of wide IDs, from the space. */
-static int merge_and_number(struct draft *draft, struct draft_space *space,
+static int merge_and_number(struct batch_builder *builder, struct batch_builder_space *space,
                             struct stream *streams, uint32_t end, uint64_t more, bool wide)
 {
-    struct block_edges *edges = edges_of(draft);
-    struct edge_space *to = space_of(draft);
+    struct block_edges *edges = edges_of(builder);
+    struct edge_space *to = space_of(builder);
     uint32_t *index = to->index.data;
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
-    uint64_t *edge_ids = draft->plan->edge_ids
+    uint64_t *edge_ids = builder->plan->edge_ids
                              ? (uint64_t *)to->edge_ids.data + edges->num_edges : NULL;
-    struct relabel *nodes = &draft->types[etype_of(draft)->src].nodes;
+    struct relabel *nodes = &builder->types[etype_of(builder)->src].nodes;
     if (!wide) {
-        merge(draft, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
+        merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
         return relabel_add_u32(nodes, sources, more, sources);
     }
     int rv = vec_reserve(&space->wide, more, sizeof(uint64_t), 0);
     if (rv != 0)
         return rv;
-    merge(draft, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
+    merge(builder, streams, end, sizeof(uint64_t), index, space->wide.data, edge_ids);
     return relabel_add_u64(nodes, space->wide.data, more, sources);
 }
 
-static int draw_merged(struct draft *draft, struct draft_space *space, uint32_t end,
+static int draw_merged(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
                        uint64_t *more, struct error *error)
 {
-    int rv = vec_reserve(&space->streams, draft->num_parts, sizeof(struct stream), 0);
+    int rv = vec_reserve(&space->streams, builder->num_parts, sizeof(struct stream), 0);
     if (rv != 0)
         return rv;
     struct stream *streams = space->streams.data;
-    bool wide = draft->types[etype_of(draft)->src].wide;
+    bool wide = builder->types[etype_of(builder)->src].wide;
     size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
-    count_owners(draft, streams, end);
-    rv = draw_local(draft, space, streams, column_bytes, error);
+    count_owners(builder, streams, end);
+    rv = draw_local(builder, space, streams, column_bytes, error);
     if (rv != 0)
         return rv;
-    *more = aim_streams(draft, space, streams, column_bytes);
-    rv = grow_edges(draft, *more, error);
+    *more = aim_streams(builder, space, streams, column_bytes);
+    rv = grow_edges(builder, *more, error);
     if (rv == 0)
-        rv = merge_and_number(draft, space, streams, end, *more, wide);
+        rv = merge_and_number(builder, space, streams, end, *more, wide);
     return rv;
 }
 
 /* One partition, read directly: the kernel writes where the batch will have it. */
-static int draw_straight(struct draft *draft, struct draft_space *space, uint32_t end,
+static int draw_straight(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
                          uint64_t *more, struct error *error)
 {
-    uint32_t num_rows = end - draft->at;
+    uint32_t num_rows = end - builder->at;
     struct sample_request request;
-    int rv = prepare(draft, 0, num_rows, &request, error);
+    int rv = prepare(builder, 0, num_rows, &request, error);
     if (rv == 0)
-        rv = grow_edges(draft, bound(&request), error);
+        rv = grow_edges(builder, bound(&request), error);
     if (rv == 0)
         rv = vec_reserve(&space->counts, num_rows, sizeof(uint32_t), 0);
     if (rv != 0)
         return rv;
-    struct block_edges *edges = edges_of(draft);
-    struct edge_space *to = space_of(draft);
+    struct block_edges *edges = edges_of(builder);
+    struct edge_space *to = space_of(builder);
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
     struct sample_result result = { .counts = space->counts.data, .columns = sources };
-    if (draft->plan->edge_ids)
+    if (builder->plan->edge_ids)
         result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
     rv = sample_uniform(&space->kernel, &request, &result);
     if (rv != 0)
         return rv;
     uint32_t *index = to->index.data;
     for (uint32_t i = 0; i < num_rows; i++)
-        index[draft->at + i + 1] = index[draft->at + i] + result.counts[i];
-    draft_answer(draft, draft->etype, 0)->used_rows = end;
+        index[builder->at + i + 1] = index[builder->at + i] + result.counts[i];
+    batch_builder_answer(builder, builder->etype, 0)->used_rows = end;
     *more = result.num_edges;
-    return relabel_add_u32(&draft->types[etype_of(draft)->src].nodes, sources, result.num_edges,
+    return relabel_add_u32(&builder->types[etype_of(builder)->src].nodes, sources, result.num_edges,
                            sources);
 }
 
 /* Of a fanout of 0 nothing is asked, so there are no answers either. */
-static void draw_nothing(struct draft *draft, uint32_t end)
+static void draw_nothing(struct batch_builder *builder, uint32_t end)
 {
-    uint32_t *index = space_of(draft)->index.data;
-    for (uint32_t i = draft->at; i < end; i++)
+    uint32_t *index = space_of(builder)->index.data;
+    for (uint32_t i = builder->at; i < end; i++)
         index[i + 1] = index[i];
 }
 
-static int draw_slice(struct draft *draft, struct draft_space *space, uint32_t end,
+static int draw_slice(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
                       uint64_t *more, struct error *error)
 {
-    bool wide = draft->types[etype_of(draft)->src].wide;
-    if (draft_fanout(draft) == 0) {
-        draw_nothing(draft, end);
+    bool wide = builder->types[etype_of(builder)->src].wide;
+    if (batch_builder_fanout(builder) == 0) {
+        draw_nothing(builder, end);
         return 0;
     }
-    if (draft->num_parts == 1 && draft_is_local(draft, 0) && !wide)
-        return draw_straight(draft, space, end, more, error);
-    return draw_merged(draft, space, end, more, error);
+    if (builder->num_parts == 1 && batch_builder_is_local(builder, 0) && !wide)
+        return draw_straight(builder, space, end, more, error);
+    return draw_merged(builder, space, end, more, error);
 }
 
-static void close_hop(struct draft *draft)
+static void close_hop(struct batch_builder *builder)
 {
-    uint32_t *num_src = draft->out->num_src + (size_t)draft_layer(draft) * draft->num_ntypes;
-    for (uint32_t t = 0; t < draft->num_ntypes; t++)
-        num_src[t] = draft->types[t].nodes.num_ids;
-    draft->hop++;
+    uint32_t *num_src = builder->out->num_src + (size_t)batch_builder_layer(builder) * builder->num_ntypes;
+    for (uint32_t t = 0; t < builder->num_ntypes; t++)
+        num_src[t] = builder->types[t].nodes.num_ids;
+    builder->hop++;
 }
 
-static int draw_piece(struct draft *draft, struct draft_space *space, struct error *error)
+static int draw_piece(struct batch_builder *builder, struct batch_builder_space *space, struct error *error)
 {
-    struct block_edges *edges = edges_of(draft);
-    uint32_t end = slice_end(draft, edges->num_dst);
+    struct block_edges *edges = edges_of(builder);
+    uint32_t end = slice_end(builder, edges->num_dst);
     uint64_t more = 0;
-    int rv = draw_slice(draft, space, end, &more, error);
+    int rv = draw_slice(builder, space, end, &more, error);
     if (rv != 0)
         return error != NULL && error->code == rv
                    ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
-                                    draft->key.batch, draft->hop, tr_strerror(rv));
+                                    builder->key.batch, builder->hop, tr_strerror(rv));
     edges->num_edges += (uint32_t)more;
-    draft->at = end;
+    builder->at = end;
     return 0;
 }
 
-int draft_draw(struct draft *draft, struct draft_space *space, struct error *error)
+int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space, struct error *error)
 {
-    for (; draft->etype < draft->num_etypes; draft->etype++, draft->at = 0) {
-        if (draft->at == edges_of(draft)->num_dst)
+    for (; builder->etype < builder->num_etypes; builder->etype++, builder->at = 0) {
+        if (builder->at == edges_of(builder)->num_dst)
             continue;
-        int rv = draw_piece(draft, space, error);
+        int rv = draw_piece(builder, space, error);
         return rv != 0 ? rv : 1;
     }
-    close_hop(draft);
+    close_hop(builder);
     return 0;
 }

@@ -306,7 +306,7 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_group(head, length);
     case MSG_ROWS_REPLY:
     case MSG_META_REPLY:
-    case MSG_FAILED:
+    case MSG_ERROR_REPLY:
     case MSG_GROUP_REPLY:
         return 0;
     default:

@@ -24,7 +24,7 @@
 #define FIELDS_msg_nodes_reply(S, D, F) S(count)
 #define FIELDS_msg_meta_request(S, D, F) S(part)
 #define FIELDS_msg_meta_reply(S, D, F) S(part) S(version) S(book_hash)
-#define FIELDS_msg_failed(S, D, F) S(code)
+#define FIELDS_msg_error_reply(S, D, F) S(code)
 #define FIELDS_msg_loader_open(S, D, F) \
     S(loader) S(seed) S(num_seeds) S(ntype) S(num_layers) F(fanout, num_layers) S(batch_size) \
     S(rank) S(world) S(features) S(labels) S(flags) S(prefetch) S(all_seeds)

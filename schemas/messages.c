@@ -16,7 +16,7 @@
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                                  \
          ? MSG_REPLY_BYTES_MAX                                                                   \
-     : (id) == MSG_META_REPLY || (id) == MSG_FAILED || (id) == MSG_STATUS_REPLY                  \
+     : (id) == MSG_META_REPLY || (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY                  \
          ? TEXT_BYTES_MAX                                                                        \
      : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||        \
              (id) == MSG_GROUP_REPLY                                                             \
@@ -64,7 +64,7 @@ static const struct kind all[] = {
         .encode = encode_##type,               \
         .verify = verify_##type,               \
         .decode = decode_##type,               \
-        .guest = number == MSG_STATUS_REQUEST, \
+        .observer = number == MSG_STATUS_REQUEST, \
         .check = check_##type,                 \
     },
     MESSAGES(X)

@@ -33,7 +33,7 @@
     X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)       \
     X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)  \
     X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)      \
-    X(MSG_FAILED, msg_failed, CONTROL, PURE)              \
+    X(MSG_ERROR_REPLY, msg_error_reply, CONTROL, PURE)              \
     X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)       \
     X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE) \
     X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)  \
@@ -231,7 +231,7 @@ struct msg_meta_reply {
 };
 
 /* The reply to any request that could not be served. Body: the sentence, not terminated. */
-struct msg_failed {
+struct msg_error_reply {
     int32_t code; /* TR_E* */
 };
 
@@ -285,12 +285,12 @@ struct msg_batch_request {
     uint32_t epoch;
 };
 
-/* The batch is made. It lies in the bank (actors/data/batch_store.h) until it is collected there, or,
+/* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there, or,
  * of a sampler in another process, with the sampler, to be pulled. */
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;
-    uint64_t bytes; /* to be pulled; 0: it lies in the bank */
+    uint64_t bytes; /* to be pulled; 0: it lies in the store */
     uint32_t epoch;
 };
 
@@ -472,7 +472,7 @@ struct msg_group_reply {
     uint32_t era;
 };
 
-/* To the actor "status" of any process; guests may ask. */
+/* To the actor "status" of any process; observers may ask. */
 struct msg_status_request {
     uint32_t version; /* of the document that is understood: 1 */
 };
@@ -485,7 +485,7 @@ struct msg_status_reply {
 /* Bytes of a piece of a checkpoint's part. */
 #define MSG_CHECKPOINT_PIECE_MAX (8u << 20)
 
-/* To the keeper of a host: is the part there, whole? Body: the folder of checkpoints. */
+/* To the store of a host: is the part there, whole? Body: the folder of checkpoints. */
 struct msg_checkpoint_look {
     uint64_t step;
     uint64_t bytes;

@@ -28,7 +28,7 @@ void fleet_fail(struct fleet *fleet, const char *format, ...)
 
 void fleet_say(struct fleet_process *process, const char *format, ...)
 {
-    struct fleet *fleet = process->courier.fleet;
+    struct fleet *fleet = process->checker.fleet;
     char line[NOTICE_BYTES_MAX];
     va_list args;
     va_start(args, format);
@@ -45,7 +45,7 @@ void fleet_say(struct fleet_process *process, const char *format, ...)
 static void write_log(void *arg, enum log_level level, const char *line)
 {
     const struct fleet_process *process = arg;
-    const struct fleet *fleet = process->courier.fleet;
+    const struct fleet *fleet = process->checker.fleet;
     fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " log %d: %s\n",
             (double)env_sim_now_ns(fleet->env) / 1e9, process->number, (int)level, line);
 }
@@ -53,15 +53,15 @@ static void write_log(void *arg, enum log_level level, const char *line)
 static void load(struct fleet *fleet, struct fleet_process *process)
 {
     const struct plan_process *plays = &fleet->plan.processes[process->number];
-    int rv = snapshots_create(&fleet->placed.book, &process->snapshots);
+    int rv = snapshots_create(&fleet->partitions.book, &process->snapshots);
     for (uint32_t i = 0; i < plays->num_parts && rv == 0; i++)
-        rv = snapshots_add(process->snapshots, &fleet->placed.parts[plays->parts[i]], NULL, NULL,
+        rv = snapshots_add(process->snapshots, &fleet->partitions.parts[plays->parts[i]], NULL, NULL,
                            NULL);
     process->files = files_sim_mount(fleet->disk);
     if (process->files != NULL)
         process->files->failpoints = &process->failpoints;
-    process->bank = batch_bank_create(fleet->plan.batch_bytes_max);
-    assert(rv == 0 && process->files != NULL && process->bank != NULL);
+    process->store = batch_store_create(fleet->plan.batch_bytes_max);
+    assert(rv == 0 && process->files != NULL && process->store != NULL);
 }
 
 /* The process dies here: what it did before is as a kill leaves it, what it does until the end of
@@ -83,7 +83,7 @@ static void doom(struct fleet *fleet, struct fleet_process *process, enum failpo
 static void reached(struct failpoints *self, enum failpoint point)
 {
     struct fleet_process *process = (struct fleet_process *)(void *)self;
-    struct fleet *fleet = process->courier.fleet;
+    struct fleet *fleet = process->checker.fleet;
     const struct fleet_plan *plan = &fleet->plan;
     if (process->doomed)
         return;
@@ -96,11 +96,11 @@ static void reached(struct failpoints *self, enum failpoint point)
 static void make_cast(struct fleet *fleet, struct fleet_process *process)
 {
     const struct fleet_plan *plan = &fleet->plan;
-    const struct cast_options options = {
-        .book = &fleet->placed.book,
-        .meta = &fleet->placed.meta,
+    const struct process_actors_options options = {
+        .book = &fleet->partitions.book,
+        .meta = &fleet->partitions.meta,
         .snapshots = process->snapshots,
-        .bank = process->bank,
+        .store = process->store,
         .plan = &plan->plan,
         .process = process->number,
         .loops = plan->processes[process->number].loops,
@@ -118,7 +118,7 @@ static void make_cast(struct fleet *fleet, struct fleet_process *process)
         .kept = FLEET_CHECKPOINTS,
         .checkpoint_keep = plan->keep,
     };
-    int rv = cast_init(&process->cast, &options);
+    int rv = process_actors_init(&process->actors, &options);
     assert(rv == 0);
 }
 
@@ -209,14 +209,14 @@ static const struct actor_ops opener_ops = { .name = "opener", .start = start_op
 static void spawn_all(struct fleet *fleet, struct fleet_process *process)
 {
     struct plan_range trainers = fleet->plan.processes[process->number].trainers;
-    spawn(process, &cast_ops, &process->cast, 0);
-    spawn(process, &opener_ops, &process->courier, 0);
+    spawn(process, &process_actors_ops, &process->actors, 0);
+    spawn(process, &opener_ops, &process->checker, 0);
     for (uint32_t i = 0; i < trainers.count; i++) {
         process->trainers[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
         spawn(process, &sim_trainer_ops, &process->trainers[i], i);
     }
-    if (fleet->plan.letters > 0)
-        spawn(process, &courier_ops, &process->courier, process->number);
+    if (fleet->plan.messages > 0)
+        spawn(process, &link_checker_ops, &process->checker, process->number);
 }
 
 void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
@@ -224,7 +224,7 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
     struct fleet_process *process = &fleet->processes[number];
     assert(process->node == NULL);
     *process = (struct fleet_process){ .failpoints = { reached }, .number = number,
-                                       .incarnation = incarnation, .courier = { fleet, process, 0 } };
+                                       .incarnation = incarnation, .checker = { fleet, process, 0 } };
     /* A process that finds no memory for its first actors just ends: nothing to see. */
     env_sim_set_alloc_fail(fleet->env, 0);
     load(fleet, process);
@@ -241,7 +241,7 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
 
 void fleet_complete(struct fleet_process *process)
 {
-    struct fleet *fleet = process->courier.fleet;
+    struct fleet *fleet = process->checker.fleet;
     for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
         if (fleet->reached[rank] != fleet->plan.steps)
             fleet_fail(fleet, "the result was written when trainer %" PRIu32 " was at step %" PRIu64
@@ -260,7 +260,7 @@ void fleet_ask_to_stop(struct fleet *fleet, uint32_t number)
     node_stop(process->node, process->ending_ns + FLEET_STOP_NS);
 }
 
-int fleet_bury(struct fleet *fleet, uint32_t number)
+int fleet_reap(struct fleet *fleet, uint32_t number)
 {
     struct fleet_process *process = &fleet->processes[number];
     struct node_counters counters;
@@ -272,12 +272,12 @@ int fleet_bury(struct fleet *fleet, uint32_t number)
     fleet->tally.actor_restarts += counters.restarts;
     node_destroy(process->node);
     process->node = NULL;
-    cast_fini(&process->cast);
-    batch_bank_close(process->bank);
-    if (batch_bank_used(process->bank) != 0)
+    process_actors_fini(&process->actors);
+    batch_store_close(process->store);
+    if (batch_store_used(process->store) != 0)
         fleet_fail(fleet, "process %" PRIu32 ": %zu bytes of batches are left", number,
-                   batch_bank_used(process->bank));
-    batch_bank_release(process->bank);
+                   batch_store_used(process->store));
+    batch_store_release(process->store);
     snapshots_destroy(process->snapshots);
     return failure;
 }
@@ -291,6 +291,6 @@ void fleet_kill(struct fleet *fleet, uint32_t number)
     files_sim_kill(process->files);
     env_sim_kill(fleet->env, process->node);
     fleet->tally.deaths++;
-    (void)fleet_bury(fleet, number);
+    (void)fleet_reap(fleet, number);
     process->died = true;
 }

@@ -2,9 +2,9 @@
  * A whole cluster in one thread: its processes, the disk they share, who starts them again, and the
  * tally that oracles read.
  *
- * A process is what `troupe train` or `troupe serve` is: a node with links, the cast of its place
+ * A process is what `troupe train` or `troupe serve` is: a node with links, the actors of its place
  * in the plan, and in place of each training thread an actor that does what one does (sim_trainer.h). A
- * courier in each (courier.h) watches what links promise. Nothing of a process outlives it but what
+ * checker in each (link_checker.h) watches what links promise. Nothing of a process outlives it but what
  * it had synced to the disk.
  *
  * Everything runs in one thread, so this is plain memory.
@@ -50,10 +50,10 @@ struct fleet_process {
     uint64_t ending_ns; /* then */
     struct files *files;
     struct snapshots *snapshots;
-    struct batch_bank *bank;
-    struct cast cast;
+    struct batch_store *store;
+    struct process_actors actors;
     struct fleet_seat trainers[FLEET_TRAINERS_MAX];
-    struct fleet_seat courier;
+    struct fleet_seat checker;
     uint64_t paused_until_ns;
     uint64_t trainers_until_ns; /* its training threads stand still */
     struct server_faults server_faults;
@@ -70,7 +70,7 @@ struct fleet_tally {
     uint64_t batches, steps, saves, restores;
     uint64_t calls_opened, calls_completed;
     uint64_t monitors, downs;
-    uint64_t letters;
+    uint64_t messages;
     uint64_t faults, starts, deaths;
     uint64_t actor_restarts;
     uint64_t failures_told; /* operations that failed and were asked for again */
@@ -82,8 +82,8 @@ struct fleet {
     struct files_sim *disk;
     struct kinds kinds;
     struct endpoint endpoints[FLEET_PROCESSES_MAX];
-    struct placed placed;
-    struct lessons lessons;
+    struct sim_partitions partitions;
+    struct expected_run expected;
     struct fleet_process processes[FLEET_PROCESSES_MAX];
     struct launcher launcher; /* that of `troupe launch` */
     bool said;              /* some process told the launcher something */
@@ -127,6 +127,6 @@ void fleet_ask_to_stop(struct fleet *fleet, uint32_t process);
 void fleet_kill(struct fleet *fleet, uint32_t process);
 
 /* Its node has stopped: takes it down, and returns the exit code. */
-int fleet_bury(struct fleet *fleet, uint32_t process);
+int fleet_reap(struct fleet *fleet, uint32_t process);
 
 #endif

@@ -28,13 +28,13 @@ static void look_at(struct fleet *fleet, struct fleet_process *process)
     if (messages->bound_bytes > MESSAGE_BYTES || account_used(messages) > messages->bound_bytes)
         fleet_fail(fleet, "process %" PRIu32 ": the account of messages holds %zu of %zu bytes",
                    process->number, account_used(messages), messages->bound_bytes);
-    size_t replies = account_used(&process->cast.replies);
+    size_t replies = account_used(&process->actors.replies);
     if (replies > fleet->plan.replies_bytes_max)
         fleet_fail(fleet, "process %" PRIu32 ": replies of %zu bytes are on their way, %" PRIu64
                    " may be", process->number, replies, fleet->plan.replies_bytes_max);
-    if (batch_bank_used(process->bank) > fleet->plan.batch_bytes_max)
+    if (batch_store_used(process->store) > fleet->plan.batch_bytes_max)
         fleet_fail(fleet, "process %" PRIu32 ": account \"batches\" holds %zu bytes",
-                   process->number, batch_bank_used(process->bank));
+                   process->number, batch_store_used(process->store));
 }
 
 void fleet_oracles_look(struct fleet *fleet)
@@ -129,8 +129,8 @@ static void check_model(struct fleet *fleet, struct files *files)
     if (rv != 0)
         fleet_fail(fleet, "the model: %s", error.text);
     else if (count != plan->values * sizeof(float) ||
-             lessons_hash(plan, (const float *)(const void *)bytes) !=
-                 fleet->lessons.hashes[plan->steps])
+             expected_run_hash(plan, (const float *)(const void *)bytes) !=
+                 fleet->expected.hashes[plan->steps])
         fleet_fail(fleet, "the model on the disk is not that of the undisturbed run");
     free(bytes);
 }

@@ -29,7 +29,7 @@ enum {
 /* Frame, head and slack of any message. */
 #define MESSAGE_ROOM 2048u
 
-static uint32_t max_in_degree(const struct raw *raw)
+static uint32_t max_in_degree(const struct sim_graph *raw)
 {
     uint32_t most = 0;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
@@ -140,7 +140,7 @@ static void draw_job(struct fleet_plan *f, struct draws *draws)
     f->group_ns = draws_chance(draws, 70) ? 600 * ENV_SECOND_NS
                                           : draws_scale(draws, 20 * MS, 10 * ENV_SECOND_NS);
     f->evaluates = draws_chance(draws, 60);
-    f->letters = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 5, 40);
+    f->messages = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 5, 40);
 }
 
 static uint64_t largest(uint64_t a, uint64_t b)
@@ -262,7 +262,7 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
 {
     *fleet = (struct fleet_plan){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
-    raw_init(&fleet->raw, &draws);
+    sim_graph_init(&fleet->raw, &draws);
     draws = draws_of(seed, DRAWS_LAYOUT);
     draw_layout(fleet, &draws);
     draws = draws_of(seed, DRAWS_JOB);
@@ -282,7 +282,7 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
 void fleet_plan_fini(struct fleet_plan *fleet)
 {
     free(fleet->loader.seeds);
-    raw_fini(&fleet->raw);
+    sim_graph_fini(&fleet->raw);
 }
 
 const char *fleet_fault_name(enum fleet_fault fault)

@@ -66,7 +66,7 @@ struct fleet_failpoint {
 
 struct fleet_plan {
     uint64_t seed;
-    struct raw raw;
+    struct sim_graph raw;
     struct plan plan; /* of processes and parts below */
     struct plan_process processes[FLEET_PROCESSES_MAX];
     uint32_t parts[FLEET_PROCESSES_MAX * FLEET_PARTS_MAX];
@@ -82,7 +82,7 @@ struct fleet_plan {
     uint32_t values;             /* weights */
     uint32_t save_every;         /* steps; 0: never */
     uint32_t keep;               /* checkpoints */
-    uint32_t letters;            /* that couriers send */
+    uint32_t messages;            /* that link checkers send */
     struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
     struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];

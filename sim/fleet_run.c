@@ -28,11 +28,11 @@ static void open_world(struct fleet *fleet)
 {
     const struct fleet_plan *plan = &fleet->plan;
     struct draws draws = draws_of(plan->seed, 99);
-    placed_init(&fleet->placed, &plan->raw, plan->plan.num_parts, &draws);
-    lessons_init(&fleet->lessons, plan);
+    sim_partitions_init(&fleet->partitions, &plan->raw, plan->plan.num_parts, &draws);
+    expected_run_init(&fleet->expected, plan);
     int rv = messages_register(&fleet->kinds, NULL);
     if (rv == 0)
-        rv = courier_register(&fleet->kinds, NULL);
+        rv = link_checker_register(&fleet->kinds, NULL);
     if (rv == 0)
         rv = env_sim_create(plan->seed, &plan->env, &fleet->env);
     if (rv == 0)
@@ -53,8 +53,8 @@ static void close_world(struct fleet *fleet)
 {
     files_sim_destroy(fleet->disk);
     env_destroy(fleet->env);
-    lessons_fini(&fleet->lessons);
-    placed_fini(&fleet->placed);
+    expected_run_fini(&fleet->expected);
+    sim_partitions_fini(&fleet->partitions);
     launcher_fini(&fleet->launcher);
 }
 
@@ -91,7 +91,7 @@ static bool needs_care(const struct fleet_process *process)
 {
     return process->node != NULL &&
            (process->doomed || node_is_stopped(process->node) ||
-            (!process->ending && atomic_load(&process->cast.ended)));
+            (!process->ending && atomic_load(&process->actors.ended)));
 }
 
 static bool needs_tending(void *arg)
@@ -120,7 +120,7 @@ static void tend_process(struct fleet *fleet, uint32_t number)
         return;
     }
     if (process->node != NULL && node_is_stopped(process->node)) {
-        int failure = fleet_bury(fleet, number);
+        int failure = fleet_reap(fleet, number);
         launcher_take_end(&fleet->launcher, number, exit_code_of(failure), 0,
                           env_sim_now_ns(fleet->env));
         if (fleet->verbose != NULL)

@@ -11,29 +11,29 @@
 #include "sim/fleet.h"
 
 #define MS UINT64_C(1000000)
-#define COURIER_NAME "courier"
+#define LINK_CHECKER_NAME "link checker"
 #define CALLS_OPEN_MAX 3u
-/* Senders that one courier hears of: lives of processes. */
+/* Senders that one checker hears of: lives of processes. */
 #define SENDERS_MAX 256u
 
-enum { LETTER, URGENT, QUESTION, ANSWER, KINDS };
+enum { NUMBERED, URGENT, QUESTION, ANSWER, KINDS };
 
-struct letter {
+struct numbered {
     uint64_t value;
 };
 
 static int encode(const void *head, void *out, size_t capacity)
 {
-    if (capacity < sizeof(struct letter))
+    if (capacity < sizeof(struct numbered))
         return TR_ETOOBIG;
-    memcpy(out, head, sizeof(struct letter));
-    return sizeof(struct letter);
+    memcpy(out, head, sizeof(struct numbered));
+    return sizeof(struct numbered);
 }
 
 static int verify(const void *bytes, size_t count)
 {
     (void)bytes;
-    return count == sizeof(struct letter) ? 0 : TR_EFORMAT;
+    return count == sizeof(struct numbered) ? 0 : TR_EFORMAT;
 }
 
 static int decode(const void *bytes, size_t count, void *head)
@@ -44,17 +44,17 @@ static int decode(const void *bytes, size_t count, void *head)
 
 #define KIND(number, label, its_lane)                                                             \
     { .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE,        \
-      .head_bytes = sizeof(struct letter), .body_bytes_max = 1 << 20, .encode = encode,           \
+      .head_bytes = sizeof(struct numbered), .body_bytes_max = 1 << 20, .encode = encode,           \
       .verify = verify, .decode = decode }
 
 static const struct kind kinds[KINDS] = {
-    [LETTER] = KIND(LETTER, "courier_letter", KIND_DATA),
-    [URGENT] = KIND(URGENT, "courier_urgent", KIND_CONTROL),
-    [QUESTION] = KIND(QUESTION, "courier_question", KIND_DATA),
-    [ANSWER] = KIND(ANSWER, "courier_answer", KIND_DATA),
+    [NUMBERED] = KIND(NUMBERED, "link_checker_numbered", KIND_DATA),
+    [URGENT] = KIND(URGENT, "link_checker_urgent", KIND_CONTROL),
+    [QUESTION] = KIND(QUESTION, "link_checker_question", KIND_DATA),
+    [ANSWER] = KIND(ANSWER, "link_checker_answer", KIND_DATA),
 };
 
-int courier_register(struct kinds *table, struct error *error)
+int link_checker_register(struct kinds *table, struct error *error)
 {
     int rv = 0;
     for (uint32_t i = 0; i < KINDS && rv == 0; i++)
@@ -62,9 +62,9 @@ int courier_register(struct kinds *table, struct error *error)
     return rv;
 }
 
-/* Another courier, as this one knows it. */
-struct pen_friend {
-    struct courier *courier;
+/* Another checker, as this one knows it. */
+struct checked_peer {
+    struct link_checker *checker;
     struct address address; /* none: looked for */
     bool looking;
     uint64_t sent[2];
@@ -75,14 +75,14 @@ struct sender {
     uint64_t seen[2]; /* the last number of each lane */
 };
 
-struct courier {
+struct link_checker {
     struct actor *self;
     struct fleet *fleet;
     uint32_t number;
     struct draws draws;
-    uint32_t letters_left;
+    uint32_t messages_left;
     uint32_t calls_open;
-    struct pen_friend friends[FLEET_PROCESSES_MAX];
+    struct checked_peer peers[FLEET_PROCESSES_MAX];
     struct sender senders[SENDERS_MAX];
     uint32_t num_senders;
     struct timer timer;
@@ -90,9 +90,9 @@ struct courier {
 
 /* A call or a watch: counts how often it was told of its end. */
 struct ticket {
-    struct courier *courier;
+    struct link_checker *checker;
     struct fleet *fleet;
-    struct pen_friend *friend;
+    struct checked_peer *peer;
     uint64_t value, bytes;
 };
 
@@ -101,12 +101,12 @@ static unsigned char fill_of(uint64_t value)
     return (unsigned char)(value * 7 + 3);
 }
 
-static struct ticket *ticket_create(struct pen_friend *friend)
+static struct ticket *ticket_create(struct checked_peer *peer)
 {
     struct ticket *ticket = calloc(1, sizeof *ticket);
     if (ticket != NULL)
-        *ticket = (struct ticket){ .courier = friend->courier, .fleet = friend->courier->fleet,
-                                   .friend = friend };
+        *ticket = (struct ticket){ .checker = peer->checker, .fleet = peer->checker->fleet,
+                                   .peer = peer };
     return ticket;
 }
 
@@ -115,36 +115,36 @@ static void went_down(struct actor *self, void *arg, struct address who, int rea
     struct ticket *ticket = arg;
     (void)self, (void)reason;
     ticket->fleet->tally.downs++;
-    if (address_equal(ticket->friend->address, who))
-        ticket->friend->address = ADDRESS_NONE;
+    if (address_equal(ticket->peer->address, who))
+        ticket->peer->address = ADDRESS_NONE;
     free(ticket);
 }
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct pen_friend *friend = arg;
-    friend->looking = false;
+    struct checked_peer *peer = arg;
+    peer->looking = false;
     if (status != 0)
         return;
-    struct ticket *ticket = ticket_create(friend);
+    struct ticket *ticket = ticket_create(peer);
     if (ticket == NULL || actor_monitor(self, address, went_down, ticket, NULL) != 0) {
         free(ticket);
         return;
     }
-    friend->courier->fleet->tally.monitors++;
-    friend->address = address;
-    friend->sent[0] = friend->sent[1] = 0;
+    peer->checker->fleet->tally.monitors++;
+    peer->address = address;
+    peer->sent[0] = peer->sent[1] = 0;
 }
 
 static void check_answer(const struct ticket *ticket, struct message *reply)
 {
     const unsigned char *body = message_body(reply);
-    bool good = ((const struct letter *)message_head(reply))->value == ticket->value &&
+    bool good = ((const struct numbered *)message_head(reply))->value == ticket->value &&
                 reply->frame.body_bytes == ticket->bytes;
     for (uint64_t i = 0; good && i < ticket->bytes; i += 1 + ticket->bytes / 50)
         good = body[i] == fill_of(ticket->value);
     if (!good)
-        fleet_fail(ticket->fleet, "a courier's question of %" PRIu64 " bytes was answered with "
+        fleet_fail(ticket->fleet, "a checker's question of %" PRIu64 " bytes was answered with "
                    "other bytes", ticket->bytes);
 }
 
@@ -152,7 +152,7 @@ static void called(struct actor *self, void *arg, int status, struct message *re
 {
     struct ticket *ticket = arg;
     ticket->fleet->tally.calls_completed++;
-    ticket->courier->calls_open--;
+    ticket->checker->calls_open--;
     if ((status == 0) != (reply != NULL))
         fleet_fail(ticket->fleet, "a call ended with %d and %s reply", status,
                    reply != NULL ? "a" : "no");
@@ -162,9 +162,9 @@ static void called(struct actor *self, void *arg, int status, struct message *re
     free(ticket);
 }
 
-static void call(struct courier *c, struct pen_friend *friend)
+static void call(struct link_checker *c, struct checked_peer *peer)
 {
-    struct ticket *ticket = ticket_create(friend);
+    struct ticket *ticket = ticket_create(peer);
     struct message *request = message_create(c->self, kinds[QUESTION].id);
     struct call_id id;
     if (ticket == NULL || request == NULL) {
@@ -173,7 +173,7 @@ static void call(struct courier *c, struct pen_friend *friend)
         return;
     }
     ticket->value = draws_below(&c->draws, 1 << 30);
-    ((struct letter *)message_head(request))->value = ticket->value;
+    ((struct numbered *)message_head(request))->value = ticket->value;
     uint64_t most = c->fleet->plan.window_bytes / 2 - 256;
     uint64_t bytes = draws_chance(&c->draws, 30) ? draws_below(&c->draws, most) : 0;
     void *body = bytes == 0 ? NULL : message_body_alloc(c->self, request, bytes);
@@ -182,7 +182,7 @@ static void call(struct courier *c, struct pen_friend *friend)
         ticket->bytes = bytes;
     }
     uint64_t deadline_ns = actor_now_ns(c->self) + draws_below(&c->draws, 3 * ENV_SECOND_NS);
-    if (actor_call(c->self, friend->address, request, deadline_ns, called, ticket, &id) != 0) {
+    if (actor_call(c->self, peer->address, request, deadline_ns, called, ticket, &id) != 0) {
         free(ticket);
         return;
     }
@@ -192,41 +192,41 @@ static void call(struct courier *c, struct pen_friend *friend)
         actor_cancel(c->self, id);
 }
 
-static void write_some(struct courier *c, struct pen_friend *friend)
+static void write_some(struct link_checker *c, struct checked_peer *peer)
 {
     for (uint64_t n = draws_below(&c->draws, 5); n > 0; n--) {
-        uint32_t lane = draws_chance(&c->draws, 50) ? LETTER : URGENT;
+        uint32_t lane = draws_chance(&c->draws, 50) ? NUMBERED : URGENT;
         struct message *message = message_create(c->self, kinds[lane].id);
         if (message == NULL)
             return;
-        if (lane == LETTER && draws_chance(&c->draws, 20))
+        if (lane == NUMBERED && draws_chance(&c->draws, 20))
             message_body_alloc(c->self, message, draws_below(&c->draws, 2000));
-        ((struct letter *)message_head(message))->value = ++friend->sent[lane];
-        if (actor_send(c->self, friend->address, message) != 0)
-            friend->sent[lane]--;
+        ((struct numbered *)message_head(message))->value = ++peer->sent[lane];
+        if (actor_send(c->self, peer->address, message) != 0)
+            peer->sent[lane]--;
     }
 }
 
 static void tick(struct actor *self, void *arg)
 {
-    struct courier *c = arg;
+    struct link_checker *c = arg;
     uint32_t other = (uint32_t)draws_below(&c->draws, c->fleet->plan.plan.num_processes);
-    struct pen_friend *friend = &c->friends[other];
+    struct checked_peer *peer = &c->peers[other];
     uint64_t now_ns = actor_now_ns(self);
-    if (!address_is_none(friend->address)) {
-        write_some(c, friend);
+    if (!address_is_none(peer->address)) {
+        write_some(c, peer);
         if (c->calls_open < CALLS_OPEN_MAX)
-            call(c, friend);
-    } else if (!friend->looking) {
-        friend->looking = directory_wait_at(self, other, COURIER_NAME, now_ns + 2 * ENV_SECOND_NS,
-                                            found, friend) == 0;
+            call(c, peer);
+    } else if (!peer->looking) {
+        peer->looking = directory_wait_at(self, other, LINK_CHECKER_NAME, now_ns + 2 * ENV_SECOND_NS,
+                                            found, peer) == 0;
     }
-    if (--c->letters_left > 0)
+    if (--c->messages_left > 0)
         timer_start(self, &c->timer, now_ns + draws_scale(&c->draws, MS / 10, ENV_SECOND_NS), tick,
                     c);
 }
 
-static struct sender *sender_of(struct courier *c, struct address address)
+static struct sender *sender_of(struct link_checker *c, struct address address)
 {
     for (uint32_t i = 0; i < c->num_senders; i++)
         if (address_equal(c->senders[i].address, address))
@@ -237,16 +237,16 @@ static struct sender *sender_of(struct courier *c, struct address address)
     return &c->senders[c->num_senders++];
 }
 
-static void note(struct courier *c, struct message *message)
+static void note(struct link_checker *c, struct message *message)
 {
-    uint32_t lane = message->frame.kind == kinds[LETTER].id ? LETTER : URGENT;
+    uint32_t lane = message->frame.kind == kinds[NUMBERED].id ? NUMBERED : URGENT;
     struct sender *sender = sender_of(c, message->frame.from);
-    uint64_t value = ((const struct letter *)message_head(message))->value;
-    c->fleet->tally.letters++;
+    uint64_t value = ((const struct numbered *)message_head(message))->value;
+    c->fleet->tally.messages++;
     if (sender == NULL)
         return;
     if (value <= sender->seen[lane] || (lane == URGENT && value != sender->seen[lane] + 1))
-        fleet_fail(c->fleet, "courier %" PRIu32 ": letter %" PRIu64 " of process %" PRIu32
+        fleet_fail(c->fleet, "checker %" PRIu32 ": message %" PRIu64 " of process %" PRIu32
                    " in lane %" PRIu32 " came after %" PRIu64, c->number, value,
                    sender->address.node, lane, sender->seen[lane]);
     sender->seen[lane] = value;
@@ -259,7 +259,7 @@ static void answer(struct actor *self, struct message *request)
         actor_refuse(self, request, TR_ENOMEM);
         return;
     }
-    *(struct letter *)message_head(reply) = *(struct letter *)message_head(request);
+    *(struct numbered *)message_head(reply) = *(struct numbered *)message_head(request);
     uint64_t bytes = request->frame.body_bytes;
     struct buffer *body = message_body_detach(request);
     if (body != NULL)
@@ -273,7 +273,7 @@ static int receive(struct actor *self, struct message *message)
         answer(self, message);
         return 0;
     }
-    if (message->frame.kind == kinds[LETTER].id || message->frame.kind == kinds[URGENT].id)
+    if (message->frame.kind == kinds[NUMBERED].id || message->frame.kind == kinds[URGENT].id)
         note(actor_state(self), message);
     message_release(self, message);
     return 0;
@@ -283,14 +283,14 @@ static void registered(struct actor *self, void *arg, int status);
 
 static void show(struct actor *self, void *arg)
 {
-    if (directory_register(self, COURIER_NAME, registered, arg) != 0)
+    if (directory_register(self, LINK_CHECKER_NAME, registered, arg) != 0)
         registered(self, arg, TR_ENOMEM);
 }
 
-/* Memory may be short; a courier that fails would end its process. */
+/* Memory may be short; a checker that fails would end its process. */
 static void registered(struct actor *self, void *arg, int status)
 {
-    struct courier *c = arg;
+    struct link_checker *c = arg;
     if (status == 0)
         tick(self, c);
     else
@@ -300,18 +300,18 @@ static void registered(struct actor *self, void *arg, int status)
 static int start(struct actor *self, const void *arg)
 {
     const struct fleet_seat *seat = arg;
-    struct courier *c = calloc(1, sizeof *c);
+    struct link_checker *c = calloc(1, sizeof *c);
     if (c == NULL)
         return TR_ENOMEM;
     actor_set_state(self, c);
     c->self = self;
     c->fleet = seat->fleet;
     c->number = seat->process->number;
-    c->letters_left = 1 + seat->fleet->plan.letters;
+    c->messages_left = 1 + seat->fleet->plan.messages;
     c->draws = draws_of(seat->fleet->plan.seed,
                         UINT64_C(1) << 48 | (uint64_t)seat->process->incarnation << 8 | c->number);
     for (uint32_t i = 0; i < FLEET_PROCESSES_MAX; i++)
-        c->friends[i].courier = c;
+        c->peers[i].checker = c;
     show(self, c);
     return 0;
 }
@@ -321,8 +321,8 @@ static void fini(struct actor *self)
     free(actor_state(self));
 }
 
-const struct actor_ops courier_ops = {
-    .name = "courier",
+const struct actor_ops link_checker_ops = {
+    .name = "link checker",
     .start = start,
     .receive = receive,
     .fini = fini,

@@ -4,7 +4,7 @@
 
 void oracles_step(struct world *world)
 {
-    size_t batches = batch_bank_used(world->bank);
+    size_t batches = batch_store_used(world->store);
     if (batches > world->scenario.batch_bytes_max)
         world_fail(world, "account \"batches\" holds %zu of %zu bytes", batches,
                    world->scenario.batch_bytes_max);
@@ -58,6 +58,6 @@ void oracles_stopped(struct world *world)
 
 void oracles_released(struct world *world)
 {
-    if (batch_bank_used(world->bank) != 0)
-        world_fail(world, "%zu bytes of batches are left", batch_bank_used(world->bank));
+    if (batch_store_used(world->store) != 0)
+        world_fail(world, "%zu bytes of batches are left", batch_store_used(world->store));
 }

@@ -2,7 +2,7 @@
  * What must be true of every run, whatever its faults.
  *
  * Each oracle that finds something wrong says so in world->error (the first one stays). Batches
- * are compared as they come (client.c), order per sender and lane as numbers come (probe.c).
+ * are compared as they come (client.c), order per sender and lane as numbers come (runtime_checker.c).
  */
 #ifndef SIM_ORACLES_H
 #define SIM_ORACLES_H
@@ -23,7 +23,7 @@ void oracles_ended(struct world *world, int rc);
 /* The node was stopped, orderly, and everything was told; not destroyed yet. */
 void oracles_stopped(struct world *world);
 
-/* Node, proxy and loaders are gone, kept batches released, the bank closed. */
+/* Node, proxy and loaders are gone, kept batches released, the store closed. */
 void oracles_released(struct world *world);
 
 #endif

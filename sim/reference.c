@@ -8,12 +8,12 @@
 #include "graph/digest.h"
 #include "graph/permute.h"
 
-void reference_init(struct reference *reference, const struct raw *raw)
+void reference_init(struct reference *reference, const struct sim_graph *raw)
 {
     uint32_t num_ntypes = raw->types.num_ntypes;
     *reference = (struct reference){ .nodes = calloc(num_ntypes, sizeof *reference->nodes) };
     assert(reference->nodes != NULL);
-    placed_init(&reference->placed, raw, 1, NULL);
+    sim_partitions_init(&reference->partitions, raw, 1, NULL);
     for (uint32_t t = 0; t < num_ntypes; t++) {
         struct reference_nodes *nodes = &reference->nodes[t];
         nodes->ids = calloc(raw->num_nodes[t] + 1, sizeof *nodes->ids);
@@ -24,14 +24,14 @@ void reference_init(struct reference *reference, const struct raw *raw)
 
 void reference_fini(struct reference *reference)
 {
-    for (uint32_t t = 0; t < reference->placed.book.types.num_ntypes; t++) {
+    for (uint32_t t = 0; t < reference->partitions.book.types.num_ntypes; t++) {
         free(reference->nodes[t].ids);
         free(reference->nodes[t].positions);
     }
     free(reference->nodes);
     batch_space_fini(&reference->batch);
     sample_space_fini(&reference->space);
-    placed_fini(&reference->placed);
+    sim_partitions_fini(&reference->partitions);
 }
 
 uint64_t reference_steps(const struct msg_loader_open *open)
@@ -66,10 +66,10 @@ static uint32_t deal(const struct wanted_loader *loader, uint32_t epoch, uint64_
 
 static void forget_nodes(struct reference *r)
 {
-    for (uint32_t t = 0; t < r->placed.book.types.num_ntypes; t++) {
+    for (uint32_t t = 0; t < r->partitions.book.types.num_ntypes; t++) {
         r->nodes[t].count = 0;
         memset(r->nodes[t].positions, 0xff,
-               r->placed.raw->num_nodes[t] * sizeof *r->nodes[t].positions);
+               r->partitions.raw->num_nodes[t] * sizeof *r->nodes[t].positions);
     }
 }
 
@@ -94,7 +94,7 @@ static void draw(struct reference *r, const struct msg_loader_open *open,
                  const struct draw_key *key, uint32_t n, struct edge_space *space,
                  struct block_edges *edges)
 {
-    const struct graph_part *part = &r->placed.parts[0];
+    const struct graph_part *part = &r->partitions.parts[0];
     uint32_t dst = part->types->etypes[key->type].dst;
     int32_t fanout = open->fanout[open->num_layers - 1 - key->hop];
     uint32_t *rows = calloc(n + 1, sizeof *rows);
@@ -130,7 +130,7 @@ static void draw(struct reference *r, const struct msg_loader_open *open,
 static void build_hop(struct reference *r, const struct msg_loader_open *open,
                       struct draw_key *key)
 {
-    const struct graph_types *types = &r->placed.book.types;
+    const struct graph_types *types = &r->partitions.book.types;
     uint32_t layer = open->num_layers - 1 - key->hop;
     struct block *block = &r->batch.blocks[layer];
     uint32_t *num_src = r->batch.num_src + (size_t)layer * types->num_ntypes;
@@ -154,7 +154,7 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
                      uint64_t step, struct mini_batch *batch)
 {
     const struct msg_loader_open *open = &loader->open;
-    const struct graph_types *types = &r->placed.book.types;
+    const struct graph_types *types = &r->partitions.book.types;
     uint64_t *seeds = calloc((size_t)open->batch_size + 1, sizeof *seeds);
     assert(seeds != NULL);
     batch_space_fini(&r->batch);
@@ -196,7 +196,7 @@ static int check_head(const struct mini_batch *batch, const struct mini_batch *w
 }
 
 /* Equal as numbers, so that nothing is left to a hash. */
-static int check_nodes(const struct placed *placed, uint32_t t, const struct batch_nodes *nodes,
+static int check_nodes(const struct sim_partitions *partitions, uint32_t t, const struct batch_nodes *nodes,
                        const struct batch_nodes *wanted, struct error *error)
 {
     if (nodes->num_nodes != wanted->num_nodes || nodes->num_seeds != wanted->num_seeds)
@@ -205,7 +205,7 @@ static int check_nodes(const struct placed *placed, uint32_t t, const struct bat
                          nodes->num_seeds, wanted->num_nodes, wanted->num_seeds);
     for (uint32_t i = 0; i < nodes->num_nodes; i++) {
         uint64_t id = nodes->ids[i], original = wanted->ids[i];
-        if (id >= placed->raw->num_nodes[t] || placed->original[t][id] != original)
+        if (id >= partitions->raw->num_nodes[t] || partitions->original[t][id] != original)
             return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32 " is %" PRIu64
                              ", not the original %" PRIu64, t, i, id, original);
         if (nodes->original_ids != NULL && nodes->original_ids[i] != original)
@@ -216,7 +216,7 @@ static int check_nodes(const struct placed *placed, uint32_t t, const struct bat
     return 0;
 }
 
-static int check_degrees(const struct raw *raw, uint32_t t, const struct batch_nodes *nodes,
+static int check_degrees(const struct sim_graph *raw, uint32_t t, const struct batch_nodes *nodes,
                          const uint64_t *originals, struct error *error)
 {
     for (uint32_t i = 0; i < nodes->num_nodes && nodes->in_degrees != NULL; i++)
@@ -227,7 +227,7 @@ static int check_degrees(const struct raw *raw, uint32_t t, const struct batch_n
     return 0;
 }
 
-static int check_features(const struct raw *raw, uint32_t t, const struct batch_rows *rows,
+static int check_features(const struct sim_graph *raw, uint32_t t, const struct batch_rows *rows,
                           uint32_t num_rows, const uint64_t *originals, struct error *error)
 {
     if (!raw->featured[t] || num_rows == 0)
@@ -257,7 +257,7 @@ static int check_labels(uint32_t t, const struct batch_rows *rows, uint32_t num_
     return 0;
 }
 
-static int check_edges(struct reference *r, const struct placed *placed, uint32_t e,
+static int check_edges(struct reference *r, const struct sim_partitions *partitions, uint32_t e,
                        const struct block_edges *edges, const struct block_edges *wanted,
                        bool edge_ids, struct error *error)
 {
@@ -269,8 +269,8 @@ static int check_edges(struct reference *r, const struct placed *placed, uint32_
     if (edge_ids && edges->num_edges > 0 && edges->edge_ids == NULL)
         return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ": edge IDs are missing", e);
     for (uint32_t i = 0; i < edges->num_edges && edge_ids; i++)
-        if (placed_edge(placed, e, edges->edge_ids[i]) !=
-            placed_edge(&r->placed, e, wanted->edge_ids[i]))
+        if (sim_partitions_edge(partitions, e, edges->edge_ids[i]) !=
+            sim_partitions_edge(&r->partitions, e, wanted->edge_ids[i]))
             return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ", edge %" PRIu32
                              ": its ID names another", e, i);
     return 0;
@@ -289,11 +289,11 @@ static int check_digest(const struct mini_batch *batch, const struct mini_batch 
     return 0;
 }
 
-int reference_check(struct reference *r, const struct placed *placed,
+int reference_check(struct reference *r, const struct sim_partitions *partitions,
                     const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
                     const struct mini_batch *batch, struct error *error)
 {
-    const struct graph_types *types = &placed->book.types;
+    const struct graph_types *types = &partitions->book.types;
     const struct msg_loader_open *open = &loader->open;
     struct mini_batch wanted;
     reference_build(r, loader, epoch, step, &wanted);
@@ -302,21 +302,21 @@ int reference_check(struct reference *r, const struct placed *placed,
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
         const struct batch_nodes *nodes = &batch->nodes[t];
-        rv = check_nodes(placed, t, nodes, &wanted.nodes[t], error);
+        rv = check_nodes(partitions, t, nodes, &wanted.nodes[t], error);
         if (rv == 0 && (open->flags & MSG_LOADER_DEGREES) != 0 && nodes->num_nodes > 0 &&
             (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
             rv = error_set(error, TR_EMISMATCH, "type %" PRIu32 ": no degrees", t);
         if (rv == 0)
-            rv = check_degrees(placed->raw, t, nodes, wanted.nodes[t].ids, error);
+            rv = check_degrees(partitions->raw, t, nodes, wanted.nodes[t].ids, error);
         if (rv == 0 && open->features != MSG_MASK_ALL)
-            rv = check_features(placed->raw, t, &nodes->features, nodes->num_nodes,
+            rv = check_features(partitions->raw, t, &nodes->features, nodes->num_nodes,
                                 wanted.nodes[t].ids, error);
         if (rv == 0 && open->labels != MSG_MASK_ALL && t == open->ntype)
             rv = check_labels(t, &nodes->labels, nodes->num_seeds, wanted.nodes[t].ids, error);
     }
     for (uint32_t l = 0; l < open->num_layers && rv == 0; l++)
         for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
-            rv = check_edges(r, placed, e, &batch->blocks[l].edges[e],
+            rv = check_edges(r, partitions, e, &batch->blocks[l].edges[e],
                              &wanted.blocks[l].edges[e],
                              (open->flags & MSG_LOADER_EDGE_IDS) != 0, error);
     if (rv == 0 && (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0)

@@ -2,7 +2,7 @@
  * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling
  * kernel and a walk of its own that looks nodes up in a table of all nodes.
  *
- * No actor, draft, message, partition book or placement is involved, so whatever faults a run saw,
+ * No actor, builder, message, partition book or placement is involved, so whatever faults a run saw,
  * its batches are compared with what nothing could disturb. The check goes through everything in a
  * batch: the walk, the rows, the degrees, the names of its edges.
  *
@@ -25,7 +25,7 @@ struct reference_nodes {
 };
 
 struct reference {
-    struct placed placed; /* one partition */
+    struct sim_partitions partitions; /* one partition */
     struct reference_nodes *nodes; /* [num_ntypes] */
     struct batch_space batch;      /* the one built last */
     struct sample_space space;
@@ -37,7 +37,7 @@ struct wanted_loader {
     uint64_t *seeds; /* [open.num_seeds], original IDs, increasing */
 };
 
-void reference_init(struct reference *reference, const struct raw *raw);
+void reference_init(struct reference *reference, const struct sim_graph *raw);
 void reference_fini(struct reference *reference);
 
 /* How many batches an epoch has. */
@@ -49,7 +49,7 @@ void reference_build(struct reference *reference, const struct wanted_loader *lo
 
 /* Compares a batch that came, whose IDs are those of a placement: 0, or TR_EMISMATCH with a
  * sentence that says where it is wrong. */
-int reference_check(struct reference *reference, const struct placed *placed,
+int reference_check(struct reference *reference, const struct sim_partitions *partitions,
                     const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
                     const struct mini_batch *batch, struct error *error);
 

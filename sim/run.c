@@ -18,7 +18,7 @@
 /* Arguments of actors: they outlive the node. */
 struct casting {
     struct client_args clients[SCENARIO_CLIENTS_MAX];
-    struct probe_args probes[PROBES_MAX];
+    struct runtime_checker_args checkers[PROBES_MAX];
 };
 
 static void write_log(void *arg, enum log_level level, const char *line)
@@ -29,11 +29,11 @@ static void write_log(void *arg, enum log_level level, const char *line)
 static void open_graph(struct world *world)
 {
     struct draws draws = world_draws(world, WORLD_DRAWS_PLACE, 0);
-    placed_init(&world->placed, &world->scenario.raw, world->scenario.parts, &draws);
+    sim_partitions_init(&world->partitions, &world->scenario.raw, world->scenario.parts, &draws);
     reference_init(&world->reference, &world->scenario.raw);
-    int rv = snapshots_create(&world->placed.book, &world->snapshots);
+    int rv = snapshots_create(&world->partitions.book, &world->snapshots);
     for (uint32_t p = 0; p < world->scenario.parts && rv == 0; p++)
-        rv = snapshots_add(world->snapshots, &world->placed.parts[p], NULL, NULL, NULL);
+        rv = snapshots_add(world->snapshots, &world->partitions.parts[p], NULL, NULL, NULL);
     assert(rv == 0);
 }
 
@@ -41,17 +41,17 @@ static void close_graph(struct world *world)
 {
     snapshots_destroy(world->snapshots);
     reference_fini(&world->reference);
-    placed_fini(&world->placed);
+    sim_partitions_fini(&world->partitions);
 }
 
 static void make_cast(struct world *world)
 {
     const struct scenario *s = &world->scenario;
-    const struct cast_options options = {
-        .book = &world->placed.book,
-        .meta = &world->placed.meta,
+    const struct process_actors_options options = {
+        .book = &world->partitions.book,
+        .meta = &world->partitions.meta,
         .snapshots = world->snapshots,
-        .bank = world->bank,
+        .store = world->store,
         .plan = &world->plan,
         .loops = s->loops,
         .direct = s->direct,
@@ -66,7 +66,7 @@ static void make_cast(struct world *world)
     };
     int rv = plan_init_single(&world->plan, s->parts, s->servers, s->samplers, 1, s->loops);
     if (rv == 0)
-        rv = cast_init(&world->cast, &options);
+        rv = process_actors_init(&world->actors, &options);
     assert(rv == 0);
 }
 
@@ -83,7 +83,7 @@ static void make_node(struct world *world, FILE *verbose)
         options.log = (struct log_sink){ write_log, verbose, LOG_LEVEL_DEBUG };
     int rv = messages_register(&world->kinds, NULL);
     if (rv == 0)
-        rv = probe_register(&world->kinds, NULL);
+        rv = runtime_checker_register(&world->kinds, NULL);
     if (rv == 0)
         rv = env_sim_create(s->seed, &s->env, &world->env);
     if (rv == 0)
@@ -106,18 +106,18 @@ static struct address spawn(struct world *world, const struct actor_ops *ops, co
 static void spawn_all(struct world *world, struct casting *casting)
 {
     const struct scenario *s = &world->scenario;
-    struct address probes[PROBES_MAX];
-    spawn(world, &cast_ops, &world->cast, 0, 0);
+    struct address checkers[PROBES_MAX];
+    spawn(world, &process_actors_ops, &world->actors, 0, 0);
     for (uint32_t i = 0; i < s->clients; i++) {
         casting->clients[i] = (struct client_args){ world, i };
         spawn(world, &client_ops, &casting->clients[i], s->client[i].loop, 0);
     }
-    for (uint32_t i = 0; i < s->probes; i++) {
-        casting->probes[i] = (struct probe_args){ .world = world, .number = i };
-        probes[i] = spawn(world, &probe_ops, &casting->probes[i], i, 8192);
+    for (uint32_t i = 0; i < s->checkers; i++) {
+        casting->checkers[i] = (struct runtime_checker_args){ .world = world, .number = i };
+        checkers[i] = spawn(world, &runtime_checker_ops, &casting->checkers[i], i, 8192);
     }
-    for (uint32_t i = 0; i < s->probes; i++)
-        memcpy(casting->probes[i].peers, probes, s->probes * sizeof probes[0]);
+    for (uint32_t i = 0; i < s->checkers; i++)
+        memcpy(casting->checkers[i].peers, checkers, s->checkers * sizeof checkers[0]);
     spawn(world, &faults_ops, world, 0, 0);
 }
 
@@ -184,9 +184,9 @@ static void take_down(struct world *world)
     release_kept(world);
     node_destroy(world->node);
     env_destroy(world->env);
-    cast_fini(&world->cast);
+    process_actors_fini(&world->actors);
     plan_fini(&world->plan);
-    batch_bank_close(world->bank);
+    batch_store_close(world->store);
     oracles_released(world);
 }
 
@@ -203,8 +203,8 @@ void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
     if (verbose != NULL)
         scenario_print(&world->scenario, verbose);
     world->next_loader = 1;
-    world->bank = batch_bank_create(world->scenario.batch_bytes_max);
-    assert(world->bank != NULL);
+    world->store = batch_store_create(world->scenario.batch_bytes_max);
+    assert(world->store != NULL);
     open_graph(world);
     play(world, verbose, result);
     bool sound = world->error.code == 0;
@@ -214,7 +214,7 @@ void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
     if (!sound)
         return;
     if (world->error.code == 0)
-        batch_bank_release(world->bank);
+        batch_store_release(world->store);
     close_graph(world);
     scenario_fini(&world->scenario);
     free(world);

@@ -13,7 +13,7 @@
 #define GAP_NS UINT64_C(300000) /* most between two ticks */
 #define REACH_NS UINT64_C(200000) /* a call's deadline: often too short */
 
-struct probe_number {
+struct runtime_checker_number {
     uint64_t value;
     uint32_t sender;
     uint32_t lane;
@@ -21,10 +21,10 @@ struct probe_number {
 
 enum { LANE_DATA, LANE_URGENT, LANES };
 
-struct probe {
+struct runtime_checker {
     struct actor *self;
     struct world *world;
-    const struct probe_args *args;
+    const struct runtime_checker_args *args;
     struct draws draws;
     uint32_t ticks_left;
     struct timer timer;
@@ -40,28 +40,28 @@ struct ticket {
 };
 
 static const struct kind kinds[LANES] = {
-    { .id = WORLD_KIND_DATA, .name = "probe_data", .lane = KIND_DATA, .class = KIND_ONCE,
-      .head_bytes = sizeof(struct probe_number), .body_bytes_max = 4096 },
-    { .id = WORLD_KIND_URGENT, .name = "probe_urgent", .lane = KIND_CONTROL, .class = KIND_ONCE,
-      .head_bytes = sizeof(struct probe_number), .body_bytes_max = 4096 },
+    { .id = WORLD_KIND_DATA, .name = "runtime_checker_data", .lane = KIND_DATA, .class = KIND_ONCE,
+      .head_bytes = sizeof(struct runtime_checker_number), .body_bytes_max = 4096 },
+    { .id = WORLD_KIND_URGENT, .name = "runtime_checker_urgent", .lane = KIND_CONTROL, .class = KIND_ONCE,
+      .head_bytes = sizeof(struct runtime_checker_number), .body_bytes_max = 4096 },
 };
 
-int probe_register(struct kinds *table, struct error *error)
+int runtime_checker_register(struct kinds *table, struct error *error)
 {
     int rv = kinds_add(table, &kinds[LANE_DATA], error);
     return rv != 0 ? rv : kinds_add(table, &kinds[LANE_URGENT], error);
 }
 
-static void send_number(struct probe *p, uint32_t lane)
+static void send_number(struct runtime_checker *p, uint32_t lane)
 {
     struct message *message = message_create(p->self, kinds[lane].id);
     if (message == NULL)
         return;
     if (draws_chance(&p->draws, 30))
         message_body_alloc(p->self, message, draws_below(&p->draws, 4096));
-    struct probe_number *head = message_head(message);
-    *head = (struct probe_number){ ++p->sent[lane], p->args->number, lane };
-    actor_send(p->self, p->args->peers[draws_below(&p->draws, p->world->scenario.probes)],
+    struct runtime_checker_number *head = message_head(message);
+    *head = (struct runtime_checker_number){ ++p->sent[lane], p->args->number, lane };
+    actor_send(p->self, p->args->peers[draws_below(&p->draws, p->world->scenario.checkers)],
                message);
 }
 
@@ -105,7 +105,7 @@ static struct ticket *ticket_create(struct world *world, int what)
     return ticket;
 }
 
-static void call_one(struct probe *p, struct address who)
+static void call_one(struct runtime_checker *p, struct address who)
 {
     struct ticket *ticket = ticket_create(p->world, TICKET_CALL);
     struct message *request = message_create(p->self, MSG_META_REQUEST);
@@ -127,7 +127,7 @@ static void call_one(struct probe *p, struct address who)
         actor_cancel(p->self, id);
 }
 
-static void monitor_one(struct probe *p, struct address who)
+static void monitor_one(struct runtime_checker *p, struct address who)
 {
     struct ticket *ticket = ticket_create(p->world, TICKET_MONITOR);
     struct call_id id;
@@ -143,7 +143,7 @@ static void monitor_one(struct probe *p, struct address who)
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct probe *p = arg;
+    struct runtime_checker *p = arg;
     (void)self;
     if (status != 0)
         return;
@@ -153,7 +153,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         monitor_one(p, address);
 }
 
-static void look_up(struct probe *p)
+static void look_up(struct runtime_checker *p)
 {
     char name[DIRECTORY_NAME_MAX];
     const struct scenario *s = &p->world->scenario;
@@ -177,7 +177,7 @@ static void look_up(struct probe *p)
 
 static void tick(struct actor *self, void *arg)
 {
-    struct probe *p = arg;
+    struct runtime_checker *p = arg;
     for (uint64_t n = draws_below(&p->draws, 6); n > 0; n--)
         send_number(p, draws_chance(&p->draws, 50) ? LANE_DATA : LANE_URGENT);
     look_up(p);
@@ -188,12 +188,12 @@ static void tick(struct actor *self, void *arg)
 /* A full mailbox loses data messages, so numbers may be missing, but never come late. */
 static int receive(struct actor *self, struct message *message)
 {
-    struct probe *p = actor_state(self);
+    struct runtime_checker *p = actor_state(self);
     if (message->frame.kind == WORLD_KIND_DATA || message->frame.kind == WORLD_KIND_URGENT) {
-        const struct probe_number *head = message_head(message);
+        const struct runtime_checker_number *head = message_head(message);
         uint64_t *seen = &p->seen[head->sender][head->lane];
         if (head->value <= *seen)
-            world_fail(p->world, "probe %" PRIu32 ": number %" PRIu64 " of %" PRIu32
+            world_fail(p->world, "checker %" PRIu32 ": number %" PRIu64 " of %" PRIu32
                        " in lane %" PRIu32 " came after %" PRIu64, p->args->number, head->value,
                        head->sender, head->lane, *seen);
         *seen = head->value;
@@ -204,8 +204,8 @@ static int receive(struct actor *self, struct message *message)
 
 static int start(struct actor *self, const void *arg)
 {
-    const struct probe_args *args = arg;
-    struct probe *p = calloc(1, sizeof *p);
+    const struct runtime_checker_args *args = arg;
+    struct runtime_checker *p = calloc(1, sizeof *p);
     if (p == NULL)
         return TR_ENOMEM;
     actor_set_state(self, p);
@@ -223,8 +223,8 @@ static void fini(struct actor *self)
     free(actor_state(self));
 }
 
-const struct actor_ops probe_ops = {
-    .name = "probe",
+const struct actor_ops runtime_checker_ops = {
+    .name = "checker",
     .start = start,
     .receive = receive,
     .fini = fini,

@@ -12,16 +12,16 @@
 
 #define PROBES_MAX 4u
 
-struct probe_args {
+struct runtime_checker_args {
     struct world *world;
     uint32_t number;
-    struct address peers[PROBES_MAX]; /* of all probes: set before the node starts */
+    struct address peers[PROBES_MAX]; /* of all checkers: set before the node starts */
 };
 
-/* arg: struct probe_args. */
-extern const struct actor_ops probe_ops;
+/* arg: struct runtime_checker_args. */
+extern const struct actor_ops runtime_checker_ops;
 
 /* Adds the kinds that they send. */
-int probe_register(struct kinds *kinds, struct error *error);
+int runtime_checker_register(struct kinds *kinds, struct error *error);
 
 #endif

@@ -10,7 +10,7 @@ enum { DRAWS_GRAPH = 1, DRAWS_LAYOUT, DRAWS_CLIENTS, DRAWS_FAULTS, DRAWS_SERVERS
 #define US UINT64_C(1000)
 #define MS UINT64_C(1000000)
 
-static uint32_t max_in_degree(const struct raw *raw)
+static uint32_t max_in_degree(const struct sim_graph *raw)
 {
     uint32_t most = 0;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
@@ -20,7 +20,7 @@ static uint32_t max_in_degree(const struct raw *raw)
 }
 
 /* A list of distinct nodes, in order. */
-static void draw_seeds(struct wanted_loader *loader, const struct raw *raw, struct draws *draws)
+static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw, struct draws *draws)
 {
     uint32_t n = raw->num_nodes[loader->open.ntype];
     uint32_t percent = (uint32_t)draws_between(draws, 0, 100);
@@ -43,7 +43,7 @@ static uint32_t draw_flags(struct draws *draws)
     return flags;
 }
 
-static void draw_loader(struct wanted_loader *loader, const struct raw *raw, struct draws *draws)
+static void draw_loader(struct wanted_loader *loader, const struct sim_graph *raw, struct draws *draws)
 {
     struct msg_loader_open *open = &loader->open;
     open->seed = draws_below(draws, 1000);
@@ -74,8 +74,8 @@ static void draw_client(struct client_plan *client, const struct scenario *s, st
     client->keep = draws_chance(draws, 30);
     client->look_ns = draws_scale(draws, 20 * US, 100 * MS);
     client->think_ns = draws_chance(draws, 50) ? 1 : draws_scale(draws, 1 * US, 2 * MS);
-    client->whims = draws_chance(draws, 60) ? 0 : (uint32_t)draws_between(draws, 1, 4);
-    client->whim_percent = (uint32_t)draws_between(draws, 5, 50);
+    client->disturbances = draws_chance(draws, 60) ? 0 : (uint32_t)draws_between(draws, 1, 4);
+    client->disturbance_percent = (uint32_t)draws_between(draws, 5, 50);
     if (draws_chance(draws, 15))
         client->quit_after = draws_between(draws, 1, 10);
 }
@@ -83,7 +83,7 @@ static void draw_client(struct client_plan *client, const struct scenario *s, st
 /* Far above what one batch of that loader holds. */
 static size_t batch_bytes(const struct scenario *s, const struct msg_loader_open *open)
 {
-    const struct raw *raw = &s->raw;
+    const struct sim_graph *raw = &s->raw;
     size_t nodes = 0, bytes = (size_t)256 << 10;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
         nodes += raw->num_nodes[t];
@@ -119,7 +119,7 @@ static void draw_layout(struct scenario *s, struct draws *draws)
     s->servers = (uint32_t)draws_between(draws, 0, s->parts);
     s->samplers = (uint32_t)draws_between(draws, 1, 3);
     s->loops = (uint32_t)draws_between(draws, 1, 4);
-    s->probes = draws_chance(draws, 50) ? 3 : 0;
+    s->checkers = draws_chance(draws, 50) ? 3 : 0;
     s->direct = draws_chance(draws, 40);
     s->codec = draws_chance(draws, 40);
     /* Room for the largest row, alone in a reply. */
@@ -162,7 +162,7 @@ void scenario_init(struct scenario *scenario, uint64_t seed)
 {
     *scenario = (struct scenario){ .seed = seed };
     struct draws draws = draws_of(seed, DRAWS_GRAPH);
-    raw_init(&scenario->raw, &draws);
+    sim_graph_init(&scenario->raw, &draws);
     draws = draws_of(seed, DRAWS_LAYOUT);
     draw_layout(scenario, &draws);
     draws = draws_of(seed, DRAWS_CLIENTS);
@@ -180,7 +180,7 @@ void scenario_fini(struct scenario *scenario)
 {
     for (uint32_t c = 0; c < scenario->clients; c++)
         free(scenario->client[c].loader.seeds);
-    raw_fini(&scenario->raw);
+    sim_graph_fini(&scenario->raw);
 }
 
 void scenario_print(const struct scenario *s, FILE *out)
@@ -197,9 +197,9 @@ void scenario_print(const struct scenario *s, FILE *out)
         const struct client_plan *p = &s->client[c];
         fprintf(out, "    trainer %" PRIu32 ": %" PRIu64 " seeds of type %" PRIu32 ", %" PRIu64
                 " batches of %" PRIu32 ", %" PRIu32 " epochs, %" PRIu32 " layers, flags %#" PRIx32
-                ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " whims\n", c,
+                ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " disturbances\n", c,
                 p->loader.open.num_seeds, p->loader.open.ntype, reference_steps(&p->loader.open),
                 p->loader.open.batch_size, p->epochs, p->loader.open.num_layers,
-                p->loader.open.flags, p->loader.open.prefetch, p->hold, p->whims);
+                p->loader.open.flags, p->loader.open.prefetch, p->hold, p->disturbances);
     }
 }

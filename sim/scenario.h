@@ -29,8 +29,8 @@ struct client_plan {
     uint32_t keep;       /* 1: what it holds outlives the node */
     uint64_t look_ns;    /* a request's deadline */
     uint64_t think_ns;   /* most time it spends on a batch */
-    uint32_t whims;      /* times it cancels, begins another epoch, reopens or naps */
-    uint32_t whim_percent; /* of its batches */
+    uint32_t disturbances;      /* times it cancels, begins another epoch, reopens or naps */
+    uint32_t disturbance_percent; /* of its batches */
     uint64_t quit_after; /* batches, then it closes; 0: all epochs */
 };
 
@@ -61,8 +61,8 @@ struct server_fault_plan {
 
 struct scenario {
     uint64_t seed;
-    struct raw raw;
-    uint32_t parts, servers, samplers, loops, probes, clients;
+    struct sim_graph raw;
+    uint32_t parts, servers, samplers, loops, checkers, clients;
     bool direct, codec;
     size_t batch_bytes_max, mailbox_bytes_max, message_bytes_max;
     uint64_t reply_bytes_max, call_ns;

@@ -25,20 +25,20 @@ struct worker {
     bool finished; /* it said that it runs no more seeds */
 };
 
-struct crowd {
-    const struct crowd_options *options;
-    struct worker workers[CROWD_WORKERS_MAX];
+struct seed_workers {
+    const struct seed_workers_options *options;
+    struct worker workers[SEED_WORKERS_WORKERS_MAX];
     void (*done)(void *arg, const struct sim_result *result);
     void *arg;
     uint64_t done_count;
 };
 
-static uint64_t seed_at(const struct crowd_options *options, uint64_t at)
+static uint64_t seed_at(const struct seed_workers_options *options, uint64_t at)
 {
     return options->seeds != NULL ? options->seeds[at] : options->first_seed + at;
 }
 
-static bool is_late(const struct crowd_options *options)
+static bool is_late(const struct seed_workers_options *options)
 {
     struct timespec now;
     if (options->until_ns == 0)
@@ -48,7 +48,7 @@ static bool is_late(const struct crowd_options *options)
            options->until_ns;
 }
 
-static void run_seed(const struct crowd_options *options, uint64_t at, struct sim_result *result)
+static void run_seed(const struct seed_workers_options *options, uint64_t at, struct sim_result *result)
 {
     bool twice = options->twice_every != 0 && at % options->twice_every == 0;
     if (options->die_at != NULL)
@@ -60,12 +60,12 @@ static void run_seed(const struct crowd_options *options, uint64_t at, struct si
 }
 
 /* A worker's life: every so many seeds, from `at` on. Never returns. */
-static void work(const struct crowd_options *options, uint64_t at, int fd)
+static void work(const struct seed_workers_options *options, uint64_t at, int fd)
 {
     for (; at < options->num_seeds && !is_late(options); at += options->workers) {
         struct sim_result result;
         memset(&result, 0, sizeof result);
-        alarm(CROWD_SEED_SECONDS);
+        alarm(SEED_WORKERS_SEED_SECONDS);
         run_seed(options, at, &result);
         if (write(fd, &result, sizeof result) != (ssize_t)sizeof result)
             _exit(1);
@@ -75,7 +75,7 @@ static void work(const struct crowd_options *options, uint64_t at, int fd)
     exit(0); /* so that a sanitizer looks for leaks */
 }
 
-static int start_worker(struct crowd *crowd, struct worker *worker, struct error *error)
+static int start_worker(struct seed_workers *workers, struct worker *worker, struct error *error)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -84,7 +84,7 @@ static int start_worker(struct crowd *crowd, struct worker *worker, struct error
     worker->pid = fork();
     if (worker->pid == 0) {
         close(ends[0]);
-        work(crowd->options, worker->next, ends[1]);
+        work(workers->options, worker->next, ends[1]);
     }
     close(ends[1]);
     if (worker->pid < 0) {
@@ -97,39 +97,39 @@ static int start_worker(struct crowd *crowd, struct worker *worker, struct error
     return 0;
 }
 
-static void take_result(struct crowd *crowd, struct worker *worker,
+static void take_result(struct seed_workers *workers, struct worker *worker,
                         const struct sim_result *result)
 {
-    worker->next += crowd->options->workers;
-    crowd->done_count++;
-    crowd->done(crowd->arg, result);
+    worker->next += workers->options->workers;
+    workers->done_count++;
+    workers->done(workers->arg, result);
 }
 
 /* Its pipe ended: it has finished, or died in the seed that it ran. */
-static int end_worker(struct crowd *crowd, struct worker *worker, struct error *error)
+static int end_worker(struct seed_workers *workers, struct worker *worker, struct error *error)
 {
     int status = 0;
     close(worker->fd);
     worker->running = false;
     while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (worker->finished && (status == 0 || worker->next < crowd->options->workers))
+    if (worker->finished && (status == 0 || worker->next < workers->options->workers))
         return 0;
     if (worker->finished) /* something was found at its end, whichever seed it was */
-        worker->next -= crowd->options->workers;
-    struct sim_result result = { .seed = seed_at(crowd->options, worker->next) };
+        worker->next -= workers->options->workers;
+    struct sim_result result = { .seed = seed_at(workers->options, worker->next) };
     if (WIFSIGNALED(status))
         error_set(&result.error, TR_EINTERNAL, "the run died: %s", strsignal(WTERMSIG(status)));
     else
         error_set(&result.error, TR_EINTERNAL, "the run ended its process with status %d",
                   WEXITSTATUS(status));
-    take_result(crowd, worker, &result);
-    return worker->finished || worker->next >= crowd->options->num_seeds ||
-                   is_late(crowd->options)
-               ? 0 : start_worker(crowd, worker, error);
+    take_result(workers, worker, &result);
+    return worker->finished || worker->next >= workers->options->num_seeds ||
+                   is_late(workers->options)
+               ? 0 : start_worker(workers, worker, error);
 }
 
-static int read_worker(struct crowd *crowd, struct worker *worker, struct error *error)
+static int read_worker(struct seed_workers *workers, struct worker *worker, struct error *error)
 {
     struct sim_result result;
     ssize_t count = read(worker->fd, &result, sizeof result);
@@ -140,40 +140,40 @@ static int read_worker(struct crowd *crowd, struct worker *worker, struct error 
         return 0;
     }
     if (count != (ssize_t)sizeof result)
-        return end_worker(crowd, worker, error);
-    take_result(crowd, worker, &result);
+        return end_worker(workers, worker, error);
+    take_result(workers, worker, &result);
     return 0;
 }
 
-static int wait_workers(struct crowd *crowd, struct error *error)
+static int wait_workers(struct seed_workers *workers, struct error *error)
 {
-    struct pollfd fds[CROWD_WORKERS_MAX];
-    uint32_t n = crowd->options->workers;
+    struct pollfd fds[SEED_WORKERS_WORKERS_MAX];
+    uint32_t n = workers->options->workers;
     for (uint32_t i = 0; i < n; i++) {
-        const struct worker *worker = &crowd->workers[i];
+        const struct worker *worker = &workers->workers[i];
         fds[i] = (struct pollfd){ .fd = worker->running ? worker->fd : -1, .events = POLLIN };
     }
     if (poll(fds, n, -1) < 0 && errno != EINTR)
         return error_set_errno(error, errno, "waiting for workers");
     int rv = 0;
     for (uint32_t i = 0; i < n && rv == 0; i++)
-        if (crowd->workers[i].running && fds[i].revents != 0)
-            rv = read_worker(crowd, &crowd->workers[i], error);
+        if (workers->workers[i].running && fds[i].revents != 0)
+            rv = read_worker(workers, &workers->workers[i], error);
     return rv;
 }
 
-static bool any_running(const struct crowd *crowd)
+static bool any_running(const struct seed_workers *workers)
 {
-    for (uint32_t i = 0; i < crowd->options->workers; i++)
-        if (crowd->workers[i].running)
+    for (uint32_t i = 0; i < workers->options->workers; i++)
+        if (workers->workers[i].running)
             return true;
     return false;
 }
 
-static void kill_all(struct crowd *crowd)
+static void kill_all(struct seed_workers *workers)
 {
-    for (uint32_t i = 0; i < crowd->options->workers; i++) {
-        struct worker *worker = &crowd->workers[i];
+    for (uint32_t i = 0; i < workers->options->workers; i++) {
+        struct worker *worker = &workers->workers[i];
         if (!worker->running)
             continue;
         kill(worker->pid, SIGKILL);
@@ -182,25 +182,25 @@ static void kill_all(struct crowd *crowd)
     }
 }
 
-int crowd_run(const struct crowd_options *options,
+int seed_workers_run(const struct seed_workers_options *options,
               void (*done)(void *arg, const struct sim_result *result), void *arg,
               struct error *error)
 {
-    struct crowd *crowd = calloc(1, sizeof *crowd);
-    if (crowd == NULL)
+    struct seed_workers *workers = calloc(1, sizeof *workers);
+    if (workers == NULL)
         return error_set(error, TR_ENOMEM, "no memory for workers");
-    crowd->options = options;
-    crowd->done = done;
-    crowd->arg = arg;
+    workers->options = options;
+    workers->done = done;
+    workers->arg = arg;
     int rv = 0;
     for (uint32_t i = 0; i < options->workers && i < options->num_seeds && rv == 0; i++) {
-        crowd->workers[i].next = i;
-        rv = start_worker(crowd, &crowd->workers[i], error);
+        workers->workers[i].next = i;
+        rv = start_worker(workers, &workers->workers[i], error);
     }
-    while (rv == 0 && any_running(crowd))
-        rv = wait_workers(crowd, error);
+    while (rv == 0 && any_running(workers))
+        rv = wait_workers(workers, error);
     if (rv != 0)
-        kill_all(crowd);
-    free(crowd);
+        kill_all(workers);
+    free(workers);
     return rv;
 }

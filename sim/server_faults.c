@@ -60,7 +60,7 @@ static int refuse(struct actor *self, struct message *request, int code)
     }
     error_set(&error, code, "a server is %s for a while",
               code == TR_EFULL ? "full" : "short of memory");
-    failed_reply(self, request, &error);
+    error_reply_send(self, request, &error);
     return 0;
 }
 

@@ -25,7 +25,7 @@ struct client {
     uint64_t loader;
     uint32_t epoch;
     uint64_t next, steps;
-    uint32_t whims;
+    uint32_t disturbances;
     uint64_t taken;
     struct sampled_batch *held[SCENARIO_HOLD_MAX + 1];
     uint32_t num_held;
@@ -83,7 +83,7 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
 {
     struct client *c = arg;
     struct error error = { 0 };
-    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
     if (status != 0) {
         find_again(c);
@@ -116,7 +116,7 @@ static struct message *make_open(struct client *c)
     *head = loader->open;
     head->loader = c->loader;
     for (size_t i = 0; i < n; i++) {
-        body[i] = c->world->placed.global[head->ntype][loader->seeds[i]];
+        body[i] = c->world->partitions.global[head->ntype][loader->seeds[i]];
         body[n + i] = loader->seeds[i];
     }
     return request;
@@ -176,7 +176,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct client *c = arg;
     struct error error = { 0 };
-    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
     c->asked = (struct call_id){ 0 };
     timer_stop(&c->interrupt);
@@ -190,7 +190,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED || status == TR_EFULL ||
                status == TR_ENOMEM) {
         /* We cancelled it, or the proxy had no room for the request, or no memory to answer. */
-        if (status != TR_ETIMEDOUT || batch_bank_is_starving(c->world->bank, c->loader))
+        if (status != TR_ETIMEDOUT || batch_store_is_starving(c->world->store, c->loader))
             release_held(c);
         go_later(c, status == TR_ETIMEDOUT ? 0 : AGAIN_NS);
     } else {
@@ -220,8 +220,8 @@ static void reopen(struct client *c)
 static void interrupt(struct actor *self, void *arg)
 {
     struct client *c = arg;
-    c->whims--;
-    c->world->tally.whims++;
+    c->disturbances--;
+    c->world->tally.disturbances++;
     if (draws_chance(&c->draws, 50)) {
         notify(c, MSG_BATCH_NONE);
         c->next = 0; /* the proxy refuses the request */
@@ -242,7 +242,7 @@ static void ask(struct client *c)
         return;
     }
     c->world->tally.calls_opened++;
-    if (c->whims > 0 && draws_chance(&c->draws, c->plan->whim_percent))
+    if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
         timer_start(c->self, &c->interrupt, now_ns + draws_below(&c->draws, c->plan->look_ns),
                     interrupt, c);
 }
@@ -257,10 +257,10 @@ static void finish(struct client *c)
 }
 
 /* What a person at the other end might do. */
-static void have_whim(struct client *c)
+static void disturb_itself(struct client *c)
 {
-    c->whims--;
-    c->world->tally.whims++;
+    c->disturbances--;
+    c->world->tally.disturbances++;
     switch (draws_below(&c->draws, 4)) {
     case 0: /* cancels: the epoch starts anew */
         notify(c, MSG_BATCH_NONE);
@@ -297,7 +297,7 @@ static void hold(struct client *c, struct sampled_batch *batch)
 static void take(struct client *c, struct sampled_batch *batch)
 {
     struct error error = { 0 };
-    if (reference_check(&c->world->reference, &c->world->placed, &c->plan->loader, c->epoch,
+    if (reference_check(&c->world->reference, &c->world->partitions, &c->plan->loader, c->epoch,
                         c->next, &batch->space.batch, &error) != 0)
         world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
                    " is not the reference's: %s", c->number, c->epoch, c->next, error.text);
@@ -306,8 +306,8 @@ static void take(struct client *c, struct sampled_batch *batch)
     c->next++;
     notify(c, c->next);
     hold(c, batch);
-    if (c->whims > 0 && draws_chance(&c->draws, c->plan->whim_percent))
-        have_whim(c);
+    if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
+        disturb_itself(c);
     else
         go_later(c, draws_below(&c->draws, c->plan->think_ns));
 }
@@ -326,7 +326,7 @@ static void go(struct client *c)
         return;
     }
     struct sampled_batch *batch =
-        batch_bank_collect(c->world->bank, c->loader, c->epoch, c->next);
+        batch_store_collect(c->world->store, c->loader, c->epoch, c->next);
     if (batch != NULL)
         take(c, batch);
     else
@@ -347,7 +347,7 @@ static int start(struct actor *self, const void *arg)
     c->draws = world_draws(c->world, WORLD_DRAWS_CLIENT, c->number);
     c->loader = c->world->next_loader++;
     c->steps = reference_steps(&c->plan->loader.open);
-    c->whims = c->plan->whims;
+    c->disturbances = c->plan->disturbances;
     find_again(c);
     return 0;
 }

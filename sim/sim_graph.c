@@ -35,7 +35,7 @@ static void draw_types(struct graph_types *types, struct draws *draws)
     assert(rv == 0);
 }
 
-static void draw_nodes(struct raw *raw, uint32_t t, struct draws *draws)
+static void draw_nodes(struct sim_graph *raw, uint32_t t, struct draws *draws)
 {
     raw->num_nodes[t] = draws_chance(draws, 5) ? 0 : (uint32_t)draws_scale(draws, 1, RAW_NODES_MAX);
     raw->featured[t] = draws_chance(draws, 85);
@@ -51,9 +51,9 @@ static uint32_t draw_node(struct draws *draws, uint32_t n, bool skewed)
     return (uint32_t)(skewed ? node * node / n : node);
 }
 
-static void draw_edges(struct raw *raw, uint32_t e, struct draws *draws)
+static void draw_edges(struct sim_graph *raw, uint32_t e, struct draws *draws)
 {
-    struct raw_edges *edges = &raw->edges[e];
+    struct sim_edges *edges = &raw->edges[e];
     uint32_t src = raw->types.etypes[e].src, dst = raw->types.etypes[e].dst;
     uint32_t most = raw->num_nodes[src] > 0 && raw->num_nodes[dst] > 0 ? RAW_EDGES_MAX : 0;
     edges->count = most == 0 || draws_chance(draws, 5) ? 0 : (uint32_t)draws_scale(draws, 1, most);
@@ -68,9 +68,9 @@ static void draw_edges(struct raw *raw, uint32_t e, struct draws *draws)
     }
 }
 
-void raw_init(struct raw *raw, struct draws *draws)
+void sim_graph_init(struct sim_graph *raw, struct draws *draws)
 {
-    *raw = (struct raw){ 0 };
+    *raw = (struct sim_graph){ 0 };
     draw_types(&raw->types, draws);
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
         draw_nodes(raw, t, draws);
@@ -78,7 +78,7 @@ void raw_init(struct raw *raw, struct draws *draws)
         draw_edges(raw, e, draws);
 }
 
-void raw_fini(struct raw *raw)
+void sim_graph_fini(struct sim_graph *raw)
 {
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++) {
         free(raw->in_degrees[t]);

@@ -4,7 +4,7 @@
  * What its rows hold is a function of type, original ID and column, so a row that was fetched is
  * checked without looking anything up.
  *
- * Ownership: the struct owns its arrays. Thread rules: immutable after raw_init.
+ * Ownership: the struct owns its arrays. Thread rules: immutable after sim_graph_init.
  */
 #ifndef SIM_SIM_GRAPH_H
 #define SIM_SIM_GRAPH_H
@@ -20,26 +20,26 @@
 #define RAW_EDGES_MAX 3000u /* of a type */
 #define RAW_WIDTH_MAX 9u
 
-struct raw_edges {
+struct sim_edges {
     uint32_t count;
     uint32_t *src, *dst; /* [count], original IDs */
 };
 
-struct raw {
+struct sim_graph {
     struct graph_types types;
     uint32_t num_nodes[RAW_NTYPES_MAX];
     uint32_t width[RAW_NTYPES_MAX]; /* elements of a row of "feat" */
     bool featured[RAW_NTYPES_MAX];  /* has "feat" */
-    struct raw_edges edges[RAW_ETYPES_MAX];
+    struct sim_edges edges[RAW_ETYPES_MAX];
     uint32_t *in_degrees[RAW_NTYPES_MAX], *out_degrees[RAW_NTYPES_MAX]; /* over all edge types */
 };
 
 /* Asserts that there is memory: a simulation without it shows nothing. */
-void raw_init(struct raw *raw, struct draws *draws);
-void raw_fini(struct raw *raw);
+void sim_graph_init(struct sim_graph *raw, struct draws *draws);
+void sim_graph_fini(struct sim_graph *raw);
 
 /* Some type has "feat". */
-static inline bool raw_is_featured(const struct raw *raw)
+static inline bool raw_is_featured(const struct sim_graph *raw)
 {
     bool featured = false;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)

@@ -19,7 +19,7 @@ static uint32_t draw_owner(struct draws *draws, uint32_t num_parts, uint32_t ope
 }
 
 /* Fills global, original and node_counts[num_parts]. */
-static void place_nodes(struct placed *p, uint32_t t, uint32_t num_parts, struct draws *draws,
+static void place_nodes(struct sim_partitions *p, uint32_t t, uint32_t num_parts, struct draws *draws,
                         uint64_t *node_counts)
 {
     uint32_t n = p->raw->num_nodes[t];
@@ -42,10 +42,10 @@ static void place_nodes(struct placed *p, uint32_t t, uint32_t num_parts, struct
     free(owner);
 }
 
-static void count_edges(const struct placed *p, uint32_t e, uint32_t num_parts,
+static void count_edges(const struct sim_partitions *p, uint32_t e, uint32_t num_parts,
                         const uint64_t *node_counts, uint64_t *edge_counts)
 {
-    const struct raw_edges *edges = &p->raw->edges[e];
+    const struct sim_edges *edges = &p->raw->edges[e];
     const uint64_t *global = p->global[p->raw->types.etypes[e].dst];
     for (uint32_t i = 0; i < edges->count; i++) {
         uint64_t end = 0;
@@ -60,7 +60,7 @@ static void count_edges(const struct placed *p, uint32_t e, uint32_t num_parts,
     }
 }
 
-static void make_book(struct placed *p, uint32_t num_parts, struct draws *draws)
+static void make_book(struct sim_partitions *p, uint32_t num_parts, struct draws *draws)
 {
     const struct graph_types *types = &p->raw->types;
     uint64_t *nodes = make((size_t)types->num_ntypes * num_parts, sizeof *nodes);
@@ -85,7 +85,7 @@ static struct feature_table make_labels(const uint64_t *originals, uint64_t n, u
                                    .row_bytes = sizeof *rows, .rows = rows };
 }
 
-static struct feature_table make_features(const struct raw *raw, const uint64_t *originals,
+static struct feature_table make_features(const struct sim_graph *raw, const uint64_t *originals,
                                           uint64_t n, uint32_t t)
 {
     uint32_t width = raw->width[t];
@@ -98,7 +98,7 @@ static struct feature_table make_features(const struct raw *raw, const uint64_t 
                                    .shape = { width } };
 }
 
-static void make_node_part(struct placed *p, uint32_t part, uint32_t t)
+static void make_node_part(struct sim_partitions *p, uint32_t part, uint32_t t)
 {
     const struct extent *extent = &p->book.node_extents[t][part];
     uint64_t n = extent->end - extent->begin;
@@ -134,9 +134,9 @@ static void widen(struct edge_part *edge, uint32_t *indices, uint64_t num_src)
     edge->csc.column_global = table;
 }
 
-static void make_edge_part(struct placed *p, uint32_t part, uint32_t e, bool wide)
+static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, bool wide)
 {
-    const struct raw_edges *edges = &p->raw->edges[e];
+    const struct sim_edges *edges = &p->raw->edges[e];
     uint32_t src = p->raw->types.etypes[e].src, dst = p->raw->types.etypes[e].dst;
     const struct extent *rows = &p->book.node_extents[dst][part];
     const struct extent *owned = &p->book.edge_extents[e][part];
@@ -172,7 +172,7 @@ static void make_edge_part(struct placed *p, uint32_t part, uint32_t e, bool wid
         widen(edge, indices, p->raw->num_nodes[src]);
 }
 
-static void make_part(struct placed *p, uint32_t part, const bool *wide)
+static void make_part(struct sim_partitions *p, uint32_t part, const bool *wide)
 {
     const struct graph_types *types = &p->book.types;
     p->parts[part] = (struct graph_part){ .part_id = part, .version = 0, .types = types };
@@ -184,26 +184,26 @@ static void make_part(struct placed *p, uint32_t part, const bool *wide)
         make_edge_part(p, part, e, wide[types->etypes[e].src]);
 }
 
-void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
+void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw, uint32_t num_parts,
                  struct draws *draws)
 {
-    *placed = (struct placed){ .raw = raw };
-    make_book(placed, num_parts, draws);
-    placed->parts = make(num_parts, sizeof *placed->parts);
+    *partitions = (struct sim_partitions){ .raw = raw };
+    make_book(partitions, num_parts, draws);
+    partitions->parts = make(num_parts, sizeof *partitions->parts);
     bool wide[RAW_NTYPES_MAX] = { false };
     for (uint32_t t = 0; draws != NULL && t < raw->types.num_ntypes; t++)
         wide[t] = draws_chance(draws, 15);
     for (uint32_t part = 0; part < num_parts; part++)
-        make_part(placed, part, wide);
-    int rv = graph_meta_init(&placed->meta, &placed->parts[0]);
+        make_part(partitions, part, wide);
+    int rv = graph_meta_init(&partitions->meta, &partitions->parts[0]);
     assert(rv == 0);
-    int feature = graph_meta_name(&placed->meta, "feat");
-    assert(graph_meta_name(&placed->meta, "label") == PLACED_LABEL);
+    int feature = graph_meta_name(&partitions->meta, "feat");
+    assert(graph_meta_name(&partitions->meta, "label") == PLACED_LABEL);
     assert(feature == (raw_is_featured(raw) ? (int)PLACED_FEATURE : -1));
     for (uint32_t part = 0; part < num_parts; part++)
-        graph_meta_add_part(&placed->meta, &placed->parts[part]);
+        graph_meta_add_part(&partitions->meta, &partitions->parts[part]);
     for (uint32_t part = 0; part < num_parts && rv == 0; part++)
-        rv = graph_meta_check_part(&placed->meta, &placed->parts[part], NULL);
+        rv = graph_meta_check_part(&partitions->meta, &partitions->parts[part], NULL);
     assert(rv == 0);
 }
 
@@ -232,24 +232,24 @@ static void free_part(struct graph_part *part)
     free(part->edges);
 }
 
-void placed_fini(struct placed *placed)
+void sim_partitions_fini(struct sim_partitions *partitions)
 {
-    graph_meta_fini(&placed->meta);
-    for (uint32_t part = 0; part < placed->book.num_parts; part++)
-        free_part(&placed->parts[part]);
-    free(placed->parts);
-    for (uint32_t t = 0; t < placed->raw->types.num_ntypes; t++) {
-        free(placed->global[t]);
-        free(placed->original[t]);
+    graph_meta_fini(&partitions->meta);
+    for (uint32_t part = 0; part < partitions->book.num_parts; part++)
+        free_part(&partitions->parts[part]);
+    free(partitions->parts);
+    for (uint32_t t = 0; t < partitions->raw->types.num_ntypes; t++) {
+        free(partitions->global[t]);
+        free(partitions->original[t]);
     }
-    book_fini(&placed->book);
+    book_fini(&partitions->book);
 }
 
-uint64_t placed_edge(const struct placed *placed, uint32_t etype, uint64_t edge)
+uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype, uint64_t edge)
 {
-    int part = book_edge_owner(&placed->book, etype, edge);
+    int part = book_edge_owner(&partitions->book, etype, edge);
     if (part < 0)
         return UINT64_MAX;
-    const struct edge_part *owner = &placed->parts[part].edges[etype];
+    const struct edge_part *owner = &partitions->parts[part].edges[etype];
     return owner->original_edge_ids[edge - owner->csc.first_edge];
 }

@@ -1,5 +1,5 @@
 /*
- * A raw graph as it is placed: which partition has which node, and the partitions in memory.
+ * A raw graph as it is partitions: which partition has which node, and the partitions in memory.
  *
  * The rule of partitioning is applied plainly here, apart from the partitioner's own code: global
  * IDs by partition, then original ID; edges with their destination, in the order of
@@ -19,8 +19,8 @@
 #define PLACED_LABEL 0u  /* the number of the name, as loaders have it */
 #define PLACED_FEATURE 1u
 
-struct placed {
-    const struct raw *raw;
+struct sim_partitions {
+    const struct sim_graph *raw;
     struct book book;
     struct graph_meta meta;
     struct graph_part *parts; /* [book.num_parts] */
@@ -30,11 +30,11 @@ struct placed {
 
 /* draws NULL: one partition with everything, in which global IDs are original IDs. Else nodes are
  * spread at random, sometimes leaving partitions empty, and column tables list some node types. */
-void placed_init(struct placed *placed, const struct raw *raw, uint32_t num_parts,
+void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw, uint32_t num_parts,
                  struct draws *draws);
-void placed_fini(struct placed *placed);
+void sim_partitions_fini(struct sim_partitions *partitions);
 
 /* The original ID of an edge, from its per-type global ID; UINT64_MAX: there is none. */
-uint64_t placed_edge(const struct placed *placed, uint32_t etype, uint64_t edge);
+uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype, uint64_t edge);
 
 #endif

@@ -140,15 +140,15 @@ static void apply(struct sim_trainer *t, const struct message *reply)
         return;
     }
     float loss = sums[plan->values];
-    if (memcmp(&loss, &t->fleet->lessons.losses[step], sizeof loss) != 0)
+    if (memcmp(&loss, &t->fleet->expected.losses[step], sizeof loss) != 0)
         fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": the loss is not that of the "
                    "undisturbed run", t->rank, step);
-    lessons_apply(plan, t->weights, sums);
+    expected_run_apply(plan, t->weights, sums);
     step++;
     t->fleet->tally.steps++;
     t->fleet->reached[t->rank] = step;
     t->fleet->furthest = step > t->fleet->furthest ? step : t->fleet->furthest;
-    if (lessons_hash(plan, t->weights) != t->fleet->lessons.hashes[step])
+    if (expected_run_hash(plan, t->weights) != t->fleet->expected.hashes[step])
         fleet_fail(t->fleet, "trainer %" PRIu32 ": after step %" PRIu64 " the weights are not the "
                    "undisturbed run's", t->rank, step);
 }
@@ -166,7 +166,7 @@ static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
                    ", others at %" PRIu64, era, t->rank, step, fleet->last_era_step);
     t->era = fleet->last_era = era;
     fleet->last_era_step = step;
-    if (step > t->plan->steps || lessons_hash(t->plan, t->weights) != fleet->lessons.hashes[step])
+    if (step > t->plan->steps || expected_run_hash(t->plan, t->weights) != fleet->expected.hashes[step])
         fleet_fail(fleet, "trainer %" PRIu32 " was restored to other weights than those of step %"
                    PRIu64, t->rank, step);
 }
@@ -181,7 +181,7 @@ static void restored(struct sim_trainer *t, const struct message *reply)
     t->opened = t->evaluated = false;
     t->best = 0;
     if (head->found == 0) {
-        lessons_begin(t->plan, t->weights);
+        expected_run_begin(t->plan, t->weights);
     } else if (reply->frame.body_bytes != sizeof *part + bytes || part->step != head->step ||
                part->rank != t->rank) {
         fleet_fail(t->fleet, "trainer %" PRIu32 " was given %" PRIu64 " bytes that are not its "
@@ -200,7 +200,7 @@ static void restored(struct sim_trainer *t, const struct message *reply)
 /* Any number that the weights decide. */
 static float score(const struct sim_trainer *t)
 {
-    return (float)(lessons_hash(t->plan, t->weights) % 1000 + 1);
+    return (float)(expected_run_hash(t->plan, t->weights) % 1000 + 1);
 }
 
 /* All know what rank 0 found. */
@@ -286,7 +286,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     bool completes = t->loop.operation == TRAINING_FINISH && t->rank == 0;
     t->fleet->tally.calls_completed++;
     if (status == 0)
-        status = failed_read(reply, &error);
+        status = error_reply_read(reply, &error);
     if (status == 0) {
         succeed(t, reply);
     } else if (status == TR_ECANCELED) { /* this actor ends, or is asked to */
@@ -394,7 +394,7 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
     struct sim_trainer *t = arg;
     t->fleet->tally.calls_completed++;
     if (status == 0)
-        status = failed_read(reply, NULL);
+        status = error_reply_read(reply, NULL);
     if (status != 0) {
         t->proxy = ADDRESS_NONE;
         go_later(t, AGAIN_NS);
@@ -424,7 +424,7 @@ static struct message *make_open(struct sim_trainer *t)
     head->loader = t->loader;
     head->rank = t->rank;
     for (size_t i = 0; i < n; i++) {
-        body[i] = t->fleet->placed.global[head->ntype][loader->seeds[i]];
+        body[i] = t->fleet->partitions.global[head->ntype][loader->seeds[i]];
         body[n + i] = loader->seeds[i];
     }
     return request;
@@ -452,7 +452,7 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
     struct sim_trainer *t = arg;
     struct error error = { 0 };
     t->fleet->tally.calls_completed++;
-    int failed = status == 0 ? failed_read(reply, &error) : 0;
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     message_release(self, reply);
     /* A batch that failed fails the training: what samplers and servers lack for a while is theirs
      * to get over. */
@@ -498,7 +498,7 @@ static void learn(struct sim_trainer *t, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     uint64_t digest = 0, step = step_of(t);
-    if (lessons_check(&t->fleet->lessons, &t->fleet->placed, t->rank, step, &batch->space.batch,
+    if (expected_run_check(&t->fleet->expected, &t->fleet->partitions, t->rank, step, &batch->space.batch,
                       &digest, &error) != 0)
         fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " is not the "
                    "undisturbed run's: %s", t->rank, step, error.text);
@@ -507,7 +507,7 @@ static void learn(struct sim_trainer *t, struct sampled_batch *batch)
     struct message *notice = make_request(t, step + 1);
     if (notice != NULL)
         actor_send(t->self, t->proxy, notice);
-    lessons_learn(t->plan, t->weights, digest, t->values);
+    expected_run_learn(t->plan, t->weights, digest, t->values);
 }
 
 static void take_step(struct sim_trainer *t)
@@ -518,7 +518,7 @@ static void take_step(struct sim_trainer *t)
         return;
     }
     struct sampled_batch *batch =
-        batch_bank_collect(t->process->bank, t->loader, t->loop.at.epoch, t->loop.at.step);
+        batch_store_collect(t->process->store, t->loader, t->loop.at.epoch, t->loop.at.step);
     if (batch == NULL && t->opened) {
         ask(t);
         return;

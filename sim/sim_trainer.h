@@ -3,7 +3,7 @@
  * an actor with messages in place of blocking calls (troupe/group.h, troupe/loader.h), so that what
  * comes after each operation and each failure is what the command does.
  *
- * Batches, sums, losses and weights are compared with the undisturbed run (lessons.h) at every step.
+ * Batches, sums, losses and weights are compared with the undisturbed run (expected_run.h) at every step.
  * Rank 0 keeps a run: a record of its epochs, the best model and the final one, on the disk of its
  * process, which may be full or read-only for a while.
  */

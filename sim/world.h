@@ -12,7 +12,7 @@
 #include "sim/scenario.h"
 #include "sim/server_faults.h"
 
-/* Kinds of the probes' own; above those of the job. */
+/* Kinds of the checkers' own; above those of the job. */
 #define WORLD_KIND_DATA (KINDS_MAX - 2)
 #define WORLD_KIND_URGENT (KINDS_MAX - 1)
 
@@ -26,7 +26,7 @@ struct tally {
     uint64_t monitors, downs;
     uint64_t faults;
     uint64_t failures_told; /* batches that found the account full, and were asked for again */
-    uint64_t whims;
+    uint64_t disturbances;
 };
 
 struct world {
@@ -34,12 +34,12 @@ struct world {
     struct env *env;
     struct node *node;
     struct kinds kinds;
-    struct placed placed;
+    struct sim_partitions partitions;
     struct reference reference;
     struct snapshots *snapshots;
-    struct batch_bank *bank;
+    struct batch_store *store;
     struct plan plan;
-    struct cast cast;
+    struct process_actors actors;
     struct server_faults server_faults;
     uint64_t next_loader;
     uint32_t finished; /* trainers */

@@ -4,9 +4,9 @@
 
 #include "schemas/messages.h"
 
-void failed_reply(struct actor *self, struct message *request, const struct error *error)
+void error_reply_send(struct actor *self, struct message *request, const struct error *error)
 {
-    struct message *reply = message_create(self, MSG_FAILED);
+    struct message *reply = message_create(self, MSG_ERROR_REPLY);
     size_t length = strnlen(error->text, sizeof error->text);
     void *text = reply != NULL ? message_body_alloc(self, reply, length) : NULL;
     if (text == NULL) {
@@ -15,15 +15,15 @@ void failed_reply(struct actor *self, struct message *request, const struct erro
         return;
     }
     memcpy(text, error->text, length);
-    ((struct msg_failed *)message_head(reply))->code = error->code;
+    ((struct msg_error_reply *)message_head(reply))->code = error->code;
     actor_reply(self, request, reply);
 }
 
-int failed_read(const struct message *reply, struct error *error)
+int error_reply_read(const struct message *reply, struct error *error)
 {
-    if (reply->frame.kind != MSG_FAILED)
+    if (reply->frame.kind != MSG_ERROR_REPLY)
         return 0;
-    const struct msg_failed *head = (const struct msg_failed *)reply->head;
+    const struct msg_error_reply *head = (const struct msg_error_reply *)reply->head;
     int code = head->code < 0 ? head->code : TR_EINTERNAL;
     size_t length = reply->frame.body_bytes < ERROR_TEXT_MAX ? reply->frame.body_bytes
                                                              : ERROR_TEXT_MAX - 1;

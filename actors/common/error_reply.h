@@ -1,5 +1,5 @@
 /*
- * Refusals with a sentence: MSG_FAILED, made by who can't serve and read by who asked.
+ * Refusals with a sentence: MSG_ERROR_REPLY, made by who can't serve and read by who asked.
  *
  * Thread rules: an actor's.
  */
@@ -11,10 +11,10 @@
 
 /* Answers with the sentence, or where there is no memory for it with its code as the status.
  * Consumes the request. */
-void failed_reply(struct actor *self, struct message *request, const struct error *error);
+void error_reply_send(struct actor *self, struct message *request, const struct error *error);
 
-/* The code of a reply that is MSG_FAILED, with its sentence in error (may be NULL); 0 for any
+/* The code of a reply that is MSG_ERROR_REPLY, with its sentence in error (may be NULL); 0 for any
  * other reply. */
-int failed_read(const struct message *reply, struct error *error);
+int error_reply_read(const struct message *reply, struct error *error);
 
 #endif

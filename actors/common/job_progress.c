@@ -2,69 +2,69 @@
 
 #include <stddef.h>
 
-void standing_init(struct standing *standing)
+void job_progress_init(struct job_progress *progress)
 {
-    standing->now = (struct standing_now){ 0 };
-    pthread_mutex_init(&standing->mutex, NULL);
+    progress->now = (struct job_progress_now){ 0 };
+    pthread_mutex_init(&progress->mutex, NULL);
 }
 
-void standing_fini(struct standing *standing)
+void job_progress_fini(struct job_progress *progress)
 {
-    pthread_mutex_destroy(&standing->mutex);
+    pthread_mutex_destroy(&progress->mutex);
 }
 
-void standing_note_era(struct standing *standing, uint32_t era, bool found, uint64_t step)
+void job_progress_note_era(struct job_progress *progress, uint32_t era, bool found, uint64_t step)
 {
-    if (standing == NULL)
+    if (progress == NULL)
         return;
-    pthread_mutex_lock(&standing->mutex);
-    if (standing->now.era != era) { /* the steps of another are taken back */
-        standing->now.epoch = 0;
-        standing->now.step = standing->now.steps = 0;
+    pthread_mutex_lock(&progress->mutex);
+    if (progress->now.era != era) { /* the steps of another are taken back */
+        progress->now.epoch = 0;
+        progress->now.step = progress->now.steps = 0;
     }
-    standing->now.era = era;
-    standing->now.has_checkpoint = found;
-    standing->now.checkpoint = found ? step : 0;
-    pthread_mutex_unlock(&standing->mutex);
+    progress->now.era = era;
+    progress->now.has_checkpoint = found;
+    progress->now.checkpoint = found ? step : 0;
+    pthread_mutex_unlock(&progress->mutex);
 }
 
-void standing_note_checkpoint(struct standing *standing, uint64_t step)
+void job_progress_note_checkpoint(struct job_progress *progress, uint64_t step)
 {
-    if (standing == NULL)
+    if (progress == NULL)
         return;
-    pthread_mutex_lock(&standing->mutex);
-    standing->now.has_checkpoint = true;
-    standing->now.checkpoint = step;
-    pthread_mutex_unlock(&standing->mutex);
+    pthread_mutex_lock(&progress->mutex);
+    progress->now.has_checkpoint = true;
+    progress->now.checkpoint = step;
+    pthread_mutex_unlock(&progress->mutex);
 }
 
-void standing_note_step(struct standing *standing, uint32_t epoch, uint64_t step, uint64_t steps)
+void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step, uint64_t steps)
 {
-    if (standing == NULL)
+    if (progress == NULL)
         return;
-    pthread_mutex_lock(&standing->mutex);
-    standing->now.epoch = epoch + 1;
-    standing->now.step = step;
-    standing->now.steps = steps;
-    pthread_mutex_unlock(&standing->mutex);
+    pthread_mutex_lock(&progress->mutex);
+    progress->now.epoch = epoch + 1;
+    progress->now.step = step;
+    progress->now.steps = steps;
+    pthread_mutex_unlock(&progress->mutex);
 }
 
-void standing_note_epochs(struct standing *standing, uint32_t epochs)
+void job_progress_note_epochs(struct job_progress *progress, uint32_t epochs)
 {
-    if (standing == NULL)
+    if (progress == NULL)
         return;
-    pthread_mutex_lock(&standing->mutex);
-    standing->now.epochs = epochs;
-    pthread_mutex_unlock(&standing->mutex);
+    pthread_mutex_lock(&progress->mutex);
+    progress->now.epochs = epochs;
+    pthread_mutex_unlock(&progress->mutex);
 }
 
-struct standing_now standing_look(struct standing *standing)
+struct job_progress_now job_progress_look(struct job_progress *progress)
 {
-    struct standing_now now = { 0 };
-    if (standing == NULL)
+    struct job_progress_now now = { 0 };
+    if (progress == NULL)
         return now;
-    pthread_mutex_lock(&standing->mutex);
-    now = standing->now;
-    pthread_mutex_unlock(&standing->mutex);
+    pthread_mutex_lock(&progress->mutex);
+    now = progress->now;
+    pthread_mutex_unlock(&progress->mutex);
     return now;
 }

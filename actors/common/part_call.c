@@ -72,7 +72,7 @@ static bool is_of_a_life(int status)
 static void become_idle(struct part_call *call)
 {
     call->state = PART_CALL_IDLE;
-    room_release(&call->room);
+    reply_budget_release(&call->room);
 }
 
 static void keep_why(struct part_call *call, const struct error *why)
@@ -126,7 +126,7 @@ static void pause_then_attempt(struct part_call *call)
     uint64_t at_ns = actor_now_ns(call->self) + half_ns + actor_random(call->self) % half_ns;
     call->failures++;
     call->state = PART_CALL_PAUSED;
-    room_release(&call->room);
+    reply_budget_release(&call->room);
     timer_start(call->self, &call->timer, at_ns < call->deadline_ns ? at_ns : call->deadline_ns,
                 paused, call);
 }
@@ -165,7 +165,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         return;
     }
     why.text[0] = '\0';
-    int said = status == 0 ? failed_read(reply, &why) : status;
+    int said = status == 0 ? error_reply_read(reply, &why) : status;
     if (said == 0) {
         call->failures = 0;
         become_idle(call);
@@ -177,11 +177,11 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         call->timeouts++;
     /* Only a call's own status says something about the life of the peer. */
     if (call->owners != NULL)
-        owners_lost(call->owners, call->part, call->to, status);
+        part_locator_lost(call->owners, call->part, call->to, status);
     fail(call, said, &why);
 }
 
-static void found(struct owner_wait *wait, int status)
+static void found(struct part_locator_wait *wait, int status)
 {
     part_call_located(wait->arg, status);
 }
@@ -191,12 +191,12 @@ static int locate(struct part_call *call)
 {
     if (call->owners == NULL)
         return call->ops->locate(call, &call->to);
-    call->to = owners_address(call->owners, call->part);
+    call->to = part_locator_address(call->owners, call->part);
     if (!address_is_none(call->to))
         return 0;
     call->wait.found = found;
     call->wait.arg = call;
-    owners_find(call->owners, call->part, call->deadline_ns, &call->wait);
+    part_locator_find(call->owners, call->part, call->deadline_ns, &call->wait);
     return 1;
 }
 
@@ -213,9 +213,9 @@ static void granted(struct actor *self, void *arg, int status)
 /* 0: held, or not needed; 1: granted follows. */
 static int reserve(struct part_call *call)
 {
-    if (call->replies == NULL || !room_is_needed(call->self, call->to))
+    if (call->replies == NULL || !reply_budget_is_needed(call->self, call->to))
         return 0;
-    return room_reserve(&call->room, call->replies, call->self, call->reply_bytes,
+    return reply_budget_reserve(&call->room, call->replies, call->self, call->reply_bytes,
                         call->deadline_ns, granted, call);
 }
 
@@ -244,7 +244,7 @@ static void attempt(struct part_call *call)
     call->state = PART_CALL_LOCATING;
     int rv = locate(call);
     if (rv == 1)
-        room_release(&call->room); /* others may be answered while nobody is there to ask */
+        reply_budget_release(&call->room); /* others may be answered while nobody is there to ask */
     if (rv == 0) {
         call->state = PART_CALL_RESERVING;
         rv = reserve(call);
@@ -294,14 +294,14 @@ void part_call_cancel(struct part_call *call)
     call->state = PART_CALL_IDLE;
     call->call = (struct call_id){ 0 };
     timer_stop(&call->timer);
-    owner_wait_stop(&call->wait);
+    part_locator_wait_stop(&call->wait);
     if (open.id != 0)
         (void)actor_cancel(call->self, open);
-    room_release(&call->room);
+    reply_budget_release(&call->room);
 }
 
 void part_call_fini(struct part_call *call)
 {
-    room_fini(&call->room);
+    reply_budget_fini(&call->room);
     part_call_cancel(call);
 }

@@ -41,7 +41,7 @@ struct part_call_ops {
      * message. NULL: not of interest. The call may be cancelled, or its deadline moved, in it. */
     void (*failed)(struct part_call *call, const struct error *why);
     /* Runs once for each part_call_send, after that returned, unless the call is cancelled or the
-     * actor ends. status 0: the reply, which is no MSG_FAILED, now belongs to the callee.
+     * actor ends. status 0: the reply, which is no MSG_ERROR_REPLY, now belongs to the callee.
      * Else error says why: the refusal of the peer, or TR_ETIMEDOUT with the last reason. The call
      * may be sent again, or its memory freed. */
     void (*done)(struct part_call *call, int status, struct message *reply,
@@ -62,7 +62,7 @@ struct part_call {
     const struct part_call_ops *ops;
     struct actor *self;
     void *arg;              /* the owner's */
-    struct owners *owners;  /* NULL: ops->locate */
+    struct part_locator *owners;  /* NULL: ops->locate */
     uint32_t part;          /* of owners */
     struct account *replies; /* NULL: replies need no reservation */
     size_t reply_bytes;     /* most that this request may bring */
@@ -77,8 +77,8 @@ struct part_call {
     uint64_t deadline_ns;
     struct address to;
     struct call_id call;
-    struct room room;
-    struct owner_wait wait;
+    struct reply_budget room;
+    struct part_locator_wait wait;
     struct timer timer;
     char why[PART_CALL_WHY_MAX];
 };

@@ -17,19 +17,19 @@
 #define PAUSE_NS UINT64_C(5000000)
 #define PAUSE_DOUBLINGS_MAX 7u
 
-static uint32_t part_of(const struct owner *owner)
+static uint32_t part_of(const struct part_location *owner)
 {
     return (uint32_t)(owner - owner->owners->parts);
 }
 
-static uint32_t own_node(const struct owners *owners)
+static uint32_t own_node(const struct part_locator *owners)
 {
     return actor_address(owners->self).node;
 }
 
-static uint32_t replicas(const struct owner *owner, uint32_t nodes[REPLICAS_MAX])
+static uint32_t replicas(const struct part_location *owner, uint32_t nodes[REPLICAS_MAX])
 {
-    const struct owners *o = owner->owners;
+    const struct part_locator *o = owner->owners;
     nodes[0] = own_node(o);
     if (o->plan == NULL)
         return 1;
@@ -44,7 +44,7 @@ static uint64_t doubled(uint64_t ns, uint32_t times, uint32_t most)
 
 static void look(struct actor *self, void *arg);
 
-void owner_wait_stop(struct owner_wait *wait)
+void part_locator_wait_stop(struct part_locator_wait *wait)
 {
     if (wait->link == NULL)
         return;
@@ -55,9 +55,9 @@ void owner_wait_stop(struct owner_wait *wait)
     wait->link = NULL;
 }
 
-static void add_wait(struct owner *owner, struct owner_wait *wait)
+static void add_wait(struct part_location *owner, struct part_locator_wait *wait)
 {
-    struct owner_wait **end = &owner->first;
+    struct part_locator_wait **end = &owner->first;
     while (*end != NULL)
         end = &(*end)->next;
     wait->next = NULL;
@@ -67,9 +67,9 @@ static void add_wait(struct owner *owner, struct owner_wait *wait)
 
 /* Those that wait are taken off the list first: one that is notified may wait anew, and may stop
  * others. */
-static void settle(struct owner *owner, int status, struct address address)
+static void settle(struct part_location *owner, int status, struct address address)
 {
-    struct owner_wait *first = owner->first;
+    struct part_locator_wait *first = owner->first;
     owner->finding = false;
     owner->address = address;
     owner->misses = 0;
@@ -77,13 +77,13 @@ static void settle(struct owner *owner, int status, struct address address)
     if (first != NULL)
         first->link = &first;
     while (first != NULL) {
-        struct owner_wait *wait = first;
-        owner_wait_stop(wait);
+        struct part_locator_wait *wait = first;
+        part_locator_wait_stop(wait);
         wait->found(wait, status);
     }
 }
 
-static void look_at_next(struct owner *owner, uint32_t count)
+static void look_at_next(struct part_location *owner, uint32_t count)
 {
     struct actor *self = owner->owners->self;
     owner->turn = (owner->turn + 1) % count;
@@ -95,7 +95,7 @@ static void look_at_next(struct owner *owner, uint32_t count)
 
 static void looked(struct actor *self, void *arg, int status, struct address address)
 {
-    struct owner *owner = arg;
+    struct part_location *owner = arg;
     uint32_t nodes[REPLICAS_MAX];
     (void)self;
     if (status == 0)
@@ -106,7 +106,7 @@ static void looked(struct actor *self, void *arg, int status, struct address add
 
 static void look(struct actor *self, void *arg)
 {
-    struct owner *owner = arg;
+    struct part_location *owner = arg;
     uint32_t nodes[REPLICAS_MAX], count = replicas(owner, nodes);
     uint64_t now_ns = actor_now_ns(self), until_ns = owner->until_ns;
     char name[DIRECTORY_NAME_MAX];
@@ -124,10 +124,10 @@ static void look(struct actor *self, void *arg)
         look_at_next(owner, count);
 }
 
-int owners_init(struct owners *owners, struct actor *self, const struct plan *plan,
+int part_locator_init(struct part_locator *owners, struct actor *self, const struct plan *plan,
                 uint32_t num_parts)
 {
-    *owners = (struct owners){ .self = self, .plan = plan, .num_parts = num_parts };
+    *owners = (struct part_locator){ .self = self, .plan = plan, .num_parts = num_parts };
     owners->parts = calloc((size_t)num_parts + 1, sizeof *owners->parts);
     if (owners->parts == NULL)
         return TR_ENOMEM;
@@ -136,7 +136,7 @@ int owners_init(struct owners *owners, struct actor *self, const struct plan *pl
     return 0;
 }
 
-void owners_fini(struct owners *owners)
+void part_locator_fini(struct part_locator *owners)
 {
     for (uint32_t p = 0; owners->parts != NULL && p < owners->num_parts; p++)
         timer_stop(&owners->parts[p].timer);
@@ -144,10 +144,10 @@ void owners_fini(struct owners *owners)
     owners->parts = NULL;
 }
 
-void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns,
-                 struct owner_wait *wait)
+void part_locator_find(struct part_locator *owners, uint32_t part, uint64_t deadline_ns,
+                 struct part_locator_wait *wait)
 {
-    struct owner *owner = &owners->parts[part];
+    struct part_location *owner = &owners->parts[part];
     add_wait(owner, wait);
     if (owner->finding)
         return;
@@ -156,9 +156,9 @@ void owners_find(struct owners *owners, uint32_t part, uint64_t deadline_ns,
     timer_start(owners->self, &owner->timer, actor_now_ns(owners->self), look, owner);
 }
 
-void owners_lost(struct owners *owners, uint32_t part, struct address who, int status)
+void part_locator_lost(struct part_locator *owners, uint32_t part, struct address who, int status)
 {
-    struct owner *owner = &owners->parts[part];
+    struct part_location *owner = &owners->parts[part];
     uint32_t nodes[REPLICAS_MAX], count = replicas(owner, nodes);
     bool lost = status == TR_EPEERDOWN || (status == TR_ETIMEDOUT && count > 1);
     if (!lost || !address_equal(owner->address, who))

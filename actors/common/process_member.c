@@ -12,7 +12,7 @@
 
 static void look_for_coordinator(struct actor *self, void *arg);
 
-static uint64_t patience_ns(const struct member *member, bool first)
+static uint64_t patience_ns(const struct process_member *member, bool first)
 {
     uint64_t ns = member->plan == NULL ? 0 : first ? member->plan->first_ns : member->plan->lost_ns;
     return ns != 0 ? ns : first ? MEMBER_FIRST_JOIN_NS : MEMBER_JOIN_NS;
@@ -20,7 +20,7 @@ static uint64_t patience_ns(const struct member *member, bool first)
 
 static void down(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct member *member = arg;
+    struct process_member *member = arg;
     (void)who, (void)reason;
     member->coordinator = ADDRESS_NONE;
     member->lost = true;
@@ -28,7 +28,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
     look_for_coordinator(self, member);
 }
 
-static void watch(struct actor *self, struct member *member, const struct message *reply)
+static void watch(struct actor *self, struct process_member *member, const struct message *reply)
 {
     member->coordinator = reply->frame.from;
     member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
@@ -46,7 +46,7 @@ static bool may_pass(int status)
     return part_call_peer_recovers(status) || status == TR_EEXIST;
 }
 
-static void say_lost(struct actor *self, const struct member *member)
+static void say_lost(struct actor *self, const struct process_member *member)
 {
     log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator "
               "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
@@ -54,12 +54,12 @@ static void say_lost(struct actor *self, const struct member *member)
               patience_ns(member, !member->lost) / 1000000000);
 }
 
-static bool is_beside_coordinator(struct actor *self, const struct member *member)
+static bool is_beside_coordinator(struct actor *self, const struct process_member *member)
 {
     return member->plan == NULL || member->plan->coordinator == actor_address(self).node;
 }
 
-static void give_up(struct actor *self, struct member *member, int status)
+static void give_up(struct actor *self, struct process_member *member, int status)
 {
     bool ending = status == TR_ECLOSED; /* the job, or this process */
     bool done = status == TR_EEND && !address_is_none(member->root);
@@ -86,7 +86,7 @@ static void give_up(struct actor *self, struct member *member, int status)
 }
 
 /* why: what the coordinator said, if anything. */
-static void try_again_or_exit(struct actor *self, struct member *member, int status,
+static void try_again_or_exit(struct actor *self, struct process_member *member, int status,
                               const struct error *why)
 {
     uint64_t now_ns = actor_now_ns(self);
@@ -104,10 +104,10 @@ static void try_again_or_exit(struct actor *self, struct member *member, int sta
 
 static void joined(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct member *member = arg;
+    struct process_member *member = arg;
     struct error why = { 0 };
     if (status == 0)
-        status = failed_read(reply, &why);
+        status = error_reply_read(reply, &why);
     if (status == 0 && reply->frame.kind != MSG_JOINED)
         status = TR_EFORMAT;
     if (status == 0)
@@ -119,7 +119,7 @@ static void joined(struct actor *self, void *arg, int status, struct message *re
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct member *member = arg;
+    struct process_member *member = arg;
     struct message *request = status == 0 ? message_create(self, MSG_JOIN) : NULL;
     if (status == 0 && request == NULL)
         status = TR_ENOMEM;
@@ -143,7 +143,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
         try_again_or_exit(self, member, status, NULL);
 }
 
-static int find(struct actor *self, struct member *member)
+static int find(struct actor *self, struct process_member *member)
 {
     uint32_t node = member->plan != NULL ? member->plan->coordinator : actor_address(self).node;
     return directory_wait_at(self, node, COORDINATOR_NAME, member->until_ns, found, member);
@@ -151,13 +151,13 @@ static int find(struct actor *self, struct member *member)
 
 static void look_for_coordinator(struct actor *self, void *arg)
 {
-    struct member *member = arg;
+    struct process_member *member = arg;
     int rv = find(self, member);
     if (rv != 0)
         try_again_or_exit(self, member, rv, NULL);
 }
 
-int member_join(struct actor *self, struct member *member)
+int process_member_join(struct actor *self, struct process_member *member)
 {
     member->until_ns = actor_now_ns(self) + patience_ns(member, true);
     look_for_coordinator(self, member);
@@ -166,7 +166,7 @@ int member_join(struct actor *self, struct member *member)
 
 static void stop_process(struct actor *self, void *arg)
 {
-    struct member *member = arg;
+    struct process_member *member = arg;
     if (!address_is_none(member->root) && actor_stop(self, member->root) == TR_ENOMEM)
         timer_start(self, &member->stopping, actor_now_ns(self) + MEMBER_RETRY_NS, stop_process,
                     member);
@@ -174,7 +174,7 @@ static void stop_process(struct actor *self, void *arg)
         actor_exit(self, 0);
 }
 
-void member_stop(struct actor *self, struct member *member)
+void process_member_stop(struct actor *self, struct process_member *member)
 {
     actor_failpoint(self, FAILPOINT_END_MEMBER_STOPPED);
     stop_process(self, member);

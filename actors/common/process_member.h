@@ -22,7 +22,7 @@
 /* A restarted member may come before the end of its past life is known: it asks again. */
 #define MEMBER_RETRY_NS UINT64_C(50000000)
 
-struct member {
+struct process_member {
     uint32_t role; /* MSG_ROLE_* */
     uint32_t rank;
     const struct plan *plan; /* where the coordinator is; NULL: in this process */
@@ -35,8 +35,8 @@ struct member {
     uint32_t seen;
     uint64_t passed_name, passed_sequence, over_name, over_sequence;
     /* May be NULL: the first time and after each restart of the coordinator. */
-    void (*joined)(struct actor *self, struct member *member);
-    /* Below: member.c's. */
+    void (*joined)(struct actor *self, struct process_member *member);
+    /* Below: process_member.c's. */
     uint64_t until_ns; /* then it gives up */
     bool lost;         /* it has had a coordinator */
     struct timer timer;
@@ -45,10 +45,10 @@ struct member {
 
 /* A member's orderly stop: its coordinator says that the job is over here, so the whole process
  * ends (root, unless it is none), whoever of it has joined at the moment. */
-void member_stop(struct actor *self, struct member *member);
+void process_member_stop(struct actor *self, struct process_member *member);
 
 /* Set role, rank, plan, root and joined, zero the rest. An actor that cannot join ends with the
  * reason. */
-int member_join(struct actor *self, struct member *member);
+int process_member_join(struct actor *self, struct process_member *member);
 
 #endif

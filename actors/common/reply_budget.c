@@ -2,7 +2,7 @@
 
 static void tell(struct actor *self, void *arg, int status)
 {
-    struct room *room = arg;
+    struct reply_budget *room = arg;
     room->wait = NULL;
     room->bytes = status == 0 ? room->wanted : 0;
     if (status != 0)
@@ -10,7 +10,7 @@ static void tell(struct actor *self, void *arg, int status)
     room->granted(self, room->arg, status);
 }
 
-int room_reserve(struct room *room, struct account *account, struct actor *self, size_t bytes,
+int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self, size_t bytes,
                  uint64_t deadline_ns,
                  void (*granted)(struct actor *self, void *arg, int status), void *arg)
 {
@@ -30,18 +30,18 @@ int room_reserve(struct room *room, struct account *account, struct actor *self,
     return rv;
 }
 
-void room_release(struct room *room)
+void reply_budget_release(struct reply_budget *room)
 {
     if (room->wait != NULL)
         account_wait_cancel(room->wait);
     else if (room->account != NULL)
         account_release(room->account, room->bytes);
-    *room = (struct room){ 0 };
+    *room = (struct reply_budget){ 0 };
 }
 
-void room_fini(struct room *room)
+void reply_budget_fini(struct reply_budget *room)
 {
     if (room->wait == NULL)
-        room_release(room);
-    *room = (struct room){ 0 };
+        reply_budget_release(room);
+    *room = (struct reply_budget){ 0 };
 }

@@ -18,9 +18,9 @@
 
 /* Of one process, for all replies on their way to it: thirty-two of a server's largest usual
  * answers, enough to keep several links busy while some are worked on. */
-#define ROOM_BYTES_MAX ((size_t)256 << 20)
+#define REPLY_BUDGET_BYTES_MAX ((size_t)256 << 20)
 
-struct room {
+struct reply_budget {
     struct account *account; /* NULL: holds nothing and waits for nothing */
     size_t bytes;            /* held */
     size_t wanted;           /* waited for */
@@ -31,18 +31,18 @@ struct room {
 
 /* 0: it is held from now on, or the account is NULL, or the room holds some already; 1: granted
  * follows, with 0 or TR_ETIMEDOUT; TR_ENOMEM, TR_ECLOSED. */
-int room_reserve(struct room *room, struct account *account, struct actor *self, size_t bytes,
+int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self, size_t bytes,
                  uint64_t deadline_ns,
                  void (*granted)(struct actor *self, void *arg, int status), void *arg);
 
 /* Gives it up, or stops waiting for it. */
-void room_release(struct room *room);
+void reply_budget_release(struct reply_budget *room);
 
 /* The same in the actor's fini, when its waits have ended by themselves. */
-void room_fini(struct room *room);
+void reply_budget_fini(struct reply_budget *room);
 
 /* Whether a reply from there comes through a link. */
-static inline bool room_is_needed(const struct actor *self, struct address to)
+static inline bool reply_budget_is_needed(const struct actor *self, struct address to)
 {
     return to.node != actor_address(self).node;
 }

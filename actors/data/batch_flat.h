@@ -1,5 +1,5 @@
 /*
- * A batch as one run of bytes: the body of a message to a process that shares no bank.
+ * A batch as one run of bytes: the body of a message to a process that shares no store.
  *
  * Counts first, then the arrays, each at an aligned offset that both sides derive from the counts,
  * so there is no offset to lie about. Reading checks every length before it is used, then what

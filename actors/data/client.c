@@ -84,7 +84,7 @@ static void settle(struct operation *op)
         op->reply = NULL;
         actor_reply(c->self, op->request, reply);
     } else {
-        failed_reply(c->self, op->request, &op->error);
+        error_reply_send(c->self, op->request, &op->error);
     }
     if (op->began)
         stop_running(op);
@@ -232,7 +232,7 @@ static int start(struct actor *self, const void *arg)
     account_init(&c->account, "client", c->options->bytes_max != 0 ? c->options->bytes_max
                                                                    : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
-    int rv = owners_init(&c->owners, self, c->options->plan, num_parts);
+    int rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);
 }
 
@@ -252,7 +252,7 @@ static void fini(struct actor *self)
         free(op);
     }
     account_fini(&c->account);
-    owners_fini(&c->owners);
+    part_locator_fini(&c->owners);
     free(c);
 }
 

@@ -7,7 +7,7 @@
  *     MSG_FETCH_REQUEST   rows of one table for IDs in any order -> MSG_FETCH_REPLY
  *     MSG_NODES_REQUEST   all nodes of a type, or those of a mask -> MSG_NODES_REPLY
  *
- * What can't be done is answered with MSG_FAILED and a sentence. Partitions in this process's
+ * What can't be done is answered with MSG_ERROR_REPLY and a sentence. Partitions in this process's
  * memory are read in place, a slice a turn; of others a bounded piece each is asked for, several
  * partitions at a time, again while an owner is down or full, until the operation's deadline.
  *
@@ -52,7 +52,7 @@ struct client_options {
     const struct book *book;
     struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
     const struct plan *plan;     /* NULL: everything is in this process */
-    struct account *replies;     /* of the process, see room.h; NULL: none come through links */
+    struct account *replies;     /* of the process, see reply_budget.h; NULL: none come through links */
     size_t bytes_max;            /* of the account; 0: CLIENT_BYTES_DEFAULT */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     size_t piece_bytes;          /* most of one owner's answer; 0: 2 MiB */

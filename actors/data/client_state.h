@@ -84,7 +84,7 @@ struct client {
     struct actor *self;
     const struct client_options *options;
     struct account account;
-    struct owners owners;
+    struct part_locator owners;
     struct operation *first, *last; /* in the order of their coming */
     uint32_t num_waiting, num_running;
     uint32_t turn; /* which operation the next slice is of */

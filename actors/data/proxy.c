@@ -69,7 +69,7 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
     struct proxy_loader *l = make_loader(p, request);
     if (l == NULL)
         return TR_ENOMEM;
-    int rv = batch_bank_open_loader(p->options->bank, l->open->loader,
+    int rv = batch_store_open_loader(p->options->store, l->open->loader,
                                     proxy_estimate(p->options, l->open));
     if (rv != 0) {
         free_loader(p, l);
@@ -112,7 +112,7 @@ static void end_loader(struct proxy_loader *l)
     struct proxy *p = l->proxy;
     proxy_drop_epoch(l);
     timer_stop(&l->retry);
-    batch_bank_close_loader(p->options->bank, l->open->loader);
+    batch_store_close_loader(p->options->store, l->open->loader);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
     l->waiter = NULL;
@@ -230,15 +230,15 @@ static int start(struct actor *self, const void *arg)
     char name[DIRECTORY_NAME_MAX];
     proxy_name(p->options->rank, name);
     int rv = directory_register(self, name, NULL, NULL);
-    p->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank,
+    p->member = (struct process_member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank,
                                  .plan = p->options->plan, .root = p->options->root };
-    return rv == 0 && p->options->join ? member_join(self, &p->member) : rv;
+    return rv == 0 && p->options->join ? process_member_join(self, &p->member) : rv;
 }
 
 static void stop(struct actor *self)
 {
     struct proxy *proxy = actor_state(self);
-    member_stop(self, &proxy->member);
+    process_member_stop(self, &proxy->member);
 }
 
 static void fini(struct actor *self)

@@ -3,12 +3,12 @@
  *
  * A client (a thread through a port, or an actor) opens a loader here and asks for its batches in
  * order. The proxy keeps a window of batches in flight ahead of the client, spread over the
- * samplers; when one is down its batches are asked of another. Finished batches wait in the bank,
+ * samplers; when one is down its batches are asked of another. Finished batches wait in the store,
  * where the client collects them, so nothing is lost when a client stops waiting. At the end of an
  * epoch the window reaches into the next one, so that it does not start cold, unless the client was
  * seen to do something else there.
  *
- * Back-pressure: a batch is asked for only when the window has a place for it and the bank room.
+ * Back-pressure: a batch is asked for only when the window has a place for it and the store room.
  *
  * Ownership: the options and what they name outlive the actor. Thread rules: an actor's.
  */
@@ -37,13 +37,13 @@
 struct proxy_options {
     const struct book *book;
     const struct graph_meta *meta;
-    struct batch_bank *bank;
+    struct batch_store *store;
     uint32_t num_samplers; /* of the job */
     uint32_t rank;        /* of the trainer it stands for */
     bool join;            /* the coordinator, and again when that was restarted */
     const struct plan *plan; /* NULL: everything is in this process */
-    struct address root;     /* member.h */
-    struct account *replies; /* of the process, see room.h; NULL: none come through links */
+    struct address root;     /* process_member.h */
+    struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
     uint64_t recovery_ns; /* how long batches wait for samplers that are down */
     uint64_t piece_bytes_max; /* of a batch that is pulled; 0: PROXY_PIECE_BYTES */
     size_t at_once_bytes; /* a larger batch is read by the crew; 0: PROXY_AT_ONCE_BYTES */

@@ -106,7 +106,7 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
     if (status == TR_ECANCELED)
         return;
     if (status == 0)
-        status = failed_read(reply, &error);
+        status = error_reply_read(reply, &error);
     message_release(self, reply);
     if (open->loader->closed) {
         proxy_close_at(open);
@@ -173,7 +173,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
     slot->error = *error;
     if (error->code == 0)
         error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
-    batch_bank_unreserve(slot->loader->proxy->options->bank, slot->loader->open->loader,
+    batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open->loader,
                          slot->epoch, slot->step);
     proxy_fill(slot->loader);
 }
@@ -192,7 +192,7 @@ void proxy_settle(struct proxy_slot *slot, int status, const struct error *error
     }
 }
 
-/* The batch is in the bank (0), where a sampler elsewhere can't have put it; or it is to be
+/* The batch is in the store (0), where a sampler elsewhere can't have put it; or it is to be
  * pulled (1). */
 static int find_batch(struct proxy_slot *slot, const struct message *reply, struct error *error)
 {
@@ -318,7 +318,7 @@ void proxy_cancel(struct proxy_slot *slot)
     part_call_cancel(&slot->call);
     proxy_pull_end(slot);
     if (proxy_is_under_way(slot))
-        batch_bank_unreserve(p->options->bank, slot->loader->open->loader, slot->epoch,
+        batch_store_unreserve(p->options->store, slot->loader->open->loader, slot->epoch,
                              slot->step);
     slot->state = SLOT_EMPTY;
 }

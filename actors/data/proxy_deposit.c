@@ -1,4 +1,4 @@
-/* Batches that came as bytes, from a sampler that shares no bank with the proxy. */
+/* Batches that came as bytes, from a sampler that shares no store with the proxy. */
 #include <inttypes.h>
 
 #include "actors/data/proxy_state.h"
@@ -14,14 +14,14 @@ static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch 
 struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
-    return batch_bank_take(o->bank, o->book->types.num_ntypes, o->book->types.num_etypes,
+    return batch_store_take(o->store, o->book->types.num_ntypes, o->book->types.num_etypes,
                            slot->loader->open->num_layers);
 }
 
 int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
                   struct error *error)
 {
-    struct batch_bank *bank = slot->loader->proxy->options->bank;
+    struct batch_store *store = slot->loader->proxy->options->store;
     if (read == 0 && !is_asked_for(slot, &batch->space.batch))
         read = TR_EFORMAT;
     if (read != 0) {
@@ -32,8 +32,8 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
     }
     batch->loader = slot->loader->open->loader;
     size_t held = sampled_batch_bytes(batch);
-    int rv = batch_bank_deposit(bank, batch);
+    int rv = batch_store_deposit(store, batch);
     if (rv == TR_EFULL)
-        return batch_bank_say_full(bank, held, error);
+        return batch_store_say_full(store, held, error);
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }

@@ -20,7 +20,7 @@ struct piece {
     struct part_call call;
 };
 
-/* The bytes are charged as what was reserved for the batch, until it lies in the bank. */
+/* The bytes are charged as what was reserved for the batch, until it lies in the store. */
 struct proxy_pull {
     unsigned char *bytes;
     uint64_t total, next, taken;
@@ -171,7 +171,7 @@ static int make_request(struct part_call *call, struct message **request)
     return *request != NULL ? 0 : TR_ENOMEM;
 }
 
-static int locate_keeper(struct part_call *call, struct address *to)
+static int locate_checkpoint_store(struct part_call *call, struct address *to)
 {
     const struct piece *piece = call->arg;
     *to = piece->slot->pull->from;
@@ -202,7 +202,7 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     }
 }
 
-static const struct part_call_ops piece_ops = { .locate = locate_keeper, .make = make_request,
+static const struct part_call_ops piece_ops = { .locate = locate_checkpoint_store, .make = make_request,
                                                 .done = piece_done };
 
 /* The next piece of the batch, if one is left. */
@@ -261,8 +261,8 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
     if (total > MSG_BATCH_BYTES_MAX)
         return error_set(error, TR_EFORMAT, "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64
                          " bytes are no batch", slot->step, slot->sampler, total);
-    if (total > batch_bank_bound(o->bank))
-        return batch_bank_say_full(o->bank, total, error);
+    if (total > batch_store_bound(o->store))
+        return batch_store_say_full(o->store, total, error);
     slot->pull = make(slot, from, total);
     if (slot->pull == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);

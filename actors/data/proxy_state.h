@@ -23,7 +23,7 @@ enum slot_state {
     SLOT_QUEUED, /* room is reserved; it is asked for when the window is filled next */
     SLOT_ASKED,  /* its call is under way */
     SLOT_PULLED, /* made by a sampler elsewhere; its bytes are on their way */
-    SLOT_READY,  /* in the bank */
+    SLOT_READY,  /* in the store */
     SLOT_FAILED,
 };
 
@@ -82,7 +82,7 @@ struct proxy {
     struct sampler_link *samplers; /* [num_samplers] of the job */
     struct plan_range own;         /* those that draw for this trainer */
     struct proxy_loader *loaders;
-    struct member member;
+    struct process_member member;
     struct proxy_loader *closing; /* closed, with calls to open them at samplers under way */
 };
 
@@ -92,7 +92,7 @@ void proxy_drop_epoch(struct proxy_loader *loader);
  * later ones stays; a step before the one that comes next, or an epoch that does not follow, begins
  * anew from there. */
 void proxy_move_to(struct proxy_loader *loader, uint32_t epoch, uint64_t step, bool waits);
-/* Asks for what the window and the bank have room for, and tells the client what is there. */
+/* Asks for what the window and the store have room for, and tells the client what is there. */
 void proxy_fill(struct proxy_loader *loader);
 
 /* proxy.c: a closed loader for which nothing is under way any more is freed. */
@@ -109,7 +109,7 @@ void proxy_retry_later(struct proxy_loader *loader);
 /* The trainer's own, or all of the job. */
 void proxy_find_samplers(struct proxy *proxy, bool all);
 
-/* What came of a slot's batch: it is in the bank (0), or this failure, after which it is asked for
+/* What came of a slot's batch: it is in the store (0), or this failure, after which it is asked for
  * again where that may help. */
 void proxy_settle(struct proxy_slot *slot, int status, const struct error *error);
 /* It failed for good. */
@@ -126,7 +126,7 @@ void proxy_pull_fini(struct proxy_slot *slot);
 void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
 
 /* proxy_deposit.c: a batch that came as bytes. An empty one to read it into, NULL: no memory; and
- * putting it into the bank, or giving it up, with what came of reading: 0, or a TR_E* with its
+ * putting it into the store, or giving it up, with what came of reading: 0, or a TR_E* with its
  * sentence. */
 struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot);
 int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,

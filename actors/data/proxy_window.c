@@ -2,9 +2,9 @@
 #include "actors/common/error_reply.h"
 #include "actors/data/proxy_state.h"
 
-static struct batch_bank *bank_of(const struct proxy_loader *l)
+static struct batch_store *store_of(const struct proxy_loader *l)
 {
-    return l->proxy->options->bank;
+    return l->proxy->options->store;
 }
 
 /* The end of the epoch, or where the next one ends: the client may go on with that. */
@@ -24,7 +24,7 @@ void proxy_drop_epoch(struct proxy_loader *l)
     for (uint32_t i = 0; i < l->window; i++)
         proxy_cancel(&l->slots[i]);
     l->begun = false;
-    batch_bank_set_epoch(bank_of(l), l->open->loader, l->epoch, l->position - l->first);
+    batch_store_set_epoch(store_of(l), l->open->loader, l->epoch, l->position - l->first);
 }
 
 static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
@@ -34,14 +34,14 @@ static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
     l->begun = true;
     l->first = 0;
     l->position = l->next_ask = step;
-    batch_bank_set_epoch(bank_of(l), l->open->loader, epoch, step);
+    batch_store_set_epoch(store_of(l), l->open->loader, epoch, step);
 }
 
 static void advance(struct proxy_loader *l, uint64_t position)
 {
     for (uint64_t turn = l->position; turn < position && turn < l->next_ask; turn++)
         proxy_cancel(proxy_slot(l, turn));
-    batch_bank_advance(bank_of(l), l->open->loader, l->epoch, position - l->first);
+    batch_store_advance(store_of(l), l->open->loader, l->epoch, position - l->first);
     l->position = position;
     l->next_ask = l->next_ask < position ? position : l->next_ask;
 }
@@ -66,7 +66,7 @@ static void go_on(struct proxy_loader *l)
 static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step,
                             bool waits)
 {
-    return waits && batch_bank_is_taken(bank_of(l), l->open->loader, epoch, step);
+    return waits && batch_store_is_taken(store_of(l), l->open->loader, epoch, step);
 }
 
 void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
@@ -113,7 +113,7 @@ static void tell(struct proxy_loader *l)
     } else if (slot->state == SLOT_FAILED) {
         struct message *request = l->waiter;
         l->waiter = NULL;
-        failed_reply(l->proxy->self, request, &slot->error);
+        error_reply_send(l->proxy->self, request, &slot->error);
         slot->state = SLOT_EMPTY;
     }
 }
@@ -126,7 +126,7 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
         bool next = is_of_next(l, turn);
         slot->epoch = l->epoch + (next ? 1 : 0);
         slot->step = turn - l->first - (next ? l->num_steps : 0);
-        if (batch_bank_reserve(bank_of(l), l->open->loader, slot->epoch, slot->step) != 0)
+        if (batch_store_reserve(store_of(l), l->open->loader, slot->epoch, slot->step) != 0)
             return false;
         slot->state = SLOT_QUEUED;
         slot->until_ns = actor_now_ns(p->self) + p->options->recovery_ns;

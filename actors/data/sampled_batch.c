@@ -36,8 +36,8 @@ void sampled_batch_release(struct sampled_batch *batch)
     assert(before > 0);
     if (before > 1)
         return;
-    if (batch->bank != NULL)
-        batch_bank_give_back(batch->bank, batch);
+    if (batch->store != NULL)
+        batch_store_give_back(batch->store, batch);
     else
         sampled_batch_destroy(batch);
 }

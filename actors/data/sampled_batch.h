@@ -1,8 +1,8 @@
 /*
  * A batch that is handed around: the memory it stands in, counted.
  *
- * The last release, on any thread, gives the object back to the bank it came from, or frees it
- * when there is none or the bank is closed.
+ * The last release, on any thread, gives the object back to the store it came from, or frees it
+ * when there is none or the store is closed.
  *
  * Thread rules: whoever makes a batch (a sampler) is alone with it; once it was handed on it is
  * immutable. sampled_batch_release on any thread.
@@ -16,15 +16,15 @@
 
 #include "graph/batch_space.h"
 
-struct batch_bank;
+struct batch_store;
 
 struct sampled_batch {
     struct batch_space space; /* the batch is its first member */
     atomic_uint references;
     uint64_t loader;
-    struct batch_bank *bank; /* holds a reference on it; NULL: none */
-    size_t charged_bytes;    /* by the bank */
-    struct sampled_batch *next; /* in a list of the bank */
+    struct batch_store *store; /* holds a reference on it; NULL: none */
+    size_t charged_bytes;    /* by the store */
+    struct sampled_batch *next; /* in a list of the store */
 };
 
 /* An empty batch of that shape with one reference, or NULL. */
@@ -36,7 +36,7 @@ void sampled_batch_clear(struct sampled_batch *batch);
 
 void sampled_batch_release(struct sampled_batch *batch); /* NULL is ignored */
 
-/* Frees the object whatever its references are: for the bank. */
+/* Frees the object whatever its references are: for the store. */
 void sampled_batch_destroy(struct sampled_batch *batch);
 
 /* Bytes it holds, capacities included. */

@@ -19,7 +19,7 @@ void sampler_fail_request(struct sampler *s, struct message *request, int code,
 {
     struct error error;
     error_set(&error, code, "%s", sentence);
-    failed_reply(s->self, request, &error);
+    error_reply_send(s->self, request, &error);
 }
 
 /* Seeds of one slice: their IDs lie anywhere in a large set. */
@@ -36,8 +36,8 @@ void sampler_schedule(struct sampler *s)
 /* Releases the snapshots that this task pinned and, unless it was handed over, its batch. */
 static void release_borrowed(struct task *task)
 {
-    draft_end(&task->draft);
-    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+    batch_builder_end(&task->builder);
+    for (uint32_t p = 0; p < task->builder.num_parts; p++) {
         snapshot_release(task->snapshots[p]);
         task->snapshots[p] = NULL;
     }
@@ -60,21 +60,21 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
     finish_task(task);
 }
 
-static int put_in_bank(struct task *task, struct error *error)
+static int put_in_store(struct task *task, struct error *error)
 {
-    struct batch_bank *bank = task->sampler->options->bank;
+    struct batch_store *store = task->sampler->options->store;
     struct sampled_batch *batch = task->out;
     task->out = NULL;
     size_t bytes = sampled_batch_bytes(batch);
-    int rv = batch_bank_deposit(bank, batch);
+    int rv = batch_store_deposit(store, batch);
     if (rv == TR_EFULL) { /* not this sampler is full: asking again does not help */
-        batch_bank_say_full(bank, bytes, error);
+        batch_store_say_full(store, bytes, error);
         return error->code = TR_ENOSPC;
     }
     return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
 }
 
-/* bytes 0: the batch lies in the bank. */
+/* bytes 0: the batch lies in the store. */
 void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
 {
     const struct msg_batch_request *asked = message_head(request);
@@ -89,7 +89,7 @@ void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
     actor_reply(s->self, request, reply);
 }
 
-/* Whether who asked shares no bank with us. */
+/* Whether who asked shares no store with us. */
 static bool is_pulled(const struct sampler *s, const struct message *request)
 {
     return s->options->flat || request->frame.from.node != actor_address(s->self).node;
@@ -101,7 +101,7 @@ static void hand_over(struct task *task, int rv, const struct error *error)
         sampler_fail_task(task, rv, error->text);
         return;
     }
-    batch_bank_note_made(task->sampler->options->bank);
+    batch_store_note_made(task->sampler->options->store);
     sampler_answer(task->sampler, task->request, 0);
     finish_task(task);
 }
@@ -121,7 +121,7 @@ static void complete_task(struct task *task)
     struct error error = { 0 };
     int rv;
     if (!is_pulled(task->sampler, task->request)) {
-        rv = put_in_bank(task, &error);
+        rv = put_in_store(task, &error);
         hand_over(task, rv, &error);
     } else if ((rv = sampler_measure(task, &error)) != 0) {
         hand_over(task, rv, &error);
@@ -132,7 +132,7 @@ static void complete_task(struct task *task)
 
 static void finish_hop(struct task *task, struct error *error, int *rv)
 {
-    *rv = draft_open_hop(&task->draft, error);
+    *rv = batch_builder_open_hop(&task->builder, error);
     task->step = TASK_WAIT_SAMPLES;
     if (*rv == 0)
         sampler_ask_samples(task);
@@ -140,7 +140,7 @@ static void finish_hop(struct task *task, struct error *error, int *rv)
 
 static void open_rows(struct task *task, struct error *error, int *rv)
 {
-    *rv = draft_open_rows(&task->draft, error);
+    *rv = batch_builder_open_rows(&task->builder, error);
     task->step = TASK_GATHER;
     if (*rv == 0)
         sampler_ask_rows(task);
@@ -161,7 +161,7 @@ static int add_seeds(struct task *task, struct error *error)
     uint64_t begin = task->next_seed, count = task->end_seed - begin;
     count = count < SLICE_SEEDS ? count : SLICE_SEEDS;
     task->next_seed += count;
-    rv = draft_add_seeds(&task->draft, l->open->ntype, l->ids + (order == NULL ? begin : 0),
+    rv = batch_builder_add_seeds(&task->builder, l->open->ntype, l->ids + (order == NULL ? begin : 0),
                          order == NULL ? NULL : order + begin, (uint32_t)count, error);
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }
@@ -169,7 +169,7 @@ static int add_seeds(struct task *task, struct error *error)
 /* One slice. Failing a task ends it, also inside of asking. */
 static void step_task(struct task *task)
 {
-    struct draft *draft = &task->draft;
+    struct batch_builder *builder = &task->builder;
     struct error error = { 0 };
     int rv = 0;
     switch (task->step) {
@@ -179,8 +179,8 @@ static void step_task(struct task *task)
             task->step = TASK_PLACE;
         break;
     case TASK_PLACE:
-        rv = draft_place(draft, &error);
-        if (rv == 0 && draft->hop < draft->plan->num_layers)
+        rv = batch_builder_place(builder, &error);
+        if (rv == 0 && builder->hop < builder->plan->num_layers)
             finish_hop(task, &error, &rv);
         else if (rv == 0)
             open_rows(task, &error, &rv);
@@ -189,12 +189,12 @@ static void step_task(struct task *task)
         task->step = TASK_DRAW;
         break;
     case TASK_DRAW:
-        rv = draft_draw(draft, &task->sampler->space, &error);
+        rv = batch_builder_draw(builder, &task->sampler->space, &error);
         if (rv == 0)
             task->step = TASK_PLACE;
         break;
     case TASK_GATHER:
-        rv = draft_gather(draft, &error);
+        rv = batch_builder_gather(builder, &error);
         if (rv == 0)
             task->step = TASK_WAIT_ROWS;
         break;
@@ -236,13 +236,13 @@ static struct task *next_task(struct sampler *s)
 static void acquire_parts(struct task *task)
 {
     struct snapshots *set = task->sampler->options->snapshots;
-    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+    for (uint32_t p = 0; p < task->builder.num_parts; p++) {
         task->snapshots[p] = set == NULL ? NULL : snapshot_acquire(set, p, SNAPSHOT_NEWEST);
         task->parts[p] = task->snapshots[p] == NULL ? NULL : snapshot_part(task->snapshots[p]);
     }
 }
 
-static int begin_draft(struct task *task, const struct msg_batch_request *asked,
+static int begin_builder(struct task *task, const struct msg_batch_request *asked,
                        struct error *error)
 {
     struct sampler *s = task->sampler;
@@ -251,7 +251,7 @@ static int begin_draft(struct task *task, const struct msg_batch_request *asked,
         return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
                          asked->batch, epoch_plan_steps(&l->epochs));
     struct sampled_batch *out =
-        batch_bank_take(s->options->bank, s->options->book->types.num_ntypes,
+        batch_store_take(s->options->store, s->options->book->types.num_ntypes,
                         s->options->book->types.num_etypes, l->open->num_layers);
     if (out == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
@@ -264,7 +264,7 @@ static int begin_draft(struct task *task, const struct msg_batch_request *asked,
     task->out = out;
     out->loader = l->open->loader;
     acquire_parts(task);
-    return draft_begin(&task->draft, &l->plan, &key, task->parts, &out->space, error);
+    return batch_builder_begin(&task->builder, &l->plan, &key, task->parts, &out->space, error);
 }
 
 static void begin_task(struct task *task, struct message *request)
@@ -287,7 +287,7 @@ static void begin_task(struct task *task, struct message *request)
     task->step = TASK_SEEDS;
     task->asks_open = 0;
     task->recover_until_ns = actor_now_ns(s->self) + s->options->recovery_ns;
-    int rv = begin_draft(task, asked, &error);
+    int rv = begin_builder(task, asked, &error);
     if (rv != 0)
         sampler_fail_task(task, rv, error.text);
 }
@@ -415,7 +415,7 @@ static int receive(struct actor *self, struct message *message)
 static int init_task(struct sampler *s, struct task *task)
 {
     const struct book *book = s->options->book;
-    const struct draft_graph graph = { .types = &book->types, .num_parts = book->num_parts,
+    const struct batch_builder_graph graph = { .types = &book->types, .num_parts = book->num_parts,
                                        .num_nodes = book->num_nodes, .num_edges = book->num_edges,
                                        .node_extents = book->node_extents,
                                        .meta = s->options->meta };
@@ -427,7 +427,7 @@ static int init_task(struct sampler *s, struct task *task)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < book->num_parts; p++)
         sampler_init_ask(&task->asks[p], task, p);
-    return draft_init(&task->draft, &graph);
+    return batch_builder_init(&task->builder, &graph);
 }
 
 static void fini_task(struct task *task)
@@ -437,7 +437,7 @@ static void fini_task(struct task *task)
         release_borrowed(task);
     for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)
         part_call_fini(&task->asks[p].call);
-    draft_fini(&task->draft);
+    batch_builder_fini(&task->builder);
     free(task->snapshots);
     free(task->parts);
     free(task->asks);
@@ -454,22 +454,22 @@ static int start(struct actor *self, const void *arg)
     s->options = options;
     account_init(&s->kept, "kept batches", options->kept_bytes_max != 0 ? options->kept_bytes_max
                                                                         : SAMPLER_KEPT_BYTES);
-    int rv = owners_init(&s->servers, self, options->plan, options->book->num_parts);
+    int rv = part_locator_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
     if (rv == 0)
         rv = directory_register(self, name, NULL, NULL);
-    s->member = (struct member){ .role = MSG_ROLE_SAMPLER, .rank = options->number,
+    s->member = (struct process_member){ .role = MSG_ROLE_SAMPLER, .rank = options->number,
                                  .plan = options->plan, .root = options->root };
-    return rv == 0 && options->join ? member_join(self, &s->member) : rv;
+    return rv == 0 && options->join ? process_member_join(self, &s->member) : rv;
 }
 
 static void stop(struct actor *self)
 {
     struct sampler *sampler = actor_state(self);
-    member_stop(self, &sampler->member);
+    process_member_stop(self, &sampler->member);
 }
 
 static void fini(struct actor *self)
@@ -484,8 +484,8 @@ static void fini(struct actor *self)
             fini_task(&s->tasks[i]);
     }
     sampler_free_loaders(s);
-    draft_space_fini(&s->space);
-    owners_fini(&s->servers);
+    batch_builder_space_fini(&s->space);
+    part_locator_fini(&s->servers);
     account_fini(&s->kept);
     free(s);
 }

@@ -6,11 +6,11 @@
  * goes hop by hop outwards from its seeds: partitions of other processes are asked first, one
  * request a (hop, partition), partitions that are in this process's memory are read directly.
  * Requests go out again when a server fails, until the recovery deadline; they are pure, and the
- * draws are keyed, so the batch is the same. A finished batch is deposited in the bank, and the
+ * draws are keyed, so the batch is the same. A finished batch is deposited in the store, and the
  * reply says so. For who asks from another process (or always: `flat`) it is flattened and kept,
  * until its last piece was pulled, it is not wanted any more, or the proxy's process is down; a
  * batch that finds no room waits, and with it its place among those worked on. What can't be made
- * is answered with MSG_FAILED.
+ * is answered with MSG_ERROR_REPLY.
  *
  * Several batches are in flight: while one waits for answers the next is worked on. Work comes in
  * slices of a few milliseconds, with the mailbox looked at in between.
@@ -47,16 +47,16 @@ struct sampler_options {
     const struct book *book;
     const struct graph_meta *meta;
     struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
-    struct batch_bank *bank;
+    struct batch_store *store;
     uint32_t number;         /* among the samplers of its job */
     bool join;               /* the coordinator, and again when that was restarted */
     const struct plan *plan; /* NULL: everything is in this process */
-    struct address root;     /* member.h */
-    struct account *replies; /* of the process, see room.h; NULL: none come through links */
+    struct address root;     /* process_member.h */
+    struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
     uint64_t recovery_ns;    /* how long a batch waits for servers that are down */
     uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
     uint64_t reply_bytes_max; /* of one answer; 0: 8 MiB */
-    bool flat; /* who asks shares no bank with it, or acts as if: all batches are pulled */
+    bool flat; /* who asks shares no store with it, or acts as if: all batches are pulled */
     size_t at_once_bytes;  /* a larger batch is flattened by the crew; 0: SAMPLER_AT_ONCE_BYTES */
     size_t kept_bytes_max; /* of batches that wait to be pulled; 0: SAMPLER_KEPT_BYTES */
 };

@@ -1,4 +1,4 @@
-/* Answers of servers, checked and copied to where the draft wants them. */
+/* Answers of servers, checked and copied to where the builder wants them. */
 #include <inttypes.h>
 
 #include "actors/data/sampler_state.h"
@@ -14,7 +14,7 @@ static int bad(const struct ask *ask, struct error *error, const char *what)
 static uint32_t etype_at(const struct ask *ask)
 {
     uint32_t left = ask->sections_done, e = 0;
-    for (; e < ask->task->draft.num_etypes; e++)
+    for (; e < ask->task->builder.num_etypes; e++)
         if (sampler_samples_etype(ask, e) && left-- == 0)
             break;
     return e;
@@ -22,18 +22,18 @@ static uint32_t etype_at(const struct ask *ask)
 
 static int take_section(struct ask *ask, const struct sample_answer *got, struct error *error)
 {
-    struct draft *draft = &ask->task->draft;
+    struct batch_builder *builder = &ask->task->builder;
     uint32_t etype = etype_at(ask);
-    if (etype == draft->num_etypes)
+    if (etype == builder->num_etypes)
         return bad(ask, error, "more edge types than were asked for");
-    const struct draft_piece piece = { .num_edges = got->num_edges, .counts = got->counts,
+    const struct batch_builder_piece piece = { .num_edges = got->num_edges, .counts = got->counts,
                                        .columns = got->columns, .wide_columns = got->wide_columns,
                                        .edge_ids = got->edge_ids };
-    int rv = draft_add_answer(draft, etype, ask->part, got->num_rows, &piece, error);
+    int rv = batch_builder_add_answer(builder, etype, ask->part, got->num_rows, &piece, error);
     if (rv != 0)
         return rv;
     ask->rows_done += got->num_rows;
-    if (ask->rows_done == ask_list(ask, draft->graph.types->etypes[etype].dst)->count) {
+    if (ask->rows_done == ask_list(ask, builder->graph.types->etypes[etype].dst)->count) {
         ask->sections_done++;
         ask->rows_done = 0;
     }
@@ -51,7 +51,7 @@ int sampler_take_samples(struct ask *ask, struct message *reply, struct error *e
         rv = take_section(ask, &answer, error);
     if (rv != 0)
         return error->code != 0 ? rv : bad(ask, error, "a body of the wrong shape");
-    bool all = etype_at(ask) == ask->task->draft.num_etypes;
+    bool all = etype_at(ask) == ask->task->builder.num_etypes;
     if (all)
         return 0;
     if (head->done || (sections == ask->sections_done && rows == ask->rows_done))
@@ -61,7 +61,7 @@ int sampler_take_samples(struct ask *ask, struct message *reply, struct error *e
 
 int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error)
 {
-    struct rows_piece pieces[DRAFT_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES];
     uint32_t count = sampler_rows_pieces(ask, pieces);
     const uint32_t *positions =
         (const uint32_t *)ask_list(ask, ask->ntype)->positions.data + ask->at;

@@ -81,7 +81,7 @@ static void send_ask(struct ask *ask)
 
 static bool has_nodes(const struct ask *ask)
 {
-    for (uint32_t t = 0; t < ask->task->draft.num_ntypes; t++)
+    for (uint32_t t = 0; t < ask->task->builder.num_ntypes; t++)
         if (ask_list(ask, t)->count > 0)
             return true;
     return false;
@@ -90,13 +90,13 @@ static bool has_nodes(const struct ask *ask)
 /* All asks count as open before the first is sent: one may be finished at once. */
 static void ask_all(struct task *task, enum ask_what what)
 {
-    uint32_t num_parts = task->draft.num_parts;
+    uint32_t num_parts = task->builder.num_parts;
     task->asks_open = 0;
     for (uint32_t p = 0; p < num_parts; p++) {
         struct ask *ask = &task->asks[p];
         ask->sections_done = ask->rows_done = ask->ntype = ask->at = ask->piece = 0;
         part_call_reset(&ask->call);
-        bool wanted = !draft_is_local(&task->draft, p) && has_nodes(ask);
+        bool wanted = !batch_builder_is_local(&task->builder, p) && has_nodes(ask);
         ask->what = wanted ? what : ASK_NOTHING;
         task->asks_open += wanted;
     }
@@ -117,7 +117,7 @@ void sampler_ask_rows(struct task *task)
 
 void sampler_cancel_asks(struct task *task)
 {
-    for (uint32_t p = 0; p < task->draft.num_parts; p++) {
+    for (uint32_t p = 0; p < task->builder.num_parts; p++) {
         struct ask *ask = &task->asks[p];
         ask->what = ASK_NOTHING;
         part_call_cancel(&ask->call);

@@ -91,7 +91,7 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
     l->message = message;
     l->ids = message_body(message);
     epoch_plan_init(&l->epochs, open, NULL);
-    l->plan = (struct draft_plan){
+    l->plan = (struct batch_builder_plan){
         .num_layers = open->num_layers,
         .fanout = open->fanout,
         .replace = has_flag(open, MSG_LOADER_REPLACE),
@@ -109,7 +109,7 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
     s->num_loaders++;
     return l;
 }
-_Static_assert(MSG_MASK_ALL == DRAFT_NO_TABLE, "no table is the same number");
+_Static_assert(MSG_MASK_ALL == BATCH_BUILDER_NO_TABLE, "no table is the same number");
 
 /* A copy of the request is kept for its seeds (which the copy shares). */
 void sampler_open_loader(struct sampler *s, struct message *request)

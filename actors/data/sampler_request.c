@@ -21,23 +21,23 @@ static uint64_t reply_bytes_max(const struct ask *ask)
 
 bool sampler_samples_etype(const struct ask *ask, uint32_t etype)
 {
-    const struct draft *draft = &ask->task->draft;
-    uint32_t dst = draft->graph.types->etypes[etype].dst;
-    return ask_list(ask, dst)->count > 0 && draft_fanout(draft) != 0;
+    const struct batch_builder *builder = &ask->task->builder;
+    uint32_t dst = builder->graph.types->etypes[etype].dst;
+    return ask_list(ask, dst)->count > 0 && batch_builder_fanout(builder) != 0;
 }
 
 static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *sections,
                             uint64_t *bytes)
 {
-    const struct draft *draft = &ask->task->draft;
+    const struct batch_builder *builder = &ask->task->builder;
     uint32_t count = 0, last = UINT32_MAX;
-    for (uint32_t e = 0; e < draft->num_etypes; e++) {
+    for (uint32_t e = 0; e < builder->num_etypes; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        uint32_t dst = draft->graph.types->etypes[e].dst;
+        uint32_t dst = builder->graph.types->etypes[e].dst;
         uint32_t rows = ask_list(ask, dst)->count;
         if (sections != NULL)
-            sections[count] = (struct msg_sample_section){ e, draft_fanout(draft), rows,
+            sections[count] = (struct msg_sample_section){ e, batch_builder_fanout(builder), rows,
                                                            dst == last };
         *bytes += sizeof *sections + (dst == last ? 0 : rows * sizeof(uint32_t));
         last = dst;
@@ -50,16 +50,16 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
  * neighbour. 0: no edge type has a section. */
 static size_t samples_bytes(const struct ask *ask)
 {
-    const struct draft *draft = &ask->task->draft;
+    const struct batch_builder *builder = &ask->task->builder;
     uint64_t most = reply_bytes_max(ask), bytes = 0;
-    for (uint32_t e = 0; e < draft->num_etypes && bytes < most; e++) {
+    for (uint32_t e = 0; e < builder->num_etypes && bytes < most; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        int32_t fanout = draft_fanout(draft);
+        int32_t fanout = batch_builder_fanout(builder);
         uint64_t edges = fanout < 0 ? most : (uint64_t)fanout;
         uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
         bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
-        bytes += row * ask_list(ask, draft->graph.types->etypes[e].dst)->count;
+        bytes += row * ask_list(ask, builder->graph.types->etypes[e].dst)->count;
     }
     return (size_t)(bytes < most ? bytes : most);
 }
@@ -71,7 +71,7 @@ static void copy_rows(const struct ask *ask, const struct msg_sample_section *se
     for (uint32_t i = 0; i < num_sections; i++) {
         if (sections[i].same_rows)
             continue;
-        uint32_t dst = ask->task->draft.graph.types->etypes[sections[i].etype].dst;
+        uint32_t dst = ask->task->builder.graph.types->etypes[sections[i].etype].dst;
         size_t bytes = sections[i].num_rows * sizeof(uint32_t);
         memcpy(to, ask_list(ask, dst)->rows.data, bytes);
         to += bytes;
@@ -86,7 +86,7 @@ bool sampler_wants_samples(struct ask *ask)
 
 int sampler_make_samples(const struct ask *ask, struct message **out)
 {
-    const struct draft *draft = &ask->task->draft;
+    const struct batch_builder *builder = &ask->task->builder;
     struct actor *self = ask->task->sampler->self;
     uint64_t bytes = 0;
     uint32_t num_sections = put_samples(ask, NULL, &bytes);
@@ -101,12 +101,12 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
     copy_rows(ask, sections, num_sections);
     struct msg_sample_request *head = message_head(request);
     *head = (struct msg_sample_request){
-        .draw = draw_of(&draft->key),
+        .draw = draw_of(&builder->key),
         .part = ask->part,
-        .version = draft->graph.node_extents[0][ask->part].version,
+        .version = builder->graph.node_extents[0][ask->part].version,
         .num_sections = num_sections,
-        .replace = draft->plan->replace,
-        .edge_ids = draft->plan->edge_ids,
+        .replace = builder->plan->replace,
+        .edge_ids = builder->plan->edge_ids,
         .reply_bytes_max = reply_bytes_max(ask),
         .skip_sections = ask->sections_done,
         .skip_rows = ask->rows_done,
@@ -116,7 +116,7 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
 }
 
 /* Nodes of the list that come before the position `end` of the node list. */
-static uint32_t count_before(const struct draft_list *list, uint32_t end)
+static uint32_t count_before(const struct batch_builder_list *list, uint32_t end)
 {
     const uint32_t *positions = list->positions.data;
     uint32_t low = 0, high = list->count;
@@ -130,13 +130,13 @@ static uint32_t count_before(const struct draft_list *list, uint32_t end)
     return low;
 }
 
-uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[DRAFT_TABLES])
+uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES])
 {
-    const struct draft *draft = &ask->task->draft;
+    const struct batch_builder *builder = &ask->task->builder;
     uint32_t count = 0;
-    for (uint32_t table = 0; table < DRAFT_TABLES; table++) {
+    for (uint32_t table = 0; table < BATCH_BUILDER_TABLES; table++) {
         struct rows_piece *piece = &pieces[count];
-        if (!draft_table_rows(draft, ask->ntype, table, &piece->rows))
+        if (!batch_builder_table_rows(builder, ask->ntype, table, &piece->rows))
             continue;
         uint32_t with_rows = count_before(ask_list(ask, ask->ntype), piece->rows.num_rows);
         uint32_t left = with_rows > ask->at ? with_rows - ask->at : 0;
@@ -147,9 +147,9 @@ uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[DRA
 }
 
 /* Makes ask->piece as large as a reply may be, and moves past types of which nothing is wanted. */
-static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[DRAFT_TABLES])
+static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES])
 {
-    for (; ask->ntype < ask->task->draft.num_ntypes; ask->ntype++, ask->at = 0) {
+    for (; ask->ntype < ask->task->builder.num_ntypes; ask->ntype++, ask->at = 0) {
         ask->piece = ask_list(ask, ask->ntype)->count - ask->at;
         uint32_t count = ask->piece == 0 ? 0 : sampler_rows_pieces(ask, pieces);
         if (count == 0)
@@ -169,14 +169,14 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[DRAFT_TABLE
 
 bool sampler_wants_rows(struct ask *ask)
 {
-    struct rows_piece pieces[DRAFT_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES];
     return find_piece(ask, pieces) > 0;
 }
 
 int sampler_make_rows(const struct ask *ask, struct message **out)
 {
     struct actor *self = ask->task->sampler->self;
-    struct rows_piece pieces[DRAFT_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES];
     uint32_t count = sampler_rows_pieces(ask, pieces);
     uint64_t bytes = count * sizeof(struct msg_rows_section);
     for (uint32_t i = 0; i < count; i++)
@@ -202,7 +202,7 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
     }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
-    head->version = ask->task->draft.graph.node_extents[0][ask->part].version;
+    head->version = ask->task->builder.graph.node_extents[0][ask->part].version;
     head->num_sections = count;
     *out = request;
     return 0;

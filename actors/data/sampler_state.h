@@ -54,7 +54,7 @@ struct loader_state {
     struct message *message;            /* kept: its body has the seeds */
     const uint64_t *ids;                /* [open->num_seeds] */
     struct epoch_plan epochs;
-    struct draft_plan plan;
+    struct batch_builder_plan plan;
     struct loader_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
     bool closed; /* and freed when the crew is done with it */
     struct loader_state *next;
@@ -86,7 +86,7 @@ enum task_step {
 
 struct task {
     struct sampler *sampler;
-    struct draft draft;
+    struct batch_builder builder;
     struct sampled_batch *out;
     struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
     const struct graph_part **parts; /* of the snapshots */
@@ -107,14 +107,14 @@ struct sampler {
     const struct sampler_options *options;
     struct loader_state *loaders;
     uint32_t num_loaders;
-    struct owners servers;
+    struct part_locator servers;
     struct task tasks[SAMPLER_DRAFTS_MAX];
     struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
     uint32_t queue_first, queue_count;
     uint64_t tasks_begun;
-    struct draft_space space;
+    struct batch_builder_space space;
     struct account kept; /* batches that are to be pulled */
-    struct member member;
+    struct process_member member;
     struct timer work;
 };
 
@@ -173,17 +173,17 @@ int sampler_make_rows(const struct ask *ask, struct message **request);
 /* The sections of the rows request that the ask stands at: each table that is wanted of the nodes
  * [ask->at, ask->at + ask->piece) of the list of ask->ntype. Returns their number. */
 struct rows_piece {
-    struct draft_rows rows;
+    struct batch_builder_rows rows;
     uint32_t count; /* of those nodes that have a row: seeds have labels, others none */
 };
-uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[DRAFT_TABLES]);
+uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES]);
 
 /* Whether that edge type has a section in sample requests to that partition. */
 bool sampler_samples_etype(const struct ask *ask, uint32_t etype);
 
-static inline const struct draft_list *ask_list(const struct ask *ask, uint32_t ntype)
+static inline const struct batch_builder_list *ask_list(const struct ask *ask, uint32_t ntype)
 {
-    return &ask->task->draft.types[ntype].lists[ask->part];
+    return &ask->task->builder.types[ntype].lists[ask->part];
 }
 
 #endif

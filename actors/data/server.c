@@ -88,7 +88,7 @@ static int step(struct actor *self, struct work *work)
             actor_reply(self, work->request, work->reply);
             work->reply = NULL;
         } else {
-            failed_reply(self, work->request, &error);
+            error_reply_send(self, work->request, &error);
         }
     }
     work->request = NULL;
@@ -151,14 +151,14 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     else if ((work = calloc(1, ops->state_bytes)) == NULL)
         rv = error_set(&error, TR_ENOMEM, "the server has no memory for a request");
     if (rv != 0) {
-        failed_reply(self, request, &error);
+        error_reply_send(self, request, &error);
         return;
     }
     work->ops = ops;
     work->server = server;
     work->request = request;
     if (ops->begin(self, work, &error) != 0) {
-        failed_reply(self, request, &error);
+        error_reply_send(self, request, &error);
         work->request = NULL;
         free_work(self, work);
         return;
@@ -194,18 +194,18 @@ static int start(struct actor *self, const void *arg)
         server_part_name(server->options->parts[i], name);
         rv = directory_register(self, name, NULL, NULL);
     }
-    server->member = (struct member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank,
+    server->member = (struct process_member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank,
                                       .plan = server->options->plan,
                                       .root = server->options->root };
     if (rv == 0 && server->options->join)
-        rv = member_join(self, &server->member);
+        rv = process_member_join(self, &server->member);
     return rv;
 }
 
 static void stop(struct actor *self)
 {
     struct server *server = actor_state(self);
-    member_stop(self, &server->member);
+    process_member_stop(self, &server->member);
 }
 
 static void fini(struct actor *self)

@@ -3,7 +3,7 @@
  *
  * A pure state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
  * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST, MSG_SELECT_REQUEST and MSG_META_REQUEST; what it
- * can't serve is answered with MSG_FAILED and a sentence that names partition, value and bound.
+ * can't serve is answered with MSG_ERROR_REPLY and a sentence that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
  * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with
@@ -37,7 +37,7 @@ struct server_options {
     bool named;            /* registers server_part_name() of each of its parts */
     bool join;             /* tells the coordinator (see coordinator.h) */
     const struct plan *plan; /* NULL: everything is in this process */
-    struct address root;     /* member.h */
+    struct address root;     /* process_member.h */
     uint32_t slice_edges;  /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
     uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
     void *faults; /* of an actor that stands in for the server in the simulator */

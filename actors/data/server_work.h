@@ -21,7 +21,7 @@ struct server {
     uint64_t waiting_bytes; /* bodies of their requests */
     uint64_t worked_ns;     /* the loop's time at the last slice: it stands still within a turn */
     struct sample_space space;
-    struct member member;
+    struct process_member member;
     struct timer timer; /* fires the next slice */
 };
 

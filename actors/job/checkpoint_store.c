@@ -8,8 +8,8 @@
 #include "runtime/core/directory.h"
 #include "runtime/base/files.h"
 
-struct keeper {
-    const struct keeper_options *options;
+struct checkpoint_store {
+    const struct checkpoint_store_options *options;
     struct errand *errands;
     uint32_t num_errands;
     size_t bytes; /* that they hold */
@@ -17,12 +17,12 @@ struct keeper {
 
 static void drop(struct actor *self, struct errand *errand)
 {
-    struct keeper *keeper = actor_state(self);
+    struct checkpoint_store *store = actor_state(self);
     *errand->link = errand->next;
     if (errand->next != NULL)
         errand->next->link = errand->link;
-    keeper->num_errands--;
-    keeper->bytes -= errand->bytes;
+    store->num_errands--;
+    store->bytes -= errand->bytes;
     message_release(self, errand->request);
     message_release(self, errand->reply);
     checkpoint_manifest_fini(&errand->manifest);
@@ -58,7 +58,7 @@ static void worked(struct actor *self, struct job *job, int status)
         errand->reply = NULL;
         actor_reply(self, request, reply);
     } else if (errand->error.code == status) {
-        failed_reply(self, request, &errand->error);
+        error_reply_send(self, request, &errand->error);
     } else {
         actor_refuse(self, request, status);
     }
@@ -79,7 +79,7 @@ static uint32_t reply_kind(uint32_t kind)
 }
 
 /* The folder is the end of every body. */
-static int read_folder(const struct keeper *keeper, const struct message *request, char **folder,
+static int read_folder(const struct checkpoint_store *store, const struct message *request, char **folder,
                        struct error *error)
 {
     const void *head = request->head;
@@ -95,7 +95,7 @@ static int read_folder(const struct keeper *keeper, const struct message *reques
                         : ((const struct msg_checkpoint_commit *)head)->path_bytes;
     const char *body = message_body(request);
     char *given = strndup(length == 0 ? "" : body + request->frame.body_bytes - length, length);
-    const char *only = keeper->options->folder;
+    const char *only = store->options->folder;
     int rv = given == NULL ? TR_ENOMEM : 0;
     /* A member may not have us write, or read, wherever it likes. */
     if (rv == 0 && (only == NULL || strcmp(only, given) != 0))
@@ -104,44 +104,44 @@ static int read_folder(const struct keeper *keeper, const struct message *reques
                        "hosts",
                        only == NULL ? "no folder" : only, given);
     if (rv == 0)
-        *folder = checkpoint_folder(given, keeper->options->host);
+        *folder = checkpoint_folder(given, store->options->host);
     free(given);
     return rv == 0 && *folder == NULL ? TR_ENOMEM : rv;
 }
 
 static int prepare(struct actor *self, struct errand *errand)
 {
-    struct keeper *keeper = actor_state(self);
+    struct checkpoint_store *store = actor_state(self);
     const struct message *request = errand->request;
-    errand->files = keeper->options->files != NULL ? keeper->options->files : files_posix;
-    int rv = read_folder(keeper, request, &errand->folder, &errand->error);
+    errand->files = store->options->files != NULL ? store->options->files : files_posix;
+    int rv = read_folder(store, request, &errand->folder, &errand->error);
     if (rv != 0)
         return rv;
     errand->reply = message_create(self, reply_kind(request->frame.kind));
     if (errand->reply == NULL)
         return TR_ENOMEM;
     if (request->frame.kind == MSG_CHECKPOINT_COMMIT)
-        return keeper_read_commit(request, &errand->manifest);
+        return checkpoint_store_read_commit(request, &errand->manifest);
     if (request->frame.kind != MSG_CHECKPOINT_FETCH)
         return 0;
-    size_t count = keeper_piece_count((const void *)request->head);
+    size_t count = checkpoint_store_piece_count((const void *)request->head);
     return count == 0 || message_body_alloc(self, errand->reply, count) != NULL ? 0 : TR_ENOMEM;
 }
 
 static size_t bytes_of(const struct message *request)
 {
     return request->frame.kind == MSG_CHECKPOINT_FETCH
-               ? keeper_piece_count((const void *)request->head)
+               ? checkpoint_store_piece_count((const void *)request->head)
                : request->frame.body_bytes;
 }
 
 static int receive(struct actor *self, struct message *request)
 {
-    struct keeper *keeper = actor_state(self);
-    int (*piece)(struct job *) = keeper_work(request->frame.kind);
+    struct checkpoint_store *store = actor_state(self);
+    int (*piece)(struct job *) = checkpoint_store_work(request->frame.kind);
     size_t bytes = bytes_of(request);
-    bool full = keeper->num_errands >= KEEPER_ERRANDS_MAX ||
-                (keeper->bytes > 0 && keeper->bytes + bytes > KEEPER_BYTES_MAX);
+    bool full = store->num_errands >= CHECKPOINT_STORE_ERRANDS_MAX ||
+                (store->bytes > 0 && store->bytes + bytes > CHECKPOINT_STORE_BYTES_MAX);
     struct errand *errand = piece == NULL || full ? NULL : calloc(1, sizeof *errand);
     if (errand == NULL) {
         actor_refuse(self, request, piece == NULL ? TR_EUNSUPPORTED : full ? TR_EFULL : TR_ENOMEM);
@@ -149,18 +149,18 @@ static int receive(struct actor *self, struct message *request)
     }
     errand->request = request;
     errand->bytes = bytes;
-    errand->next = keeper->errands;
-    errand->link = &keeper->errands;
+    errand->next = store->errands;
+    errand->link = &store->errands;
     if (errand->next != NULL)
         errand->next->link = &errand->next;
-    keeper->errands = errand;
-    keeper->num_errands++;
-    keeper->bytes += bytes;
+    store->errands = errand;
+    store->num_errands++;
+    store->bytes += bytes;
     int rv = prepare(self, errand);
     if (rv != 0) {
         errand->request = NULL;
         if (errand->error.code == rv)
-            failed_reply(self, request, &errand->error);
+            error_reply_send(self, request, &errand->error);
         else
             actor_refuse(self, request, rv);
         drop(self, errand);
@@ -173,12 +173,12 @@ static int receive(struct actor *self, struct message *request)
 
 static int start(struct actor *self, const void *arg)
 {
-    struct keeper *keeper = calloc(1, sizeof *keeper);
-    if (keeper == NULL)
+    struct checkpoint_store *store = calloc(1, sizeof *store);
+    if (store == NULL)
         return TR_ENOMEM;
-    keeper->options = arg;
-    actor_set_state(self, keeper);
-    return directory_register(self, KEEPER_NAME, NULL, NULL);
+    store->options = arg;
+    actor_set_state(self, store);
+    return directory_register(self, CHECKPOINT_STORE_NAME, NULL, NULL);
 }
 
 static void fini(struct actor *self)
@@ -186,7 +186,7 @@ static void fini(struct actor *self)
     free(actor_state(self)); /* its jobs, and with them the errands, are done */
 }
 
-const struct actor_ops keeper_ops = {
+const struct actor_ops checkpoint_store_ops = {
     .name = "checkpoints",
     .start = start,
     .receive = receive,

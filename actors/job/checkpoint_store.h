@@ -1,5 +1,5 @@
 /*
- * The keeper: a host's folder of checkpoints, for the other hosts of a job.
+ * The store: a host's folder of checkpoints, for the other hosts of a job.
  *
  * A pure state machine, in the first process of each host of a cluster ("checkpoints"). It says
  * whether a part is there, keeps copies of parts that another host saves, gives them back, and
@@ -18,54 +18,54 @@
 #include "runtime/core/actor.h"
 #include "runtime/core/call.h"
 
-#define KEEPER_NAME "checkpoints" /* in the directory */
+#define CHECKPOINT_STORE_NAME "checkpoints" /* in the directory */
 
 /* Requests that wait for the crew: one a rank of the largest job; pieces: of those that send. */
-#define KEEPER_ERRANDS_MAX 65536u
-#define KEEPER_BYTES_MAX ((size_t)256 << 20)
+#define CHECKPOINT_STORE_ERRANDS_MAX 65536u
+#define CHECKPOINT_STORE_BYTES_MAX ((size_t)256 << 20)
 
-struct keeper_options {
+struct checkpoint_store_options {
     struct files *files; /* NULL: files_posix */
     const char *host;    /* "%h"; NULL: stands for itself */
     const char *folder;  /* as the cluster file names it; NULL: everything is refused */
 };
 
-/* arg: struct keeper_options. */
-extern const struct actor_ops keeper_ops;
+/* arg: struct checkpoint_store_options. */
+extern const struct actor_ops checkpoint_store_ops;
 
-/* The calls of an actor to keepers, in its state, all zeros at first. */
-struct keeper_calls {
-    struct keeper_call *first;
+/* The calls of an actor to checkpoint stores, in its state, all zeros at first. */
+struct checkpoint_store_calls {
+    struct checkpoint_store_call *first;
 };
 
-/* status 0: the reply, which is no MSG_FAILED, now belongs to the callee; else error says why. */
-typedef void keeper_done(struct actor *self, void *arg, int status, struct message *reply,
+/* status 0: the reply, which is no MSG_ERROR_REPLY, now belongs to the callee; else error says why. */
+typedef void checkpoint_store_done(struct actor *self, void *arg, int status, struct message *reply,
                          const struct error *error);
 
-/* Asks the keeper of a node, which may be on its way up, full or short of memory, until the
+/* Asks the store of a node, which may be on its way up, full or short of memory, until the
  * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at least.
  * Consumes the request. done runs once, after this returned, when 0 is returned, unless the call
  * is cancelled; never otherwise. TR_ENOMEM. */
-int keeper_call(struct actor *self, struct keeper_calls *calls, uint32_t node,
-                struct message *request, uint64_t deadline_ns, keeper_done *done, void *arg);
+int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
+                struct message *request, uint64_t deadline_ns, checkpoint_store_done *done, void *arg);
 
 /* Cancels all: done is not called. */
-void keeper_calls_cancel(struct keeper_calls *calls);
+void checkpoint_store_calls_cancel(struct checkpoint_store_calls *calls);
 
 /* First in the actor's fini: what is left is done with TR_ECANCELED. */
-void keeper_calls_fini(struct keeper_calls *calls);
+void checkpoint_store_calls_fini(struct checkpoint_store_calls *calls);
 
 /* A request whose body is bytes[count], then the folder; head is filled by the caller. NULL: out of
  * memory. */
-struct message *keeper_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
+struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
                                const char *folder);
 
-struct message *keeper_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
+struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
                             uint32_t rank, const struct checkpoint_part *part);
-struct message *keeper_commit(struct actor *self, const char *folder, uint32_t keep,
+struct message *checkpoint_store_commit(struct actor *self, const char *folder, uint32_t keep,
                               const struct checkpoint_manifest *manifest);
 
 /* Reads a MSG_CHECKPOINT_FOUND; TR_ENOENT: there is none. */
-int keeper_read_found(const struct message *reply, struct checkpoint_manifest *manifest);
+int checkpoint_store_read_found(const struct message *reply, struct checkpoint_manifest *manifest);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * The other side of a keeper: calls to the keeper of a node.
+ * The other side of a store: calls to the store of a node.
  *
  * Each is a part_call of its own, to the actor of a name: it asks the directory of that node, and
- * again when the keeper that it found is gone. Invariants:
- *  1. A call is on its actor's list from keeper_call to done, or to its cancelling.
+ * again when the store that it found is gone. Invariants:
+ *  1. A call is on its actor's list from checkpoint_store_call to done, or to its cancelling.
  *  2. Its memory outlives a search of the directory, which cannot be stopped: a cancelled call
  *     whose search is under way is freed by that.
  */
@@ -15,24 +15,24 @@
 #include "runtime/core/directory.h"
 #include "schemas/messages.h"
 
-/* A keeper that refuses is there: it is waited for so long after each refusal, ... */
+/* A store that refuses is there: it is waited for so long after each refusal, ... */
 #define REFUSED_NS UINT64_C(10000000000)
 /* ... and altogether. Doing without it may cost the newest checkpoint. */
 #define BUSY_NS UINT64_C(60000000000)
 
-struct keeper_call {
-    struct keeper_call *next, **link;
+struct checkpoint_store_call {
+    struct checkpoint_store_call *next, **link;
     struct part_call call;
     struct message *request; /* each attempt sends a copy */
     uint32_t node;
-    struct address keeper;   /* none: not known */
+    struct address store;   /* none: not known */
     bool finding, cancelled;
     uint64_t busy_until_ns;
-    keeper_done *done;
+    checkpoint_store_done *done;
     void *arg;
 };
 
-static void unlink_call(struct keeper_call *k)
+static void unlink_call(struct checkpoint_store_call *k)
 {
     *k->link = k->next;
     if (k->next != NULL)
@@ -43,41 +43,41 @@ static void unlink_call(struct keeper_call *k)
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct keeper_call *k = arg;
+    struct checkpoint_store_call *k = arg;
     (void)self;
     k->finding = false;
     if (k->cancelled) {
         free(k);
         return;
     }
-    k->keeper = status == 0 ? address : ADDRESS_NONE;
-    if (status != TR_ECANCELED) /* self ends: keeper_calls_fini */
+    k->store = status == 0 ? address : ADDRESS_NONE;
+    if (status != TR_ECANCELED) /* self ends: checkpoint_store_calls_fini */
         part_call_located(&k->call, status);
 }
 
-static int locate_keeper(struct part_call *call, struct address *to)
+static int locate_checkpoint_store(struct part_call *call, struct address *to)
 {
-    struct keeper_call *k = call->arg;
-    *to = k->keeper;
-    if (!address_is_none(k->keeper))
+    struct checkpoint_store_call *k = call->arg;
+    *to = k->store;
+    if (!address_is_none(k->store))
         return 0;
-    int rv = directory_wait_at(call->self, k->node, KEEPER_NAME, call->deadline_ns, found, k);
+    int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns, found, k);
     k->finding = rv == 0;
     return rv != 0 ? rv : 1;
 }
 
 static int copy_request(struct part_call *call, struct message **request)
 {
-    const struct keeper_call *k = call->arg;
+    const struct checkpoint_store_call *k = call->arg;
     *request = message_copy(call->self, k->request);
     return *request != NULL ? 0 : TR_ENOMEM;
 }
 
 static void attempt_failed(struct part_call *call, const struct error *why)
 {
-    struct keeper_call *k = call->arg;
+    struct checkpoint_store_call *k = call->arg;
     if (why->code == TR_EPEERDOWN)
-        k->keeper = ADDRESS_NONE;
+        k->store = ADDRESS_NONE;
     if (why->code != TR_EFULL && why->code != TR_ENOMEM)
         return;
     uint64_t until_ns = actor_now_ns(call->self) + REFUSED_NS;
@@ -85,48 +85,48 @@ static void attempt_failed(struct part_call *call, const struct error *why)
     call->deadline_ns = call->deadline_ns > until_ns ? call->deadline_ns : until_ns;
 }
 
-static void keeper_call_done(struct part_call *call, int status, struct message *reply,
+static void checkpoint_store_call_done(struct part_call *call, int status, struct message *reply,
                              const struct error *error)
 {
-    struct keeper_call *k = call->arg;
+    struct checkpoint_store_call *k = call->arg;
     struct actor *self = call->self;
-    keeper_done *done = k->done;
+    checkpoint_store_done *done = k->done;
     void *arg = k->arg;
     unlink_call(k);
     free(k);
     done(self, arg, status, reply, error);
 }
 
-static const struct part_call_ops keeper_call_ops = {
-    .locate = locate_keeper,
+static const struct part_call_ops checkpoint_store_call_ops = {
+    .locate = locate_checkpoint_store,
     .make = copy_request,
     .failed = attempt_failed,
-    .done = keeper_call_done,
+    .done = checkpoint_store_call_done,
 };
 
-int keeper_call(struct actor *self, struct keeper_calls *calls, uint32_t node,
-                struct message *request, uint64_t deadline_ns, keeper_done *done, void *arg)
+int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
+                struct message *request, uint64_t deadline_ns, checkpoint_store_done *done, void *arg)
 {
-    struct keeper_call *k = malloc(sizeof *k);
+    struct checkpoint_store_call *k = malloc(sizeof *k);
     if (k == NULL) {
         message_release(self, request);
         return TR_ENOMEM;
     }
-    *k = (struct keeper_call){ .next = calls->first, .link = &calls->first, .request = request,
-                               .node = node, .keeper = ADDRESS_NONE, .done = done, .arg = arg,
+    *k = (struct checkpoint_store_call){ .next = calls->first, .link = &calls->first, .request = request,
+                               .node = node, .store = ADDRESS_NONE, .done = done, .arg = arg,
                                .busy_until_ns = actor_now_ns(self) + BUSY_NS };
     if (k->next != NULL)
         k->next->link = &k->next;
     calls->first = k;
-    k->call = (struct part_call){ .ops = &keeper_call_ops, .self = self, .arg = k };
+    k->call = (struct part_call){ .ops = &checkpoint_store_call_ops, .self = self, .arg = k };
     part_call_send(&k->call, deadline_ns);
     return 0;
 }
 
-void keeper_calls_cancel(struct keeper_calls *calls)
+void checkpoint_store_calls_cancel(struct checkpoint_store_calls *calls)
 {
     while (calls->first != NULL) {
-        struct keeper_call *k = calls->first;
+        struct checkpoint_store_call *k = calls->first;
         unlink_call(k);
         part_call_cancel(&k->call);
         k->cancelled = true;
@@ -135,18 +135,18 @@ void keeper_calls_cancel(struct keeper_calls *calls)
     }
 }
 
-void keeper_calls_fini(struct keeper_calls *calls)
+void checkpoint_store_calls_fini(struct checkpoint_store_calls *calls)
 {
     struct error error;
     error_set(&error, TR_ECANCELED, "%s", tr_strerror(TR_ECANCELED));
     while (calls->first != NULL) {
-        struct keeper_call *k = calls->first;
+        struct checkpoint_store_call *k = calls->first;
         part_call_fini(&k->call);
-        keeper_call_done(&k->call, TR_ECANCELED, NULL, &error);
+        checkpoint_store_call_done(&k->call, TR_ECANCELED, NULL, &error);
     }
 }
 
-struct message *keeper_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
+struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
                                const char *folder)
 {
     size_t length = strlen(folder);
@@ -162,10 +162,10 @@ struct message *keeper_request(struct actor *self, uint32_t kind, const void *by
     return request;
 }
 
-struct message *keeper_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
+struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
                             uint32_t rank, const struct checkpoint_part *part)
 {
-    struct message *request = keeper_request(self, MSG_CHECKPOINT_LOOK, NULL, 0, folder);
+    struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_LOOK, NULL, 0, folder);
     if (request != NULL)
         *(struct msg_checkpoint_look *)message_head(request) = (struct msg_checkpoint_look){
             .step = step, .bytes = part->bytes, .crc32c = part->crc32c, .era = era, .rank = rank,
@@ -173,7 +173,7 @@ struct message *keeper_look(struct actor *self, const char *folder, uint64_t ste
     return request;
 }
 
-struct message *keeper_commit(struct actor *self, const char *folder, uint32_t keep,
+struct message *checkpoint_store_commit(struct actor *self, const char *folder, uint32_t keep,
                               const struct checkpoint_manifest *manifest)
 {
     size_t count = manifest->world * sizeof(struct msg_checkpoint_entry);
@@ -183,7 +183,7 @@ struct message *keeper_commit(struct actor *self, const char *folder, uint32_t k
                                                        manifest->parts[rank].crc32c };
     struct message *request = NULL;
     if (entries != NULL)
-        request = keeper_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
+        request = checkpoint_store_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
     free(entries);
     if (request != NULL)
         *(struct msg_checkpoint_commit *)message_head(request) = (struct msg_checkpoint_commit){

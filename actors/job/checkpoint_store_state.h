@@ -1,4 +1,4 @@
-/* What the keeper's files share. Internal to the keeper. */
+/* What the store's files share. Internal to the store. */
 #ifndef ACTORS_JOB_CHECKPOINT_STORE_STATE_H
 #define ACTORS_JOB_CHECKPOINT_STORE_STATE_H
 
@@ -24,12 +24,12 @@ struct errand {
 };
 
 /* The piece of work that a kind of request asks for; NULL: none. */
-int (*keeper_work(uint32_t kind))(struct job *job);
+int (*checkpoint_store_work(uint32_t kind))(struct job *job);
 
 /* Reads the manifest of MSG_CHECKPOINT_COMMIT. */
-int keeper_read_commit(const struct message *request, struct checkpoint_manifest *manifest);
+int checkpoint_store_read_commit(const struct message *request, struct checkpoint_manifest *manifest);
 
 /* Bytes of a piece that a request asks for. */
-uint32_t keeper_piece_count(const struct msg_checkpoint_fetch *head);
+uint32_t checkpoint_store_piece_count(const struct msg_checkpoint_fetch *head);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the crew does for a keeper. */
+/* What the crew does for a store. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static int copy(struct job *job)
                                   message_body(errand->request), &errand->error);
 }
 
-uint32_t keeper_piece_count(const struct msg_checkpoint_fetch *head)
+uint32_t checkpoint_store_piece_count(const struct msg_checkpoint_fetch *head)
 {
     uint64_t left = head->offset < head->bytes ? head->bytes - head->offset : 0;
     return left < MSG_CHECKPOINT_PIECE_MAX ? (uint32_t)left : MSG_CHECKPOINT_PIECE_MAX;
@@ -41,7 +41,7 @@ static int fetch(struct job *job)
     const struct msg_checkpoint_fetch *head = message_head(errand->request);
     const struct checkpoint_piece piece = { head->step, head->offset, head->era, head->rank,
                                             { head->bytes, head->crc32c },
-                                            keeper_piece_count(head) };
+                                            checkpoint_store_piece_count(head) };
     *(struct msg_checkpoint_piece *)message_head(errand->reply) =
         (struct msg_checkpoint_piece){ head->offset, piece.count };
     return checkpoint_read_piece(errand->files, errand->folder, &piece,
@@ -67,7 +67,7 @@ static int commit(struct job *job)
                               &errand->error);
 }
 
-int (*keeper_work(uint32_t kind))(struct job *job)
+int (*checkpoint_store_work(uint32_t kind))(struct job *job)
 {
     switch (kind) {
     case MSG_CHECKPOINT_LOOK:
@@ -106,7 +106,7 @@ static int read_entries(const struct msg_checkpoint_entry *entries, uint64_t ste
     return 0;
 }
 
-int keeper_read_commit(const struct message *request, struct checkpoint_manifest *manifest)
+int checkpoint_store_read_commit(const struct message *request, struct checkpoint_manifest *manifest)
 {
     const struct msg_checkpoint_commit *head = message_head((struct message *)(uintptr_t)request);
     if (head->world == 0)
@@ -114,7 +114,7 @@ int keeper_read_commit(const struct message *request, struct checkpoint_manifest
     return read_entries(message_body(request), head->step, head->era, head->world, manifest);
 }
 
-int keeper_read_found(const struct message *reply, struct checkpoint_manifest *manifest)
+int checkpoint_store_read_found(const struct message *reply, struct checkpoint_manifest *manifest)
 {
     const struct msg_checkpoint_found *head = (const void *)reply->head;
     *manifest = (struct checkpoint_manifest){ 0 };

@@ -42,7 +42,7 @@ static int receive(struct actor *self, struct message *message)
     if (found == NULL)
         actor_refuse(self, message, TR_EUNSUPPORTED);
     else if (found(self, message, &error) != 0)
-        failed_reply(self, message, &error);
+        error_reply_send(self, message, &error);
     return 0;
 }
 
@@ -67,7 +67,7 @@ static void fini(struct actor *self)
     struct coordinator *state = actor_state(self);
     if (state == NULL)
         return;
-    keeper_calls_fini(&state->keeper_calls); /* they hold what is freed below */
+    checkpoint_store_calls_fini(&state->checkpoint_store_calls); /* they hold what is freed below */
     coordinator_free_barriers(state);
     coordinator_free_restores(state);
     coordinator_free_saving(state);

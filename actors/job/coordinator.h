@@ -14,7 +14,7 @@
  * that is whole. A coordinator that was started again knows no era until members join that are in
  * one: it rolls nobody back by itself. Trainers say where checkpoints are kept and how many (0: 2).
  *
- * In a plan of several hosts the checkpoint is chosen among what their keepers have, and a manifest
+ * In a plan of several hosts the checkpoint is chosen among what their checkpoint stores have, and a manifest
  * is on two hosts before a checkpoint counts as made (coordinator_hosts.c).
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
@@ -39,7 +39,7 @@
 
 struct files;
 struct plan;
-struct standing;
+struct job_progress;
 
 struct coordinator_options {
     uint32_t trainers; /* the job is done when that many ranks said so; 0: only failures end it */
@@ -49,7 +49,7 @@ struct coordinator_options {
     const struct plan *plan; /* NULL, or of one host: all checkpoints are in this one's folder */
     uint32_t process;        /* of the plan: the coordinator's */
     const char *host;        /* "%h" in the folder; NULL: stands for itself */
-    struct standing *standing; /* may be NULL */
+    struct job_progress *progress; /* may be NULL */
 };
 
 /* arg: struct coordinator_options. */

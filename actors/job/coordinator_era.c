@@ -170,7 +170,7 @@ static void fail_restores(struct actor *self, const struct error *error)
     for (uint32_t rank = 0; rank < state->world; rank++) {
         struct message *request = release_restore(state, rank);
         if (request != NULL)
-            failed_reply(self, request, error);
+            error_reply_send(self, request, error);
     }
 }
 
@@ -181,7 +181,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     uint32_t after = manifest->era + 1;
     state->era = state->era > after ? state->era : after;
     state->entered = true;
-    standing_note_era(state->options->standing, state->era, manifest->world != 0, manifest->step);
+    job_progress_note_era(state->options->progress, state->era, manifest->world != 0, manifest->step);
     coordinator_end_dones(self);
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",

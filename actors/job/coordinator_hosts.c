@@ -1,6 +1,6 @@
 /*
  * Checkpoints of a cluster whose hosts may share no folder: what they have is asked of their
- * keepers, in the same way where they do share one.
+ * checkpoint stores, in the same way where they do share one.
  *
  * The newest manifest that any host has is taken when each of its parts is whole on the host of its
  * rank or on the one that keeps copies for it; else the next older one. Then every host is given
@@ -57,9 +57,9 @@ void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
         uint32_t node = plan_host_node(plan, host);
         struct message *request =
-            node == PLAN_NO_NODE ? NULL : keeper_commit(self, folder, keep, manifest);
+            node == PLAN_NO_NODE ? NULL : checkpoint_store_commit(self, folder, keep, manifest);
         if (request != NULL) /* best effort: the next manifest makes good what is missed */
-            (void)keeper_call(self, &state->keeper_calls, node, request,
+            (void)checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
                               actor_now_ns(self) + ANSWER_NS, ignore, NULL);
     }
 }
@@ -125,10 +125,10 @@ static void look(struct actor *self, struct look *look)
     const struct plan *plan = state->options->plan;
     uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
     uint32_t node = look->second ? plan_second_node(plan, host) : plan_host_node(plan, host);
-    struct message *request = keeper_look(self, search->folder, search->best.step, search->best.era,
+    struct message *request = checkpoint_store_look(self, search->folder, search->best.step, search->best.era,
                                           look->rank, &search->best.parts[look->rank]);
     int rv = request == NULL ? TR_ENOMEM
-                             : keeper_call(self, &state->keeper_calls, node, request,
+                             : checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
                                            actor_now_ns(self) + ANSWER_NS, looked, look);
     if (rv == 0)
         return;
@@ -193,7 +193,7 @@ static void found(struct actor *self, void *arg, int status, struct message *rep
     (void)error;
     struct search *search = arg;
     struct checkpoint_manifest manifest = { 0 };
-    int rv = status == 0 ? keeper_read_found(reply, &manifest) : status;
+    int rv = status == 0 ? checkpoint_store_read_found(reply, &manifest) : status;
     message_release(self, reply);
     search->answers += rv == 0 || rv == TR_ENOENT;
     search->cancelled = search->cancelled || status == TR_ECANCELED;
@@ -219,13 +219,13 @@ static void find_manifests(struct actor *self, struct search *search)
         if (node == PLAN_NO_NODE)
             continue;
         struct message *request =
-            keeper_request(self, MSG_CHECKPOINT_FIND, NULL, 0, search->folder);
+            checkpoint_store_request(self, MSG_CHECKPOINT_FIND, NULL, 0, search->folder);
         if (request != NULL)
             *(struct msg_checkpoint_find *)message_head(request) =
                 (struct msg_checkpoint_find){ search->before, (uint32_t)strlen(search->folder) };
         search->pending++;
         if (request == NULL ||
-            keeper_call(self, &state->keeper_calls, node, request, actor_now_ns(self) + ANSWER_NS,
+            checkpoint_store_call(self, &state->checkpoint_store_calls, node, request, actor_now_ns(self) + ANSWER_NS,
                         found, search) != 0) {
             no_memory(search);
             search->pending--;

@@ -27,7 +27,7 @@
 
 enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
 
-/* A keeper that writes to a slow disk; one that died is a DOWN long before. */
+/* A store that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
 /* A second host that cannot be told now is told a little later. */
 #define AGAIN_NS UINT64_C(20000000)
@@ -75,7 +75,7 @@ static void answer(struct actor *self, struct saving *saving, uint32_t rank)
     if (reply == NULL) {
         struct message *request = sequenced_release(clients, &id);
         if (request != NULL && saving->error.code != 0)
-            failed_reply(self, request, &saving->error);
+            error_reply_send(self, request, &saving->error);
         else if (request != NULL)
             actor_refuse(self, request, TR_ENOMEM);
         return;
@@ -91,7 +91,7 @@ static void end(struct actor *self, struct saving *saving)
     const struct coordinator *state = actor_state(self);
     saving->stage = ENDED;
     if (saving->error.code == 0)
-        standing_note_checkpoint(state->options->standing, saving->manifest.step);
+        job_progress_note_checkpoint(state->options->progress, saving->manifest.step);
     for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
         answer(self, saving, rank);
     actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
@@ -146,11 +146,11 @@ static void copy_manifest(struct actor *self, void *arg)
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = arg;
-    struct message *request = keeper_commit(self, saving->given, saving->keep, &saving->manifest);
+    struct message *request = checkpoint_store_commit(self, saving->given, saving->keep, &saving->manifest);
     saving->stage = COPYING;
     actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
     saving->working = request != NULL &&
-                      keeper_call(self, &state->keeper_calls, saving->second, request,
+                      checkpoint_store_call(self, &state->checkpoint_store_calls, saving->second, request,
                                   actor_now_ns(self) + ANSWER_NS, copied, saving) == 0;
     if (!saving->working)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);

@@ -57,7 +57,7 @@ struct coordinator {
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
-    struct keeper_calls keeper_calls;
+    struct checkpoint_store_calls checkpoint_store_calls;
     struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
     struct refused_save refused;
     uint32_t num_abandoned;    /* of eras that are over, while the crew still makes them */
@@ -123,7 +123,7 @@ int coordinator_keep_folder(struct coordinator *state, const struct message *req
 void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
                         const struct error *damaged, const struct error *error);
 
-/* The keeper that has the manifest beside this host; PLAN_NO_NODE: one host has all. */
+/* The store that has the manifest beside this host; PLAN_NO_NODE: one host has all. */
 uint32_t coordinator_second_node(const struct coordinator *state);
 
 /* Looks for the checkpoint on all hosts; coordinator_chosen follows. */

@@ -6,22 +6,22 @@
 #include "runtime/core/call.h"
 #include "schemas/messages.h"
 
-struct presence {
-    const struct presence_options *options;
-    struct member member;
+struct membership {
+    const struct membership_options *options;
+    struct process_member member;
 };
 
 static int start(struct actor *self, const void *arg)
 {
-    const struct presence_options *options = arg;
-    struct presence *presence = calloc(1, sizeof *presence);
-    if (presence == NULL)
+    const struct membership_options *options = arg;
+    struct membership *membership = calloc(1, sizeof *membership);
+    if (membership == NULL)
         return TR_ENOMEM;
-    actor_set_state(self, presence);
-    presence->options = options;
-    presence->member = (struct member){ .role = MSG_ROLE_PROCESS, .rank = options->process,
+    actor_set_state(self, membership);
+    membership->options = options;
+    membership->member = (struct process_member){ .role = MSG_ROLE_PROCESS, .rank = options->process,
                                         .plan = options->plan, .root = options->root };
-    return member_join(self, &presence->member);
+    return process_member_join(self, &membership->member);
 }
 
 static int receive(struct actor *self, struct message *message)
@@ -32,8 +32,8 @@ static int receive(struct actor *self, struct message *message)
 
 static void stop(struct actor *self)
 {
-    struct presence *presence = actor_state(self);
-    member_stop(self, &presence->member);
+    struct membership *membership = actor_state(self);
+    process_member_stop(self, &membership->member);
 }
 
 static void fini(struct actor *self)
@@ -41,8 +41,8 @@ static void fini(struct actor *self)
     free(actor_state(self));
 }
 
-const struct actor_ops presence_ops = {
-    .name = "presence",
+const struct actor_ops membership_ops = {
+    .name = "membership",
     .start = start,
     .receive = receive,
     .stop = stop,

@@ -13,13 +13,13 @@
 #include "actors/cluster/plan.h"
 #include "runtime/core/actor.h"
 
-struct presence_options {
+struct membership_options {
     const struct plan *plan;
     uint32_t process;
     struct address root;
 };
 
-/* arg: struct presence_options. */
-extern const struct actor_ops presence_ops;
+/* arg: struct membership_options. */
+extern const struct actor_ops membership_ops;
 
 #endif

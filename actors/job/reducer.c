@@ -107,7 +107,7 @@ void reducer_fail(struct actor *self, const struct error *error)
     if (!halt_or_mark(self, failure.code))
         return;
     if (r->operation.waiting != NULL)
-        failed_reply(self, release_operation(self), &failure);
+        error_reply_send(self, release_operation(self), &failure);
     else
         r->operation.failure = failure;
 }
@@ -219,7 +219,7 @@ static void join(struct actor *self, struct message *request)
     } else if (op->failure.code != 0) {
         const struct error failure = op->failure;
         release_operation(self);
-        failed_reply(self, request, &failure);
+        error_reply_send(self, request, &failure);
     } else {
         op->waiting = request;
         buffer_release(self, message_body_detach(request));
@@ -328,7 +328,7 @@ static int receive(struct actor *self, struct message *message)
         return 0;
     }
     if (rv != 0 && error.code != 0)
-        failed_reply(self, message, &error);
+        error_reply_send(self, message, &error);
     else if (rv != 0)
         actor_refuse(self, message, rv);
     return 0;
@@ -358,7 +358,7 @@ static void tell_outcome(struct actor *self, const struct reducer *r)
     (void)actor_send(self, r->member.coordinator, message);
 }
 
-static void joined(struct actor *self, struct member *member)
+static void joined(struct actor *self, struct process_member *member)
 {
     struct reducer *r = actor_state(self);
     reducer_roll_back(self, member->era);
@@ -377,7 +377,7 @@ static int start(struct actor *self, const void *arg)
     account_init(&r->account, "sequenced", REDUCER_CLIENTS_BYTES);
     sequenced_init(&r->adders, &r->account, REDUCER_CLIENTS_MAX);
     r->options = arg;
-    r->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
+    r->member = (struct process_member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
                                  .plan = r->options->plan, .root = r->options->root,
                                  .joined = joined };
     const char *given = r->options->checkpoints;
@@ -387,13 +387,13 @@ static int start(struct actor *self, const void *arg)
     char name[DIRECTORY_NAME_MAX];
     reducer_name(r->options->rank, name, sizeof name);
     int rv = directory_register(self, name, NULL, NULL);
-    return rv != 0 ? rv : member_join(self, &r->member);
+    return rv != 0 ? rv : process_member_join(self, &r->member);
 }
 
 static void stop(struct actor *self)
 {
     struct reducer *reducer = actor_state(self);
-    member_stop(self, &reducer->member);
+    process_member_stop(self, &reducer->member);
 }
 
 static void fini(struct actor *self)
@@ -401,7 +401,7 @@ static void fini(struct actor *self)
     struct reducer *r = actor_state(self);
     if (r == NULL)
         return;
-    keeper_calls_fini(&r->keeper_calls);
+    checkpoint_store_calls_fini(&r->checkpoint_store_calls);
     message_release(self, release_operation(self));
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);

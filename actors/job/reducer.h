@@ -27,7 +27,7 @@
 
 struct files;
 struct plan;
-struct standing;
+struct job_progress;
 
 /* Pieces on their way at once: 64 MiB keep a 10 Gbit/s link busy through a round trip of 50 ms. */
 #define REDUCER_WINDOW 16u
@@ -42,12 +42,12 @@ struct standing;
 struct reducer_options {
     uint32_t rank, world;
     const struct plan *plan;  /* where the coordinator is; NULL: in this process */
-    struct address root;      /* see member.h */
+    struct address root;      /* see process_member.h */
     struct files *files;      /* NULL: files_posix */
     const char *checkpoints;  /* their folder, "%h" being the host; NULL: none are kept */
     const char *host;         /* "%h"; NULL: stands for itself */
     uint32_t checkpoint_keep; /* 0: coordinator.h's */
-    struct standing *standing; /* may be NULL */
+    struct job_progress *progress; /* may be NULL */
 };
 
 /* "reducer/RANK" */

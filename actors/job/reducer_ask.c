@@ -78,7 +78,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->member.passed_sequence = r->member.over_sequence = 0;
     r->saves = 0;
     r->refused = (struct msg_checkpoint_done){ 0 };
-    standing_note_era(r->options->standing, head->era, head->found != 0, head->step);
+    job_progress_note_era(r->options->progress, head->era, head->found != 0, head->step);
     actor_failpoint(self, FAILPOINT_ERA_RESTORED);
     if (r->seen > r->era) { /* over already */
         r->era = r->member.restored = 0;
@@ -133,7 +133,7 @@ static void saved(struct actor *self)
     struct reducer *r = actor_state(self);
     uint64_t step = r->operation.part.step;
     r->saves++;
-    standing_note_checkpoint(r->options->standing, step);
+    job_progress_note_checkpoint(r->options->progress, step);
     reply_done(self, step);
 }
 
@@ -199,7 +199,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         return;
     op->calling = false;
     if (status == 0)
-        status = failed_read(reply, &error);
+        status = error_reply_read(reply, &error);
     if (status != 0)
         handle(self, status, &error);
     else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)

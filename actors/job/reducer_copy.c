@@ -1,6 +1,6 @@
 /*
  * This rank's part on another host: copied there before it is reported, pulled from there where it
- * is gone or damaged here. Whether there is anything to copy, the other host's keeper says: where
+ * is gone or damaged here. Whether there is anything to copy, the other host's store says: where
  * both see one folder, it has the part already.
  *
  * One piece is on its way at a time. It is asked for until the operation ends.
@@ -37,7 +37,7 @@ static struct message *make_copy(struct actor *self, const struct reducer *r)
     const char *folder = r->options->checkpoints;
     uint32_t count = (uint32_t)(pieces_end(op) - op->copied);
     const unsigned char *data = op->part.data;
-    struct message *request = keeper_request(self, MSG_CHECKPOINT_COPY,
+    struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_COPY,
                                              count > 0 ? data + op->copied : NULL, count, folder);
     if (request != NULL)
         *(struct msg_checkpoint_copy *)message_head(request) = (struct msg_checkpoint_copy){
@@ -51,7 +51,7 @@ static struct message *make_fetch(struct actor *self, const struct reducer *r)
 {
     const struct operation *op = &r->operation;
     const char *folder = r->options->checkpoints;
-    struct message *request = keeper_request(self, MSG_CHECKPOINT_FETCH, NULL, 0, folder);
+    struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_FETCH, NULL, 0, folder);
     if (request != NULL)
         *(struct msg_checkpoint_fetch *)message_head(request) = (struct msg_checkpoint_fetch){
             .step = op->part.step, .bytes = op->part.bytes, .offset = op->copied,
@@ -64,14 +64,14 @@ static struct message *make_look(struct actor *self, const struct reducer *r)
 {
     const struct part_work *part = &r->operation.part;
     const struct checkpoint_part wanted = { part->bytes, part->crc32c };
-    return keeper_look(self, r->options->checkpoints, part->step, part->era, part->rank, &wanted);
+    return checkpoint_store_look(self, r->options->checkpoints, part->step, part->era, part->rank, &wanted);
 }
 
 /* The operation may outlive its deadline; its end cancels the call. */
-static void send(struct actor *self, struct message *request, keeper_done *done)
+static void send(struct actor *self, struct message *request, checkpoint_store_done *done)
 {
     struct reducer *r = actor_state(self);
-    if (request == NULL || keeper_call(self, &r->keeper_calls, second_node(r), request,
+    if (request == NULL || checkpoint_store_call(self, &r->checkpoint_store_calls, second_node(r), request,
                                        UINT64_MAX, done, NULL) != 0)
         reducer_again(self);
 }
@@ -209,6 +209,6 @@ void reducer_pull_begin(struct actor *self)
 void reducer_copy_stop(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    keeper_calls_cancel(&r->keeper_calls);
+    checkpoint_store_calls_cancel(&r->checkpoint_store_calls);
     r->operation.away = false;
 }

@@ -96,7 +96,7 @@ struct operation {
 
 struct reducer {
     const struct reducer_options *options;
-    struct member member;
+    struct process_member member;
     uint32_t era;  /* restored to; 0: none, or it is over */
     uint32_t seen; /* the newest heard of */
     struct address *peers; /* [world], of the era */
@@ -109,7 +109,7 @@ struct reducer {
     int32_t result;
     struct operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */
-    struct keeper_calls keeper_calls; /* one at a time: what is asked of another host */
+    struct checkpoint_store_calls checkpoint_store_calls; /* one at a time: what is asked of another host */
     struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
     struct account account;  /* "sequenced" */
     struct sequenced adders; /* requests that wait for sums: a client is a rank at a piece */

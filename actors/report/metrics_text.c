@@ -143,8 +143,8 @@ static void put_refusals(FILE *out, struct node *node)
     put_counter(out, "troupe_connections_unproved", NULL,
                 "Connections ended before they had proved who they are.", c.dropped_unproved);
     put_counter(out, "troupe_records_corrupt", NULL, "Records that did not verify.", c.corrupt);
-    put_family(out, "troupe_guests", "gauge", NULL, "Guests that are connected.");
-    fprintf(out, "troupe_guests %" PRIu64 "\n", c.guests);
+    put_family(out, "troupe_observers", "gauge", NULL, "Guests that are connected.");
+    fprintf(out, "troupe_observers %" PRIu64 "\n", c.observers);
 }
 
 static void put_info(FILE *out, const struct status_options *options)
@@ -158,9 +158,9 @@ static void put_info(FILE *out, const struct status_options *options)
     fputs("\"} 1\n", out);
 }
 
-static void put_standing(FILE *out, struct standing *standing)
+static void put_progress(FILE *out, struct job_progress *progress)
 {
-    const struct standing_now now = standing_look(standing);
+    const struct job_progress_now now = job_progress_look(progress);
     put_gauge(out, "troupe_era", NULL, "The era of the job's trainers; 0: none has begun.",
               now.era);
     put_gauge(out, "troupe_epoch", NULL, "The epoch that a trainer here is in, from 1.", now.epoch);
@@ -175,23 +175,23 @@ static void put_standing(FILE *out, struct standing *standing)
 
 char *metrics_text(const struct status_options *options, struct node *node, uint64_t now_ns)
 {
-    struct batch_bank_counts batches;
+    struct batch_store_counts batches;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
-    batch_bank_counts(options->bank, &batches);
+    batch_store_counts(options->store, &batches);
     put_info(out, options);
     put_family(out, "troupe_uptime_seconds", "gauge", "seconds", "Since the process joined.");
     fprintf(out, "troupe_uptime_seconds %.3f\n", (double)(now_ns - options->begin_ns) / 1e9);
-    put_standing(out, options->standing);
+    put_progress(out, options->progress);
     put_counter(out, "troupe_batches_made", NULL, "Mini-batches made by samplers here.",
                 batches.made);
     put_counter(out, "troupe_batches_taken", NULL, "Mini-batches taken by trainers here.",
                 batches.taken);
     put_gauge(out, "troupe_batch_bytes", "bytes", "Held by mini-batches.",
-              batch_bank_used(options->bank));
+              batch_store_used(options->store));
     put_node(out, node);
     put_all_links(out, node);
     put_refusals(out, node);

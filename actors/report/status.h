@@ -1,7 +1,7 @@
 /*
  * The status of a process, for people: who is up, what waits where, how much went through.
  *
- * An actor called "status" on every process answers MSG_STATUS_REQUEST, from guests too, with a
+ * An actor called "status" on every process answers MSG_STATUS_REQUEST, from observers too, with a
  * JSON document; `troupe status` and `troupe top` show them. It asks a probe on each loop for the
  * mailboxes there, since an actor's state is its loop's alone.
  *
@@ -10,7 +10,7 @@
  *      "batches_made": 0, "batches_taken": 0, "batch_bytes": 0,
  *      "counters": {"messages_live": 3, "sent": 9, ...},
  *      "links": [{"node": 0, "state": "up", "bytes_sent": 12, ..., "silent_seconds": 0.2}],
- *      "refused": {"accepted": 2, "refused": 0, "unproved": 0, "corrupt": 0, "guests": 0},
+ *      "refused": {"accepted": 2, "refused": 0, "unproved": 0, "corrupt": 0, "observers": 0},
  *      "actors": [{"name": "server", "loop": 0, "messages": 0, "bytes": 0, "bytes_max": 1,
  *                  "calls": 0, "received": 4}]}
  *
@@ -36,8 +36,8 @@
 struct status_options {
     const char *job;   /* the cluster's name */
     const char *roles; /* of this process */
-    struct batch_bank *bank;
-    struct standing *standing; /* may be NULL */
+    struct batch_store *store;
+    struct job_progress *progress; /* may be NULL */
     uint32_t node, incarnation;
     uint64_t begin_ns; /* of the env's clock */
 };

@@ -69,13 +69,13 @@ static json_t *refused_json(struct node *node)
     add_count(object, "refused", c.refused);
     add_count(object, "unproved", c.dropped_unproved);
     add_count(object, "corrupt", c.corrupt);
-    add_count(object, "guests", c.guests);
+    add_count(object, "observers", c.observers);
     return object;
 }
 
-static void add_standing(json_t *object, struct standing *standing)
+static void add_progress(json_t *object, struct job_progress *progress)
 {
-    const struct standing_now now = standing_look(standing);
+    const struct job_progress_now now = job_progress_look(progress);
     add_count(object, "era", now.era);
     add_count(object, "epoch", now.epoch);
     add_count(object, "epochs", now.epochs);
@@ -87,21 +87,21 @@ static void add_standing(json_t *object, struct standing *standing)
 
 json_t *status_json(const struct status_options *options, struct node *node, uint64_t now_ns)
 {
-    struct batch_bank_counts batches;
+    struct batch_store_counts batches;
     json_t *object = json_object();
     if (object == NULL)
         return NULL;
-    batch_bank_counts(options->bank, &batches);
+    batch_store_counts(options->store, &batches);
     add_count(object, "node", options->node);
     add_count(object, "incarnation", options->incarnation);
     json_object_set_new(object, "job", json_string(options->job));
     json_object_set_new(object, "roles", json_string(options->roles));
     json_object_set_new(object, "uptime_seconds",
                         json_real((double)(now_ns - options->begin_ns) / 1e9));
-    add_standing(object, options->standing);
+    add_progress(object, options->progress);
     add_count(object, "batches_made", batches.made);
     add_count(object, "batches_taken", batches.taken);
-    add_count(object, "batch_bytes", batch_bank_used(options->bank));
+    add_count(object, "batch_bytes", batch_store_used(options->store));
     json_object_set_new(object, "counters", counters_json(node));
     json_object_set_new(object, "links", links_json(node));
     json_object_set_new(object, "refused", refused_json(node));

@@ -22,7 +22,7 @@
 /* What a shell shows for a process that a signal ended. */
 #define EXIT_SIGNAL 128
 
-struct hold_values {
+struct exec_wrapper_values {
     bool json;
 };
 
@@ -52,7 +52,7 @@ static void stop(const struct child_process *child, int64_t *kill_ms)
     child_signal(child, SIGTERM);
 }
 
-static int hold(struct child_process *child, struct wakeups *wakeups)
+static int hold(struct child_process *child, struct self_pipe *wakeups)
 {
     struct pollfd polled[] = {{.fd = wakeups->pipe[0], .events = POLLIN},
                               {.fd = STDIN_FILENO, .events = POLLIN}};
@@ -66,8 +66,8 @@ static int hold(struct child_process *child, struct wakeups *wakeups)
         }
         polled[0].revents = polled[1].revents = 0;
         poll(polled, 2, (int)left_ms);
-        struct wakeups_seen seen;
-        wakeups_take(wakeups, &seen);
+        struct self_pipe_seen seen;
+        self_pipe_take(wakeups, &seen);
         if (input_ended(polled[1].revents)) {
             polled[1].fd = -1;
             stop(child, &kill_ms);
@@ -79,12 +79,12 @@ static int hold(struct child_process *child, struct wakeups *wakeups)
 }
 
 /* The key of the job stands in the input that is held; the program finds it by a path. */
-static int take_key(struct job_key *key, struct words *environment, struct error *error)
+static int take_key(struct job_key *key, struct argv_builder *environment, struct error *error)
 {
     int rv = job_key_find(key, error);
     if (rv == 0 && key->path != NULL)
-        words_addf(environment, JOB_KEY_VARIABLE "=%s", key->path);
-    return rv == 0 && words_failed(environment)
+        argv_builder_addf(environment, JOB_KEY_VARIABLE "=%s", key->path);
+    return rv == 0 && argv_builder_failed(environment)
                ? error_set(error, TR_ENOMEM, "no memory for the path of a key")
                : rv;
 }
@@ -92,22 +92,22 @@ static int take_key(struct job_key *key, struct words *environment, struct error
 static int run(const struct invocation *invocation, const void *values)
 {
     (void)values;
-    struct words words = {0}, environment = {0};
+    struct argv_builder words = {0}, environment = {0};
     struct job_key key;
-    struct wakeups wakeups;
+    struct self_pipe wakeups;
     struct child_process child;
     struct error error = {0};
     for (int i = 0; i < invocation->num_operands; i++)
-        words_add(&words, invocation->operands[i]);
-    if (words_failed(&words)) {
-        words_fini(&words);
+        argv_builder_add(&words, invocation->operands[i]);
+    if (argv_builder_failed(&words)) {
+        argv_builder_fini(&words);
         error_set(&error, TR_ENOMEM, "no memory for the command");
         return fail(invocation, &error);
     }
     int code = EXIT_FAILED;
     int rv = take_key(&key, &environment, &error);
     if (rv == 0)
-        rv = wakeups_start(&wakeups, &error);
+        rv = self_pipe_start(&wakeups, &error);
     if (rv == 0) {
         const struct child_start start = {.words = words.list, .environment = environment.list,
                                           .orphan_signal = SIGKILL, .inherit = true};
@@ -116,20 +116,20 @@ static int run(const struct invocation *invocation, const void *values)
             code = hold(&child, &wakeups);
             child_close(&child);
         }
-        wakeups_stop(&wakeups);
+        self_pipe_stop(&wakeups);
     }
-    words_fini(&words);
-    words_fini(&environment);
+    argv_builder_fini(&words);
+    argv_builder_fini(&environment);
     job_key_fini(&key);
     return rv == 0 ? code : fail(invocation, &error);
 }
 
-const struct command command_hold = {
+const struct command command_exec_wrapper = {
     .name = "hold",
     .operands = "COMMAND...",
     .operands_min = 1,
-    .operands_max = WORDS_MAX,
+    .operands_max = ARGV_WORDS_MAX,
     .options = OPTIONS,
-    .values_size = sizeof(struct hold_values),
+    .values_size = sizeof(struct exec_wrapper_values),
     .run = run,
 };

@@ -91,7 +91,7 @@ bool process_in_cluster(const struct process_values *values)
 
 static int read_number(const char *option, const char *text, uint32_t *number, struct error *error)
 {
-    if (!place_read_number(text, number))
+    if (!process_identity_read_number(text, number))
         return error_set(error, TR_EINVAL, "--%s %s: give a number from 0 on", option, text);
     return 0;
 }
@@ -114,7 +114,7 @@ static int find_place(struct process *process, struct error *error)
     char host_name[256] = "";
     if (gethostname(host_name, sizeof host_name - 1) != 0)
         host_name[0] = '\0';
-    struct place_wanted wanted = {
+    struct process_identity_wanted wanted = {
         .host = values->host,
         .role = process->role,
         .environment = look_up,
@@ -126,9 +126,9 @@ static int find_place(struct process *process, struct error *error)
     if (rv == 0)
         rv = make_plan(process, &plan, error);
     if (rv == 0)
-        rv = place_find(&plan, &wanted, &process->number, error);
+        rv = process_identity_find(&plan, &wanted, &process->number, error);
     if (rv == 0)
-        rv = place_check(&plan.plan, process->number, process->role, error);
+        rv = process_identity_check(&plan.plan, process->number, process->role, error);
     if (rv == 0) {
         const struct plan_process *plays = &plan.plan.processes[process->number];
         process->plays.trainers = plays->trainers.count;

@@ -3,7 +3,7 @@
  * it is, that it says when it is ready, and that it ends when its job, its launcher or a signal
  * says so.
  *
- * The options and the environment (TROUPE_CLUSTER, TROUPE_PROCESS ...) say which; place.h says in
+ * The options and the environment (TROUPE_CLUSTER, TROUPE_PROCESS ...) say which; process_identity.h says in
  * what order. A process that a launcher started (TROUPE_LAUNCHED) reads the end of its standard
  * input as the end of the launcher: it is cancelled like by a signal, and ends within
  * PROCESS_ORPHAN_NS whatever hangs.

@@ -57,17 +57,17 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 
 /* What runs a process, here: to be given to child_start. */
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct words *words, struct words *environment,
+                         bool restarted, struct argv_builder *words, struct argv_builder *environment,
                          struct error *error);
 
 /* Words that run `command` with `environment` on a host; what child_start is to add to our own
  * environment stays in *environment. */
-int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct words *command,
-                     struct words *environment, struct words *wrapped, struct error *error);
+int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
+                     struct argv_builder *environment, struct argv_builder *wrapped, struct error *error);
 
 /* Runs a command on a host that answers by its exit code, 0: yes, 1: no. TR_ECHILD: it was not run
  * or ended otherwise. */
-int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct words *command,
+int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
                     bool *yes, struct error *error);
 
 /* Copies to every host what it reads, where the launcher is ssh and the user lets it. */

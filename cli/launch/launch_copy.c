@@ -28,12 +28,12 @@ static bool serves(const struct launch_plan *plan, uint32_t host, uint32_t part)
 
 static int add_path(void *arg, const char *path)
 {
-    words_add(arg, path);
+    argv_builder_add(arg, path);
     return 0;
 }
 
 /* By what a host proves itself. What is not here was given to the hosts by somebody else. */
-static int list_proofs(const struct launch_plan *plan, uint32_t host, struct words *words)
+static int list_proofs(const struct launch_plan *plan, uint32_t host, struct argv_builder *words)
 {
     struct cluster_tls tls = {0};
     /* The key of this job alone lies in no file. */
@@ -41,13 +41,13 @@ static int list_proofs(const struct launch_plan *plan, uint32_t host, struct wor
     const char *const paths[] = {tls.ca, tls.certificate, tls.key, tls.shared_key};
     for (size_t i = 0; rv == 0 && i < sizeof paths / sizeof *paths; i++)
         if (paths[i] != NULL && files_exists(files_posix, paths[i]))
-            words_add(words, paths[i]);
+            argv_builder_add(words, paths[i]);
     cluster_tls_fini(&tls);
     return rv;
 }
 
 /* The paths that a host needs, each as it is here. */
-static int list_paths(const struct launch_plan *plan, uint32_t host, struct words *words)
+static int list_paths(const struct launch_plan *plan, uint32_t host, struct argv_builder *words)
 {
     uint32_t num_parts = plan->book.book.num_parts;
     bool *served = calloc(num_parts, sizeof *served);
@@ -55,12 +55,12 @@ static int list_paths(const struct launch_plan *plan, uint32_t host, struct word
         return TR_ENOMEM;
     for (uint32_t part = 0; part < num_parts; part++)
         served[part] = serves(plan, host, part);
-    words_add(words, plan->cluster_path);
+    argv_builder_add(words, plan->cluster_path);
     int rv = list_proofs(plan, host, words);
     if (rv == 0)
         rv = book_paths(&plan->book, plan->graph_path, served, add_path, words);
     free(served);
-    return rv == 0 && words_failed(words) ? TR_ENOMEM : rv;
+    return rv == 0 && argv_builder_failed(words) ? TR_ENOMEM : rv;
 }
 
 /* Makes the folder of a secret, or finds that only its user (or root) may change it, and the folders
@@ -80,17 +80,17 @@ static const char KEY_FOLDER[] =
 static int check_key_folder(const struct launch_plan *plan, uint32_t host, const char *key,
                             struct error *error)
 {
-    struct words command = {0};
+    struct argv_builder command = {0};
     char *folder = files_parent(key), *above = folder != NULL ? files_parent(folder) : NULL;
     bool safe = false;
     int rv = above != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
     if (rv == 0) {
-        words_add(&command, "sh");
-        words_add(&command, "-c");
-        words_add(&command, KEY_FOLDER);
-        words_add(&command, "sh");
-        words_add(&command, folder);
-        words_add(&command, above);
+        argv_builder_add(&command, "sh");
+        argv_builder_add(&command, "-c");
+        argv_builder_add(&command, KEY_FOLDER);
+        argv_builder_add(&command, "sh");
+        argv_builder_add(&command, folder);
+        argv_builder_add(&command, above);
         rv = launch_host_ask(plan, host, &command, &safe, error);
     }
     if (rv == 0 && !safe)
@@ -100,7 +100,7 @@ static int check_key_folder(const struct launch_plan *plan, uint32_t host, const
                        "right to write from others (chmod go-w), or copy the keys yourself and add "
                        "--no-copy",
                        plan->cluster.hosts[host].name, folder);
-    words_fini(&command);
+    argv_builder_fini(&command);
     free(folder);
     free(above);
     return rv;
@@ -128,20 +128,20 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
     const struct cluster_host *where = &plan->cluster.hosts[host];
     const char *name = where->address != NULL ? where->address : where->name;
     const char *user = plan->cluster.launcher.user;
-    struct words words = {0}, paths = {0};
+    struct argv_builder words = {0}, paths = {0};
     struct child_process child;
-    words_add(&words, "rsync");
-    words_add(&words, "--archive");
-    words_add(&words, "--relative");
-    words_add(&words, "--no-implied-dirs");
-    words_add(&words, "--rsh=ssh -o BatchMode=yes");
-    words_add(&words, "--");
+    argv_builder_add(&words, "rsync");
+    argv_builder_add(&words, "--archive");
+    argv_builder_add(&words, "--relative");
+    argv_builder_add(&words, "--no-implied-dirs");
+    argv_builder_add(&words, "--rsh=ssh -o BatchMode=yes");
+    argv_builder_add(&words, "--");
     int rv = list_paths(plan, host, &paths);
-    words_add_all(&words, &paths);
+    argv_builder_add_all(&words, &paths);
     bool literal = strchr(name, ':') != NULL;
-    words_addf(&words, "%s%s%s%s%s:/", user != NULL ? user : "", user != NULL ? "@" : "",
+    argv_builder_addf(&words, "%s%s%s%s%s:/", user != NULL ? user : "", user != NULL ? "@" : "",
                literal ? "[" : "", name, literal ? "]" : "");
-    if (rv != 0 || words_failed(&words)) {
+    if (rv != 0 || argv_builder_failed(&words)) {
         rv = error_set(error, TR_ENOMEM, "no memory for the list of files");
     } else {
         const struct child_start start = {
@@ -161,8 +161,8 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
                            "--no-copy",
                            where->name, number != 0 ? 128 + number : code);
     }
-    words_fini(&words);
-    words_fini(&paths);
+    argv_builder_fini(&words);
+    argv_builder_fini(&paths);
     return rv;
 }
 

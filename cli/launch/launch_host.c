@@ -14,43 +14,43 @@
 #include "cli/launch/launch.h"
 
 /* `env A=1 ... command`: neither ssh nor srun carries an environment everywhere. */
-static void add_with_environment(struct words *words, const struct words *environment,
-                                 const struct words *command)
+static void add_with_environment(struct argv_builder *words, const struct argv_builder *environment,
+                                 const struct argv_builder *command)
 {
     if (environment->count > 0) {
-        words_add(words, "env");
-        words_add_all(words, environment);
+        argv_builder_add(words, "env");
+        argv_builder_add_all(words, environment);
     }
-    words_add_all(words, command);
+    argv_builder_add_all(words, command);
 }
 
 static int wrap_ssh(const struct launch_plan *plan, const struct cluster_host *host,
-                    const struct words *command, const struct words *environment,
-                    struct words *wrapped)
+                    const struct argv_builder *command, const struct argv_builder *environment,
+                    struct argv_builder *wrapped)
 {
     const char *name = host->address != NULL ? host->address : host->name;
-    struct words remote = {0};
+    struct argv_builder remote = {0};
     add_with_environment(&remote, environment, command);
-    char *line = words_failed(&remote) ? NULL : words_quote(&remote);
-    words_fini(&remote);
-    struct words folder = {0};
+    char *line = argv_builder_failed(&remote) ? NULL : argv_builder_quote(&remote);
+    argv_builder_fini(&remote);
+    struct argv_builder folder = {0};
     if (plan->cluster.launcher.workdir != NULL)
-        words_add(&folder, plan->cluster.launcher.workdir);
-    char *where = words_quote(&folder);
-    words_fini(&folder);
-    words_add(wrapped, "ssh");
-    words_add(wrapped, "-o");
-    words_add(wrapped, "BatchMode=yes"); /* nobody is there to type a password */
+        argv_builder_add(&folder, plan->cluster.launcher.workdir);
+    char *where = argv_builder_quote(&folder);
+    argv_builder_fini(&folder);
+    argv_builder_add(wrapped, "ssh");
+    argv_builder_add(wrapped, "-o");
+    argv_builder_add(wrapped, "BatchMode=yes"); /* nobody is there to type a password */
     if (plan->cluster.launcher.user != NULL) {
-        words_add(wrapped, "-l");
-        words_add(wrapped, plan->cluster.launcher.user);
+        argv_builder_add(wrapped, "-l");
+        argv_builder_add(wrapped, plan->cluster.launcher.user);
     }
-    words_add(wrapped, "--");
-    words_add(wrapped, name);
+    argv_builder_add(wrapped, "--");
+    argv_builder_add(wrapped, name);
     if (line != NULL && where != NULL && where[0] != '\0')
-        words_addf(wrapped, "cd %s && exec %s", where, line);
+        argv_builder_addf(wrapped, "cd %s && exec %s", where, line);
     else if (line != NULL)
-        words_addf(wrapped, "exec %s", line);
+        argv_builder_addf(wrapped, "exec %s", line);
     bool made = line != NULL && where != NULL;
     free(line);
     free(where);
@@ -58,33 +58,33 @@ static int wrap_ssh(const struct launch_plan *plan, const struct cluster_host *h
 }
 
 static void wrap_srun(const struct launch_plan *plan, const struct cluster_host *host,
-                      const struct words *command, const struct words *environment,
-                      struct words *wrapped)
+                      const struct argv_builder *command, const struct argv_builder *environment,
+                      struct argv_builder *wrapped)
 {
-    words_add(wrapped, "srun");
-    words_add(wrapped, "--nodes=1");
-    words_add(wrapped, "--ntasks=1");
-    words_add(wrapped, "--overlap"); /* processes of one host share its allocation */
-    words_addf(wrapped, "--nodelist=%s", host->name);
+    argv_builder_add(wrapped, "srun");
+    argv_builder_add(wrapped, "--nodes=1");
+    argv_builder_add(wrapped, "--ntasks=1");
+    argv_builder_add(wrapped, "--overlap"); /* processes of one host share its allocation */
+    argv_builder_addf(wrapped, "--nodelist=%s", host->name);
     if (plan->cluster.launcher.workdir != NULL)
-        words_addf(wrapped, "--chdir=%s", plan->cluster.launcher.workdir);
+        argv_builder_addf(wrapped, "--chdir=%s", plan->cluster.launcher.workdir);
     add_with_environment(wrapped, environment, command);
 }
 
-int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct words *command,
-                     struct words *environment, struct words *wrapped, struct error *error)
+int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
+                     struct argv_builder *environment, struct argv_builder *wrapped, struct error *error)
 {
     const struct cluster_host *where = &plan->cluster.hosts[host];
     int rv = 0;
     if (plan->kind == CLUSTER_LAUNCH_LOCAL)
-        words_add_all(wrapped, command);
+        argv_builder_add_all(wrapped, command);
     else if (plan->kind == CLUSTER_LAUNCH_SSH)
         rv = wrap_ssh(plan, where, command, environment, wrapped);
     else
         wrap_srun(plan, where, command, environment, wrapped);
     if (rv == 0 && plan->kind != CLUSTER_LAUNCH_LOCAL)
-        words_fini(environment);
-    if (rv == 0 && !words_failed(wrapped) && !words_failed(environment))
+        argv_builder_fini(environment);
+    if (rv == 0 && !argv_builder_failed(wrapped) && !argv_builder_failed(environment))
         return 0;
     return error_set(error, TR_ENOMEM, "host %s: no memory for its commands, or too many words",
                      where->name);
@@ -107,10 +107,10 @@ static int wait_for(struct child_process *child, const char *name, bool *yes, st
     return 0;
 }
 
-int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct words *command,
+int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
                     bool *yes, struct error *error)
 {
-    struct words words = {0}, environment = {0};
+    struct argv_builder words = {0}, environment = {0};
     struct child_process child;
     int rv = launch_host_wrap(plan, host, command, &environment, &words, error);
     if (rv == 0) {
@@ -125,7 +125,7 @@ int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct 
     }
     if (rv != 0)
         error_prefix(error, "host %s", plan->cluster.hosts[host].name);
-    words_fini(&words);
-    words_fini(&environment);
+    argv_builder_fini(&words);
+    argv_builder_fini(&environment);
     return rv;
 }

@@ -130,7 +130,7 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 }
 
 /* What torch.distributed and the like expect of whoever starts a rank. */
-static void add_rank(const struct launch_plan *plan, uint32_t process, struct words *environment)
+static void add_rank(const struct launch_plan *plan, uint32_t process, struct argv_builder *environment)
 {
     const struct plan *all = &plan->plan.plan;
     const struct plan_process *mine = &all->processes[process];
@@ -141,38 +141,38 @@ static void add_rank(const struct launch_plan *plan, uint32_t process, struct wo
     const struct cluster_host *first =
         &plan->cluster.hosts[all->processes[plan_trainer_node(all, 0)].host];
     const struct cluster_host *host = &plan->cluster.hosts[mine->host];
-    words_addf(environment, "RANK=%u", mine->trainers.first);
-    words_addf(environment, "WORLD_SIZE=%u", all->trainers);
-    words_addf(environment, "LOCAL_RANK=%u", local);
-    words_addf(environment, "MASTER_ADDR=%s",
+    argv_builder_addf(environment, "RANK=%u", mine->trainers.first);
+    argv_builder_addf(environment, "WORLD_SIZE=%u", all->trainers);
+    argv_builder_addf(environment, "LOCAL_RANK=%u", local);
+    argv_builder_addf(environment, "MASTER_ADDR=%s",
                first->address != NULL ? first->address : "127.0.0.1");
-    words_addf(environment, "MASTER_PORT=%llu", (unsigned long long)plan->values->master_port);
+    argv_builder_addf(environment, "MASTER_PORT=%llu", (unsigned long long)plan->values->master_port);
     if (host->threads > 0)
-        words_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
+        argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
 }
 
 static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                            bool restarted, struct words *environment)
+                            bool restarted, struct argv_builder *environment)
 {
-    words_add(environment, "TROUPE_LAUNCHED=1");
-    words_addf(environment, "TROUPE_CLUSTER=%s", plan->cluster_path);
-    words_addf(environment, "TROUPE_PROCESS=%u", process);
-    words_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
-    words_addf(environment, "TROUPE_RESTARTED=%d", restarted);
-    words_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
+    argv_builder_add(environment, "TROUPE_LAUNCHED=1");
+    argv_builder_addf(environment, "TROUPE_CLUSTER=%s", plan->cluster_path);
+    argv_builder_addf(environment, "TROUPE_PROCESS=%u", process);
+    argv_builder_addf(environment, "TROUPE_INCARNATION=%u", incarnation);
+    argv_builder_addf(environment, "TROUPE_RESTARTED=%d", restarted);
+    argv_builder_addf(environment, "TROUPE_GRAPH=%s", plan->graph_path);
     if (plan->key.path != NULL)
-        words_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
+        argv_builder_add(environment, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT);
     if (plan->plan.plan.processes[process].trainers.count > 0)
         add_rank(plan, process, environment);
 }
 
 /* `troupe` on the host; elsewhere the cluster file may say what starts it. */
-static void add_program(const struct launch_plan *plan, struct words *words)
+static void add_program(const struct launch_plan *plan, struct argv_builder *words)
 {
     if (plan->kind != CLUSTER_LAUNCH_LOCAL && plan->cluster.launcher.command != NULL)
-        words_add(words, plan->cluster.launcher.command);
+        argv_builder_add(words, plan->cluster.launcher.command);
     else
-        words_add(words, plan->program);
+        argv_builder_add(words, plan->program);
 }
 
 /* Whether trainers are to remove the checkpoints of an earlier run, as their options say; a program
@@ -189,44 +189,44 @@ static bool replaces(const struct launch_plan *plan)
     return replace;
 }
 
-static void add_built_in(const struct launch_plan *plan, uint32_t process, struct words *words)
+static void add_built_in(const struct launch_plan *plan, uint32_t process, struct argv_builder *words)
 {
     static const char *const COMMANDS[] = {"train", "sample", "serve"};
     enum launcher_role role = launcher_role_of(&plan->plan.plan, process);
     add_program(plan, words);
-    words_add(words, COMMANDS[role]);
-    words_add(words, plan->graph_path);
-    words_add(words, "--cluster");
-    words_add(words, plan->cluster_path);
-    words_addf(words, "--process=%u", process);
+    argv_builder_add(words, COMMANDS[role]);
+    argv_builder_add(words, plan->graph_path);
+    argv_builder_add(words, "--cluster");
+    argv_builder_add(words, plan->cluster_path);
+    argv_builder_addf(words, "--process=%u", process);
     if (role != LAUNCHER_TRAINER && replaces(plan))
-        words_add(words, "--replace");
+        argv_builder_add(words, "--replace");
     if (role != LAUNCHER_TRAINER)
         return;
     if (plan->run != NULL)
-        words_addf(words, "--run=%s", plan->run);
+        argv_builder_addf(words, "--run=%s", plan->run);
     for (int i = 0; i < plan->num_words; i++)
-        words_add(words, plan->words[i]);
+        argv_builder_add(words, plan->words[i]);
 }
 
-static void add_exec(const struct launch_plan *plan, struct words *words)
+static void add_exec(const struct launch_plan *plan, struct argv_builder *words)
 {
     add_program(plan, words);
-    words_add(words, "hold");
-    words_add(words, "--");
-    words_add(words, "sh");
-    words_add(words, "-c");
-    words_addf(words, "exec %s \"$@\"", plan->values->exec);
-    words_add(words, "sh");
+    argv_builder_add(words, "hold");
+    argv_builder_add(words, "--");
+    argv_builder_add(words, "sh");
+    argv_builder_add(words, "-c");
+    argv_builder_addf(words, "exec %s \"$@\"", plan->values->exec);
+    argv_builder_add(words, "sh");
     for (int i = 0; i < plan->num_words; i++)
-        words_add(words, plan->words[i]);
+        argv_builder_add(words, plan->words[i]);
 }
 
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct words *words, struct words *environment,
+                         bool restarted, struct argv_builder *words, struct argv_builder *environment,
                          struct error *error)
 {
-    struct words command = {0};
+    struct argv_builder command = {0};
     if (plan->values->exec != NULL &&
         launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);
@@ -235,6 +235,6 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
     add_environment(plan, process, incarnation, restarted, environment);
     int rv = launch_host_wrap(plan, plan->plan.plan.processes[process].host, &command, environment,
                               words, error);
-    words_fini(&command);
+    argv_builder_fini(&command);
     return rv;
 }

@@ -37,7 +37,7 @@ struct stream_of {
     struct launch *launch;
     uint32_t process;
     int fd; /* 1 or 2 */
-    struct lines lines;
+    struct line_reader lines;
 };
 
 struct launched {
@@ -51,7 +51,7 @@ struct launch {
     const struct launch_plan *plan;
     struct launcher launcher;
     struct launch_show show;
-    struct wakeups wakeups;
+    struct self_pipe wakeups;
     uint32_t count;
     struct launched *launched; /* [count] */
     struct pollfd *polled;     /* [1 + STREAMS * count] */
@@ -99,20 +99,20 @@ static void take_line(void *arg, char *line, size_t length)
 static void take_output(struct launched *launched, int stream, int times)
 {
     int *fd = pipe_of(launched, stream);
-    struct lines *lines = &launched->streams[stream].lines;
+    struct line_reader *lines = &launched->streams[stream].lines;
     for (; *fd >= 0 && times > 0; times--) {
         size_t room;
-        char *at = lines_room(lines, &room);
+        char *at = line_reader_room(lines, &room);
         ssize_t got = read(*fd, at, room);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0 && errno == EAGAIN)
             return;
         if (got > 0) {
-            lines_grew(lines, (size_t)got);
+            line_reader_grew(lines, (size_t)got);
             continue;
         }
-        lines_end(lines);
+        line_reader_end(lines);
         close(*fd);
         *fd = -1;
     }
@@ -122,7 +122,7 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
 {
     struct launch *launch = arg;
     struct launched *launched = &launch->launched[process];
-    struct words words = {0}, environment = {0};
+    struct argv_builder words = {0}, environment = {0};
     struct error error = {0};
     int rv = launch_process_words(launch->plan, process, incarnation, restarted, &words,
                                   &environment, &error);
@@ -137,8 +137,8 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
         };
         rv = child_start(&launched->child, &start, &error);
     }
-    words_fini(&words);
-    words_fini(&environment);
+    argv_builder_fini(&words);
+    argv_builder_fini(&environment);
     if (rv != 0) {
         launch_show_event(&launch->show, &launched->who, "failed", "%s", error.text);
         return rv;
@@ -146,7 +146,7 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
     for (int s = 0; s < STREAMS; s++) {
         struct stream_of *stream = &launched->streams[s];
         *stream = (struct stream_of){.launch = launch, .process = process, .fd = s + 1};
-        lines_init(&stream->lines, take_line, stream);
+        line_reader_init(&stream->lines, take_line, stream);
         fcntl(*pipe_of(launched, s), F_SETFL, O_NONBLOCK);
     }
     launch_show_event(&launch->show, &launched->who, "started", "started, process number %ld",
@@ -190,7 +190,7 @@ static void take_ends(struct launch *launch)
             continue;
         for (int s = 0; s < STREAMS; s++) {
             take_output(launched, s, READS_A_TURN);
-            lines_end(&launched->streams[s].lines);
+            line_reader_end(&launched->streams[s].lines);
         }
         child_close(&launched->child);
         show_end(launch, launched, code, number);
@@ -211,8 +211,8 @@ static int wait_ms(const struct launch *launch)
 
 static void take_signals(struct launch *launch)
 {
-    struct wakeups_seen seen;
-    wakeups_take(&launch->wakeups, &seen);
+    struct self_pipe_seen seen;
+    self_pipe_take(&launch->wakeups, &seen);
     launcher_take_stops(&launch->launcher, seen.stops, seen.interrupted, now_ns());
 }
 
@@ -279,12 +279,12 @@ int launch_run(const struct launch_plan *plan, struct error *error)
     struct launch launch;
     int rv = init(&launch, plan, error);
     if (rv == 0)
-        rv = wakeups_start(&launch.wakeups, error);
+        rv = self_pipe_start(&launch.wakeups, error);
     if (rv == 0) {
         while (launcher_turn(&launch.launcher, now_ns()))
             wait_and_take(&launch);
         rv = launcher_result(&launch.launcher, error);
-        wakeups_stop(&launch.wakeups);
+        self_pipe_stop(&launch.wakeups);
     }
     launcher_fini(&launch.launcher);
     free(launch.launched);

@@ -101,12 +101,12 @@ static void remove_token(struct token *token)
 static int probe(const struct launch_plan *plan, uint32_t host, const char *path, bool *seen,
                  struct error *error)
 {
-    struct words command = {0};
-    words_add(&command, "test");
-    words_add(&command, "-e");
-    words_add(&command, path);
+    struct argv_builder command = {0};
+    argv_builder_add(&command, "test");
+    argv_builder_add(&command, "-e");
+    argv_builder_add(&command, path);
     int rv = launch_host_ask(plan, host, &command, seen, error);
-    words_fini(&command);
+    argv_builder_fini(&command);
     return rv;
 }
 

@@ -64,7 +64,7 @@ void launch_show_line(const struct launch_show *show, const struct launch_who *w
         return;
     }
     if (show->colour[fd])
-        lines_tame(line, length);
+        line_reader_tame(line, length);
     print_text(show, who, fd, line);
 }
 

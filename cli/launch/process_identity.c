@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int place_check(const struct plan *plan, uint32_t process, enum launcher_role role,
+int process_identity_check(const struct plan *plan, uint32_t process, enum launcher_role role,
                 struct error *error)
 {
     static const char *const COMMANDS[LAUNCHER_ROLES] = {"train", "sample", "serve"};
@@ -15,32 +15,32 @@ int place_check(const struct plan *plan, uint32_t process, enum launcher_role ro
                      "troupe %s", process, launcher_role_name(is), COMMANDS[is]);
 }
 
-static const char *say(const struct place_wanted *wanted, const char *name)
+static const char *say(const struct process_identity_wanted *wanted, const char *name)
 {
     const char *value = wanted->environment != NULL ? wanted->environment(wanted->arg, name) : NULL;
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-bool place_read_number(const char *text, uint32_t *number)
+bool process_identity_read_number(const char *text, uint32_t *number)
 {
     char *end;
-    *number = PLACE_NONE;
+    *number = PROCESS_IDENTITY_NONE;
     if (text == NULL)
         return true;
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PLACE_NONE)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PROCESS_IDENTITY_NONE)
         return false;
     *number = (uint32_t)value;
     return true;
 }
 
-/* *number: PLACE_NONE where the environment says nothing. */
-static int say_number(const struct place_wanted *wanted, const char *name, uint32_t *number,
+/* *number: PROCESS_IDENTITY_NONE where the environment says nothing. */
+static int say_number(const struct process_identity_wanted *wanted, const char *name, uint32_t *number,
                       struct error *error)
 {
     const char *text = say(wanted, name);
-    if (!place_read_number(text, number))
+    if (!process_identity_read_number(text, number))
         return error_set(error, TR_EINVAL, "%s=%s in the environment is no number", name, text);
     return 0;
 }
@@ -58,7 +58,7 @@ static int check_number(const struct cluster_plan *plan, uint32_t number, const 
 static uint32_t nth_of_role(const struct cluster_plan *plan, struct plan_range range,
                             enum launcher_role role, uint32_t index, uint32_t *found)
 {
-    uint32_t process = PLACE_NONE;
+    uint32_t process = PROCESS_IDENTITY_NONE;
     *found = 0;
     for (uint32_t p = range.first; p < range.first + range.count; p++)
         if (launcher_role_of(&plan->plan, p) == role && (*found)++ == index)
@@ -72,26 +72,26 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
     const char *name = plan->cluster->hosts[host].name;
     uint32_t found;
     *process = nth_of_role(plan, cluster_host_processes(plan, host), role,
-                           index == PLACE_NONE ? 0 : index, &found);
+                           index == PROCESS_IDENTITY_NONE ? 0 : index, &found);
     if (found == 0)
         return error_set(error, TR_EINVAL, "host %s has no process that is a %s", name,
                          launcher_role_name(role));
-    if (found > 1 && index == PLACE_NONE)
+    if (found > 1 && index == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_EINVAL,
                          "host %s has %u processes that are a %s: say which with --index 0 to %u",
                          name, found, launcher_role_name(role), found - 1);
-    if (*process == PLACE_NONE)
+    if (*process == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_ERANGE, "host %s has %u processes that are a %s, not %u", name,
                          found, launcher_role_name(role), index + 1);
     return 0;
 }
 
-static int by_host_name(const struct cluster_plan *plan, const struct place_wanted *wanted,
+static int by_host_name(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                         const char *name, uint32_t *process, struct error *error)
 {
     uint32_t host, index = wanted->index;
     int rv = cluster_find_host(plan->cluster, name, &host, error);
-    if (rv == 0 && index == PLACE_NONE)
+    if (rv == 0 && index == PROCESS_IDENTITY_NONE)
         rv = say_number(wanted, "TROUPE_INDEX", &index, error);
     if (rv == TR_ENOENT) { /* a wrong word, not a missing file */
         rv = TR_EINVAL;
@@ -115,31 +115,31 @@ static uint32_t find_host(const struct cluster *cluster, const char *name)
     for (uint32_t h = 0; name != NULL && h < cluster->num_hosts; h++)
         if (is_host(&cluster->hosts[h], name))
             return h;
-    return PLACE_NONE;
+    return PROCESS_IDENTITY_NONE;
 }
 
 /* Slurm: the host by its name, the process by its number there; or by its number in the step, when
  * the step has as many tasks as the cluster has processes. */
-static int by_slurm(const struct cluster_plan *plan, const struct place_wanted *wanted,
+static int by_slurm(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                     uint32_t *process, struct error *error)
 {
     uint32_t task, tasks;
     int rv = say_number(wanted, "SLURM_PROCID", &task, error);
     if (rv == 0)
         rv = say_number(wanted, "SLURM_STEP_NUM_TASKS", &tasks, error);
-    if (rv != 0 || task == PLACE_NONE)
+    if (rv != 0 || task == PROCESS_IDENTITY_NONE)
         return rv;
     if (tasks == plan->plan.num_processes && task < tasks) {
         *process = task;
         return 0;
     }
     uint32_t host = find_host(plan->cluster, say(wanted, "SLURMD_NODENAME"));
-    if (host == PLACE_NONE)
+    if (host == PROCESS_IDENTITY_NONE)
         return 0;
     return on_host(plan, host, wanted->role, wanted->index, process, error);
 }
 
-static int by_rank(const struct cluster_plan *plan, const struct place_wanted *wanted,
+static int by_rank(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                    uint32_t *process, struct error *error)
 {
     uint32_t rank, world;
@@ -148,7 +148,7 @@ static int by_rank(const struct cluster_plan *plan, const struct place_wanted *w
     int rv = say_number(wanted, "RANK", &rank, error);
     if (rv == 0)
         rv = say_number(wanted, "WORLD_SIZE", &world, error);
-    if (rv != 0 || rank == PLACE_NONE || world == PLACE_NONE)
+    if (rv != 0 || rank == PROCESS_IDENTITY_NONE || world == PROCESS_IDENTITY_NONE)
         return rv;
     if (world != plan->plan.trainers || rank >= world)
         return error_set(error, TR_EMISMATCH,
@@ -166,22 +166,22 @@ static uint32_t ordinal(const char *name)
     while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9')
         at--;
     if (at == length || at == 0 || name[at - 1] != '-' || length - at > 6)
-        return PLACE_NONE;
+        return PROCESS_IDENTITY_NONE;
     return (uint32_t)strtoul(name + at, NULL, 10);
 }
 
-static int by_own_name(const struct cluster_plan *plan, const struct place_wanted *wanted,
+static int by_own_name(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                        uint32_t *process, struct error *error)
 {
     uint32_t found, host = find_host(plan->cluster, wanted->host_name);
-    if (host != PLACE_NONE)
+    if (host != PROCESS_IDENTITY_NONE)
         return on_host(plan, host, wanted->role, wanted->index, process, error);
-    uint32_t index = wanted->host_name != NULL ? ordinal(wanted->host_name) : PLACE_NONE;
-    if (index == PLACE_NONE)
+    uint32_t index = wanted->host_name != NULL ? ordinal(wanted->host_name) : PROCESS_IDENTITY_NONE;
+    if (index == PROCESS_IDENTITY_NONE)
         return 0;
     const struct plan_range all = {0, plan->plan.num_processes};
     *process = nth_of_role(plan, all, wanted->role, index, &found);
-    if (*process == PLACE_NONE)
+    if (*process == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_ERANGE,
                          "this host is %s, and %s has %u processes that are a %s, not %u",
                          wanted->host_name, plan->cluster->path, found,
@@ -189,37 +189,37 @@ static int by_own_name(const struct cluster_plan *plan, const struct place_wante
     return 0;
 }
 
-static int from_surroundings(const struct cluster_plan *plan, const struct place_wanted *wanted,
+static int from_surroundings(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                              uint32_t *process, struct error *error)
 {
     int rv = say_number(wanted, "TROUPE_PROCESS", process, error);
     if (rv != 0)
         return rv;
-    if (*process != PLACE_NONE)
+    if (*process != PROCESS_IDENTITY_NONE)
         return check_number(plan, *process, "TROUPE_PROCESS", error);
     const char *host = say(wanted, "TROUPE_HOST");
     if (host != NULL)
         return by_host_name(plan, wanted, host, process, error);
     rv = by_slurm(plan, wanted, process, error);
-    if (rv == 0 && *process == PLACE_NONE)
+    if (rv == 0 && *process == PROCESS_IDENTITY_NONE)
         rv = by_rank(plan, wanted, process, error);
-    if (rv == 0 && *process == PLACE_NONE)
+    if (rv == 0 && *process == PROCESS_IDENTITY_NONE)
         rv = by_own_name(plan, wanted, process, error);
     return rv;
 }
 
-int place_find(const struct cluster_plan *plan, const struct place_wanted *wanted,
+int process_identity_find(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                uint32_t *process, struct error *error)
 {
     int rv;
     *process = wanted->process;
-    if (wanted->process != PLACE_NONE)
+    if (wanted->process != PROCESS_IDENTITY_NONE)
         rv = check_number(plan, wanted->process, "--process", error);
     else if (wanted->host != NULL)
         rv = by_host_name(plan, wanted, wanted->host, process, error);
     else
         rv = from_surroundings(plan, wanted, process, error);
-    if (rv != 0 || *process != PLACE_NONE)
+    if (rv != 0 || *process != PROCESS_IDENTITY_NONE)
         return rv;
     return error_set(error, TR_EINVAL,
                      "%s: nothing says which of its processes this is, and no host of it is called "

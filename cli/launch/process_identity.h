@@ -25,13 +25,13 @@
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/launcher.h"
 
-#define PLACE_NONE UINT32_MAX
+#define PROCESS_IDENTITY_NONE UINT32_MAX
 
-struct place_wanted {
-    uint32_t process;        /* PLACE_NONE: not said */
+struct process_identity_wanted {
+    uint32_t process;        /* PROCESS_IDENTITY_NONE: not said */
     const char *host;        /* NULL: not said */
     enum launcher_role role; /* of the command, or as said */
-    uint32_t index;          /* PLACE_NONE: not said */
+    uint32_t index;          /* PROCESS_IDENTITY_NONE: not said */
     /* What the surroundings say; NULL results: nothing. */
     const char *(*environment)(void *arg, const char *name);
     void *arg;
@@ -39,14 +39,14 @@ struct place_wanted {
 };
 
 /* TR_EINVAL, TR_ENOENT, TR_ERANGE: what was said, and what there is. */
-int place_find(const struct cluster_plan *plan, const struct place_wanted *wanted,
+int process_identity_find(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
                uint32_t *process, struct error *error);
 
 /* Is it a process of that role? If not, the sentence says which command starts it. */
-int place_check(const struct plan *plan, uint32_t process, enum launcher_role role,
+int process_identity_check(const struct plan *plan, uint32_t process, enum launcher_role role,
                 struct error *error);
 
-/* A number below PLACE_NONE, which a NULL text gives; false: the text is no such number. */
-bool place_read_number(const char *text, uint32_t *number);
+/* A number below PROCESS_IDENTITY_NONE, which a NULL text gives; false: the text is no such number. */
+bool process_identity_read_number(const char *text, uint32_t *number);
 
 #endif

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* Takes the word over. */
-static void push(struct words *words, char *word)
+static void push(struct argv_builder *words, char *word)
 {
     if (words->count + 2 > words->room) {
         size_t room = words->room == 0 ? 16 : 2 * words->room;
-        char **list = room > WORDS_MAX ? NULL : realloc(words->list, room * sizeof *list);
+        char **list = room > ARGV_WORDS_MAX ? NULL : realloc(words->list, room * sizeof *list);
         if (list == NULL) {
             words->failed = true;
             free(word);
@@ -25,7 +25,7 @@ static void push(struct words *words, char *word)
     words->list[words->count] = NULL;
 }
 
-void words_add(struct words *words, const char *word)
+void argv_builder_add(struct argv_builder *words, const char *word)
 {
     char *copy = strdup(word);
     if (copy == NULL)
@@ -34,7 +34,7 @@ void words_add(struct words *words, const char *word)
         push(words, copy);
 }
 
-void words_addf(struct words *words, const char *format, ...)
+void argv_builder_addf(struct argv_builder *words, const char *format, ...)
 {
     char *word;
     va_list args;
@@ -47,22 +47,22 @@ void words_addf(struct words *words, const char *format, ...)
         push(words, word);
 }
 
-void words_add_all(struct words *words, const struct words *more)
+void argv_builder_add_all(struct argv_builder *words, const struct argv_builder *more)
 {
     words->failed = words->failed || more->failed;
     for (size_t i = 0; i < more->count; i++)
-        words_add(words, more->list[i]);
+        argv_builder_add(words, more->list[i]);
 }
 
-void words_fini(struct words *words)
+void argv_builder_fini(struct argv_builder *words)
 {
     for (size_t i = 0; i < words->count; i++)
         free(words->list[i]);
     free(words->list);
-    *words = (struct words){0};
+    *words = (struct argv_builder){0};
 }
 
-bool words_failed(const struct words *words)
+bool argv_builder_failed(const struct argv_builder *words)
 {
     return words->failed;
 }
@@ -90,7 +90,7 @@ static bool is_plain(const char *word)
     return *word != '\0' && strspn(word, PLAIN) == strlen(word);
 }
 
-char *words_quote(const struct words *words)
+char *argv_builder_quote(const struct argv_builder *words)
 {
     size_t most = 1;
     for (size_t i = 0; i < words->count; i++)

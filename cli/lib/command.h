@@ -49,7 +49,7 @@ extern const struct command command_serve;
 extern const struct command command_sample;
 extern const struct command command_status;
 extern const struct command command_top;
-extern const struct command command_hold;
+extern const struct command command_exec_wrapper;
 extern const struct command command_simulate;
 extern const struct command command_completion;
 

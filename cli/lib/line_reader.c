@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-void lines_init(struct lines *lines, void (*line)(void *arg, char *line, size_t length), void *arg)
+void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length), void *arg)
 {
     lines->line = line;
     lines->arg = arg;
     lines->used = 0;
 }
 
-static void give(struct lines *lines, char *line, size_t length)
+static void give(struct line_reader *lines, char *line, size_t length)
 {
     if (length > 0 && line[length - 1] == '\r')
         length--;
@@ -17,13 +17,13 @@ static void give(struct lines *lines, char *line, size_t length)
     lines->line(lines->arg, line, length);
 }
 
-char *lines_room(struct lines *lines, size_t *room)
+char *line_reader_room(struct line_reader *lines, size_t *room)
 {
-    *room = LINES_BYTES_MAX - lines->used;
+    *room = LINE_BYTES_MAX - lines->used;
     return lines->bytes + lines->used;
 }
 
-void lines_grew(struct lines *lines, size_t count)
+void line_reader_grew(struct line_reader *lines, size_t count)
 {
     char *begin = lines->bytes, *end = lines->bytes + lines->used + count, *newline;
     while ((newline = memchr(begin, '\n', (size_t)(end - begin))) != NULL) {
@@ -32,20 +32,20 @@ void lines_grew(struct lines *lines, size_t count)
     }
     lines->used = (size_t)(end - begin);
     memmove(lines->bytes, begin, lines->used);
-    if (lines->used == LINES_BYTES_MAX) {
+    if (lines->used == LINE_BYTES_MAX) {
         give(lines, lines->bytes, lines->used);
         lines->used = 0;
     }
 }
 
-void lines_end(struct lines *lines)
+void line_reader_end(struct line_reader *lines)
 {
     if (lines->used > 0)
         give(lines, lines->bytes, lines->used);
     lines->used = 0;
 }
 
-void lines_tame(char *line, size_t length)
+void line_reader_tame(char *line, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)line[i];

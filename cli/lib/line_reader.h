@@ -2,7 +2,7 @@
  * Bytes of a pipe as whole lines, each with who said it before it.
  *
  * A line is given on when it is whole, so that lines of several processes never mix; one that is
- * longer than LINES_BYTES_MAX is given on in pieces. Bytes that would steer a terminal are
+ * longer than LINE_BYTES_MAX is given on in pieces. Bytes that would steer a terminal are
  * replaced where asked.
  *
  * Ownership: plain values. Thread rules: one thread at a time.
@@ -13,26 +13,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LINES_BYTES_MAX 8192u
+#define LINE_BYTES_MAX 8192u
 
-struct lines {
+struct line_reader {
     void (*line)(void *arg, char *line, size_t length); /* without its end; NUL-terminated */
     void *arg;
     size_t used;
-    char bytes[LINES_BYTES_MAX + 1];
+    char bytes[LINE_BYTES_MAX + 1];
 };
 
-void lines_init(struct lines *lines, void (*line)(void *arg, char *line, size_t length), void *arg);
+void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length), void *arg);
 
-/* Where the next bytes may be written, at least one; then lines_grew says how many were. */
-char *lines_room(struct lines *lines, size_t *room);
-void lines_grew(struct lines *lines, size_t count);
+/* Where the next bytes may be written, at least one; then line_reader_grew says how many were. */
+char *line_reader_room(struct line_reader *lines, size_t *room);
+void line_reader_grew(struct line_reader *lines, size_t count);
 
 /* Gives on what is left, at the end of the pipe. */
-void lines_end(struct lines *lines);
+void line_reader_end(struct line_reader *lines);
 
 /* Replaces control characters but tabs by '?': what a process prints must not steer the terminal
  * of whoever watches it. */
-void lines_tame(char *line, size_t length);
+void line_reader_tame(char *line, size_t length);
 
 #endif

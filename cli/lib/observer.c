@@ -19,19 +19,19 @@
 #define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */
 #define LOOK_NS 20000000             /* between looks for answers: no wait that a person notices */
 
-struct guest;
+struct observer;
 
 /* One process, as the actor asks it. */
 struct asked {
-    struct guest *guest;
+    struct observer *observer;
     uint32_t process;
     struct address status; /* none: to be looked up */
     uint64_t asked_ns;
     struct timer again;
-    struct guest_seen seen; /* guarded by the guest's mutex */
+    struct observer_seen seen; /* guarded by the observer's mutex */
 };
 
-struct guest {
+struct observer {
     struct cluster cluster;
     struct cluster_plan plan;
     struct job_key key;
@@ -47,16 +47,16 @@ static void ask(struct actor *self, void *arg);
 
 static void note(struct actor *self, struct asked *asked, json_t *document)
 {
-    struct guest *guest = asked->guest;
+    struct observer *observer = asked->observer;
     uint64_t now_ns = actor_now_ns(self);
-    pthread_mutex_lock(&guest->mutex);
+    pthread_mutex_lock(&observer->mutex);
     json_decref(asked->seen.document);
     asked->seen.document = document;
     asked->seen.at_ns = now_ns;
     asked->seen.round_trip_ns = now_ns - asked->asked_ns;
     asked->seen.answers++;
-    pthread_mutex_unlock(&guest->mutex);
-    timer_start(self, &asked->again, now_ns + GUEST_EVERY_NS, ask, asked);
+    pthread_mutex_unlock(&observer->mutex);
+    timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
 }
 
 static void failed(struct actor *self, struct asked *asked)
@@ -89,7 +89,7 @@ static void ask_status(struct actor *self, struct asked *asked)
     }
     ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
     asked->asked_ns = actor_now_ns(self);
-    if (actor_call(self, asked->status, request, asked->asked_ns + GUEST_ANSWER_NS, answered, asked,
+    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered, asked,
                    NULL) < 0)
         failed(self, asked);
 }
@@ -115,16 +115,16 @@ static void ask(struct actor *self, void *arg)
         return;
     }
     asked->asked_ns = actor_now_ns(self);
-    if (directory_wait_at(self, asked->process, STATUS_NAME, asked->asked_ns + GUEST_ANSWER_NS,
+    if (directory_wait_at(self, asked->process, STATUS_NAME, asked->asked_ns + OBSERVER_ANSWER_NS,
                           found, asked) < 0)
         failed(self, asked);
 }
 
 static int start(struct actor *self, const void *arg)
 {
-    struct guest *guest = (void *)(uintptr_t)arg;
-    for (uint32_t p = 0; p < guest->plan.plan.num_processes; p++)
-        ask(self, &guest->asked[p]);
+    struct observer *observer = (void *)(uintptr_t)arg;
+    for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
+        ask(self, &observer->asked[p]);
     return 0;
 }
 
@@ -134,33 +134,33 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops guest_ops = {
-    .name = "guest",
+static const struct actor_ops observer_ops = {
+    .name = "observer",
     .start = start,
     .receive = receive,
 };
 
 /* The job's own key stands in where the file chose nothing, as for its processes. */
-static int read_cluster(struct guest *guest, const char *path, const char *graph,
+static int read_cluster(struct observer *observer, const char *path, const char *graph,
                         struct error *error)
 {
-    struct cluster *cluster = &guest->cluster;
+    struct cluster *cluster = &observer->cluster;
     struct book_file book = {0};
-    int rv = job_key_find(&guest->key, error);
+    int rv = job_key_find(&observer->key, error);
     if (rv == 0)
         rv = cluster_read(files_posix, path, cluster, error);
     if (rv != 0)
         return rv;
-    if (guest->key.path != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
+    if (observer->key.path != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
         cluster->tls.shared_key == NULL &&
-        (cluster->tls.shared_key = strdup(guest->key.path)) == NULL)
+        (cluster->tls.shared_key = strdup(observer->key.path)) == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a path");
     graph = graph != NULL ? graph : cluster->graph;
     if (graph == NULL)
         return error_set(error, TR_EINVAL, "%s names no graph: add --graph NAME.json", path);
     rv = book_file_read(&book, files_posix, graph, error);
     if (rv == 0)
-        rv = cluster_plan_make(&guest->plan, cluster, book.book.num_parts, error);
+        rv = cluster_plan_make(&observer->plan, cluster, book.book.num_parts, error);
     book_file_fini(&book);
     return rv;
 }
@@ -175,138 +175,138 @@ static uint32_t own_host(const struct cluster *cluster)
     return host;
 }
 
-static int open_security(struct guest *guest, const char *host, struct error *error)
+static int open_security(struct observer *observer, const char *host, struct error *error)
 {
     struct cluster_tls tls = {0};
-    uint32_t number = own_host(&guest->cluster);
-    int rv = host != NULL ? cluster_find_host(&guest->cluster, host, &number, error) : 0;
-    if (rv == 0 && cluster_host_tls(&guest->cluster, number, &tls) != 0)
+    uint32_t number = own_host(&observer->cluster);
+    int rv = host != NULL ? cluster_find_host(&observer->cluster, host, &number, error) : 0;
+    if (rv == 0 && cluster_host_tls(&observer->cluster, number, &tls) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the names of keys");
     const struct security_options options = {tls.ca, tls.certificate, tls.key, tls.shared_key};
     if (rv == 0 && (tls.ca != NULL || tls.shared_key != NULL))
-        rv = security_create(&options, &guest->security, error);
+        rv = security_create(&options, &observer->security, error);
     cluster_tls_fini(&tls);
     return rv;
 }
 
-static int create_node(struct guest *guest, struct error *error)
+static int create_node(struct observer *observer, struct error *error)
 {
-    int rv = env_event_create(1, &guest->env, error);
+    int rv = env_event_create(1, &observer->env, error);
     if (rv == 0)
-        rv = messages_register(&guest->kinds, error);
+        rv = messages_register(&observer->kinds, error);
     if (rv != 0)
         return rv;
     const struct node_options options = {
-        .id = NODE_GUESTS | (uint32_t)(guest->env->ops->random(guest->env) & 0x7fffffffu),
+        .id = NODE_OBSERVERS | (uint32_t)(observer->env->ops->random(observer->env) & 0x7fffffffu),
         .incarnation = 1,
         .loops = 1,
-        .kinds = &guest->kinds,
+        .kinds = &observer->kinds,
     };
-    return node_create(guest->env, &options, &guest->node, error);
+    return node_create(observer->env, &options, &observer->node, error);
 }
 
-static int join(struct guest *guest, struct error *error)
+static int join(struct observer *observer, struct error *error)
 {
-    uint32_t count = guest->plan.plan.num_processes;
+    uint32_t count = observer->plan.plan.num_processes;
     struct links_peer *peers = calloc(count, sizeof *peers);
     if (peers == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u processes", count);
     const struct links_options options = {
-        .cluster = guest->cluster.name,
+        .cluster = observer->cluster.name,
         .peers = peers,
-        .num_peers = cluster_plan_peers(&guest->plan, count, peers),
-        .security = guest->security,
-        .insecure_network = guest->cluster.insecure_network,
-        .window_bytes = guest->cluster.limits.window_bytes,
+        .num_peers = cluster_plan_peers(&observer->plan, count, peers),
+        .security = observer->security,
+        .insecure_network = observer->cluster.insecure_network,
+        .window_bytes = observer->cluster.limits.window_bytes,
     };
-    int rv = links_create(guest->node, &options, error);
+    int rv = links_create(observer->node, &options, error);
     free(peers);
-    const struct actor_options root = {.ops = &guest_ops, .arg = guest};
+    const struct actor_options root = {.ops = &observer_ops, .arg = observer};
     struct address address;
-    if (rv == 0 && ((rv = node_spawn(guest->node, &root, &address)) != 0 ||
-                    (rv = node_start(guest->node)) != 0))
+    if (rv == 0 && ((rv = node_spawn(observer->node, &root, &address)) != 0 ||
+                    (rv = node_start(observer->node)) != 0))
         error_set(error, rv, "cannot start asking: %s", tr_strerror(rv));
     return rv;
 }
 
-int guest_open(const char *cluster, const char *graph, const char *host, struct guest **out,
+int observer_open(const char *cluster, const char *graph, const char *host, struct observer **out,
                struct error *error)
 {
-    struct guest *guest = calloc(1, sizeof *guest);
-    *out = guest;
-    if (guest == NULL)
+    struct observer *observer = calloc(1, sizeof *observer);
+    *out = observer;
+    if (observer == NULL)
         return error_set(error, TR_ENOMEM, "no memory");
-    pthread_mutex_init(&guest->mutex, NULL);
-    int rv = read_cluster(guest, cluster, graph, error);
+    pthread_mutex_init(&observer->mutex, NULL);
+    int rv = read_cluster(observer, cluster, graph, error);
     if (rv == 0)
-        rv = open_security(guest, host, error);
+        rv = open_security(observer, host, error);
     if (rv == 0) {
-        uint32_t count = guest->plan.plan.num_processes;
-        guest->asked = calloc(count, sizeof *guest->asked);
-        for (uint32_t p = 0; guest->asked != NULL && p < count; p++)
-            guest->asked[p] = (struct asked){
-                .guest = guest, .process = p, .status = ADDRESS_NONE};
-        rv = guest->asked != NULL ? create_node(guest, error)
+        uint32_t count = observer->plan.plan.num_processes;
+        observer->asked = calloc(count, sizeof *observer->asked);
+        for (uint32_t p = 0; observer->asked != NULL && p < count; p++)
+            observer->asked[p] = (struct asked){
+                .observer = observer, .process = p, .status = ADDRESS_NONE};
+        rv = observer->asked != NULL ? create_node(observer, error)
                                   : error_set(error, TR_ENOMEM, "no memory for %u processes",
                                               count);
     }
     if (rv == 0)
-        rv = join(guest, error);
+        rv = join(observer, error);
     if (rv != 0) {
-        guest_close(guest);
+        observer_close(observer);
         *out = NULL;
     }
     return rv;
 }
 
-void guest_close(struct guest *guest)
+void observer_close(struct observer *observer)
 {
-    if (guest == NULL)
+    if (observer == NULL)
         return;
-    if (guest->node != NULL) {
-        node_stop(guest->node, env_now_ns(guest->env) + STOP_NS);
-        node_join(guest->node);
-        node_destroy(guest->node);
+    if (observer->node != NULL) {
+        node_stop(observer->node, env_now_ns(observer->env) + STOP_NS);
+        node_join(observer->node);
+        node_destroy(observer->node);
     }
-    env_destroy(guest->env);
-    for (uint32_t p = 0; guest->asked != NULL && p < guest->plan.plan.num_processes; p++)
-        json_decref(guest->asked[p].seen.document);
-    free(guest->asked);
-    security_destroy(guest->security);
-    cluster_plan_fini(&guest->plan);
-    cluster_fini(&guest->cluster);
-    job_key_fini(&guest->key);
-    pthread_mutex_destroy(&guest->mutex);
-    free(guest);
+    env_destroy(observer->env);
+    for (uint32_t p = 0; observer->asked != NULL && p < observer->plan.plan.num_processes; p++)
+        json_decref(observer->asked[p].seen.document);
+    free(observer->asked);
+    security_destroy(observer->security);
+    cluster_plan_fini(&observer->plan);
+    cluster_fini(&observer->cluster);
+    job_key_fini(&observer->key);
+    pthread_mutex_destroy(&observer->mutex);
+    free(observer);
 }
 
-const struct cluster_plan *guest_plan(const struct guest *guest)
+const struct cluster_plan *observer_plan(const struct observer *observer)
 {
-    return &guest->plan;
+    return &observer->plan;
 }
 
-void guest_look(struct guest *guest, uint32_t process, struct guest_seen *seen)
+void observer_look(struct observer *observer, uint32_t process, struct observer_seen *seen)
 {
-    pthread_mutex_lock(&guest->mutex);
-    *seen = guest->asked[process].seen;
+    pthread_mutex_lock(&observer->mutex);
+    *seen = observer->asked[process].seen;
     json_incref(seen->document);
-    pthread_mutex_unlock(&guest->mutex);
+    pthread_mutex_unlock(&observer->mutex);
 }
 
-static bool all_asked(struct guest *guest, uint64_t times)
+static bool all_asked(struct observer *observer, uint64_t times)
 {
     bool all = true;
-    pthread_mutex_lock(&guest->mutex);
-    for (uint32_t p = 0; p < guest->plan.plan.num_processes; p++)
-        all = all && guest->asked[p].seen.answers >= times;
-    pthread_mutex_unlock(&guest->mutex);
+    pthread_mutex_lock(&observer->mutex);
+    for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
+        all = all && observer->asked[p].seen.answers >= times;
+    pthread_mutex_unlock(&observer->mutex);
     return all;
 }
 
-void guest_wait(struct guest *guest, uint64_t times, uint64_t timeout_ns)
+void observer_wait(struct observer *observer, uint64_t times, uint64_t timeout_ns)
 {
     const struct timespec look = {.tv_nsec = LOOK_NS};
-    uint64_t until_ns = env_now_ns(guest->env) + timeout_ns;
-    while (!all_asked(guest, times) && env_now_ns(guest->env) < until_ns)
+    uint64_t until_ns = env_now_ns(observer->env) + timeout_ns;
+    while (!all_asked(observer, times) && env_now_ns(observer->env) < until_ns)
         nanosleep(&look, NULL);
 }

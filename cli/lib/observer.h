@@ -1,9 +1,9 @@
 /*
- * A guest of a job: a node that is not in the plan, connects to every process, and asks each for
+ * An observer of a job: a node that is not in the plan, connects to every process, and asks each for
  * its status again and again.
  *
- * Ownership: guest_open makes it, guest_close ends it. Thread rules: one thread; the asking is done
- * by an actor on a loop of the guest's own.
+ * Ownership: observer_open makes it, observer_close ends it. Thread rules: one thread; the asking is done
+ * by an actor on a loop of the observer's own.
  */
 #ifndef CLI_LIB_OBSERVER_H
 #define CLI_LIB_OBSERVER_H
@@ -15,29 +15,29 @@
 #include "actors/cluster/cluster.h"
 
 /* A process that does not answer in this time is shown as down; it is asked again. */
-#define GUEST_ANSWER_NS UINT64_C(3000000000)
-#define GUEST_EVERY_NS UINT64_C(1000000000)
+#define OBSERVER_ANSWER_NS UINT64_C(3000000000)
+#define OBSERVER_EVERY_NS UINT64_C(1000000000)
 
-struct guest;
+struct observer;
 
 /* graph: for the number of partitions; NULL: as the cluster file says. host: whose keys are used,
  * where the cluster has certificates; NULL: this host's. */
-int guest_open(const char *cluster, const char *graph, const char *host, struct guest **guest,
+int observer_open(const char *cluster, const char *graph, const char *host, struct observer **observer,
                struct error *error);
-void guest_close(struct guest *guest);
+void observer_close(struct observer *observer);
 
-const struct cluster_plan *guest_plan(const struct guest *guest);
+const struct cluster_plan *observer_plan(const struct observer *observer);
 
 /* What was seen of a process last. */
-struct guest_seen {
+struct observer_seen {
     json_t *document;       /* a reference of the caller's; NULL: it does not answer */
     uint64_t round_trip_ns; /* of the last answer */
     uint64_t at_ns;         /* when it came */
     uint64_t answers;       /* and failures: so often was it asked */
 };
-void guest_look(struct guest *guest, uint32_t process, struct guest_seen *seen);
+void observer_look(struct observer *observer, uint32_t process, struct observer_seen *seen);
 
 /* Waits until each process answered or failed to `times` times, or that long. */
-void guest_wait(struct guest *guest, uint64_t times, uint64_t timeout_ns);
+void observer_wait(struct observer *observer, uint64_t times, uint64_t timeout_ns);
 
 #endif

@@ -8,13 +8,13 @@
 
 static void show(void *arg, const char *what, uint64_t done, uint64_t total)
 {
-    struct making *making = arg;
+    struct raw_report *making = arg;
     bool edges = strcmp(what, "edges") == 0;
     progress_step(&making->work.progress, what, edges ? "edges" : "bytes", done,
                   edges ? making->num_edges : total);
 }
 
-int making_begin(struct making *making, bool quiet, bool replace, struct error *error)
+int raw_report_begin(struct raw_report *making, bool quiet, bool replace, struct error *error)
 {
     making->num_edges = 0;
     making->options = (struct raw_write_options){.cancel = &making->work.cancel,
@@ -24,7 +24,7 @@ int making_begin(struct making *making, bool quiet, bool replace, struct error *
     return work_begin(&making->work, quiet, error);
 }
 
-void making_end(struct making *making)
+void raw_report_end(struct raw_report *making)
 {
     work_end(&making->work);
 }
@@ -55,10 +55,10 @@ static int print(const char *path, bool json, struct error *error)
     return report_print(&report, error);
 }
 
-int making_report(struct making *making, const struct invocation *invocation, int rc,
+int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
                   const char *path, bool json, struct error *error)
 {
-    making_end(making);
+    raw_report_end(making);
     if (rc == 0)
         rc = print(path, json, error);
     return rc < 0 ? fail(invocation, error) : EXIT_DONE;

@@ -13,18 +13,18 @@
 #include "cli/lib/work.h"
 #include "partition/raw/raw_write.h"
 
-struct making {
+struct raw_report {
     struct work work;
     uint64_t num_edges; /* to be written, 0: not known */
     struct raw_write_options options;
 };
 
-/* Prepares options with progress and cancellation. making must not move until making_end. */
-int making_begin(struct making *making, bool quiet, bool replace, struct error *error);
-void making_end(struct making *making);
+/* Prepares options with progress and cancellation. making must not move until raw_report_end. */
+int raw_report_begin(struct raw_report *making, bool quiet, bool replace, struct error *error);
+void raw_report_end(struct raw_report *making);
 
 /* Ends the making and prints the error (rc < 0) or the report; returns the exit code. */
-int making_report(struct making *making, const struct invocation *invocation, int rc,
+int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
                   const char *path, bool json, struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int CAUGHT[WAKEUPS_CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+static const int CAUGHT[SELF_PIPE_CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
 
 /* Where handlers write: a signal belongs to the process, so its handler has no other place to find
  * this. Set while no handler is installed. */
@@ -22,14 +22,14 @@ static void handle(int number)
     errno = saved;
 }
 
-int wakeups_start(struct wakeups *wakeups, struct error *error)
+int self_pipe_start(struct self_pipe *wakeups, struct error *error)
 {
     if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return error_set_errno(error, errno, "cannot make the pipe for signals");
     handler_fd = wakeups->pipe[1];
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    for (int i = 0; i < WAKEUPS_CAUGHT; i++) {
+    for (int i = 0; i < SELF_PIPE_CAUGHT; i++) {
         sigaction(CAUGHT[i], NULL, &wakeups->before[i]);
         if (CAUGHT[i] == SIGCHLD || wakeups->before[i].sa_handler != SIG_IGN)
             sigaction(CAUGHT[i], &action, NULL);
@@ -37,11 +37,11 @@ int wakeups_start(struct wakeups *wakeups, struct error *error)
     return 0;
 }
 
-void wakeups_take(struct wakeups *wakeups, struct wakeups_seen *seen)
+void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen)
 {
     unsigned char numbers[64];
     ssize_t got;
-    *seen = (struct wakeups_seen){0};
+    *seen = (struct self_pipe_seen){0};
     while ((got = read(wakeups->pipe[0], numbers, sizeof numbers)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             seen->child = seen->child || numbers[i] == SIGCHLD;
@@ -50,9 +50,9 @@ void wakeups_take(struct wakeups *wakeups, struct wakeups_seen *seen)
         }
 }
 
-void wakeups_stop(struct wakeups *wakeups)
+void self_pipe_stop(struct self_pipe *wakeups)
 {
-    for (int i = 0; i < WAKEUPS_CAUGHT; i++)
+    for (int i = 0; i < SELF_PIPE_CAUGHT; i++)
         sigaction(CAUGHT[i], &wakeups->before[i], NULL);
     handler_fd = -1;
     close(wakeups->pipe[0]);

@@ -15,22 +15,22 @@
 
 #include "runtime/base/error.h"
 
-#define WAKEUPS_CAUGHT 4
+#define SELF_PIPE_CAUGHT 4
 
-struct wakeups {
+struct self_pipe {
     int pipe[2]; /* poll [0] for reading */
-    struct sigaction before[WAKEUPS_CAUGHT];
+    struct sigaction before[SELF_PIPE_CAUGHT];
 };
 
 /* What came since the last take. */
-struct wakeups_seen {
+struct self_pipe_seen {
     unsigned stops;    /* SIGINT, SIGTERM, SIGHUP */
     bool interrupted;  /* one of them was a Ctrl-C */
     bool child;        /* a child changed */
 };
 
-int wakeups_start(struct wakeups *wakeups, struct error *error);
-void wakeups_take(struct wakeups *wakeups, struct wakeups_seen *seen);
-void wakeups_stop(struct wakeups *wakeups);
+int self_pipe_start(struct self_pipe *wakeups, struct error *error);
+void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen);
+void self_pipe_stop(struct self_pipe *wakeups);
 
 #endif

@@ -18,10 +18,10 @@ static uint64_t count_of(json_t *object, const char *key)
     return count > 0 ? (uint64_t)count : 0;
 }
 
-void status_view_add_job(struct standing_now *job, json_t *document)
+void status_view_add_job(struct job_progress_now *job, json_t *document)
 {
     json_t *checkpoint = json_object_get(document, "checkpoint");
-    const struct standing_now one = {
+    const struct job_progress_now one = {
         .era = (uint32_t)count_of(document, "era"),
         .epoch = (uint32_t)count_of(document, "epoch"),
         .epochs = (uint32_t)count_of(document, "epochs"),
@@ -31,7 +31,7 @@ void status_view_add_job(struct standing_now *job, json_t *document)
         .checkpoint = count_of(document, "checkpoint"),
     };
     if (one.era > job->era)
-        *job = (struct standing_now){.era = one.era, .epochs = job->epochs};
+        *job = (struct job_progress_now){.era = one.era, .epochs = job->epochs};
     if (one.era < job->era)
         return;
     if (one.epoch > job->epoch || (one.epoch == job->epoch && one.step > job->step)) {

@@ -31,7 +31,7 @@ json_t *status_view_parse(const void *bytes, size_t size);
 
 /* Adds what a process knows of the job to what others know. Trainers are at most a step apart; a
  * process that has not heard of an era yet knows nothing new. */
-void status_view_add_job(struct standing_now *job, json_t *document);
+void status_view_add_job(struct job_progress_now *job, json_t *document);
 
 /* document NULL: the process does not answer. */
 void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t *document,

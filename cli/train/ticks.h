@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The most that one wait counts: a loaded machine may be that late, and more is standing still. */
+/* The most that one wait counts: a loaded machine may be that late, and more is progress still. */
 #define TICKS_AT_ONCE_NS UINT64_C(500000000)
 
 struct ticks {

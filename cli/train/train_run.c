@@ -94,7 +94,7 @@ static void begin_epoch(struct training *t, uint32_t epoch)
     char label[48];
     snprintf(label, sizeof label, "epoch %u", epoch + 1);
     t->epoch = epoch;
-    standing_note_epochs(&t->job.graph->standing, t->config.model.epochs);
+    job_progress_note_epochs(&t->job.graph->progress, t->config.model.epochs);
     progress_begin(&t->progress, label, "batches",
                    tr_loader_num_batches(train_ranks_loader(&t->ranks)));
 }

@@ -37,7 +37,7 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
     if (rv == 0)
         rv = read_deal(job, assignment, ntype, deal, counts, error);
     if (rv == 0)
-        rv = deal_even_out(deal, num_nodes, counts, assignment->num_trainers) == 0
+        rv = seed_split_even_out(deal, num_nodes, counts, assignment->num_trainers) == 0
                  ? 0 : job_no_memory(error, "the deal", 0);
     char *path = job_path(job, UINT32_MAX, part_file_deal(&job->raw->types, ntype));
     if (rv == 0 && path == NULL)

@@ -7,7 +7,7 @@
 #include "partition/store/npy.h"
 #include "runtime/base/crc32c.h"
 
-static uint64_t hash_of(const struct deal *deal)
+static uint64_t hash_of(const struct seed_split *deal)
 {
     uint64_t sum = key_mix(deal->num_nodes * KEY_STEP ^ deal->num_trainers);
     for (uint64_t v = 0; v < deal->num_nodes; v++)
@@ -30,7 +30,7 @@ static int check_form(const struct npy *npy, const char *path, uint64_t num_node
     return 0;
 }
 
-static int check_shares(const struct deal *deal, const uint64_t *counts, const char *path,
+static int check_shares(const struct seed_split *deal, const uint64_t *counts, const char *path,
                         struct error *error)
 {
     uint64_t least = UINT64_MAX, most = 0;
@@ -45,7 +45,7 @@ static int check_shares(const struct deal *deal, const uint64_t *counts, const c
                      "a deal for fewer trainers?", path, deal->num_trainers, least, most);
 }
 
-static int check_trainers(const struct deal *deal, const char *path, struct error *error)
+static int check_trainers(const struct seed_split *deal, const char *path, struct error *error)
 {
     uint64_t *counts = calloc((size_t)deal->num_trainers + 1, sizeof *counts);
     int rv = counts == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", path) : 0;
@@ -64,7 +64,7 @@ static int check_trainers(const struct deal *deal, const char *path, struct erro
     return rv;
 }
 
-static int check_sum(const struct deal *deal, struct npy *npy, uint32_t checksum,
+static int check_sum(const struct seed_split *deal, struct npy *npy, uint32_t checksum,
                      struct error *error)
 {
     uint32_t sum;
@@ -79,11 +79,11 @@ static int check_sum(const struct deal *deal, struct npy *npy, uint32_t checksum
                      "or partition again", npy->file.path, sum, checksum);
 }
 
-int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t num_nodes,
+int seed_split_read(struct seed_split *deal, struct files *files, const char *path, uint64_t num_nodes,
               uint32_t num_trainers, const uint32_t *checksum, struct error *error)
 {
     struct npy npy;
-    *deal = (struct deal){ .num_nodes = num_nodes, .num_trainers = num_trainers };
+    *deal = (struct seed_split){ .num_nodes = num_nodes, .num_trainers = num_trainers };
     int rv = npy_open(&npy, files, path, error);
     if (rv != 0)
         return rv;
@@ -102,17 +102,17 @@ int deal_read(struct deal *deal, struct files *files, const char *path, uint64_t
     if (rv == 0)
         deal->hash = hash_of(deal);
     else
-        deal_fini(deal);
+        seed_split_fini(deal);
     return rv;
 }
 
-void deal_fini(struct deal *deal)
+void seed_split_fini(struct seed_split *deal)
 {
     free(deal->trainers);
-    *deal = (struct deal){ 0 };
+    *deal = (struct seed_split){ 0 };
 }
 
-int deal_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers)
+int seed_split_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers)
 {
     uint64_t total = 0, *share = calloc((size_t)num_trainers + 1, sizeof *share);
     if (share == NULL)

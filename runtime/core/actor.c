@@ -149,7 +149,7 @@ static void finish(struct actor *actor)
         actor->ops->fini(actor);
     stream_close_all(actor);
     for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
-        loop_turn_around(loop, m, TR_EPEERDOWN);
+        loop_bounce(loop, m, TR_EPEERDOWN);
     monitor_answer(actor, actor->reason);
     supervisor_fini(actor);
     if (actor->queued)

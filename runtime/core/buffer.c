@@ -190,5 +190,5 @@ void buffer_release_any(struct buffer *buffer)
     if (buffer->home == NULL)
         destroy_any(buffer);
     else
-        loop_bring_home(buffer->home, NULL, buffer);
+        loop_return_to_home(buffer->home, NULL, buffer);
 }

@@ -193,5 +193,5 @@ int actor_reply(struct actor *self, struct message *request, struct message *rep
 void actor_refuse(struct actor *self, struct message *request, int status)
 {
     assert(status < 0);
-    loop_turn_around(self->loop, request, status);
+    loop_bounce(self->loop, request, status);
 }

@@ -28,7 +28,7 @@ struct entry {
 
 struct directory {
     struct entry *buckets[BUCKETS];
-    uint32_t num_names, num_waiters, num_guest_waiters;
+    uint32_t num_names, num_waiters, num_observer_waiters;
     struct message *waiters; /* lookups that wait */
 };
 
@@ -75,7 +75,7 @@ static void serve_waiters(struct actor *self, const char *name, struct address a
         }
         *at = request->next;
         directory->num_waiters--;
-        directory->num_guest_waiters -= request->frame.from.node >= NODE_GUESTS;
+        directory->num_observer_waiters -= request->frame.from.node >= NODE_OBSERVERS;
         if (found && !expired)
             answer(self, request, address);
         else
@@ -145,16 +145,16 @@ static void serve_lookup(struct actor *self, struct message *request)
         return;
     }
     serve_waiters(self, NULL, ADDRESS_NONE);
-    bool guest = request->frame.from.node >= NODE_GUESTS;
+    bool observer = request->frame.from.node >= NODE_OBSERVERS;
     if (directory->num_waiters == DIRECTORY_WAITERS_MAX ||
-        (guest && directory->num_guest_waiters == DIRECTORY_GUEST_WAITERS_MAX)) {
+        (observer && directory->num_observer_waiters == DIRECTORY_OBSERVER_WAITERS_MAX)) {
         actor_refuse(self, request, TR_EFULL);
         return;
     }
-    uint64_t until_ns = actor_now_ns(self) + DIRECTORY_GUEST_WAIT_NS;
-    if (guest && request->frame.deadline_ns > until_ns)
+    uint64_t until_ns = actor_now_ns(self) + DIRECTORY_OBSERVER_WAIT_NS;
+    if (observer && request->frame.deadline_ns > until_ns)
         request->frame.deadline_ns = until_ns;
-    directory->num_guest_waiters += guest;
+    directory->num_observer_waiters += observer;
     request->next = directory->waiters;
     directory->waiters = request;
     directory->num_waiters++;

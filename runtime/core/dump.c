@@ -46,7 +46,7 @@ static void dump_node(struct node *node)
     if (node->links == NULL)
         return;
     dump_account(node, links_connection_account(node));
-    dump_account(node, links_guest_account(node));
+    dump_account(node, links_observer_account(node));
     links_dump(node);
 }
 

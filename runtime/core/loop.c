@@ -108,7 +108,7 @@ uint64_t loop_timer_time(struct loop *loop, uint64_t at_ns)
     return at_ns < UINT64_MAX - late_ns ? at_ns + late_ns : at_ns;
 }
 
-static void take_home(struct loop *loop, struct messages *returned, struct buffer *buffers)
+static void reclaim(struct loop *loop, struct messages *returned, struct buffer *buffers)
 {
     counter_add(&loop->messages.given, returned->count);
     for (struct message *m = messages_pop(returned); m != NULL; m = messages_pop(returned))
@@ -138,7 +138,7 @@ static void take_inbox(struct loop *loop)
     atomic_store_explicit(&inbox->filled, false, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
 
-    take_home(loop, &returned, buffers);
+    reclaim(loop, &returned, buffers);
     while (post != NULL) {
         struct post *next = post->next;
         post->run(loop, post);
@@ -330,7 +330,7 @@ void loop_post(struct loop *loop, struct post *post)
         loop->env->ops->loop_wake(loop->env, loop->driver);
 }
 
-void loop_bring_home(struct loop *home, struct message *message, struct buffer *buffer)
+void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer)
 {
     struct inbox *inbox = &home->inbox;
     pthread_mutex_lock(&inbox->mutex);

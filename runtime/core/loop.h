@@ -128,7 +128,7 @@ void loop_deliver(struct loop *loop, struct message *message);
 struct message *mailbox_pop(struct actor *actor);
 
 /* Answers a request with a status, by itself; frees what is not a request. */
-void loop_turn_around(struct loop *loop, struct message *message, int status);
+void loop_bounce(struct loop *loop, struct message *message, int status);
 
 /* A message from our pool; NULL: no memory. */
 struct message *loop_message_create(struct loop *loop, const struct kind *kind);
@@ -140,7 +140,7 @@ void loop_buffer_release(struct loop *loop, struct buffer *buffer);
 void loop_return_buffer(struct loop *loop, struct buffer *buffer);
 
 /* Any thread: a message or buffer of this loop (the other is NULL) comes home. */
-void loop_bring_home(struct loop *home, struct message *message, struct buffer *buffer);
+void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer);
 
 /* Any thread: wakes the loop if it sleeps. */
 void loop_wake(struct loop *loop);

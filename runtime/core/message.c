@@ -103,5 +103,5 @@ struct message *message_copy(struct actor *self, const struct message *message)
 void message_release(struct actor *self, struct message *message)
 {
     if (message != NULL)
-        loop_turn_around(self->loop, message, TR_EPEERDOWN);
+        loop_bounce(self->loop, message, TR_EPEERDOWN);
 }

@@ -23,7 +23,7 @@ enum message_flags {
     MESSAGE_REQUEST = 1, /* frame.call waits for one reply */
     MESSAGE_REPLY = 2,   /* answers frame.call; frame.status is 0 or TR_E* */
     MESSAGE_DATA = 4,    /* the data lane; else the control lane */
-    MESSAGE_CREDIT = 8,  /* charged to a link's window or control lanes, or to guests, until it leaves
+    MESSAGE_CREDIT = 8,  /* charged to a link's window or control lanes, or to observers, until it leaves
                           * the mailbox */
 };
 

@@ -51,11 +51,11 @@ int actor_demonitor(struct actor *self, struct call_id id)
 static bool watches_enough(const struct actor *actor, uint32_t node)
 {
     uint32_t count = 0;
-    if (node < NODE_GUESTS)
+    if (node < NODE_OBSERVERS)
         return false;
     for (const struct message *at = actor->watchers; at != NULL; at = at->next)
         count += at->frame.from.node == node;
-    return count >= MONITOR_GUEST_WATCHES_MAX;
+    return count >= MONITOR_OBSERVER_WATCHES_MAX;
 }
 
 void monitor_keep(struct actor *actor, struct message *request)
@@ -63,7 +63,7 @@ void monitor_keep(struct actor *actor, struct message *request)
     if (request->frame.flags & MESSAGE_CREDIT)
         links_return_credit(actor->loop, request);
     if (watches_enough(actor, request->frame.from.node)) {
-        loop_turn_around(actor->loop, request, TR_EFULL);
+        loop_bounce(actor->loop, request, TR_EFULL);
         return;
     }
     request->next = actor->watchers;
@@ -88,7 +88,7 @@ void monitor_answer(struct actor *actor, int reason)
     actor->watchers = NULL;
     while (request != NULL) {
         struct message *next = request->next;
-        loop_turn_around(actor->loop, request, reason);
+        loop_bounce(actor->loop, request, reason);
         request = next;
     }
 }

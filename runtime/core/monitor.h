@@ -11,8 +11,8 @@
 #include "runtime/core/actor.h"
 #include "runtime/core/call.h"
 
-/* Monitors that one guest (links.h) may have on one actor; more get TR_EFULL as their DOWN. */
-#define MONITOR_GUEST_WATCHES_MAX 16u
+/* Monitors that one observer (links.h) may have on one actor; more get TR_EFULL as their DOWN. */
+#define MONITOR_OBSERVER_WATCHES_MAX 16u
 
 /* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already;
  * TR_ECANCELED: not the watched but self ends. */

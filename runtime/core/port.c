@@ -169,7 +169,7 @@ void port_release(struct port *port, struct message *message)
     buffer_release_any(message->body);
     message->body = NULL;
     if (message->home != NULL)
-        loop_bring_home(message->home, message, NULL);
+        loop_return_to_home(message->home, message, NULL);
     else
         node_free_message(port->node, message);
 }

@@ -122,11 +122,11 @@ int loop_route(struct loop *loop, struct message *message)
     if (node->forward != NULL && to.node != node->id && !address_is_none(to))
         return node->forward(node->forward_arg, loop, message);
     counter_add(&loop->stale, 1);
-    loop_turn_around(loop, message, TR_EPEERDOWN);
+    loop_bounce(loop, message, TR_EPEERDOWN);
     return TR_EPEERDOWN;
 }
 
-void loop_turn_around(struct loop *loop, struct message *message, int status)
+void loop_bounce(struct loop *loop, struct message *message, int status)
 {
     if ((message->frame.flags & MESSAGE_REQUEST) == 0) {
         loop_free_message(loop, message);
@@ -172,7 +172,7 @@ static void put_data(struct loop *loop, struct actor *actor, struct message *mes
     if (actor->mailbox_bytes > 0 && actor->mailbox_bytes + cost > actor->mailbox_bytes_max) {
         if ((message->frame.flags & MESSAGE_REQUEST) == 0)
             note_dropped(loop, actor);
-        loop_turn_around(loop, message, TR_EFULL);
+        loop_bounce(loop, message, TR_EFULL);
         return;
     }
     actor->mailbox_bytes += cost;
@@ -229,14 +229,14 @@ void loop_deliver(struct loop *loop, struct message *message)
                               (uint64_t)message->frame.kind << 32 | message->frame.flags);
     if (actor == NULL) {
         counter_add(&loop->stale, 1);
-        loop_turn_around(loop, message, TR_EPEERDOWN);
+        loop_bounce(loop, message, TR_EPEERDOWN);
         return;
     }
     counter_add(&loop->delivered, 1);
     if (message->frame.kind < KIND_ROOMS_FIRST && handle(loop, actor, message))
         return;
     if (actor->phase == ACTOR_ENDING) {
-        loop_turn_around(loop, message, TR_EPEERDOWN);
+        loop_bounce(loop, message, TR_EPEERDOWN);
     } else if (message->frame.flags & MESSAGE_DATA) {
         put_data(loop, actor, message);
     } else {

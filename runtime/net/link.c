@@ -397,8 +397,8 @@ static int start(struct actor *self, const void *arg)
     timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
                 link);
     if (link->peer == NULL) {
-        link->next_guest_of_loop = link->links->guests_of_loop[link->loop->index];
-        link->links->guests_of_loop[link->loop->index] = link;
+        link->next_observer_of_loop = link->links->observers_of_loop[link->loop->index];
+        link->links->observers_of_loop[link->loop->index] = link;
     }
     if (dials(link))
         dial(self, link);
@@ -434,15 +434,15 @@ static void stop(struct actor *self)
                     link);
 }
 
-static void forget_guest(struct link *link)
+static void forget_observer(struct link *link)
 {
-    struct link **at = &link->links->guests_of_loop[link->loop->index];
+    struct link **at = &link->links->observers_of_loop[link->loop->index];
     while (*at != link)
-        at = &(*at)->next_guest_of_loop;
-    *at = link->next_guest_of_loop;
+        at = &(*at)->next_observer_of_loop;
+    *at = link->next_observer_of_loop;
 }
 
-/* Who is told of a guest's end may free it before the turn ends. */
+/* Who is told of an observer's end may free it before the turn ends. */
 static void unmark(struct link *link)
 {
     struct link **at = &link->loop->dirty_links;
@@ -461,7 +461,7 @@ static void fini(struct actor *self)
         drop_parting(link);
         link_rewind(link);
         if (link->peer == NULL)
-            forget_guest(link);
+            forget_observer(link);
     }
     link->ended = true;
     link->self = NULL;

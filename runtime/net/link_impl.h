@@ -68,8 +68,8 @@ struct link;
  * message in it ten times what a look at one costs that is in no cache. There may be millions. */
 #define LINK_LATE_LOOK_NS UINT64_C(10000000)
 #define LINK_LATE_LOOK_EACH_NS UINT64_C(1000)
-/* Of a lane to a guest, which is no part of the job: a few of the largest pictures. */
-#define LINK_GUEST_QUEUE_BYTES (UINT64_C(16) << 20)
+/* Of a lane to an observer, which is no part of the job: a few of the largest pictures. */
+#define LINK_OBSERVER_QUEUE_BYTES (UINT64_C(16) << 20)
 
 enum link_phase { LINK_IDLE, LINK_DIALING, LINK_GREETING, LINK_UP };
 
@@ -194,11 +194,11 @@ struct link {
     uint32_t down_incarnation;
     struct link *next_told;
     struct link_seen seen;
-    struct link *next_guest;         /* of the listener's list */
-    struct link *next_guest_of_loop; /* of its loop's */
+    struct link *next_observer;         /* of the listener's list */
+    struct link *next_observer_of_loop; /* of its loop's */
 };
 
-#define LINKS_GUESTS_MAX 64u /* people who look, and a few clients */
+#define LINKS_OBSERVERS_MAX 64u /* people who look, and a few clients */
 
 struct links {
     struct node *node;
@@ -228,11 +228,11 @@ struct links {
     atomic_uint_fast64_t handshakes_most;
     atomic_bool leaving;
     /* Guests: the list is the listener's; each loop finds its own in by_loop. */
-    struct link *guests;
-    atomic_uint num_guests;
-    struct account guest_account;
+    struct link *observers;
+    atomic_uint num_observers;
+    struct account observer_account;
     struct account connection_account; /* buffers of connections, and what TLS takes */
-    struct link **guests_of_loop; /* [loops], each touched by its loop alone */
+    struct link **observers_of_loop; /* [loops], each touched by its loop alone */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];
 };

@@ -67,14 +67,14 @@ static bool is_sound(const struct link *link, const struct wire_header *header,
            (header->bytes > lead || frame->body_bytes == 0);
 }
 
-/* A guest may ask what guests may, without a body, and answer that its actor is gone. */
+/* An observer may ask what observers may, without a body, and answer that its actor is gone. */
 static bool is_allowed(const struct link *link, const struct frame *frame)
 {
-    if (link->node < NODE_GUESTS)
+    if (link->node < NODE_OBSERVERS)
         return true;
     if (frame->flags & MESSAGE_REPLY)
         return frame->status != 0;
-    return kinds_find(&link->loop->node->kinds, frame->kind)->guest && frame->body_bytes == 0;
+    return kinds_find(&link->loop->node->kinds, frame->kind)->observer && frame->body_bytes == 0;
 }
 
 /* The message with its head and room for its body; NULL: *step says why. */
@@ -159,12 +159,12 @@ static struct message *make_member(struct link *link, const struct frame *frame,
     return message;
 }
 
-/* The same; a guest's is charged until an actor took it. */
+/* The same; an observer's is charged until an actor took it. */
 static struct message *make_charged(struct link *link, const struct frame *frame, const void *head,
                                     uint64_t cost, enum step *step)
 {
-    struct account *account = &link->links->guest_account;
-    if (link->node < NODE_GUESTS)
+    struct account *account = &link->links->observer_account;
+    if (link->node < NODE_OBSERVERS)
         return make_member(link, frame, head, cost, step);
     *step = STEP_STALL;
     if (account_reserve(account, cost, NULL) < 0)
@@ -232,7 +232,7 @@ static enum step complete(struct link *link, uint8_t lane)
     link->unacked_bytes += cost;
     if (lane == WIRE_DATA) {
         link->data_received += cost;
-        if (link->node < NODE_GUESTS)
+        if (link->node < NODE_OBSERVERS)
             frame->flags |= MESSAGE_CREDIT;
         else
             link->data_released += cost; /* its window never closes: the account bounds it */
@@ -384,8 +384,8 @@ static bool parse(struct link *link)
         link_peer_down(link, NULL);
         return false;
     case STEP_DENIED:
-        links_count_refusal(link->links, LINKS_REFUSED_DENIED, "a guest", true);
-        link_peer_down(link, "it sent what guests may not");
+        links_count_refusal(link->links, LINKS_REFUSED_DENIED, "an observer", true);
+        link_peer_down(link, "it sent what observers may not");
         return false;
     default:
         corrupt(link);

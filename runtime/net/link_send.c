@@ -110,7 +110,7 @@ static bool discard(struct link *link, struct link_out *out, struct message *mes
         counter_add(&link->loop->dropped_expired, 1);
         loop_free_message(link->loop, message);
     } else {
-        loop_turn_around(link->loop, message, status);
+        loop_bounce(link->loop, message, status);
     }
     return true;
 }
@@ -147,8 +147,8 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     struct link_out *out = &link->out[lane];
     uint64_t cost = wire_cost(kind_of(link, message), message->frame.body_bytes);
     uint32_t windows = lane == WIRE_DATA ? LINK_DATA_WINDOWS : LINK_CONTROL_WINDOWS;
-    uint64_t bytes_max = link->node < NODE_GUESTS ? windows * link->links->window_bytes
-                                                  : LINK_GUEST_QUEUE_BYTES;
+    uint64_t bytes_max = link->node < NODE_OBSERVERS ? windows * link->links->window_bytes
+                                                  : LINK_OBSERVER_QUEUE_BYTES;
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         drop_late(link, lane);
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
@@ -192,7 +192,7 @@ void link_send(struct link *link, struct message *message)
     const struct node *node = link->loop->node;
     if (message->frame.from.node != node->id)
         message->frame.to = node->directory; /* who asked takes answers from our node alone */
-    loop_turn_around(link->loop, message, rc);
+    loop_bounce(link->loop, message, rc);
 }
 
 static bool has_room(const struct link_wire *wire)

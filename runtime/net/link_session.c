@@ -92,7 +92,7 @@ uint32_t link_judge(struct link *link, const struct wire_hello *hello)
     struct node *node = link->links->node;
     if (hello->incarnation <= link->fenced || hello->incarnation < link->incarnation)
         return LINKS_REFUSED_FENCED;
-    if (hello->peer_fenced >= node->incarnation && link->node < NODE_GUESTS)
+    if (hello->peer_fenced >= node->incarnation && link->node < NODE_OBSERVERS)
         return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
     if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
         return link->incarnation == 0 && atomic_load(&link->downs_open) == 0
@@ -183,7 +183,7 @@ void link_turn_queue_around(struct link *link, bool all)
                 out->count++;
                 out->queued_bytes += cost_of(link, message);
             } else {
-                loop_turn_around(link->loop, message, TR_EPEERDOWN);
+                loop_bounce(link->loop, message, TR_EPEERDOWN);
             }
             message = next;
         }

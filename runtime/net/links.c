@@ -28,17 +28,17 @@ struct link *links_find(struct links *links, uint32_t node)
 static struct link *find_on(struct loop *loop, uint32_t node)
 {
     struct links *links = loop->node->links;
-    if (node < NODE_GUESTS)
+    if (node < NODE_OBSERVERS)
         return links_find(links, node);
-    struct link *guest = links->guests_of_loop[loop->index];
-    while (guest != NULL && guest->node != node)
-        guest = guest->next_guest_of_loop;
-    return guest;
+    struct link *observer = links->observers_of_loop[loop->index];
+    while (observer != NULL && observer->node != node)
+        observer = observer->next_observer_of_loop;
+    return observer;
 }
 
 bool links_know(struct links *links, uint32_t node)
 {
-    return node >= NODE_GUESTS || links_find(links, node) != NULL;
+    return node >= NODE_OBSERVERS || links_find(links, node) != NULL;
 }
 
 int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer)
@@ -80,9 +80,9 @@ void links_count_refusal(struct links *links, uint32_t refusal, const char *who,
 static int check_peer(const struct node *node, const struct links_options *options,
                       const struct links_peer *peer, struct error *error)
 {
-    if (peer->node == node->id || peer->node >= NODE_GUESTS)
+    if (peer->node == node->id || peer->node >= NODE_OBSERVERS)
         return error_set(error, TR_EINVAL, "peers: node %u is %s", peer->node,
-                         peer->node == node->id ? "this one" : "a guest's number");
+                         peer->node == node->id ? "this one" : "an observer's number");
     if (peer->endpoint.kind == ENDPOINT_NONE && node->id > peer->node)
         return error_set(error, TR_EINVAL,
                          "peers: node %u has no address, and node %u has to connect to it",
@@ -154,7 +154,7 @@ static int copy_peers(struct links *links, const struct links_options *options,
  * is known) and one that is turned away. */
 static size_t connection_bytes(uint32_t num_peers)
 {
-    size_t num_links = (size_t)num_peers + LINKS_GUESTS_MAX;
+    size_t num_links = (size_t)num_peers + LINKS_OBSERVERS_MAX;
     return num_links * (LINK_WIRE_BYTES + 2 * GREETING_BYTES) +
            LINKS_HALF_OPEN_MAX * GREETING_BYTES;
 }
@@ -176,12 +176,12 @@ static int copy_options(struct links *links, const struct links_options *options
     links->insecure_network = options->insecure_network;
     links->silent = options->silent;
     links->silent_arg = options->silent_arg;
-    account_init(&links->guest_account, "guests", LINKS_GUEST_BYTES_MAX);
+    account_init(&links->observer_account, "observers", LINKS_OBSERVER_BYTES_MAX);
     account_init(&links->connection_account, "connections", connection_bytes(options->num_peers));
-    links->guests_of_loop = calloc(node->num_loops, sizeof(struct link *));
+    links->observers_of_loop = calloc(node->num_loops, sizeof(struct link *));
     links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
     links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));
-    if (links->guests_of_loop == NULL || links->listen == NULL || links->listeners == NULL)
+    if (links->observers_of_loop == NULL || links->listen == NULL || links->listeners == NULL)
         return error_set(error, TR_ENOMEM, "links: out of memory");
     links->num_listen = options->num_listen;
     for (uint32_t i = 0; i < options->num_listen; i++)
@@ -205,14 +205,14 @@ void links_destroy(struct links *links)
         free(links->table[i].downs);
         free((char *)(uintptr_t)links->peers[i].host);
     }
-    while (links->guests != NULL) {
-        struct link *guest = links->guests;
-        links->guests = guest->next_guest;
-        link_unref(guest);
+    while (links->observers != NULL) {
+        struct link *observer = links->observers;
+        links->observers = observer->next_observer;
+        link_unref(observer);
     }
-    account_fini(&links->guest_account);
+    account_fini(&links->observer_account);
     account_fini(&links->connection_account);
-    free(links->guests_of_loop);
+    free(links->observers_of_loop);
     free(links->index);
     free(links->table);
     free(links->peers);
@@ -329,15 +329,15 @@ void links_counters(struct node *node, struct links_counters *counters)
     counters->refused = atomic_load(&links->refused);
     counters->dropped_unproved = atomic_load(&links->dropped_unproved);
     counters->corrupt = atomic_load(&links->corrupt);
-    counters->guests = atomic_load(&links->num_guests);
+    counters->observers = atomic_load(&links->num_observers);
     counters->handshakes_most = atomic_load(&links->handshakes_most);
     for (uint32_t i = 0; i < 16; i++)
         counters->refused_by[i] = atomic_load(&links->refused_by[i]);
 }
 
-struct account *links_guest_account(struct node *node)
+struct account *links_observer_account(struct node *node)
 {
-    return node->links != NULL ? &node->links->guest_account : NULL;
+    return node->links != NULL ? &node->links->observer_account : NULL;
 }
 
 struct account *links_connection_account(struct node *node)
@@ -353,8 +353,8 @@ void links_return_credit(struct loop *loop, struct message *message)
     message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
     const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
     uint64_t cost = wire_cost(kind, message->frame.body_bytes);
-    if (message->frame.from.node >= NODE_GUESTS) {
-        account_release(&links->guest_account, cost);
+    if (message->frame.from.node >= NODE_OBSERVERS) {
+        account_release(&links->observer_account, cost);
         return;
     }
     struct link *link = links_find(links, message->frame.from.node);
@@ -383,7 +383,7 @@ void links_send(struct loop *loop, struct message *message)
         return;
     }
     counter_add(&loop->stale, 1);
-    loop_turn_around(loop, message, TR_EPEERDOWN);
+    loop_bounce(loop, message, TR_EPEERDOWN);
 }
 
 void links_flush(struct loop *loop)

@@ -16,8 +16,8 @@
  * an actor that hands the request on to another node's learns of that node's death by its deadline
  * only.
  *
- * The node with the higher number connects to the lower one. Numbers from NODE_GUESTS on are
- * guests: they connect, are not in the table, and may ask only what kinds allow guests.
+ * The node with the higher number connects to the lower one. Numbers from NODE_OBSERVERS on are
+ * observers: they connect, are not in the table, and may ask only what kinds allow observers.
  *
  * Flow: messages of the data lane are written while the receiver's window has room for them; the
  * receiver returns credit when its actors took them. Replies and the control lane don't wait for
@@ -33,7 +33,7 @@
 #include "runtime/core/node.h"
 #include "runtime/net/security.h"
 
-#define NODE_GUESTS 0x80000000u
+#define NODE_OBSERVERS 0x80000000u
 #define LINKS_PEERS_MAX 65536u
 
 #define LINKS_PROTOCOL_FIRST 1u /* the versions of the wire that we speak */
@@ -44,8 +44,8 @@
 /* Two of the largest messages, so that one travels while another is taken. */
 #define LINKS_WINDOW_BYTES (UINT64_C(128) << 20)
 
-/* What messages of guests may take, all together, until their receivers took them: thousands. */
-#define LINKS_GUEST_BYTES_MAX (1u << 20)
+/* What messages of observers may take, all together, until their receivers took them: thousands. */
+#define LINKS_OBSERVER_BYTES_MAX (1u << 20)
 #define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* sums of credit stay far from overflow */
 
 /* Before it is authenticated a peer may cost no more: */
@@ -117,14 +117,14 @@ struct links_counters {
     uint64_t refused_by[16];        /* by enum links_refusal (wire.h) */
     uint64_t dropped_unproved;      /* ended before they were authenticated */
     uint64_t corrupt;               /* records that did not verify; each ends its connection */
-    uint64_t guests;                /* now */
+    uint64_t observers;                /* now */
     uint64_t handshakes_most;       /* steps of handshakes of those not known yet, in one turn */
 };
 void links_counters(struct node *node, struct links_counters *counters);
 
-/* The account "guests": messages of guests that no actor took yet. At its bound nothing more is
- * read from guests. NULL: the node has no links. */
-struct account *links_guest_account(struct node *node);
+/* The account "observers": messages of observers that no actor took yet. At its bound nothing more is
+ * read from observers. NULL: the node has no links. */
+struct account *links_observer_account(struct node *node);
 
 /* The account "connections": their buffers and what TLS takes, of those not known yet too. What a
  * link queues or keeps until it is acknowledged is in messages: node_message_account. */

@@ -11,7 +11,7 @@ struct loop;
 struct message;
 struct node;
 
-/* Is there a link to that node, or may it be a guest? */
+/* Is there a link to that node, or may it be an observer? */
 bool links_know(struct links *links, uint32_t node);
 
 /* On the loop that has the node's link (node % loops): queues the message; consumes. */

@@ -99,7 +99,7 @@ static uint32_t judge(struct links *links, struct transport *transport,
         return LINKS_REFUSED_DUPLICATE;
     if (hello->incarnation == 0 || !wire_window_is_sound(hello->window_bytes))
         return LINKS_REFUSED_MALFORMED;
-    if (hello->node >= NODE_GUESTS)
+    if (hello->node >= NODE_OBSERVERS)
         return LINKS_REFUSED_NONE;
     if (link == NULL || hello->node < links->node->id)
         return LINKS_REFUSED_UNKNOWN;
@@ -109,54 +109,54 @@ static uint32_t judge(struct links *links, struct transport *transport,
     return LINKS_REFUSED_NONE;
 }
 
-static void guest_gone(struct actor *self, void *arg, struct address who, int reason)
+static void observer_gone(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct link *guest = arg;
-    struct links *links = guest->links;
+    struct link *observer = arg;
+    struct links *links = observer->links;
     (void)self;
     (void)who;
     if (reason == TR_ECANCELED)
-        return; /* the listener itself ends; links_destroy frees the guests */
-    struct link **at = &links->guests;
-    while (*at != guest)
-        at = &(*at)->next_guest;
-    *at = guest->next_guest;
-    links->num_guests--;
-    link_unref(guest);
+        return; /* the listener itself ends; links_destroy frees the observers */
+    struct link **at = &links->observers;
+    while (*at != observer)
+        at = &(*at)->next_observer;
+    *at = observer->next_observer;
+    links->num_observers--;
+    link_unref(observer);
 }
 
-static struct link *make_guest(struct actor *self, struct links *links, uint32_t node)
+static struct link *make_observer(struct actor *self, struct links *links, uint32_t node)
 {
-    struct link *guest = malloc(sizeof *guest);
-    if (guest == NULL || link_init(guest, links, node, NULL) < 0) {
-        free(guest);
+    struct link *observer = malloc(sizeof *observer);
+    if (observer == NULL || link_init(observer, links, node, NULL) < 0) {
+        free(observer);
         return NULL;
     }
     char name[ACTOR_NAME_MAX];
-    snprintf(name, sizeof name, "guest %u", node - NODE_GUESTS);
-    struct actor_options options = { .ops = &link_ops, .arg = guest, .name = name,
-                                     .loop = guest->loop->index };
+    snprintf(name, sizeof name, "observer %u", node - NODE_OBSERVERS);
+    struct actor_options options = { .ops = &link_ops, .arg = observer, .name = name,
+                                     .loop = observer->loop->index };
     struct address address;
     if (actor_spawn(self, &options, &address) < 0) {
-        link_unref(guest);
+        link_unref(observer);
         return NULL;
     }
-    guest->next_guest = links->guests;
-    links->guests = guest;
-    links->num_guests++;
-    if (actor_monitor(self, address, guest_gone, guest, NULL) < 0)
-        log_write(links->node, LOG_LEVEL_WARN, "links: no memory to watch a guest");
-    return guest;
+    observer->next_observer = links->observers;
+    links->observers = observer;
+    links->num_observers++;
+    if (actor_monitor(self, address, observer_gone, observer, NULL) < 0)
+        log_write(links->node, LOG_LEVEL_WARN, "links: no memory to watch an observer");
+    return observer;
 }
 
 static struct link *link_for(struct actor *self, struct links *links, uint32_t node)
 {
-    if (node < NODE_GUESTS)
+    if (node < NODE_OBSERVERS)
         return links_find(links, node);
-    for (struct link *guest = links->guests; guest != NULL; guest = guest->next_guest)
-        if (guest->node == node)
-            return guest;
-    return links->num_guests < LINKS_GUESTS_MAX ? make_guest(self, links, node) : NULL;
+    for (struct link *observer = links->observers; observer != NULL; observer = observer->next_observer)
+        if (observer->node == node)
+            return observer;
+    return links->num_observers < LINKS_OBSERVERS_MAX ? make_observer(self, links, node) : NULL;
 }
 
 static void hand_on(struct actor *self, struct half_open *it, const struct wire_hello *hello)

@@ -82,7 +82,7 @@ uint64_t wire_schema_hash(const struct kinds *kinds)
         if (kind == NULL || kind->encode == NULL)
             continue;
         uint64_t numbers[] = { kind->id, kind->lane, kind->class, kind->head_bytes,
-                               kind->body_bytes_max, kind->guest };
+                               kind->body_bytes_max, kind->observer };
         hash = hash_bytes(hash, numbers, sizeof numbers);
         hash = hash_bytes(hash, kind->name, strlen(kind->name) + 1);
     }

@@ -93,7 +93,7 @@ static inline bool wire_window_is_sound(uint64_t window_bytes)
     X(TIMEOUT, "its greeting took too long")                                                  \
     X(INSECURE, "its connection is not encrypted")                                            \
     X(BUSY, "its last life is still being ended here")                                        \
-    X(DENIED, "it sent what guests may not")
+    X(DENIED, "it sent what observers may not")
 
 enum links_refusal {
 #define X(name, sentence) LINKS_REFUSED_##name,

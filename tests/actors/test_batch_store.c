@@ -1,4 +1,4 @@
-/* The bank under many hands: whatever is reserved, deposited, collected, cancelled and closed in
+/* The store under many hands: whatever is reserved, deposited, collected, cancelled and closed in
  * any order, no byte is charged that nobody holds, and none is charged twice. */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,10 +19,10 @@
 #define STEPS 3000
 #define THREADS 4
 
-static struct sampled_batch *make_batch(struct batch_bank *bank, uint64_t loader, uint32_t epoch,
+static struct sampled_batch *make_batch(struct batch_store *store, uint64_t loader, uint32_t epoch,
                                         uint64_t index, size_t nodes)
 {
-    struct sampled_batch *batch = batch_bank_take(bank, 1, 1, 1);
+    struct sampled_batch *batch = batch_store_take(store, 1, 1, 1);
     assert_non_null(batch);
     batch->loader = loader;
     batch->space.batch.epoch = epoch;
@@ -33,51 +33,51 @@ static struct sampled_batch *make_batch(struct batch_bank *bank, uint64_t loader
 
 static void a_batch_is_collected_once_and_charged_until_released(void **state)
 {
-    struct batch_bank *bank = batch_bank_create(1 << 20);
+    struct batch_store *store = batch_store_create(1 << 20);
     (void)state;
-    assert_int_equal(batch_bank_open_loader(bank, 1, 1000), 0);
-    assert_int_equal(batch_bank_open_loader(bank, 1, 1000), TR_ECLOSED);
-    batch_bank_set_epoch(bank, 1, 3, 0);
-    assert_int_equal(batch_bank_reserve(bank, 1, 3, 0), 0);
-    assert_int_equal(batch_bank_used(bank), 1000);
-    struct sampled_batch *batch = make_batch(bank, 1, 3, 0, 5000);
+    assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
+    assert_int_equal(batch_store_open_loader(store, 1, 1000), TR_ECLOSED);
+    batch_store_set_epoch(store, 1, 3, 0);
+    assert_int_equal(batch_store_reserve(store, 1, 3, 0), 0);
+    assert_int_equal(batch_store_used(store), 1000);
+    struct sampled_batch *batch = make_batch(store, 1, 3, 0, 5000);
     size_t bytes = sampled_batch_bytes(batch);
-    assert_int_equal(batch_bank_deposit(bank, batch), 0);
-    assert_int_equal(batch_bank_used(bank), bytes);
+    assert_int_equal(batch_store_deposit(store, batch), 0);
+    assert_int_equal(batch_store_used(store), bytes);
     /* A second one of the same step is released, one of another epoch is not wanted. */
-    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 3, 0, 10)), 0);
-    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 2, 0, 10)), TR_ECANCELED);
-    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 9, 3, 0, 10)), TR_ECANCELED);
-    assert_null(batch_bank_collect(bank, 1, 2, 0));
-    assert_ptr_equal(batch_bank_collect(bank, 1, 3, 0), batch);
-    assert_null(batch_bank_collect(bank, 1, 3, 0));
-    assert_true(batch_bank_is_taken(bank, 1, 3, 0));
-    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 3, 0, 10)), TR_ECANCELED);
-    batch_bank_close_loader(bank, 1);
-    assert_true(batch_bank_used(bank) >= bytes);
-    batch_bank_close(bank);
-    assert_int_equal(batch_bank_used(bank), bytes);
-    batch_bank_release(bank);
-    sampled_batch_release(batch); /* which takes the bank with it */
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 3, 0, 10)), 0);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 2, 0, 10)), TR_ECANCELED);
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 9, 3, 0, 10)), TR_ECANCELED);
+    assert_null(batch_store_collect(store, 1, 2, 0));
+    assert_ptr_equal(batch_store_collect(store, 1, 3, 0), batch);
+    assert_null(batch_store_collect(store, 1, 3, 0));
+    assert_true(batch_store_is_taken(store, 1, 3, 0));
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 3, 0, 10)), TR_ECANCELED);
+    batch_store_close_loader(store, 1);
+    assert_true(batch_store_used(store) >= bytes);
+    batch_store_close(store);
+    assert_int_equal(batch_store_used(store), bytes);
+    batch_store_release(store);
+    sampled_batch_release(batch); /* which takes the store with it */
 }
 
 static void one_batch_is_granted_whatever_its_size(void **state)
 {
-    struct batch_bank *bank = batch_bank_create(100);
+    struct batch_store *store = batch_store_create(100);
     (void)state;
-    assert_int_equal(batch_bank_open_loader(bank, 1, 5000), 0);
-    assert_int_equal(batch_bank_reserve(bank, 1, 0, 0), 0);
-    assert_false(batch_bank_is_starving(bank, 1));
-    assert_int_equal(batch_bank_reserve(bank, 1, 0, 1), TR_EFULL);
-    assert_true(batch_bank_is_starving(bank, 1));
-    assert_int_equal(batch_bank_deposit(bank, make_batch(bank, 1, 0, 0, 5000)), TR_EFULL);
-    assert_int_equal(batch_bank_used(bank), 0);
-    batch_bank_close(bank);
-    batch_bank_release(bank);
+    assert_int_equal(batch_store_open_loader(store, 1, 5000), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 0, 0), 0);
+    assert_false(batch_store_is_starving(store, 1));
+    assert_int_equal(batch_store_reserve(store, 1, 0, 1), TR_EFULL);
+    assert_true(batch_store_is_starving(store, 1));
+    assert_int_equal(batch_store_deposit(store, make_batch(store, 1, 0, 0, 5000)), TR_EFULL);
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_close(store);
+    batch_store_release(store);
 }
 
 struct hand {
-    struct batch_bank *bank;
+    struct batch_store *store;
     uint64_t random;
     struct sampled_batch *held[HELD_MAX];
     uint32_t num_held;
@@ -88,7 +88,7 @@ static void collect(struct hand *hand, uint64_t loader, uint32_t epoch, uint64_t
 {
     if (hand->num_held == HELD_MAX)
         return;
-    struct sampled_batch *batch = batch_bank_collect(hand->bank, loader, epoch, index);
+    struct sampled_batch *batch = batch_store_collect(hand->store, loader, epoch, index);
     if (batch == NULL)
         return;
     assert_true(batch->loader == loader && batch->space.batch.epoch == epoch &&
@@ -104,27 +104,27 @@ static void step(struct hand *hand)
     switch (random_below(random, 10)) {
     case 0:
         if (random_below(random, 8) == 0)
-            batch_bank_close_loader(hand->bank, loader);
+            batch_store_close_loader(hand->store, loader);
         else
-            (void)batch_bank_open_loader(hand->bank, loader, 2000);
+            (void)batch_store_open_loader(hand->store, loader, 2000);
         break;
     case 1:
         if (random_below(random, 4) == 0)
-            batch_bank_set_epoch(hand->bank, loader, epoch, 0);
+            batch_store_set_epoch(hand->store, loader, epoch, 0);
         break;
     case 2:
-        (void)batch_bank_reserve(hand->bank, loader, epoch, index);
+        (void)batch_store_reserve(hand->store, loader, epoch, index);
         break;
     case 3:
-        batch_bank_unreserve(hand->bank, loader, epoch, index);
+        batch_store_unreserve(hand->store, loader, epoch, index);
         break;
     case 4:
         if (random_below(random, 8) == 0)
-            batch_bank_advance(hand->bank, loader, epoch, index);
+            batch_store_advance(hand->store, loader, epoch, index);
         break;
     case 5:
     case 6:
-        (void)batch_bank_deposit(hand->bank, make_batch(hand->bank, loader, epoch, index,
+        (void)batch_store_deposit(hand->store, make_batch(hand->store, loader, epoch, index,
                                                         random_below(random, 3000)));
         break;
     case 7:
@@ -136,7 +136,7 @@ static void step(struct hand *hand)
         break;
     }
     if (!hand->shared)
-        assert_true(batch_bank_used(hand->bank) <= batch_bank_bound(hand->bank));
+        assert_true(batch_store_used(hand->store) <= batch_store_bound(hand->store));
 }
 
 static void *work(void *arg)
@@ -165,11 +165,11 @@ static void any_order_charges_what_is_held(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
-        struct hand hand = { .bank = batch_bank_create(200000), .random = seed };
+        struct hand hand = { .store = batch_store_create(200000), .random = seed };
         work(&hand);
-        batch_bank_close(hand.bank);
-        assert_int_equal(batch_bank_used(hand.bank), held_bytes(&hand));
-        batch_bank_release(hand.bank);
+        batch_store_close(hand.store);
+        assert_int_equal(batch_store_used(hand.store), held_bytes(&hand));
+        batch_store_release(hand.store);
         let_go(&hand);
     }
 }
@@ -178,20 +178,20 @@ static void any_thread_charges_what_is_held(void **state)
 {
     struct hand hands[THREADS];
     pthread_t threads[THREADS];
-    struct batch_bank *bank = batch_bank_create(400000);
+    struct batch_store *store = batch_store_create(400000);
     size_t bytes = 0;
     (void)state;
     for (int i = 0; i < THREADS; i++) {
-        hands[i] = (struct hand){ .bank = bank, .random = (uint64_t)i, .shared = true };
+        hands[i] = (struct hand){ .store = store, .random = (uint64_t)i, .shared = true };
         assert_int_equal(pthread_create(&threads[i], NULL, work, &hands[i]), 0);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    batch_bank_close(bank);
+    batch_store_close(store);
     for (int i = 0; i < THREADS; i++)
         bytes += held_bytes(&hands[i]);
-    assert_int_equal(batch_bank_used(bank), bytes);
-    batch_bank_release(bank);
+    assert_int_equal(batch_store_used(store), bytes);
+    batch_store_release(store);
     for (int i = 0; i < THREADS; i++)
         let_go(&hands[i]);
 }

@@ -283,29 +283,29 @@ static void a_part_saved_again_stays_whole(void **unused)
 }
 
 /* A manifest whose parts are on another host, as they are sent to this one. */
-struct spread {
+struct cluster_fixture {
     char folder[64];
     unsigned char bytes[BYTES];
     struct checkpoint_part parts[WORLD];
     struct checkpoint_manifest manifest;
 };
 
-static void make_spread(struct spread *spread)
+static void make_spread(struct cluster_fixture *fixture)
 {
     unsigned char bytes[BYTES];
-    open_folder(spread->folder);
-    fill(spread->bytes, 6, 1);
+    open_folder(fixture->folder);
+    fill(fixture->bytes, 6, 1);
     for (uint32_t rank = 0; rank < WORLD; rank++) {
         fill(bytes, 6, rank);
-        spread->parts[rank] = (struct checkpoint_part){ BYTES, crc32c(0, bytes, BYTES) };
+        fixture->parts[rank] = (struct checkpoint_part){ BYTES, crc32c(0, bytes, BYTES) };
     }
-    spread->manifest = (struct checkpoint_manifest){ 6, 1, WORLD, spread->parts };
+    fixture->manifest = (struct checkpoint_manifest){ 6, 1, WORLD, fixture->parts };
 }
 
 static void receive_manifest(void *arg)
 {
-    const struct spread *spread = arg;
-    assert_int_equal(checkpoint_receive(files_posix, spread->folder, &spread->manifest, 2, NULL),
+    const struct cluster_fixture *fixture = arg;
+    assert_int_equal(checkpoint_receive(files_posix, fixture->folder, &fixture->manifest, 2, NULL),
                      0);
 }
 
@@ -315,22 +315,22 @@ static void a_part_that_is_put_back_meets_its_manifest(void **unused)
     bool struck = true;
     (void)unused;
     for (uint64_t at = 1; struck; at++) {
-        struct spread spread;
+        struct cluster_fixture fixture;
         struct faulty faulty;
         struct error error = { 0 };
-        make_spread(&spread);
+        make_spread(&fixture);
         make_faulty(&faulty, at, false);
         faulty.instead = receive_manifest;
-        faulty.arg = &spread;
-        if (checkpoint_keep_part(&faulty.files, spread.folder, 6, 1, 1, spread.bytes, BYTES,
+        faulty.arg = &fixture;
+        if (checkpoint_keep_part(&faulty.files, fixture.folder, 6, 1, 1, fixture.bytes, BYTES,
                                  &error) != 0)
             fail_msg("change %d: %s", (int)at, error.text);
         struck = faulty.changes >= at;
-        receive_manifest(&spread);
-        if (checkpoint_read_part(files_posix, spread.folder, 6, 1, &spread.parts[1], NULL,
+        receive_manifest(&fixture);
+        if (checkpoint_read_part(files_posix, fixture.folder, 6, 1, &fixture.parts[1], NULL,
                                  &error) != 0)
             fail_msg("change %d: %s", (int)at, error.text);
-        close_folder(spread.folder);
+        close_folder(fixture.folder);
         assert_true(struck || at > 5);
     }
 }
@@ -350,25 +350,25 @@ static void a_full_disk_keeps_no_half_of_a_part(void **unused)
     bool struck = true;
     (void)unused;
     for (uint64_t at = 1; struck; at++) {
-        struct spread spread;
+        struct cluster_fixture fixture;
         struct faulty faulty;
         char inside[100];
-        make_spread(&spread);
-        receive_manifest(&spread);
+        make_spread(&fixture);
+        receive_manifest(&fixture);
         make_faulty(&faulty, at, false);
-        int rv = checkpoint_keep_part(&faulty.files, spread.folder, 6, 1, 1, spread.bytes, BYTES,
+        int rv = checkpoint_keep_part(&faulty.files, fixture.folder, 6, 1, 1, fixture.bytes, BYTES,
                                       NULL);
         struck = faulty.changes >= at;
         assert_true(struck || rv == 0);
-        snprintf(inside, sizeof inside, "%s/checkpoint-6", spread.folder);
+        snprintf(inside, sizeof inside, "%s/checkpoint-6", fixture.folder);
         assert_int_equal(files_posix->list(files_posix, inside, name_aside, NULL), 0);
         /* The same for what another host sends of it, where writing is what fails. */
         make_faulty(&faulty, at, false);
-        const struct checkpoint_piece piece = { 8, 0, 1, 1, spread.parts[1], BYTES };
-        rv = checkpoint_write_piece(&faulty.files, spread.folder, &piece, spread.bytes, NULL);
-        snprintf(inside, sizeof inside, "%s/8-1.tmp/part1.copy", spread.folder);
+        const struct checkpoint_piece piece = { 8, 0, 1, 1, fixture.parts[1], BYTES };
+        rv = checkpoint_write_piece(&faulty.files, fixture.folder, &piece, fixture.bytes, NULL);
+        snprintf(inside, sizeof inside, "%s/8-1.tmp/part1.copy", fixture.folder);
         assert_true(rv != TR_ENOSPC || !files_exists(files_posix, inside));
-        close_folder(spread.folder);
+        close_folder(fixture.folder);
     }
 }
 

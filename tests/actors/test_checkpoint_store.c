@@ -53,15 +53,15 @@ struct trainer {
 };
 
 struct run {
-    struct spread spread;
-    struct spread_play play;
-    struct trainer trainers[SPREAD_TRAINERS_MAX];
+    struct cluster_fixture fixture;
+    struct cluster_fixture_play play;
+    struct trainer trainers[CLUSTER_FIXTURE_TRAINERS_MAX];
     uint64_t draws;
     uint64_t saved;      /* the newest step whose checkpoint was made */
     uint64_t saved_then; /* when a disk was lost */
     bool lost;
     uint32_t losses, pulls;
-    uint64_t busy_ns; /* keepers are full for so long after each strike; without: at first */
+    uint64_t busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
 };
 
 /* Keepers of all nodes but one refuse everything before that. */
@@ -70,18 +70,18 @@ static uint32_t idle_node, refusals;
 
 static int start_busy(struct actor *self, const void *arg)
 {
-    return keeper_ops.start(self, arg);
+    return checkpoint_store_ops.start(self, arg);
 }
 
 static int receive_busy(struct actor *self, struct message *request)
 {
     struct error error = { 0 };
     if (actor_now_ns(self) >= busy_until_ns || actor_address(self).node == idle_node)
-        return keeper_ops.receive(self, request);
+        return checkpoint_store_ops.receive(self, request);
     int code = ++refusals % 3 == 0 ? TR_ENOMEM : TR_EFULL;
-    error_set(&error, code, "the keeper is busy");
+    error_set(&error, code, "the store is busy");
     if (refusals % 2 == 0)
-        failed_reply(self, request, &error);
+        error_reply_send(self, request, &error);
     else
         actor_refuse(self, request, code);
     return 0;
@@ -89,17 +89,17 @@ static int receive_busy(struct actor *self, struct message *request)
 
 static void fini_busy(struct actor *self)
 {
-    keeper_ops.fini(self);
+    checkpoint_store_ops.fini(self);
 }
 
-static const struct actor_ops busy_keeper_ops = { .name = "busy keeper", .start = start_busy,
+static const struct actor_ops busy_keeper_ops = { .name = "busy store", .start = start_busy,
                                                   .receive = receive_busy, .fini = fini_busy };
 
 /* A host whose disk is new has room to say that it has nothing. */
 static void make_busy(const struct run *run, uint32_t idle)
 {
     idle_node = idle;
-    busy_until_ns = run->busy_ns == 0 ? 0 : env_sim_now_ns(run->spread.env) + run->busy_ns;
+    busy_until_ns = run->busy_ns == 0 ? 0 : env_sim_now_ns(run->fixture.env) + run->busy_ns;
 }
 
 static void go_on(struct actor *self, void *arg);
@@ -170,7 +170,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == TR_ECANCELED)
         return;
     if (status == 0)
-        status = failed_read(reply, &error);
+        status = error_reply_read(reply, &error);
     if (status == 0)
         take(t, reply);
     else if (status == TR_EROLLBACK)
@@ -255,7 +255,7 @@ static bool is_done(const void *arg, uint32_t rank)
 
 static bool any_done(const struct run *run)
 {
-    for (uint32_t i = 0; i < run->spread.layout->trainers; i++)
+    for (uint32_t i = 0; i < run->fixture.layout->trainers; i++)
         if (run->trainers[i].stage == DONE)
             return true;
     return false;
@@ -272,36 +272,36 @@ static struct actor_options trainer_of(void *arg, uint32_t rank)
 /* One disk at a time, and the next after all parts are on two hosts again. */
 static bool may_lose_disk(const struct run *run)
 {
-    return !run->spread.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
+    return !run->fixture.layout->one_disk && (!run->lost || run->saved > run->saved_then + EVERY);
 }
 
 /* Whoever died before it heard that the last checkpoint was made begins again, and those that had
  * heard of it and ended are needed for that, as a launcher knows. */
 static void call_back(struct run *run)
 {
-    for (uint32_t i = 0; i < run->spread.layout->trainers && !spread_play_is_done(&run->play); i++)
+    for (uint32_t i = 0; i < run->fixture.layout->trainers && !cluster_fixture_play_is_done(&run->play); i++)
         if (run->trainers[i].stage == DONE)
             run->trainers[i].stage = RESTORE;
 }
 
 static void strike(struct run *run)
 {
-    uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
-    spread_kill(&run->spread, process);
+    uint32_t process = (uint32_t)random_below(&run->draws, run->fixture.layout->num_processes);
+    cluster_fixture_kill(&run->fixture, process);
     if (may_lose_disk(run) && random_below(&run->draws, 2) == 0) {
-        spread_lose_disk(&run->spread, process);
+        cluster_fixture_lose_disk(&run->fixture, process);
         run->losses++;
         run->lost = true;
         run->saved_then = run->saved;
     }
-    (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
-                                                                        : 3 * SPREAD_DEAD_NS);
-    spread_play_start(&run->play, process);
+    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0 ? CLUSTER_FIXTURE_DEAD_NS / 100
+                                                                        : 3 * CLUSTER_FIXTURE_DEAD_NS);
+    cluster_fixture_play_start(&run->play, process);
     make_busy(run, process);
     call_back(run);
 }
 
-static const struct spread_layout layouts[] = {
+static const struct cluster_fixture_layout layouts[] = {
     { .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c/%h",
       .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 1 } } } },
     { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c",
@@ -324,37 +324,37 @@ static uint64_t digest_of_all(void)
     return digest;
 }
 
-static void play_busily(uint64_t seed, const struct spread_layout *layout, bool strikes,
+static void play_busily(uint64_t seed, const struct cluster_fixture_layout *layout, bool strikes,
                         uint64_t busy_ns, struct run *run)
 {
     struct env *env;
     *run = (struct run){ .draws = seed, .busy_ns = busy_ns };
-    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
+    run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
-    spread_open(&run->spread, layout, env, true);
+    cluster_fixture_open(&run->fixture, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
-        spread_play_start_trainers(&run->play, p);
+        cluster_fixture_play_start_trainers(&run->play, p);
     if (!strikes) /* else something is saved before the first one */
         make_busy(run, PLAN_NO_NODE);
     for (uint32_t i = 0; i < STRIKES && strikes; i++) {
-        (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND));
+        (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, CLUSTER_FIXTURE_SECOND));
         if (any_done(run)) /* who has ended waits for nobody */
             break;
         strike(run);
     }
-    int rv = spread_play_run(&run->play, LIMIT_NS);
+    int rv = cluster_fixture_play_run(&run->play, LIMIT_NS);
     if (rv != 0)
         fail_msg("the job did not end: %s", tr_error_name(rv));
     for (uint32_t i = 0; i < layout->trainers; i++)
         assert_true(run->trainers[i].memory.digest == digest_of_all());
 }
 
-static void play(uint64_t seed, const struct spread_layout *layout, bool strikes, struct run *run)
+static void play(uint64_t seed, const struct cluster_fixture_layout *layout, bool strikes, struct run *run)
 {
     play_busily(seed, layout, strikes, 0, run);
 }
 
-/* No copy fails, and no older checkpoint is taken because the keeper of a newer one had no room. */
+/* No copy fails, and no older checkpoint is taken because the store of a newer one had no room. */
 static void keepers_that_are_full_for_a_while_lose_nothing(void **state)
 {
     struct seeds seeds = seeds_wanted(30);
@@ -362,13 +362,13 @@ static void keepers_that_are_full_for_a_while_lose_nothing(void **state)
     (void)state;
     assert_non_null(run);
     for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
-        struct spread_layout layout = layouts[seed % (sizeof layouts / sizeof *layouts)];
-        layout.keeper_ops = &busy_keeper_ops;
+        struct cluster_fixture_layout layout = layouts[seed % (sizeof layouts / sizeof *layouts)];
+        layout.checkpoint_store_ops = &busy_keeper_ops;
         busy_until_ns = refusals = 0;
         seeds_note(seed);
         play_busily(seed, &layout, seed % 3 != 0, 20 * ENV_SECOND_NS, run);
         assert_true(refusals > 0 || run->losses == 0);
-        spread_close(&run->spread);
+        cluster_fixture_close(&run->fixture);
     }
     free(run);
 }
@@ -384,7 +384,7 @@ static void a_job_survives_its_hosts_and_their_disks(void **state)
         seeds_note(seed);
         play(seed, &layouts[seed % (sizeof layouts / sizeof *layouts)], true, run);
         losses += run->losses;
-        spread_close(&run->spread);
+        cluster_fixture_close(&run->fixture);
     }
     assert_true(losses > 0 || seeds.end - seeds.begin < 10);
     free(run);
@@ -394,9 +394,9 @@ static void a_job_survives_its_hosts_and_their_disks(void **state)
 static uint32_t count_copies(const struct run *run, const char *folder, uint32_t rank)
 {
     uint32_t copies = 0;
-    for (uint32_t p = 0; p < run->spread.layout->num_processes; p++) {
+    for (uint32_t p = 0; p < run->fixture.layout->num_processes; p++) {
         struct checkpoint_manifest manifest;
-        struct files *files = run->spread.parties[p].files;
+        struct files *files = run->fixture.parties[p].files;
         assert_int_equal(checkpoint_find(files, folder, STEPS, &manifest, NULL), 0);
         assert_int_equal(manifest.world, 2);
         copies += checkpoint_read_part(files, folder, STEPS, rank, &manifest.parts[rank], NULL,
@@ -421,11 +421,11 @@ static void a_part_is_on_two_hosts(void **state)
     for (uint32_t l = 0; l < 3; l++) {
         const char *folder = l == 0 ? "c/here" : "c";
         play(l, &layouts[l], false, run);
-        (void)env_sim_run(run->spread.env, never, NULL,
-                          env_sim_now_ns(run->spread.env) + SPREAD_SECOND);
+        (void)env_sim_run(run->fixture.env, never, NULL,
+                          env_sim_now_ns(run->fixture.env) + CLUSTER_FIXTURE_SECOND);
         for (uint32_t rank = 0; rank < 2; rank++)
             assert_int_equal(count_copies(run, folder, rank), 2);
-        spread_close(&run->spread);
+        cluster_fixture_close(&run->fixture);
     }
     free(run);
 }
@@ -450,30 +450,30 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     struct env *env;
     struct run *run = calloc(1, sizeof *run);
     assert_non_null(run);
-    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
+    run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(7, NULL, &env), 0);
-    spread_open(&run->spread, &layouts[0], env, true);
+    cluster_fixture_open(&run->fixture, &layouts[0], env, true);
     for (uint32_t p = 0; p < layouts[0].num_processes; p++)
-        spread_play_start_trainers(&run->play, p);
+        cluster_fixture_play_start_trainers(&run->play, p);
     uint64_t until_ns = LIMIT_NS;
     assert_int_equal(env_sim_run(env, has_saved, run, until_ns), 0);
-    struct files *files = run->spread.parties[1].files;
+    struct files *files = run->fixture.parties[1].files;
     struct checkpoint_manifest manifest;
-    spread_kill(&run->spread, 0);
-    spread_lose_disk(&run->spread, 0);
+    cluster_fixture_kill(&run->fixture, 0);
+    cluster_fixture_lose_disk(&run->fixture, 0);
     assert_int_equal(checkpoint_newest(files, "c/here", UINT64_MAX, &manifest, NULL), 0);
-    spread_play_start(&run->play, 0);
+    cluster_fixture_play_start(&run->play, 0);
     assert_int_equal(env_sim_run(env, has_restored, run, until_ns), 0);
     assert_int_equal(run->trainers[0].memory.step, manifest.step);
-    files = run->spread.parties[0].files;
+    files = run->fixture.parties[0].files;
     assert_int_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 0,
                                            &manifest.parts[0], NULL, NULL), 0);
     /* The part of the other trainer is nowhere but there. */
     assert_int_not_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 1,
                                                &manifest.parts[1], NULL, NULL), 0);
     checkpoint_manifest_fini(&manifest);
-    assert_int_equal(spread_play_run(&run->play, LIMIT_NS), 0);
-    spread_close(&run->spread);
+    assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
+    cluster_fixture_close(&run->fixture);
     free(run);
 }
 
@@ -482,7 +482,7 @@ struct stranger {
     int status;
     bool answered;
     struct error error;
-    struct keeper_calls calls;
+    struct checkpoint_store_calls calls;
 };
 
 static void was_answered(struct actor *self, void *arg, int status, struct message *reply,
@@ -500,9 +500,9 @@ static int start_stranger(struct actor *self, const void *arg)
 {
     struct stranger *stranger = (void *)(uintptr_t)arg;
     const struct checkpoint_manifest manifest = { 4, 1, 1, &(struct checkpoint_part){ 0, 0 } };
-    struct message *request = keeper_commit(self, stranger->folder, 2, &manifest);
+    struct message *request = checkpoint_store_commit(self, stranger->folder, 2, &manifest);
     assert_non_null(request);
-    return keeper_call(self, &stranger->calls, 0, request, actor_now_ns(self) + ASK_NS,
+    return checkpoint_store_call(self, &stranger->calls, 0, request, actor_now_ns(self) + ASK_NS,
                        was_answered, stranger);
 }
 
@@ -522,20 +522,20 @@ static void no_other_folder_is_touched(void **state)
     (void)state;
     assert_non_null(run);
     assert_int_equal(env_sim_create(9, NULL, &env), 0);
-    spread_open(&run->spread, &layouts[0], env, true);
+    cluster_fixture_open(&run->fixture, &layouts[0], env, true);
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         struct stranger stranger = { .folder = folders[i] };
         const struct actor_options options = { .ops = &stranger_ops, .arg = &stranger };
         struct address address;
         bool own = i + 1 == sizeof folders / sizeof *folders;
-        assert_int_equal(node_spawn(run->spread.parties[1].node, &options, &address), 0);
+        assert_int_equal(node_spawn(run->fixture.parties[1].node, &options, &address), 0);
         assert_int_equal(env_sim_run(env, was_told, &stranger, LIMIT_NS), 0);
         assert_int_equal(stranger.status, own ? 0 : TR_EMISMATCH);
         assert_true(own || strstr(stranger.error.text, folders[i]) != NULL);
-        assert_true(files_exists(run->spread.parties[0].files, "c") == own);
-        assert_false(files_exists(run->spread.parties[0].files, "d"));
+        assert_true(files_exists(run->fixture.parties[0].files, "c") == own);
+        assert_false(files_exists(run->fixture.parties[0].files, "d"));
     }
-    spread_close(&run->spread);
+    cluster_fixture_close(&run->fixture);
     free(run);
 }
 
@@ -555,11 +555,11 @@ static void a_manifest_of_too_many_trainers_is_refused(void **state)
         struct checkpoint_manifest manifest;
         int expected = world <= CHECKPOINT_WORLD_MAX ? 0 : TR_EFORMAT;
         memcpy(message->head, &commit, sizeof commit);
-        assert_int_equal(keeper_read_commit(message, &manifest), expected);
+        assert_int_equal(checkpoint_store_read_commit(message, &manifest), expected);
         checkpoint_manifest_fini(&manifest);
         message->frame.kind = MSG_CHECKPOINT_FOUND;
         memcpy(message->head, &found, sizeof found);
-        assert_int_equal(keeper_read_found(message, &manifest), expected);
+        assert_int_equal(checkpoint_store_read_found(message, &manifest), expected);
         checkpoint_manifest_fini(&manifest);
     }
     free(body.data);
@@ -576,5 +576,5 @@ int main(void)
         cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
         cmocka_unit_test(a_job_survives_its_hosts_and_their_disks),
     };
-    return cmocka_run_group_tests_name("keeper", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

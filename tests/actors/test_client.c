@@ -115,8 +115,8 @@ static int fetch(struct fixture *f, uint32_t table, uint64_t bytes, const uint64
 
 static void assert_failed(const struct fixture *f, int code, const char *words)
 {
-    assert_int_equal(f->asker.reply_kind, MSG_FAILED);
-    assert_int_equal(((const struct msg_failed *)(const void *)f->asker.reply_head)->code, code);
+    assert_int_equal(f->asker.reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code, code);
     f->asker.reply[f->asker.reply_bytes] = '\0';
     if (strstr((const char *)f->asker.reply, words) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", words, (const char *)f->asker.reply);
@@ -269,7 +269,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct operation_case *op = arg;
     struct error error = { 0 };
-    int code = status == 0 ? failed_read(reply, &error) : status;
+    int code = status == 0 ? error_reply_read(reply, &error) : status;
     op->answers++;
     op->scenario->answered++;
     assert_int_equal(op->answers, 1);

@@ -46,7 +46,7 @@ struct rank {
     uint32_t rank;
     uint32_t round; /* the sequence it comes to next */
     struct address address;
-    struct member member;
+    struct process_member member;
     struct timer timer;
     bool finished;
     int results[ROUNDS];
@@ -118,7 +118,7 @@ static void come(struct actor *self, void *arg)
                                 NULL), 0);
 }
 
-static void joined(struct actor *self, struct member *member)
+static void joined(struct actor *self, struct process_member *member)
 {
     struct rank *rank = actor_state(self);
     rank->world->joins++;
@@ -133,9 +133,9 @@ static int start_rank(struct actor *self, const void *arg)
     actor_set_state(self, rank);
     rank->address = actor_address(self);
     memset(&rank->timer, 0, sizeof rank->timer);
-    rank->member = (struct member){ .role = MSG_ROLE_TRAINER, .rank = rank->rank,
+    rank->member = (struct process_member){ .role = MSG_ROLE_TRAINER, .rank = rank->rank,
                                     .joined = joined };
-    return member_join(self, &rank->member);
+    return process_member_join(self, &rank->member);
 }
 
 static int drop(struct actor *self, struct message *message)
@@ -229,8 +229,8 @@ static uint32_t count_members(struct world *world)
     for (uint32_t i = 0; i < world->num_ranks; i++) {
         const struct msg_join head = { .role = MSG_ROLE_TRAINER, .rank = i };
         assert_int_equal(asker_ask(&world->asker, MSG_JOIN, &head, sizeof head, NULL, 0), 0);
-        const struct msg_failed *failed = (const void *)world->asker.reply_head;
-        bool taken = world->asker.reply_kind == MSG_FAILED;
+        const struct msg_error_reply *failed = (const void *)world->asker.reply_head;
+        bool taken = world->asker.reply_kind == MSG_ERROR_REPLY;
         assert_int_equal(taken ? failed->code : TR_EEXIST, TR_EEXIST);
         count += taken;
     }
@@ -252,9 +252,9 @@ static int repeat(struct world *world, uint32_t rank, uint32_t round)
     if (rv != 0)
         return rv;
     /* A rank that is past it gets no answer to it any more. */
-    if (world->asker.reply_kind == MSG_FAILED) {
+    if (world->asker.reply_kind == MSG_ERROR_REPLY) {
         assert_true(round < world->ranks[rank].round - 1);
-        return ((const struct msg_failed *)(const void *)world->asker.reply_head)->code;
+        return ((const struct msg_error_reply *)(const void *)world->asker.reply_head)->code;
     }
     return barrier_done(&world->asker)->status;
 }
@@ -379,8 +379,8 @@ static void the_result_that_is_written_ends_the_job(void **unused)
         assert_int_equal(world.asker.status, 0);
         assert_int_equal(world.asker.reply_kind, MSG_JOB_DONE);
         asker_ask(&world.asker, MSG_JOIN, &join, sizeof join, NULL, 0);
-        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
-        assert_int_equal(((const struct msg_failed *)(const void *)world.asker.reply_head)->code,
+        assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
+        assert_int_equal(((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code,
                          TR_EEND);
         for (int i = 0; i < 40; i++)
             settle(&world);
@@ -392,8 +392,8 @@ static void the_result_that_is_written_ends_the_job(void **unused)
 static void assert_refused(struct asker *asker, int code)
 {
     assert_int_equal(asker->status, 0);
-    assert_int_equal(asker->reply_kind, MSG_FAILED);
-    assert_int_equal(((const struct msg_failed *)(const void *)asker->reply_head)->code, code);
+    assert_int_equal(asker->reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)asker->reply_head)->code, code);
 }
 
 static void what_cannot_be_is_refused(void **unused)
@@ -661,7 +661,7 @@ static void what_a_rank_reports_first_is_written(void **unused)
     }
 }
 
-/* The keeper of the second host: takes the manifest. */
+/* The store of the second host: takes the manifest. */
 struct second_host {
     struct checkpoint_manifest manifest;
 };
@@ -669,7 +669,7 @@ struct second_host {
 static int start_second_host(struct actor *self, const void *arg)
 {
     actor_set_state(self, (void *)(uintptr_t)arg);
-    return directory_register(self, KEEPER_NAME, NULL, NULL);
+    return directory_register(self, CHECKPOINT_STORE_NAME, NULL, NULL);
 }
 
 static int take_manifest(struct actor *self, struct message *request)
@@ -678,7 +678,7 @@ static int take_manifest(struct actor *self, struct message *request)
     if (request->frame.kind != MSG_CHECKPOINT_COMMIT)
         return drop(self, request);
     checkpoint_manifest_fini(&host->manifest);
-    assert_int_equal(keeper_read_commit(request, &host->manifest), 0);
+    assert_int_equal(checkpoint_store_read_commit(request, &host->manifest), 0);
     actor_reply(self, request, message_create(self, MSG_CHECKPOINT_DONE));
     return 0;
 }

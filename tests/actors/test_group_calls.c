@@ -35,9 +35,9 @@
 #define AGAIN_NS MS
 #define NET_DELAY_NS (5 * MS)
 /* Far more than all operations need one after the other; a call that starts anew never ends. */
-#define LIMIT_NS (60 * SPREAD_SECOND)
+#define LIMIT_NS (60 * CLUSTER_FIXTURE_SECOND)
 
-static const struct spread_layout layout = {
+static const struct cluster_fixture_layout layout = {
     .num_processes = 2, .samplers = 1, .trainers = RANKS, .coordinator = 0, .direct = true,
     .checkpoints = "checkpoints",
     .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } }, { 0, { 0 }, { 0, 0 }, { 1, 1 } } },
@@ -103,7 +103,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct trainer *t = arg;
     if (status == 0)
-        status = failed_read(reply, NULL);
+        status = error_reply_read(reply, NULL);
     if (status == 0)
         succeed(t, reply);
     else if (status != TR_ETIMEDOUT)
@@ -182,15 +182,15 @@ static void repeated_calls_get_the_answer_of_the_first(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct trainer trainers[RANKS] = { { .rank = 0 }, { .rank = 1 } };
-        struct spread spread;
+        struct cluster_fixture fixture;
         struct env *env;
         assert_int_equal(env_sim_create(seed, NULL, &env), 0);
         env_sim_net_delay(env, NET_DELAY_NS);
-        spread_open(&spread, &layout, env, true);
+        cluster_fixture_open(&fixture, &layout, env, true);
         for (uint32_t rank = 0; rank < RANKS; rank++) {
             const struct actor_options options = { .ops = &trainer_ops, .arg = &trainers[rank] };
             struct address ignored;
-            assert_int_equal(node_spawn(spread.parties[rank].node, &options, &ignored), 0);
+            assert_int_equal(node_spawn(fixture.parties[rank].node, &options, &ignored), 0);
         }
         int rv = env_sim_run(env, all_done, trainers, env_sim_now_ns(env) + LIMIT_NS);
         for (uint32_t rank = 0; rank < RANKS; rank++) {
@@ -200,7 +200,7 @@ static void repeated_calls_get_the_answer_of_the_first(void **state)
             assert_true(trainers[rank].timed_out > STEPS);
         }
         assert_int_equal(rv, 0);
-        spread_close(&spread);
+        cluster_fixture_close(&fixture);
     }
 }
 

@@ -104,8 +104,8 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
     assert_int_equal(graph_meta_init(&meta, &graph.parts[0]), 0);
     for (int p = 0; p < GRAPH_PARTS; p++)
         graph_meta_add_part(&meta, &graph.parts[p]);
-    struct batch_bank *bank = batch_bank_create(1 << 24);
-    const struct sampler_options options = { .book = &graph.book, .meta = &meta, .bank = bank,
+    struct batch_store *store = batch_store_create(1 << 24);
+    const struct sampler_options options = { .book = &graph.book, .meta = &meta, .store = store,
                                              .recovery_ns = 60 * ENV_SECOND_NS };
     asker_open(&asker, 5, true);
     const struct actor_options server = { .ops = &liar_ops, .arg = &liar };
@@ -121,18 +121,18 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
     assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
                                sizeof seeds), 0);
     assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
-    assert_int_equal(batch_bank_open_loader(bank, 1, 1000), 0);
+    assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
     const struct msg_batch_request asked = { .loader = 1 };
     assert_int_equal(asker_ask(&asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
     int rv = 0;
     sentence[0] = '\0';
-    if (asker.reply_kind == MSG_FAILED) {
-        rv = ((const struct msg_failed *)(const void *)asker.reply_head)->code;
+    if (asker.reply_kind == MSG_ERROR_REPLY) {
+        rv = ((const struct msg_error_reply *)(const void *)asker.reply_head)->code;
         snprintf(sentence, room, "%.*s", (int)asker.reply_bytes, (const char *)asker.reply);
     }
     asker_close(&asker);
-    batch_bank_close(bank);
-    batch_bank_release(bank);
+    batch_store_close(store);
+    batch_store_release(store);
     graph_meta_fini(&meta);
     test_graph_fini(&graph);
     return rv;
@@ -174,11 +174,11 @@ static void flood_answered(struct actor *self, void *arg, int status, struct mes
 {
     struct flood *flood = arg;
     assert_int_equal(status, 0);
-    bool failed = reply->frame.kind == MSG_FAILED;
+    bool failed = reply->frame.kind == MSG_ERROR_REPLY;
     flood->served += !failed;
     flood->refused += failed;
     if (failed) {
-        assert_int_equal(((const struct msg_failed *)message_head(reply))->code, TR_EFULL);
+        assert_int_equal(((const struct msg_error_reply *)message_head(reply))->code, TR_EFULL);
         snprintf(flood->sentence, sizeof flood->sentence, "%.*s", (int)reply->frame.body_bytes,
                  (const char *)message_body(reply));
     }

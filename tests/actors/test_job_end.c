@@ -24,19 +24,19 @@
 
 #define SEEDS 100
 #define RESETS 4
-#define JOIN_NS SPREAD_SECOND
-#define APART_NS (SPREAD_DEAD_NS / 8)
-#define END_NS (10 * SPREAD_SECOND)   /* far below what a process waits for a lost coordinator */
+#define JOIN_NS CLUSTER_FIXTURE_SECOND
+#define APART_NS (CLUSTER_FIXTURE_DEAD_NS / 8)
+#define END_NS (10 * CLUSTER_FIXTURE_SECOND)   /* far below what a process waits for a lost coordinator */
 #define LINGER_NS (MEMBER_JOIN_NS + END_NS) /* where a trainer does not say that it heard */
 
-static const struct spread_layout apart = {
+static const struct cluster_fixture_layout apart = {
     .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 0, .direct = true,
     .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
                    { 0, { 0 }, { 0, 0 }, { 0, 1 } } },
 };
 
 /* The coordinator's process has a trainer too. */
-static const struct spread_layout beside = {
+static const struct cluster_fixture_layout beside = {
     .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .direct = true,
     .processes = { { 1, { 0 }, { 0, 0 }, { 0, 1 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
                    { 0, { 0 }, { 0, 0 }, { 1, 1 } } },
@@ -76,7 +76,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 static int end_job(struct actor *self, const void *arg)
 {
     return directory_wait_at(self, apart.coordinator, COORDINATOR_NAME,
-                             actor_now_ns(self) + SPREAD_SECOND, found, (void *)(uintptr_t)arg);
+                             actor_now_ns(self) + CLUSTER_FIXTURE_SECOND, found, (void *)(uintptr_t)arg);
 }
 
 static int drop(struct actor *self, struct message *message)
@@ -88,12 +88,12 @@ static int drop(struct actor *self, struct message *message)
 static const struct actor_ops watcher_ops = { .name = "watcher", .start = watch, .receive = drop };
 static const struct actor_ops ender_ops = { .name = "ender", .start = end_job, .receive = drop };
 
-static void spawn(struct spread *spread, uint32_t process, const struct actor_ops *ops,
+static void spawn(struct cluster_fixture *fixture, uint32_t process, const struct actor_ops *ops,
                   const void *arg)
 {
     const struct actor_options options = { .ops = ops, .arg = arg };
     struct address address;
-    assert_int_equal(node_spawn(spread->parties[process].node, &options, &address), 0);
+    assert_int_equal(node_spawn(fixture->parties[process].node, &options, &address), 0);
 }
 
 static bool all_ended(void *arg)
@@ -113,26 +113,26 @@ static void cut_off(struct env *env, uint64_t *draws)
     env_sim_net_refuse(env, apart.coordinator, until_ns);
 }
 
-static void open_job(const struct spread_layout *layout, uint64_t seed, struct spread *spread,
+static void open_job(const struct cluster_fixture_layout *layout, uint64_t seed, struct cluster_fixture *fixture,
                      struct process *processes)
 {
     struct env *env;
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
-    memset(processes, 0, SPREAD_PROCESSES_MAX * sizeof *processes);
-    spread_open(spread, layout, env, true);
+    memset(processes, 0, CLUSTER_FIXTURE_PROCESSES_MAX * sizeof *processes);
+    cluster_fixture_open(fixture, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++) {
-        processes[p].node = spread->parties[p].node;
-        processes[p].root = spread->parties[p].root;
-        spawn(spread, p, &watcher_ops, &processes[p]);
+        processes[p].node = fixture->parties[p].node;
+        processes[p].root = fixture->parties[p].root;
+        spawn(fixture, p, &watcher_ops, &processes[p]);
     }
     (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + JOIN_NS);
 }
 
 /* All end well in that time. */
-static void expect_end(struct spread *spread, struct process *processes, uint64_t within_ns,
+static void expect_end(struct cluster_fixture *fixture, struct process *processes, uint64_t within_ns,
                        uint64_t seed)
 {
-    struct env *env = spread->env;
+    struct env *env = fixture->env;
     int rv = env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + within_ns);
     for (uint32_t p = 0; p < apart.num_processes; p++)
         if (!processes[p].ended || processes[p].reason != 0)
@@ -140,23 +140,23 @@ static void expect_end(struct spread *spread, struct process *processes, uint64_
                      processes[p].ended ? "ended" : "was not told to end",
                      tr_error_name(processes[p].reason));
     assert_int_equal(rv, 0);
-    spread_close(spread);
+    cluster_fixture_close(fixture);
 }
 
 static void who_is_cut_off_hears_of_the_end(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct spread spread;
-        struct process processes[SPREAD_PROCESSES_MAX];
+        struct cluster_fixture fixture;
+        struct process processes[CLUSTER_FIXTURE_PROCESSES_MAX];
         uint64_t draws = seed;
         const struct msg_job_done done = { .code = seed % 2 == 0 ? 0 : TR_EIO };
-        open_job(&apart, seed, &spread, processes);
-        cut_off(spread.env, &draws);
-        (void)env_sim_run(spread.env, NULL, NULL,
-                          env_sim_now_ns(spread.env) + random_below(&draws, APART_NS));
-        spawn(&spread, apart.coordinator, &ender_ops, &done);
-        expect_end(&spread, processes, END_NS, seed);
+        open_job(&apart, seed, &fixture, processes);
+        cut_off(fixture.env, &draws);
+        (void)env_sim_run(fixture.env, NULL, NULL,
+                          env_sim_now_ns(fixture.env) + random_below(&draws, APART_NS));
+        spawn(&fixture, apart.coordinator, &ender_ops, &done);
+        expect_end(&fixture, processes, END_NS, seed);
     }
 }
 
@@ -172,7 +172,7 @@ static int kill_trainer(struct actor *self, const void *arg)
     char name[DIRECTORY_NAME_MAX];
     (void)arg;
     reducer_name(0, name, sizeof name);
-    return directory_wait_at(self, beside.coordinator, name, actor_now_ns(self) + SPREAD_SECOND,
+    return directory_wait_at(self, beside.coordinator, name, actor_now_ns(self) + CLUSTER_FIXTURE_SECOND,
                              kill_found, NULL);
 }
 
@@ -185,14 +185,14 @@ static void who_comes_too_late_beside_the_coordinator_leaves_it_alone(void **sta
 {
     (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct spread spread;
-        struct process processes[SPREAD_PROCESSES_MAX];
+        struct cluster_fixture fixture;
+        struct process processes[CLUSTER_FIXTURE_PROCESSES_MAX];
         const struct msg_job_done done = { .complete = 1 };
-        open_job(&beside, seed, &spread, processes);
-        spawn(&spread, beside.coordinator, &ender_ops, &done);
-        (void)env_sim_run(spread.env, NULL, NULL, env_sim_now_ns(spread.env) + SPREAD_SECOND);
-        spawn(&spread, beside.coordinator, &killer_ops, NULL);
-        expect_end(&spread, processes, LINGER_NS, seed);
+        open_job(&beside, seed, &fixture, processes);
+        spawn(&fixture, beside.coordinator, &ender_ops, &done);
+        (void)env_sim_run(fixture.env, NULL, NULL, env_sim_now_ns(fixture.env) + CLUSTER_FIXTURE_SECOND);
+        spawn(&fixture, beside.coordinator, &killer_ops, NULL);
+        expect_end(&fixture, processes, LINGER_NS, seed);
     }
 }
 

@@ -22,7 +22,7 @@
 struct fixture {
     struct env *env;
     struct node *node;
-    struct batch_bank *bank;
+    struct batch_store *store;
     struct status_options status;
     struct metrics_options options;
     pthread_mutex_t mutex;
@@ -53,10 +53,10 @@ static int set_up(void **state)
     *state = f;
     pthread_mutex_init(&f->mutex, NULL);
     pthread_cond_init(&f->wake, NULL);
-    f->bank = batch_bank_create(1 << 20);
+    f->store = batch_store_create(1 << 20);
     assert_int_equal(env_event_create(1, &f->env, &error), 0);
     f->status = (struct status_options){ .job = "a \"job\"\\\n", .roles = "server",
-                                         .bank = f->bank, .node = 3, .incarnation = 9,
+                                         .store = f->store, .node = 3, .incarnation = 9,
                                          .begin_ns = env_now_ns(f->env) };
     f->options = (struct metrics_options){ .status = &f->status, .listening = listening,
                                            .arg = f };
@@ -82,7 +82,7 @@ static int tear_down(void **state)
     assert_int_equal(node_join(f->node), 0);
     node_destroy(f->node);
     env_destroy(f->env);
-    batch_bank_release(f->bank);
+    batch_store_release(f->store);
     pthread_mutex_destroy(&f->mutex);
     pthread_cond_destroy(&f->wake);
     free(f);
@@ -191,7 +191,7 @@ static void check_text(char *text)
 static void the_text_is_open_metrics(void **state)
 {
     static char text[100000];
-    batch_bank_note_made(((struct fixture *)*state)->bank);
+    batch_store_note_made(((struct fixture *)*state)->store);
     ask(*state, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", text, sizeof text);
     assert_memory_equal(text, "HTTP/1.1 200 OK\r\n", 17);
     assert_non_null(strstr(text, "\r\nContent-Type: application/openmetrics-text; version=1.0.0; "

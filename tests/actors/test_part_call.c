@@ -112,7 +112,7 @@ static void refuse(struct actor *self, struct world *world, struct message *requ
     struct error error = { 0 };
     world->outstanding--;
     error_set(&error, code, "%s", words);
-    failed_reply(self, request, &error);
+    error_reply_send(self, request, &error);
 }
 
 static enum answer draw_answer(struct world *world, const struct question *q)
@@ -515,7 +515,7 @@ static int busy_receive(struct actor *self, struct message *message)
         if (busy->plain)
             actor_refuse(self, message, busy->code);
         else
-            failed_reply(self, message, &error);
+            error_reply_send(self, message, &error);
         return 0;
     }
     if (busy->slow_ns == 0)
@@ -545,7 +545,7 @@ struct job {
     struct test_graph graph;
     struct graph_meta meta;
     struct snapshots *snapshots;
-    struct batch_bank *bank;
+    struct batch_store *store;
     struct busy_server servers[GRAPH_PARTS];
     struct sampler_options sampler;
     struct client_options client;
@@ -557,7 +557,7 @@ struct job {
 
 static void open_job(struct job *job, bool codec)
 {
-    *job = (struct job){ .bank = batch_bank_create((size_t)1 << 24) };
+    *job = (struct job){ .store = batch_store_create((size_t)1 << 24) };
     test_graph_init(&job->graph, 3, ROWS, 6);
     for (uint32_t p = 0; p < GRAPH_PARTS; p++) {
         struct graph_part *part = &job->graph.parts[p];
@@ -581,7 +581,7 @@ static void open_job(struct job *job, bool codec)
         asker_spawn(&job->asker, &busy_ops, &busy->options);
     }
     job->sampler = (struct sampler_options){ .book = &job->graph.book, .meta = &job->meta,
-                                             .bank = job->bank,
+                                             .store = job->store,
                                              .recovery_ns = 60 * ENV_SECOND_NS,
                                              .call_ns = ENV_SECOND_NS };
     job->client = (struct client_options){ .book = &job->graph.book, .call_ns = ENV_SECOND_NS };
@@ -590,8 +590,8 @@ static void open_job(struct job *job, bool codec)
 static void close_job(struct job *job)
 {
     asker_close(&job->asker);
-    batch_bank_close(job->bank);
-    batch_bank_release(job->bank);
+    batch_store_close(job->store);
+    batch_store_release(job->store);
     snapshots_destroy(job->snapshots);
     graph_meta_fini(&job->meta);
     test_graph_fini(&job->graph);
@@ -622,7 +622,7 @@ static void start_sampler(struct job *job)
     for (uint32_t i = 0; i < SEEDS; i++)
         seeds[i] = seeds[SEEDS + i] = i;
     asker_spawn(&job->asker, &sampler_ops, &job->sampler);
-    assert_int_equal(batch_bank_open_loader(job->bank, 1, 100000), 0);
+    assert_int_equal(batch_store_open_loader(job->store, 1, 100000), 0);
     assert_int_equal(asker_ask(&job->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
                                sizeof seeds), 0);
     assert_int_equal(job->asker.reply_kind, MSG_LOADER_OPENED);
@@ -636,7 +636,7 @@ static void batch_comes(struct job *job, uint64_t batch)
     if (job->asker.reply_kind != MSG_BATCH_REPLY)
         fail_msg("a batch failed: %.*s", (int)job->asker.reply_bytes,
                  (const char *)job->asker.reply);
-    struct sampled_batch *made = batch_bank_collect(job->bank, 1, 0, batch);
+    struct sampled_batch *made = batch_store_collect(job->store, 1, 0, batch);
     assert_non_null(made);
     sampled_batch_release(made);
 }
@@ -720,8 +720,8 @@ static void a_deadline_says_what_it_waited_for(void **unused)
     start_sampler(&job);
     make_busy(&job, 30 * ENV_SECOND_NS, TR_EFULL, false);
     assert_int_equal(asker_ask(&job.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
-    assert_int_equal(job.asker.reply_kind, MSG_FAILED);
-    assert_int_equal(((const struct msg_failed *)(const void *)job.asker.reply_head)->code,
+    assert_int_equal(job.asker.reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)job.asker.reply_head)->code,
                      TR_ETIMEDOUT);
     job.asker.reply[job.asker.reply_bytes] = '\0';
     const char *text = (const char *)job.asker.reply;

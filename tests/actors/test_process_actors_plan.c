@@ -16,7 +16,7 @@
 
 #define EPOCHS 2u
 #define STEPS_MAX 64u
-#define WAIT_NS (60 * SPREAD_SECOND)
+#define WAIT_NS (60 * CLUSTER_FIXTURE_SECOND)
 
 struct digests {
     uint32_t count;
@@ -24,10 +24,10 @@ struct digests {
 };
 
 struct world {
-    struct spread spread;
-    struct port *ports[SPREAD_TRAINERS_MAX];
-    struct address proxies[SPREAD_TRAINERS_MAX];
-    struct digests digests[SPREAD_TRAINERS_MAX];
+    struct cluster_fixture fixture;
+    struct port *ports[CLUSTER_FIXTURE_TRAINERS_MAX];
+    struct address proxies[CLUSTER_FIXTURE_TRAINERS_MAX];
+    struct digests digests[CLUSTER_FIXTURE_TRAINERS_MAX];
 };
 
 static void check(int rv, const struct error *error)
@@ -40,9 +40,9 @@ static struct message *make_open(struct world *world, uint32_t trainer)
 {
     struct message *request = port_message(world->ports[trainer], MSG_LOADER_OPEN);
     uint64_t *body = port_body_alloc(world->ports[trainer], request,
-                                     2 * SPREAD_SEEDS * sizeof *body);
+                                     2 * CLUSTER_FIXTURE_SEEDS * sizeof *body);
     assert_non_null(body);
-    spread_fill_open(&world->spread, trainer, message_head(request), body);
+    cluster_fixture_fill_open(&world->fixture, trainer, message_head(request), body);
     return request;
 }
 
@@ -53,10 +53,10 @@ static uint64_t soon(struct port *port)
 
 static uint64_t open_loader(struct world *world, uint32_t trainer)
 {
-    uint32_t process = plan_trainer_node(&world->spread.plan, trainer);
+    uint32_t process = plan_trainer_node(&world->fixture.plan, trainer);
     char name[DIRECTORY_NAME_MAX];
     struct message *reply;
-    assert_int_equal(port_open(world->spread.parties[process].node, 0, &world->ports[trainer]), 0);
+    assert_int_equal(port_open(world->fixture.parties[process].node, 0, &world->ports[trainer]), 0);
     struct port *port = world->ports[trainer];
     proxy_name(trainer, name);
     assert_int_equal(port_find(port, name, soon(port), &world->proxies[trainer]), 0);
@@ -75,38 +75,38 @@ static void ask(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t 
     struct message *request = port_message(port, MSG_BATCH_REQUEST), *reply;
     struct error error = { 0 };
     *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
-        .loader = spread_loader(&world->spread, trainer), .batch = step, .epoch = epoch };
+        .loader = cluster_fixture_loader(&world->fixture, trainer), .batch = step, .epoch = epoch };
     int rv = port_call(port, world->proxies[trainer], request, soon(port), &reply);
     if (rv != 0)
         fail_msg("trainer %u, batch %u of epoch %u: %s", trainer, (unsigned)step, epoch,
                  tr_strerror(rv));
-    rv = failed_read(reply, &error);
+    rv = error_reply_read(reply, &error);
     port_release(port, reply);
     check(rv, &error);
 }
 
 static void take(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t step)
 {
-    struct batch_bank *bank = spread_bank(&world->spread, trainer);
+    struct batch_store *store = cluster_fixture_store(&world->fixture, trainer);
     struct digests *digests = &world->digests[trainer];
-    uint64_t loader = spread_loader(&world->spread, trainer);
-    struct sampled_batch *batch = batch_bank_collect(bank, loader, epoch, step);
-    for (; batch == NULL; batch = batch_bank_collect(bank, loader, epoch, step))
+    uint64_t loader = cluster_fixture_loader(&world->fixture, trainer);
+    struct sampled_batch *batch = batch_store_collect(store, loader, epoch, step);
+    for (; batch == NULL; batch = batch_store_collect(store, loader, epoch, step))
         ask(world, trainer, epoch, step);
     assert_int_equal(batch_digest(&batch->space.batch, &digests->of[digests->count++]), 0);
     sampled_batch_release(batch);
 }
 
 /* strike is called in the middle of the first epoch, with the batches that are on their way. */
-static void run(const struct spread_layout *layout, void (*strike)(struct world *world),
-                struct digests digests[SPREAD_TRAINERS_MAX])
+static void run(const struct cluster_fixture_layout *layout, void (*strike)(struct world *world),
+                struct digests digests[CLUSTER_FIXTURE_TRAINERS_MAX])
 {
     struct world *world = calloc(1, sizeof *world);
     uint64_t steps = 0;
     struct env *env;
     assert_non_null(world);
     assert_int_equal(env_event_create(1, &env, NULL), 0);
-    spread_open(&world->spread, layout, env, false);
+    cluster_fixture_open(&world->fixture, layout, env, false);
     for (uint32_t t = 0; t < layout->trainers; t++)
         steps = open_loader(world, t);
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
@@ -121,16 +121,16 @@ static void run(const struct spread_layout *layout, void (*strike)(struct world 
         port_close(world->ports[t]);
         port_destroy(world->ports[t]);
     }
-    spread_close(&world->spread);
+    cluster_fixture_close(&world->fixture);
     free(world);
 }
 
-static void compare(const struct spread_layout *alone, const struct spread_layout *spread,
+static void compare(const struct cluster_fixture_layout *alone, const struct cluster_fixture_layout *fixture,
                     void (*strike)(struct world *world))
 {
-    struct digests wanted[SPREAD_TRAINERS_MAX] = { { 0 } }, got[SPREAD_TRAINERS_MAX] = { { 0 } };
+    struct digests wanted[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } }, got[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
     run(alone, NULL, wanted);
-    run(spread, strike, got);
+    run(fixture, strike, got);
     for (uint32_t t = 0; t < alone->trainers; t++) {
         assert_true(wanted[t].count > 8 && wanted[t].of[0] != wanted[t].of[1]);
         assert_int_equal(got[t].count, wanted[t].count);
@@ -140,86 +140,86 @@ static void compare(const struct spread_layout *alone, const struct spread_layou
 
 static void servers_apart(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 2, .samplers = 1, .trainers = 1, .direct = true,
         .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 0 } } },
     };
     (void)state;
-    compare(&spread_one, &layout, NULL);
+    compare(&cluster_fixture_one, &layout, NULL);
 }
 
 static void samplers_apart_from_trainers(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2, .direct = true,
         .at_once_bytes = 1,
         .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 2 }, { 0, 0 } },
                        { 0, { 0 }, { 2, 0 }, { 0, 1 } } },
     };
     (void)state;
-    compare(&spread_one, &layout, NULL);
+    compare(&cluster_fixture_one, &layout, NULL);
 }
 
 static void two_trainers_apart(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 2, .samplers = 2, .trainers = 2, .direct = true,
         .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 1 }, { 1, 1 } } },
     };
     /* One has no sampler of its own. */
-    static const struct spread_layout borrowed = {
+    static const struct cluster_fixture_layout borrowed = {
         .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 1,
         .processes = { { 1, { 1 }, { 0, 1 }, { 0, 1 } }, { 1, { 0 }, { 1, 0 }, { 1, 1 } } },
     };
     (void)state;
-    compare(&spread_one_of_two, &layout, NULL);
-    compare(&spread_one_of_two, &borrowed, NULL);
+    compare(&cluster_fixture_one_of_two, &layout, NULL);
+    compare(&cluster_fixture_one_of_two, &borrowed, NULL);
 }
 
 static void kill_first(struct world *world)
 {
-    spread_stop(&world->spread, 0, 0);
-    spread_start(&world->spread, 0);
+    cluster_fixture_stop(&world->fixture, 0, 0);
+    cluster_fixture_start(&world->fixture, 0);
 }
 
 static void a_server_dies_and_comes_back(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 2, .samplers = 1, .trainers = 1, .coordinator = 1,
         .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 1 }, { 0, 1 } } },
     };
     (void)state;
-    compare(&spread_one, &layout, kill_first);
+    compare(&cluster_fixture_one, &layout, kill_first);
 }
 
 /* Its replica, or the other sampler, does all from then on. */
 static void leave_first_dead(struct world *world)
 {
-    spread_stop(&world->spread, 0, 0);
+    cluster_fixture_stop(&world->fixture, 0, 0);
 }
 
 static void a_replica_takes_over(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 2,
         .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
                        { 0, { 0 }, { 0, 1 }, { 0, 1 } } },
     };
     (void)state;
-    compare(&spread_one, &layout, NULL);
-    compare(&spread_one, &layout, leave_first_dead);
+    compare(&cluster_fixture_one, &layout, NULL);
+    compare(&cluster_fixture_one, &layout, leave_first_dead);
 }
 
 static void another_sampler_takes_over(void **state)
 {
-    static const struct spread_layout layout = {
+    static const struct cluster_fixture_layout layout = {
         .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2,
         .processes = { { 0, { 0 }, { 0, 1 }, { 0, 0 } }, { 1, { 1 }, { 1, 1 }, { 0, 0 } },
                        { 1, { 0 }, { 2, 0 }, { 0, 1 } } },
     };
     (void)state;
-    compare(&spread_one, &layout, leave_first_dead);
-    compare(&spread_one, &layout, kill_first);
+    compare(&cluster_fixture_one, &layout, leave_first_dead);
+    compare(&cluster_fixture_one, &layout, kill_first);
 }
 
 int main(void)
@@ -232,5 +232,5 @@ int main(void)
         cmocka_unit_test(a_replica_takes_over),
         cmocka_unit_test(another_sampler_takes_over),
     };
-    return cmocka_run_group_tests_name("cast_plan", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process_actors_plan", tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ struct digests {
 
 /* The thread that trains, as an actor beside its proxy. */
 struct trainer {
-    struct spread *spread;
+    struct cluster_fixture *fixture;
     struct actor *self;
     uint32_t rank, epoch;
     uint64_t steps, next;
@@ -83,8 +83,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     assert_int_equal(status, 0);
     t->proxy = address;
     struct message *request = message_create(self, MSG_LOADER_OPEN);
-    uint64_t *body = message_body_alloc(self, request, 2 * SPREAD_SEEDS * sizeof *body);
-    spread_fill_open(t->spread, t->rank, message_head(request), body);
+    uint64_t *body = message_body_alloc(self, request, 2 * CLUSTER_FIXTURE_SEEDS * sizeof *body);
+    cluster_fixture_fill_open(t->fixture, t->rank, message_head(request), body);
     assert_int_equal(actor_call(self, address, request, actor_now_ns(self) + ASK_NS, opened, t,
                                 NULL), 0);
 }
@@ -101,7 +101,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 {
     struct trainer *t = arg;
     struct error error = { 0 };
-    int rv = status == 0 ? failed_read(reply, &error) : status;
+    int rv = status == 0 ? error_reply_read(reply, &error) : status;
     message_release(self, reply);
     if (rv != 0)
         expect_passing(t, rv, &error);
@@ -112,7 +112,7 @@ static void ask(struct trainer *t)
 {
     struct message *request = message_create(t->self, MSG_BATCH_REQUEST);
     *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
-        .loader = spread_loader(t->spread, t->rank), .batch = t->next, .epoch = t->epoch };
+        .loader = cluster_fixture_loader(t->fixture, t->rank), .batch = t->next, .epoch = t->epoch };
     assert_int_equal(actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + ASK_NS,
                                 answered, t, NULL), 0);
 }
@@ -132,10 +132,10 @@ static void take(struct trainer *t, struct sampled_batch *batch)
 static void go(struct actor *self, void *arg)
 {
     struct trainer *t = arg;
-    struct batch_bank *bank = spread_bank(t->spread, t->rank);
+    struct batch_store *store = cluster_fixture_store(t->fixture, t->rank);
     if (t->done)
         return;
-    struct sampled_batch *batch = batch_bank_collect(bank, spread_loader(t->spread, t->rank),
+    struct sampled_batch *batch = batch_store_collect(store, cluster_fixture_loader(t->fixture, t->rank),
                                                      t->epoch, t->next);
     if (batch == NULL) {
         ask(t);
@@ -164,7 +164,7 @@ static const struct actor_ops trainer_ops = { .name = "trainer", .start = start,
                                               .receive = receive };
 
 static const struct layout_case {
-    struct spread_layout layout;
+    struct cluster_fixture_layout layout;
     uint32_t may_stay; /* a mask of processes: one of them may stay dead */
 } cases[] = {
     { { .num_processes = 2, .samplers = 1, .trainers = 1, .coordinator = 1, .direct = true,
@@ -185,9 +185,9 @@ static const struct layout_case {
 };
 
 struct run {
-    struct spread spread;
-    struct spread_play play;
-    struct trainer trainers[SPREAD_TRAINERS_MAX];
+    struct cluster_fixture fixture;
+    struct cluster_fixture_play play;
+    struct trainer trainers[CLUSTER_FIXTURE_TRAINERS_MAX];
     uint64_t draws;
 };
 
@@ -201,7 +201,7 @@ static struct actor_options trainer_of(void *arg, uint32_t rank)
 {
     struct run *run = arg;
     struct trainer *t = &run->trainers[rank];
-    t->spread = &run->spread;
+    t->fixture = &run->fixture;
     t->rank = rank;
     t->timer = (struct timer){ 0 };
     return (struct actor_options){ .ops = &trainer_ops, .arg = t };
@@ -210,18 +210,18 @@ static struct actor_options trainer_of(void *arg, uint32_t rank)
 /* It comes back before others noticed, or long after. */
 static void strike_node(struct run *run)
 {
-    uint32_t process = (uint32_t)random_below(&run->draws, run->spread.layout->num_processes);
-    spread_kill(&run->spread, process);
-    (void)spread_play_run(&run->play, random_below(&run->draws, 2) == 0 ? SPREAD_DEAD_NS / 100
-                                                                        : 3 * SPREAD_DEAD_NS);
-    spread_play_start(&run->play, process);
+    uint32_t process = (uint32_t)random_below(&run->draws, run->fixture.layout->num_processes);
+    cluster_fixture_kill(&run->fixture, process);
+    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0 ? CLUSTER_FIXTURE_DEAD_NS / 100
+                                                                        : 3 * CLUSTER_FIXTURE_DEAD_NS);
+    cluster_fixture_play_start(&run->play, process);
 }
 
 static void strike(struct run *run)
 {
-    struct env *env = run->spread.env;
-    uint32_t n = run->spread.layout->num_processes;
-    uint64_t until_ns = env_sim_now_ns(env) + random_below(&run->draws, 2 * SPREAD_DEAD_NS);
+    struct env *env = run->fixture.env;
+    uint32_t n = run->fixture.layout->num_processes;
+    uint64_t until_ns = env_sim_now_ns(env) + random_below(&run->draws, 2 * CLUSTER_FIXTURE_DEAD_NS);
     switch (random_below(&run->draws, 4)) {
     case 0:
         (void)env_sim_net_reset(env);
@@ -231,7 +231,7 @@ static void strike(struct run *run)
                          (uint32_t)random_below(&run->draws, n), until_ns);
         break;
     case 2:
-        env_sim_pause(env, run->spread.parties[random_below(&run->draws, n)].node, 0, until_ns);
+        env_sim_pause(env, run->fixture.parties[random_below(&run->draws, n)].node, 0, until_ns);
         break;
     default:
         strike_node(run);
@@ -240,52 +240,52 @@ static void strike(struct run *run)
 }
 
 /* One that may stay dead does: others serve and sample what it did. */
-static void bury(struct run *run, const struct layout_case *c)
+static void reap(struct run *run, const struct layout_case *c)
 {
     uint32_t process = (uint32_t)random_below(&run->draws, c->layout.num_processes);
     if ((c->may_stay >> process & 1) != 0)
-        spread_kill(&run->spread, process);
+        cluster_fixture_kill(&run->fixture, process);
 }
 
-static void play(uint64_t seed, const struct spread_layout *layout, const struct layout_case *c,
-                 struct digests digests[SPREAD_TRAINERS_MAX])
+static void play(uint64_t seed, const struct cluster_fixture_layout *layout, const struct layout_case *c,
+                 struct digests digests[CLUSTER_FIXTURE_TRAINERS_MAX])
 {
     struct run *run = calloc(1, sizeof *run);
     struct env *env;
     assert_non_null(run);
     run->draws = seed;
-    run->play = (struct spread_play){ &run->spread, trainer_of, is_done, run };
+    run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
-    spread_open(&run->spread, layout, env, true);
+    cluster_fixture_open(&run->fixture, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
-        spread_play_start_trainers(&run->play, p);
-    for (uint32_t i = 0; i < STRIKES && c != NULL && !spread_play_is_done(&run->play); i++) {
-        (void)spread_play_run(&run->play, random_below(&run->draws, SPREAD_SECOND / 5));
+        cluster_fixture_play_start_trainers(&run->play, p);
+    for (uint32_t i = 0; i < STRIKES && c != NULL && !cluster_fixture_play_is_done(&run->play); i++) {
+        (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, CLUSTER_FIXTURE_SECOND / 5));
         strike(run);
     }
     if (c != NULL && c->may_stay != 0 && random_below(&run->draws, 2) == 0)
-        bury(run, c);
-    int rv = spread_play_run(&run->play, LIMIT_NS);
+        reap(run, c);
+    int rv = cluster_fixture_play_run(&run->play, LIMIT_NS);
     if (rv != 0)
         fail_msg("the batches did not come: %s", tr_error_name(rv));
     for (uint32_t i = 0; i < layout->trainers; i++)
         digests[i] = run->trainers[i].digests;
-    spread_close(&run->spread);
+    cluster_fixture_close(&run->fixture);
     free(run);
 }
 
 static void batches_are_those_of_one_node(void **state)
 {
-    struct digests one[SPREAD_TRAINERS_MAX] = { { 0 } }, two[SPREAD_TRAINERS_MAX] = { { 0 } };
+    struct digests one[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } }, two[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
     struct seeds seeds = seeds_wanted(40);
     (void)state;
-    play(1, &spread_one, NULL, one);
-    play(1, &spread_one_of_two, NULL, two);
+    play(1, &cluster_fixture_one, NULL, one);
+    play(1, &cluster_fixture_one_of_two, NULL, two);
     assert_true(one[0].count > 8 && one[0].of[0] != one[0].of[1]);
     for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
         const struct layout_case *c = &cases[seed % (sizeof cases / sizeof *cases)];
         const struct digests *wanted = c->layout.trainers == 1 ? one : two;
-        struct digests got[SPREAD_TRAINERS_MAX] = { { 0 } };
+        struct digests got[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
         seeds_note(seed);
         play(seed, &c->layout, c, got);
         for (uint32_t i = 0; i < c->layout.trainers; i++) {
@@ -300,5 +300,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_are_those_of_one_node),
     };
-    return cmocka_run_group_tests_name("cast_sim", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process_actors_sim", tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ struct world {
     struct stub_args stubs[SAMPLERS];
     struct test_graph graph;
     struct graph_meta meta;
-    struct batch_bank *bank;
+    struct batch_store *store;
     struct proxy_options options;
     uint64_t delay_ns;   /* most time that a sampler takes */
     uint64_t die_one_in; /* requests that kill a sampler; 0: none */
@@ -129,7 +129,7 @@ static int hand_over(struct stub *stub, struct sampled_batch *batch, struct mess
     struct world *world = stub->world;
     uint64_t step = batch->space.batch.index;
     if (!world->flat)
-        return batch_bank_deposit(world->bank, batch);
+        return batch_store_deposit(world->store, batch);
     batch->space.batch.index += world->step_off;
     if (reply != NULL)
         ((struct msg_batch_reply *)message_head(reply))->bytes = keep(stub, batch, step);
@@ -192,7 +192,7 @@ static void make_first(struct actor *self, void *arg)
     const struct msg_batch_request *asked = message_head(request);
     struct message *reply = message_create(self, MSG_BATCH_REPLY);
     const struct graph_types *types = &stub->world->graph.book.types;
-    struct sampled_batch *batch = batch_bank_take(stub->world->bank, types->num_ntypes,
+    struct sampled_batch *batch = batch_store_take(stub->world->store, types->num_ntypes,
                                                   types->num_etypes, 1);
     assert_non_null(batch);
     for (uint32_t i = 1; i < stub->count; i++)
@@ -229,7 +229,7 @@ static void refuse_full(struct actor *self, struct world *world, struct message 
         return;
     }
     error_set(&error, world->refusals % 4 == 0 ? TR_EFULL : TR_ENOMEM, "the sampler is busy");
-    failed_reply(self, request, &error);
+    error_reply_send(self, request, &error);
 }
 
 static int stub_receive(struct actor *self, struct message *message)
@@ -323,7 +323,7 @@ static void settle(struct world *world)
     env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
 }
 
-static void open_bounded(struct world *world, uint64_t seed, size_t bank_bytes)
+static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
 {
     const struct actor_options parent = { .ops = &parent_ops, .arg = world->stubs };
     struct address address;
@@ -332,10 +332,10 @@ static void open_bounded(struct world *world, uint64_t seed, size_t bank_bytes)
         world->stubs[i] = (struct stub_args){ world, i };
     test_graph_init(&world->graph, 3, 50, 10);
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
-    world->bank = batch_bank_create(bank_bytes);
-    assert_non_null(world->bank);
+    world->store = batch_store_create(store_bytes);
+    assert_non_null(world->store);
     world->options = (struct proxy_options){ .book = &world->graph.book, .meta = &world->meta,
-                                             .bank = world->bank, .num_samplers = SAMPLERS,
+                                             .store = world->store, .num_samplers = SAMPLERS,
                                              .recovery_ns = 60 * ENV_SECOND_NS };
     asker_open(&world->asker, seed, false);
     assert_int_equal(node_spawn(world->asker.node, &parent, &address), 0);
@@ -361,14 +361,14 @@ static void open_world(struct world *world, uint64_t seed)
 static void close_world(struct world *world)
 {
     asker_close(&world->asker);
-    batch_bank_close(world->bank);
-    assert_int_equal(batch_bank_used(world->bank), 0);
-    batch_bank_release(world->bank);
+    batch_store_close(world->store);
+    assert_int_equal(batch_store_used(world->store), 0);
+    batch_store_release(world->store);
     graph_meta_fini(&world->meta);
     test_graph_fini(&world->graph);
 }
 
-/* Waits for a batch and takes it out of the bank. */
+/* Waits for a batch and takes it out of the store. */
 static void take(struct world *world, uint32_t epoch, uint64_t step)
 {
     const struct msg_batch_request asked = { .loader = LOADER, .batch = step, .epoch = epoch };
@@ -381,11 +381,11 @@ static void take(struct world *world, uint32_t epoch, uint64_t step)
     assert_int_equal(asker->reply_kind, MSG_BATCH_REPLY);
     const struct msg_batch_reply *got = (const void *)asker->reply_head;
     assert_true(got->epoch == epoch && got->batch == step);
-    struct sampled_batch *batch = batch_bank_collect(world->bank, LOADER, epoch, step);
+    struct sampled_batch *batch = batch_store_collect(world->store, LOADER, epoch, step);
     assert_non_null(batch);
     assert_true(batch->space.batch.epoch == epoch && batch->space.batch.index == step);
     sampled_batch_release(batch);
-    assert_null(batch_bank_collect(world->bank, LOADER, epoch, step));
+    assert_null(batch_store_collect(world->store, LOADER, epoch, step));
 }
 
 static void take_epoch(struct world *world, uint32_t epoch)
@@ -423,7 +423,7 @@ static void the_next_epoch_is_begun_ahead(void **state)
     settle(&world);
     assert_int_equal(world.asked[1], WINDOW - 1); /* the batch that was taken last has a place */
     for (uint64_t step = 0; step < WINDOW - 1; step++) {
-        struct sampled_batch *batch = batch_bank_collect(world.bank, LOADER, 1, step);
+        struct sampled_batch *batch = batch_store_collect(world.store, LOADER, 1, step);
         assert_non_null(batch);
         sampled_batch_release(batch);
     }
@@ -442,7 +442,7 @@ static void another_epoch_drops_what_was_begun(void **state)
     take_epoch(&world, 0);
     settle(&world);
     take(&world, 5, 0);
-    assert_null(batch_bank_collect(world.bank, LOADER, 1, 0));
+    assert_null(batch_store_collect(world.store, LOADER, 1, 0));
     for (uint64_t step = 1; step < STEPS; step++)
         take(&world, 5, step);
     settle(&world);
@@ -527,10 +527,10 @@ static void bytes_that_are_no_such_batch_are_refused(void **state)
         world.step_off = bad[i].step_off;
         assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL,
                                    0), 0);
-        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
-        const struct msg_failed *failed = (const void *)world.asker.reply_head;
+        assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
+        const struct msg_error_reply *failed = (const void *)world.asker.reply_head;
         assert_int_equal(failed->code, bad[i].code);
-        assert_null(batch_bank_collect(world.bank, LOADER, 0, 0));
+        assert_null(batch_store_collect(world.store, LOADER, 0, 0));
         close_world(&world);
     }
 }
@@ -553,26 +553,26 @@ static void what_is_not_there_is_refused(void **state)
 static void the_next_epoch_starves_nobody(void **state)
 {
     (void)state;
-    struct batch_bank *bank = batch_bank_create(1000);
-    assert_non_null(bank);
-    assert_int_equal(batch_bank_open_loader(bank, 1, 100), 0);
-    batch_bank_set_epoch(bank, 1, 3, 0);
+    struct batch_store *store = batch_store_create(1000);
+    assert_non_null(store);
+    assert_int_equal(batch_store_open_loader(store, 1, 100), 0);
+    batch_store_set_epoch(store, 1, 3, 0);
     for (uint64_t i = 0; i < 5; i++)
-        assert_int_equal(batch_bank_reserve(bank, 1, 4, i), 0);
-    assert_int_equal(batch_bank_reserve(bank, 1, 4, 5), TR_EFULL);
-    assert_false(batch_bank_is_starving(bank, 1));
+        assert_int_equal(batch_store_reserve(store, 1, 4, i), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 4, 5), TR_EFULL);
+    assert_false(batch_store_is_starving(store, 1));
     for (uint64_t i = 0; i < 5; i++)
-        assert_int_equal(batch_bank_reserve(bank, 1, 3, i), 0);
-    assert_int_equal(batch_bank_reserve(bank, 1, 3, 5), TR_EFULL);
-    assert_true(batch_bank_is_starving(bank, 1));
-    batch_bank_unreserve(bank, 1, 4, 0);
-    assert_int_equal(batch_bank_used(bank), 900);
-    batch_bank_unreserve(bank, 1, 4, 0);
-    assert_int_equal(batch_bank_used(bank), 900);
-    batch_bank_set_epoch(bank, 1, 4, 0);
-    assert_int_equal(batch_bank_used(bank), 0);
-    batch_bank_close(bank);
-    batch_bank_release(bank);
+        assert_int_equal(batch_store_reserve(store, 1, 3, i), 0);
+    assert_int_equal(batch_store_reserve(store, 1, 3, 5), TR_EFULL);
+    assert_true(batch_store_is_starving(store, 1));
+    batch_store_unreserve(store, 1, 4, 0);
+    assert_int_equal(batch_store_used(store), 900);
+    batch_store_unreserve(store, 1, 4, 0);
+    assert_int_equal(batch_store_used(store), 900);
+    batch_store_set_epoch(store, 1, 4, 0);
+    assert_int_equal(batch_store_used(store), 0);
+    batch_store_close(store);
+    batch_store_release(store);
 }
 
 int main(void)

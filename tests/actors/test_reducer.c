@@ -196,7 +196,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     uint64_t before = t->memory.step;
     bool saved = t->stage == SAVE;
     if (status == 0)
-        status = failed_read(reply, NULL);
+        status = error_reply_read(reply, NULL);
     if (status == 0)
         take(t, reply);
     if (saved && t->world->forgoes && (status == 0 || status == TR_EIO))
@@ -339,7 +339,7 @@ static int receive_busy(struct actor *self, struct message *message)
     if (refusals++ % 2 == 0)
         actor_refuse(self, message, error.code);
     else
-        failed_reply(self, message, &error);
+        error_reply_send(self, message, &error);
     return 0;
 }
 
@@ -541,11 +541,11 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     head.era = 1;
     head.world = 3;
     assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values), 0);
-    assert_int_equal(w.asker.reply_kind, MSG_FAILED);
+    assert_int_equal(w.asker.reply_kind, MSG_ERROR_REPLY);
     head.world = 2;
     head.piece = 1; /* not its own */
     assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values), 0);
-    assert_int_equal(w.asker.reply_kind, MSG_FAILED);
+    assert_int_equal(w.asker.reply_kind, MSG_ERROR_REPLY);
     /* A repeat of the last reduction gets the first answer, whatever it brings. */
     uint32_t count = count_of(STEPS - 1) < REDUCER_PIECE_MIN ? count_of(STEPS - 1)
                                                              : REDUCER_PIECE_MIN;
@@ -572,7 +572,7 @@ enum lie { NO_LIE, OTHER_ERA, OTHER_SEQUENCE, OTHER_PIECE, LIES };
 
 struct liar {
     enum lie lie;
-    struct member member;
+    struct process_member member;
 };
 
 static void liar_restored(struct actor *self, void *arg, int status, struct message *reply)
@@ -582,7 +582,7 @@ static void liar_restored(struct actor *self, void *arg, int status, struct mess
     message_release(self, reply);
 }
 
-static void liar_joined(struct actor *self, struct member *member)
+static void liar_joined(struct actor *self, struct process_member *member)
 {
     struct message *request = message_create(self, MSG_RESTORE);
     *(struct msg_restore *)message_head(request) = (struct msg_restore){ .rank = 1, .world = 2 };
@@ -595,8 +595,8 @@ static int start_liar(struct actor *self, const void *arg)
 {
     struct liar *liar = (struct liar *)(uintptr_t)arg;
     actor_set_state(self, liar);
-    liar->member = (struct member){ .role = MSG_ROLE_REDUCER, .rank = 1, .joined = liar_joined };
-    return member_join(self, &liar->member);
+    liar->member = (struct process_member){ .role = MSG_ROLE_REDUCER, .rank = 1, .joined = liar_joined };
+    return process_member_join(self, &liar->member);
 }
 
 static int answer_with_a_lie(struct actor *self, struct message *request)

@@ -24,7 +24,7 @@ struct world {
     struct asker asker;
     struct test_graph graph;
     struct graph_meta meta;
-    struct batch_bank *bank;
+    struct batch_store *store;
     struct snapshots *snapshots;
     struct sampler_options options;
     struct msg_loader_open open;
@@ -39,9 +39,9 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
         world->seeds[i] = world->seeds[SEEDS + i] = i % NODES;
     test_graph_init(&world->graph, 3, NODES / GRAPH_PARTS, 10);
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
-    world->bank = batch_bank_create((size_t)1 << 24);
-    assert_non_null(world->bank);
-    assert_int_equal(batch_bank_open_loader(world->bank, 1, 1000), 0);
+    world->store = batch_store_create((size_t)1 << 24);
+    assert_non_null(world->store);
+    assert_int_equal(batch_store_open_loader(world->store, 1, 1000), 0);
     assert_int_equal(snapshots_create(&world->graph.book, &world->snapshots), 0);
     for (uint32_t p = 0; p < GRAPH_PARTS; p++) {
         graph_meta_add_part(&world->meta, &world->graph.parts[p]);
@@ -49,7 +49,7 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
                          0);
     }
     world->options = (struct sampler_options){ .book = &world->graph.book, .meta = &world->meta,
-                                               .bank = world->bank,
+                                               .store = world->store,
                                                .snapshots = world->snapshots,
                                                .flat = flat,
                                                .recovery_ns = 60 * ENV_SECOND_NS };
@@ -68,8 +68,8 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
 static void close_world(struct world *world)
 {
     asker_close(&world->asker);
-    batch_bank_close(world->bank);
-    batch_bank_release(world->bank);
+    batch_store_close(world->store);
+    batch_store_release(world->store);
     snapshots_destroy(world->snapshots);
     graph_meta_fini(&world->meta);
     test_graph_fini(&world->graph);
@@ -80,8 +80,8 @@ static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t ba
 {
     const struct msg_batch_request asked = { .loader = loader, .batch = batch, .epoch = epoch };
     int rv = asker_ask(&world->asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0);
-    if (rv == 0 && world->asker.reply_kind == MSG_FAILED)
-        rv = ((const struct msg_failed *)(const void *)world->asker.reply_head)->code;
+    if (rv == 0 && world->asker.reply_kind == MSG_ERROR_REPLY)
+        rv = ((const struct msg_error_reply *)(const void *)world->asker.reply_head)->code;
     return rv;
 }
 
@@ -91,7 +91,7 @@ static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
     const struct epoch_plan plan = { .num_seeds = SEEDS, .seed = world->open.seed,
                                      .batch_size = BATCH, .world = 1, .shuffle = true };
     struct epoch_order order = { .ready = false };
-    struct sampled_batch *batch = batch_bank_collect(world->bank, 1, epoch, step);
+    struct sampled_batch *batch = batch_store_collect(world->store, 1, epoch, step);
     assert_non_null(batch);
     const struct batch_nodes *nodes = &batch->space.nodes[0];
     bool met[NODES] = { false };
@@ -120,7 +120,7 @@ static void large_epochs_are_put_in_order_by_the_crew(void **state)
         seeds_note(seed);
         open_world(&world, seed + 1, false);
         for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-            batch_bank_set_epoch(world.bank, 1, asked[i].epoch, asked[i].step);
+            batch_store_set_epoch(world.store, 1, asked[i].epoch, asked[i].step);
             assert_int_equal(ask(&world, 1, asked[i].epoch, asked[i].step), 0);
             check_seeds(&world, asked[i].epoch, asked[i].step);
         }
@@ -169,7 +169,7 @@ static void what_cannot_be_served_is_refused(void **state)
         bad[i].loader = 10 + i;
         assert_int_equal(asker_ask(&world.asker, MSG_LOADER_OPEN, &bad[i], sizeof bad[i],
                                    world.seeds, 2 * SEEDS * sizeof *world.seeds), 0);
-        assert_int_equal(world.asker.reply_kind, MSG_FAILED);
+        assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         assert_int_equal(ask(&world, 10 + i, 0, 0), TR_ECLOSED);
     }
     close_world(&world);

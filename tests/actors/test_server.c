@@ -260,8 +260,8 @@ static void samples_equal_the_reference_in_one_piece_or_many(void **unused)
 static void assert_failed(struct fixture *f, int code, const char *word)
 {
     assert_int_equal(f->asker.status, 0);
-    assert_int_equal(f->asker.reply_kind, MSG_FAILED);
-    assert_int_equal(((const struct msg_failed *)(const void *)f->asker.reply_head)->code, code);
+    assert_int_equal(f->asker.reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code, code);
     char text[ERROR_TEXT_MAX + 1] = { 0 };
     assert_true(f->asker.reply_bytes > 0 && f->asker.reply_bytes < sizeof text);
     memcpy(text, f->asker.reply, f->asker.reply_bytes);
@@ -549,7 +549,7 @@ static void without_memory_requests_are_refused(void **unused)
         f.asker.alloc_fail_ppm = 200000;
         int rv = asker_ask(&f.asker, MSG_SAMPLE_REQUEST, &request->head, sizeof request->head,
                            request->body, request->body_bytes);
-        bool failed = rv == 0 && f.asker.reply_kind == MSG_FAILED;
+        bool failed = rv == 0 && f.asker.reply_kind == MSG_ERROR_REPLY;
         if (failed)
             assert_failed(&f, TR_ENOMEM, "memory");
         else

@@ -48,22 +48,22 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     struct kinds kinds = { { NULL } };
     struct address address;
     (void)unused;
-    struct batch_bank *bank = batch_bank_create(1 << 20);
-    assert_non_null(bank);
-    batch_bank_note_made(bank);
+    struct batch_store *store = batch_store_create(1 << 20);
+    assert_non_null(store);
+    batch_store_note_made(store);
     assert_int_equal(env_event_create(1, &env, &error), 0);
     assert_int_equal(messages_register(&kinds, &error), 0);
     const struct node_options options = { .id = 3, .loops = LOOPS, .kinds = &kinds,
                                           .codec = true };
     assert_int_equal(node_create(env, &options, &node, &error), 0);
-    struct standing standing;
-    standing_init(&standing);
-    standing_note_era(&standing, 4, true, 120);
-    standing_note_checkpoint(&standing, 130);
-    standing_note_step(&standing, 2, 5, 50);
-    standing_note_epochs(&standing, 9);
-    const struct status_options status = { .job = "job", .roles = "server", .bank = bank,
-                                           .standing = &standing,
+    struct job_progress progress;
+    job_progress_init(&progress);
+    job_progress_note_era(&progress, 4, true, 120);
+    job_progress_note_checkpoint(&progress, 130);
+    job_progress_note_step(&progress, 2, 5, 50);
+    job_progress_note_epochs(&progress, 9);
+    const struct status_options status = { .job = "job", .roles = "server", .store = store,
+                                           .progress = &progress,
                                            .node = 3, .incarnation = 9,
                                            .begin_ns = env_now_ns(env) };
     const struct actor_options root = { .ops = &status_ops, .arg = &status };
@@ -109,7 +109,7 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_non_null(strstr(text, "\ntroupe_era 4\n"));
     assert_non_null(strstr(text, "\ntroupe_checkpoint_step 130\n"));
     free(text);
-    standing_note_era(&standing, 5, false, 0);
+    job_progress_note_era(&progress, 5, false, 0);
     text = metrics_text(&status, node, env_now_ns(env));
     assert_non_null(text);
     assert_null(strstr(text, "troupe_checkpoint_step"));
@@ -125,8 +125,8 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_int_equal(node_join(node), 0);
     node_destroy(node);
     env_destroy(env);
-    standing_fini(&standing);
-    batch_bank_release(bank);
+    job_progress_fini(&progress);
+    batch_store_release(store);
 }
 
 int main(void)

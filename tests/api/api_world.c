@@ -1,4 +1,4 @@
-#include "world.h"
+#include "api_world.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

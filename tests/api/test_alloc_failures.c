@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 

@@ -13,7 +13,7 @@
 
 #include "actors/data/sampler.h"
 #include "api/internal.h"
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)

@@ -18,7 +18,7 @@
 #include "api/internal.h"
 #include "partition/store/npy.h"
 #include "runtime/base/files.h"
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define PROCESSES 5u /* two servers, a sampler, two trainers */
@@ -300,7 +300,7 @@ static bool has_joined(const struct tr_graph *graph, uint32_t process, struct ad
         (struct msg_join){ .role = MSG_ROLE_PROCESS, .rank = process,
                            .plan = graph->plan->marks.plan, .graph = graph->plan->marks.graph };
     assert_int_equal(port_call(port, coordinator, request, until_ns, &reply), 0);
-    bool joined = failed_read(reply, NULL) == TR_EEXIST;
+    bool joined = error_reply_read(reply, NULL) == TR_EEXIST;
     port_release(port, reply);
     port_close(port);
     port_destroy(port);

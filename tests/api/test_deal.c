@@ -13,7 +13,7 @@
 #include <troupe/troupe.h>
 
 #include "partition/store/npy.h"
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define WORLDS_MAX 4u

@@ -14,7 +14,7 @@
 
 #include "api/internal.h"
 #include "runtime/core/directory.h"
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)

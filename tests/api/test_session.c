@@ -11,7 +11,7 @@
 
 #include <troupe/troupe.h>
 
-#include "world.h"
+#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define DIGESTS_MAX 64

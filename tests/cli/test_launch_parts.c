@@ -36,18 +36,18 @@ static void a_shell_splits_words_as_they_were(void **unused)
     uint64_t state = 5;
     (void)unused;
     for (int round = 0; round < 40; round++) {
-        struct words words = {0};
+        struct argv_builder words = {0};
         char expected[2000] = "", word[24];
         size_t used = 0;
-        words_add(&words, "printf");
-        words_add(&words, "%s|\\n");
+        argv_builder_add(&words, "printf");
+        argv_builder_add(&words, "%s|\\n");
         for (uint64_t i = 1 + random_below(&state, 8); i > 0; i--) {
             draw_word(&state, word, sizeof word);
-            words_add(&words, word);
+            argv_builder_add(&words, word);
             used += (size_t)snprintf(expected + used, sizeof expected - used, "%s|\n", word);
         }
-        assert_false(words_failed(&words));
-        char *line = words_quote(&words);
+        assert_false(argv_builder_failed(&words));
+        char *line = argv_builder_quote(&words);
         assert_non_null(line);
         FILE *from = popen(line, "r");
         assert_non_null(from);
@@ -57,20 +57,20 @@ static void a_shell_splits_words_as_they_were(void **unused)
         assert_int_equal(pclose(from), 0);
         assert_string_equal(seen, expected);
         free(line);
-        words_fini(&words);
+        argv_builder_fini(&words);
     }
 }
 
 static void too_many_words_are_a_failure(void **unused)
 {
-    struct words words = {0};
+    struct argv_builder words = {0};
     (void)unused;
-    for (size_t i = 0; i < WORDS_MAX + 2; i++)
-        words_add(&words, "x");
-    assert_true(words_failed(&words));
-    assert_true(words.count < WORDS_MAX);
+    for (size_t i = 0; i < ARGV_WORDS_MAX + 2; i++)
+        argv_builder_add(&words, "x");
+    assert_true(argv_builder_failed(&words));
+    assert_true(words.count < ARGV_WORDS_MAX);
     assert_null(words.list[words.count]);
-    words_fini(&words);
+    argv_builder_fini(&words);
 }
 
 struct seen {
@@ -81,7 +81,7 @@ struct seen {
 static void keep(void *arg, char *line, size_t length)
 {
     struct seen *seen = arg;
-    assert_true(length <= LINES_BYTES_MAX);
+    assert_true(length <= LINE_BYTES_MAX);
     assert_int_equal(line[length], '\0');
     assert_true(seen->used + length + 1 < seen->room);
     memcpy(seen->text + seen->used, line, length);
@@ -93,7 +93,7 @@ static void keep(void *arg, char *line, size_t length)
 static void lines_are_whole_however_they_come(void **unused)
 {
     uint64_t state = 9;
-    struct lines *lines = malloc(sizeof *lines);
+    struct line_reader *lines = malloc(sizeof *lines);
     (void)unused;
     assert_non_null(lines);
     for (int round = 0; round < 200; round++) {
@@ -105,18 +105,18 @@ static void lines_are_whole_however_they_come(void **unused)
         uint64_t every = 1 + random_below(&state, 20000);
         for (size_t i = 0; i < size; i++)
             text[i] = random_below(&state, every) == 0 ? '\n' : 'a' + (char)(i % 26);
-        lines_init(lines, keep, &seen);
+        line_reader_init(lines, keep, &seen);
         while (at < size) {
             size_t room, count = 1 + (size_t)random_below(&state, 9000);
-            char *into = lines_room(lines, &room);
+            char *into = line_reader_room(lines, &room);
             assert_true(room > 0);
             count = count < room ? count : room;
             count = count < size - at ? count : size - at;
             memcpy(into, text + at, count);
-            lines_grew(lines, count);
+            line_reader_grew(lines, count);
             at += count;
         }
-        lines_end(lines);
+        line_reader_end(lines);
         size_t t = 0, length = 0;
         for (size_t s = 0; s < seen.used; s++) {
             if (t < size && seen.text[s] == text[t]) {
@@ -125,7 +125,7 @@ static void lines_are_whole_however_they_come(void **unused)
             }
             /* an end that is not in the text: of a piece, or of the last line */
             assert_int_equal(seen.text[s], '\n');
-            assert_true(length == LINES_BYTES_MAX || t == size);
+            assert_true(length == LINE_BYTES_MAX || t == size);
             length = 0;
         }
         assert_int_equal(t, size);
@@ -139,7 +139,7 @@ static void control_bytes_are_tamed(void **unused)
 {
     char line[] = "a\033[2Jb\tc\x7f";
     (void)unused;
-    lines_tame(line, strlen(line));
+    line_reader_tame(line, strlen(line));
     assert_string_equal(line, "a?[2Jb\tc?");
 }
 
@@ -164,18 +164,18 @@ static void wait_end(struct child_process *child, int *code, int *number)
 
 static void start_shell(struct child_process *child, const char *script)
 {
-    struct words words = {0}, environment = {0};
-    words_add(&words, "sh");
-    words_add(&words, "-c");
-    words_add(&words, script);
-    words_add(&environment, "TROUPE_TEST=seen");
-    words_add(&environment, "HOME=/nowhere");
+    struct argv_builder words = {0}, environment = {0};
+    argv_builder_add(&words, "sh");
+    argv_builder_add(&words, "-c");
+    argv_builder_add(&words, script);
+    argv_builder_add(&environment, "TROUPE_TEST=seen");
+    argv_builder_add(&environment, "HOME=/nowhere");
     const struct child_start start = {
         .words = words.list, .environment = environment.list, .orphan_signal = SIGTERM};
     struct error error = {0};
     assert_int_equal(child_start(child, &start, &error), 0);
-    words_fini(&words);
-    words_fini(&environment);
+    argv_builder_fini(&words);
+    argv_builder_fini(&environment);
 }
 
 static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
@@ -202,8 +202,8 @@ static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
 
 static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
 {
-    struct words words = {0};
-    words_add(&words, "/nonexistent/program");
+    struct argv_builder words = {0};
+    argv_builder_add(&words, "/nonexistent/program");
     const struct child_start start = {.words = words.list, .orphan_signal = SIGTERM};
     struct child_process child;
     struct error error = {0};
@@ -216,7 +216,7 @@ static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
     wait_end(&child, &code, &number);
     assert_int_equal(code, 127);
     child_close(&child);
-    words_fini(&words);
+    argv_builder_fini(&words);
 }
 
 /* What a child started in the background ends with it. */

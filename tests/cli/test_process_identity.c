@@ -65,11 +65,11 @@ struct row {
     const char *host, *host_name;
     enum launcher_role role;
     uint32_t process, index;
-    uint32_t expected; /* PLACE_NONE: refused, with ... */
+    uint32_t expected; /* PROCESS_IDENTITY_NONE: refused, with ... */
     const char *says;
 };
 
-#define NONE PLACE_NONE
+#define NONE PROCESS_IDENTITY_NONE
 
 static const struct row ROWS[] = {
     {.process = 4, .index = NONE, .expected = 4},
@@ -122,7 +122,7 @@ static void each_way_of_saying_it_is_understood(void **state)
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         const struct row *row = &ROWS[i];
-        const struct place_wanted wanted = {
+        const struct process_identity_wanted wanted = {
             .process = row->process,
             .host = row->host,
             .role = row->role,
@@ -133,7 +133,7 @@ static void each_way_of_saying_it_is_understood(void **state)
         };
         uint32_t process = NONE;
         struct error error = {0};
-        int rv = place_find(&fixture->plan, &wanted, &process, &error);
+        int rv = process_identity_find(&fixture->plan, &wanted, &process, &error);
         if (row->expected == NONE && (rv == 0 || strstr(error.text, row->says) == NULL))
             fail_msg("row %zu: %d, process %u, \"%s\"", i, rv, process, error.text);
         if (row->expected != NONE && (rv != 0 || process != row->expected))
@@ -146,10 +146,10 @@ static void a_process_is_started_by_the_command_of_its_role(void **state)
 {
     struct fixture *fixture = *state;
     struct error error = {0};
-    assert_int_equal(place_check(&fixture->plan.plan, 0, LAUNCHER_SERVER, &error), 0);
-    assert_int_equal(place_check(&fixture->plan.plan, 2, LAUNCHER_SAMPLER, &error), 0);
-    assert_int_equal(place_check(&fixture->plan.plan, 5, LAUNCHER_TRAINER, &error), 0);
-    assert_int_equal(place_check(&fixture->plan.plan, 5, LAUNCHER_SERVER, &error), TR_EINVAL);
+    assert_int_equal(process_identity_check(&fixture->plan.plan, 0, LAUNCHER_SERVER, &error), 0);
+    assert_int_equal(process_identity_check(&fixture->plan.plan, 2, LAUNCHER_SAMPLER, &error), 0);
+    assert_int_equal(process_identity_check(&fixture->plan.plan, 5, LAUNCHER_TRAINER, &error), 0);
+    assert_int_equal(process_identity_check(&fixture->plan.plan, 5, LAUNCHER_SERVER, &error), TR_EINVAL);
     assert_non_null(strstr(error.text, "troupe train"));
 }
 

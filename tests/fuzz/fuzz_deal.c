@@ -10,10 +10,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct memory_files files;
     struct error error = { 0 };
-    struct deal deal;
+    struct seed_split deal;
     uint32_t counts[TRAINERS] = { 0 };
     memory_files_init(&files, "deal.npy", data, size);
-    int rv = deal_read(&deal, &files.base, FUZZ_FOLDER "/deal.npy", NODES, TRAINERS, NULL, &error);
+    int rv = seed_split_read(&deal, &files.base, FUZZ_FOLDER "/deal.npy", NODES, TRAINERS, NULL, &error);
     fuzz_check(rv, &error);
     if (rv == 0) {
         for (uint32_t v = 0; v < NODES; v++) {
@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         for (uint32_t t = 1; t < TRAINERS; t++)
             assert(counts[t] <= counts[0] + 1 && counts[0] <= counts[t] + 1);
-        deal_fini(&deal);
+        seed_split_fini(&deal);
     }
     memory_files_fini(&files);
     return 0;

@@ -27,7 +27,7 @@ static int sink_receive(struct actor *self, struct message *message)
 {
     fuzz_touch(message_body(message), message->frame.body_bytes);
     if ((message->frame.flags & MESSAGE_REQUEST) && message->frame.body_bytes == 0) {
-        struct message *reply = message_create(self, MSG_FAILED);
+        struct message *reply = message_create(self, MSG_ERROR_REPLY);
         if (reply != NULL) {
             actor_reply(self, message, reply);
             return 0;

@@ -57,13 +57,13 @@ static void use_notice(const char *line)
 static void take(void *arg, char *line, size_t length)
 {
     struct reading *reading = arg;
-    assert(length <= LINES_BYTES_MAX && line[length] == '\0');
+    assert(length <= LINE_BYTES_MAX && line[length] == '\0');
     assert(reading->size - reading->at >= length);
     assert(memcmp(line, reading->data + reading->at, length) == 0);
     assert(memchr(line, '\n', length) == NULL);
     reading->at += length;
     if (reading->at < reading->size && reading->data[reading->at] == '\r' &&
-        length < LINES_BYTES_MAX)
+        length < LINE_BYTES_MAX)
         reading->at++;
     if (reading->at < reading->size && reading->data[reading->at] == '\n')
         reading->at++;
@@ -71,7 +71,7 @@ static void take(void *arg, char *line, size_t length)
     reading->now_ns += 1000000;
     launcher_take_line(&reading->launcher, 0, line, NULL, reading->now_ns);
     launcher_turn(&reading->launcher, reading->now_ns);
-    lines_tame(line, length);
+    line_reader_tame(line, length);
     for (size_t i = 0; i < length; i++)
         assert((unsigned char)line[i] >= 0x20 || line[i] == '\t');
 }
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_bytes bytes = { data, size };
     size_t piece = (size_t)fuzz_byte(&bytes) * 37 + 1, room;
     struct reading reading = { .data = bytes.at, .size = bytes.left, .now_ns = 1 };
-    struct lines *lines = malloc(sizeof *lines);
+    struct line_reader *lines = malloc(sizeof *lines);
     struct plan plan;
     assert(lines != NULL && plan_init_single(&plan, 1, 1, 1, 1, 1) == 0);
     const struct launcher_options options = { .plan = &plan, .incarnation = 5, .restarts = 3,
@@ -89,18 +89,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                               .arg = &reading };
     assert(launcher_init(&reading.launcher, &options, reading.now_ns) == 0);
     launcher_turn(&reading.launcher, reading.now_ns);
-    lines_init(lines, take, &reading);
+    line_reader_init(lines, take, &reading);
     while (bytes.left > 0) {
-        char *to = lines_room(lines, &room);
+        char *to = line_reader_room(lines, &room);
         assert(room > 0);
         size_t now = piece < bytes.left ? piece : bytes.left;
         now = now < room ? now : room;
         memcpy(to, bytes.at, now);
         bytes.at += now;
         bytes.left -= now;
-        lines_grew(lines, now);
+        line_reader_grew(lines, now);
     }
-    lines_end(lines);
+    line_reader_end(lines);
     assert(reading.at == reading.size);
     /* Nobody died: the process of the first turn is the only one. */
     assert(reading.starts == 1);

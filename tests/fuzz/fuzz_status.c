@@ -11,10 +11,10 @@ static struct cluster_host hosts[1] = { { .name = (char *)(uintptr_t)"a" } };
 static struct cluster cluster = { .hosts = hosts, .num_hosts = 1 };
 static const struct cluster_plan plan = { .cluster = &cluster, .processes = processes };
 
-static void use(struct standing_now *job, uint32_t process, json_t *document)
+static void use(struct job_progress_now *job, uint32_t process, json_t *document)
 {
     struct status_view view;
-    struct standing_now before = *job;
+    struct job_progress_now before = *job;
     status_view_fill(&plan, process, document, 1000, &view);
     assert(view.up == (document != NULL) && view.links_up <= view.links);
     if (document == NULL)
@@ -35,7 +35,7 @@ static void use(struct standing_now *job, uint32_t process, json_t *document)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct standing_now job = { 0 };
+    struct job_progress_now job = { 0 };
     json_object_seed(1); /* equal inputs run equally */
     for (uint32_t process = 0; process < PROCESSES; process++) {
         const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;

@@ -126,7 +126,7 @@ void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts, bo
         make_part(fixture, p, wide);
     graph_meta_init(&fixture->meta, &fixture->parts[0]);
     graph_meta_add_part(&fixture->meta, &fixture->parts[0]);
-    fixture->graph = (struct draft_graph){ .types = &fixture->types, .num_parts = num_parts,
+    fixture->graph = (struct batch_builder_graph){ .types = &fixture->types, .num_parts = num_parts,
                                            .num_nodes = fixture->num_nodes,
                                            .num_edges = fixture->num_edges,
                                            .node_extents = fixture->extent_lists,
@@ -179,10 +179,10 @@ struct answer {
 };
 
 /* One partition answers about rows [first, first + count) of its list. */
-static int answer_rows(const struct fixture *fixture, struct draft *draft, uint32_t e,
+static int answer_rows(const struct fixture *fixture, struct batch_builder *builder, uint32_t e,
                        uint32_t part, uint32_t first, uint32_t count, struct answer *answer)
 {
-    const struct draft_list *list = &draft->types[fixture->types.etypes[e].dst].lists[part];
+    const struct batch_builder_list *list = &builder->types[fixture->types.etypes[e].dst].lists[part];
     struct sample_space space = { 0 };
     struct sample_request request;
     struct sample_result result = { .counts = answer->counts, .edge_ids = answer->edge_ids };
@@ -191,30 +191,30 @@ static int answer_rows(const struct fixture *fixture, struct draft *draft, uint3
         result.wide_columns = answer->wide_columns;
     else
         result.columns = answer->columns;
-    int rv = local_sample_prepare(&fixture->parts[part], &draft->key, e, draft_fanout(draft),
-                                  draft->plan->replace,
+    int rv = local_sample_prepare(&fixture->parts[part], &builder->key, e, batch_builder_fanout(builder),
+                                  builder->plan->replace,
                                   (const uint32_t *)list->rows.data + first, count, &request,
                                   NULL);
     if (rv == 0)
         rv = sample_uniform(&space, &request, &result);
     sample_space_fini(&space);
-    const struct draft_piece piece = { .num_edges = result.num_edges, .counts = result.counts,
+    const struct batch_builder_piece piece = { .num_edges = result.num_edges, .counts = result.counts,
                                        .columns = result.columns,
                                        .wide_columns = result.wide_columns,
                                        .edge_ids = result.edge_ids };
-    return rv != 0 ? rv : draft_add_answer(draft, e, part, count, &piece, NULL);
+    return rv != 0 ? rv : batch_builder_add_answer(builder, e, part, count, &piece, NULL);
 }
 
 /* Everything that is asked in this hop, seven rows at a time. */
-static int answer_hop(const struct fixture *fixture, struct draft *draft, struct answer *answer)
+static int answer_hop(const struct fixture *fixture, struct batch_builder *builder, struct answer *answer)
 {
     int rv = 0;
     for (uint32_t p = 0; p < fixture->num_parts; p++) {
-        for (uint32_t e = 0; e < FIXTURE_ETYPES && !draft_is_local(draft, p) && rv == 0; e++) {
-            uint32_t left = draft->types[fixture->types.etypes[e].dst].lists[p].count;
-            for (uint32_t at = 0; left > 0 && draft_fanout(draft) != 0 && rv == 0;) {
+        for (uint32_t e = 0; e < FIXTURE_ETYPES && !batch_builder_is_local(builder, p) && rv == 0; e++) {
+            uint32_t left = builder->types[fixture->types.etypes[e].dst].lists[p].count;
+            for (uint32_t at = 0; left > 0 && batch_builder_fanout(builder) != 0 && rv == 0;) {
                 uint32_t count = left < 7 ? left : 7;
-                rv = answer_rows(fixture, draft, e, p, at, count, answer);
+                rv = answer_rows(fixture, builder, e, p, at, count, answer);
                 at += count;
                 left -= count;
             }
@@ -224,7 +224,7 @@ static int answer_hop(const struct fixture *fixture, struct draft *draft, struct
 }
 
 static int add_seeds(const struct fixture *fixture, const struct fixture_plan *plan,
-                     struct draft *draft)
+                     struct batch_builder *builder)
 {
     int rv = 0;
     for (uint32_t t = 0; t < FIXTURE_NTYPES && rv == 0; t++) {
@@ -234,24 +234,24 @@ static int add_seeds(const struct fixture *fixture, const struct fixture_plan *p
         for (uint32_t i = 0; i < plan->num_seeds[t]; i++)
             order[i] = (uint32_t)ids[i];
         uint32_t half = plan->num_seeds[t] / 2;
-        rv = draft_add_seeds(draft, t, fixture->global[t], order, half, NULL);
+        rv = batch_builder_add_seeds(builder, t, fixture->global[t], order, half, NULL);
         if (rv == 0)
-            rv = draft_add_seeds(draft, t, fixture->global[t], order + half,
+            rv = batch_builder_add_seeds(builder, t, fixture->global[t], order + half,
                                  plan->num_seeds[t] - half, NULL);
     }
     return rv;
 }
 
 /* Brings the rows of one partition that is not read directly. */
-static int bring_rows(const struct fixture *fixture, const struct draft *draft, uint32_t part,
+static int bring_rows(const struct fixture *fixture, const struct batch_builder *builder, uint32_t part,
                       uint32_t ntype, uint32_t table)
 {
-    struct draft_rows to;
+    struct batch_builder_rows to;
     struct local_table from;
-    if (!draft_table_rows(draft, ntype, table, &to))
+    if (!batch_builder_table_rows(builder, ntype, table, &to))
         return 0;
     int rv = local_table_find(&fixture->parts[part], ntype, to.table, &from, NULL);
-    const struct draft_list *list = &draft->types[ntype].lists[part];
+    const struct batch_builder_list *list = &builder->types[ntype].lists[part];
     const uint32_t *rows = list->rows.data, *positions = list->positions.data;
     for (uint32_t i = 0; i < list->count && rv == 0; i++)
         if (positions[i] < to.num_rows)
@@ -260,48 +260,48 @@ static int bring_rows(const struct fixture *fixture, const struct draft *draft, 
     return rv;
 }
 
-static int fill_rows(const struct fixture *fixture, struct draft *draft)
+static int fill_rows(const struct fixture *fixture, struct batch_builder *builder)
 {
-    int rv = draft_open_rows(draft, NULL), more = 1;
+    int rv = batch_builder_open_rows(builder, NULL), more = 1;
     while (rv == 0 && more == 1)
-        more = draft_gather(draft, NULL);
+        more = batch_builder_gather(builder, NULL);
     rv = rv == 0 && more < 0 ? more : rv;
     for (uint32_t p = 0; p < fixture->num_parts; p++)
-        for (uint32_t t = 0; t < FIXTURE_NTYPES && !draft_is_local(draft, p); t++)
-            for (uint32_t table = 0; table < DRAFT_TABLES && rv == 0; table++)
-                rv = bring_rows(fixture, draft, p, t, table);
+        for (uint32_t t = 0; t < FIXTURE_NTYPES && !batch_builder_is_local(builder, p); t++)
+            for (uint32_t table = 0; table < BATCH_BUILDER_TABLES && rv == 0; table++)
+                rv = bring_rows(fixture, builder, p, t, table);
     return rv;
 }
 
-static int place_all(struct draft *draft)
+static int place_all(struct batch_builder *builder)
 {
     int rv;
     do
-        rv = draft_place(draft, NULL);
+        rv = batch_builder_place(builder, NULL);
     while (rv == 1);
     return rv;
 }
 
-static int walk(const struct fixture *fixture, struct draft *draft, struct draft_space *space,
+static int walk(const struct fixture *fixture, struct batch_builder *builder, struct batch_builder_space *space,
                 struct answer *answer)
 {
-    int rv = place_all(draft);
-    while (rv == 0 && draft->hop < draft->plan->num_layers) {
-        rv = draft_open_hop(draft, NULL);
+    int rv = place_all(builder);
+    while (rv == 0 && builder->hop < builder->plan->num_layers) {
+        rv = batch_builder_open_hop(builder, NULL);
         if (rv == 0)
-            rv = answer_hop(fixture, draft, answer);
+            rv = answer_hop(fixture, builder, answer);
         if (rv == 0)
             do
-                rv = draft_draw(draft, space, NULL);
+                rv = batch_builder_draw(builder, space, NULL);
             while (rv == 1);
         if (rv == 0)
-            rv = place_all(draft);
+            rv = place_all(builder);
     }
-    return rv != 0 ? rv : fill_rows(fixture, draft);
+    return rv != 0 ? rv : fill_rows(fixture, builder);
 }
 
 int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
-                  struct draft *draft, struct draft_space *space, struct batch_space *out)
+                  struct batch_builder *builder, struct batch_builder_space *space, struct batch_space *out)
 {
     static struct answer answer;
     int32_t fanout[BATCH_LAYERS_MAX];
@@ -310,15 +310,15 @@ int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan
         parts[p] = (asked >> p & 1) != 0 ? NULL : &fixture->parts[p];
     for (uint32_t l = 0; l < plan->num_layers; l++)
         fanout[l] = plan->fanouts[plan->num_layers - 1 - l];
-    const struct draft_plan wanted = { .num_layers = plan->num_layers, .fanout = fanout,
+    const struct batch_builder_plan wanted = { .num_layers = plan->num_layers, .fanout = fanout,
                                        .replace = plan->replace, .edge_ids = true,
                                        .original_ids = true, .degrees = true };
     const struct draw_key key = { .seed = plan->seed };
-    int rv = draft_begin(draft, &wanted, &key, parts, out, NULL);
+    int rv = batch_builder_begin(builder, &wanted, &key, parts, out, NULL);
     if (rv == 0)
-        rv = add_seeds(fixture, plan, draft);
+        rv = add_seeds(fixture, plan, builder);
     if (rv == 0)
-        rv = walk(fixture, draft, space, &answer);
-    draft_end(draft);
+        rv = walk(fixture, builder, space, &answer);
+    batch_builder_end(builder);
     return rv;
 }

@@ -37,7 +37,7 @@ struct fixture {
     struct edge_part edges[FIXTURE_PARTS_MAX][FIXTURE_ETYPES];
     struct graph_part parts[FIXTURE_PARTS_MAX];
     struct graph_meta meta;
-    struct draft_graph graph; /* as a draft sees it */
+    struct batch_builder_graph graph; /* as a builder sees it */
 };
 
 /* wide: columns lead through a table, and IDs take 8 bytes. */
@@ -69,6 +69,6 @@ static inline uint64_t fixture_weight(uint32_t ntype, uint64_t id)
  * answers come in pieces of a few rows. All tables and edge IDs are wanted.
  */
 int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
-                  struct draft *draft, struct draft_space *space, struct batch_space *out);
+                  struct batch_builder *builder, struct batch_builder_space *space, struct batch_space *out);
 
 #endif

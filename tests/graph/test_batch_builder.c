@@ -170,27 +170,27 @@ static const struct fixture_plan plans[] = {
 
 #define NUM_PLANS (sizeof plans / sizeof *plans)
 
-/* A draft and what it needs, for batches of one number of layers. */
+/* A builder and what it needs, for batches of one number of layers. */
 struct bench {
-    struct draft draft;
-    struct draft_space space;
+    struct batch_builder builder;
+    struct batch_builder_space space;
     struct batch_space out;
 };
 
 static int set_up(struct bench *bench, const struct fixture *fixture, uint32_t num_layers,
                   uint32_t slice)
 {
-    struct draft_graph graph = fixture->graph;
+    struct batch_builder_graph graph = fixture->graph;
     graph.slice = slice;
     *bench = (struct bench){ .out = { .batch = { .num_layers = 0 } } };
-    int rv = draft_init(&bench->draft, &graph);
+    int rv = batch_builder_init(&bench->builder, &graph);
     return rv != 0 ? rv : batch_space_init(&bench->out, FIXTURE_NTYPES, FIXTURE_ETYPES, num_layers);
 }
 
 static void tear_down(struct bench *bench)
 {
-    draft_fini(&bench->draft);
-    draft_space_fini(&bench->space);
+    batch_builder_fini(&bench->builder);
+    batch_builder_space_fini(&bench->space);
     batch_space_fini(&bench->out);
 }
 
@@ -202,7 +202,7 @@ static uint64_t check_plan(const struct fixture *fixture, const struct fixture_p
     assert_int_equal(set_up(&bench, fixture, plan->num_layers, slice), 0);
     for (int again = 0; again < 2; again++) {
         batch_space_clear(&bench.out);
-        assert_int_equal(fixture_batch(fixture, plan, asked, &bench.draft, &bench.space,
+        assert_int_equal(fixture_batch(fixture, plan, asked, &bench.builder, &bench.space,
                                        &bench.out), 0);
         check_batch(fixture, plan, &bench.out.batch);
     }
@@ -245,7 +245,7 @@ static void digest_sees_each_edge(void **state)
     uint64_t digest, changed;
     fixture_init(fixture, 99, 2, false);
     assert_int_equal(set_up(&bench, fixture, plans[0].num_layers, 0), 0);
-    assert_int_equal(fixture_batch(fixture, &plans[0], 0, &bench.draft, &bench.space, &bench.out),
+    assert_int_equal(fixture_batch(fixture, &plans[0], 0, &bench.builder, &bench.space, &bench.out),
                      0);
     const struct mini_batch *batch = &bench.out.batch;
     assert_int_equal(batch_digest(batch, &digest), 0);
@@ -283,12 +283,12 @@ static void every_failed_allocation_is_survived(void **state)
         int ready = set_up(&bench, fixture, plan->num_layers, 64);
         rv = ready;
         if (ready == 0)
-            rv = fixture_batch(fixture, plan, 2, &bench.draft, &bench.space, &bench.out);
+            rv = fixture_batch(fixture, plan, 2, &bench.builder, &bench.space, &bench.out);
         allowed = -1;
         assert_true(rv == 0 || rv == TR_ENOMEM);
         if (ready == 0 && rv != 0) { /* usable again at once */
             batch_space_clear(&bench.out);
-            assert_int_equal(fixture_batch(fixture, plan, 2, &bench.draft, &bench.space,
+            assert_int_equal(fixture_batch(fixture, plan, 2, &bench.builder, &bench.space,
                                            &bench.out), 0);
         }
         if (ready == 0)
@@ -301,19 +301,19 @@ static void every_failed_allocation_is_survived(void **state)
     free(fixture);
 }
 
-static void open_first_hop(struct draft *draft, const struct draft_plan *plan,
+static void open_first_hop(struct batch_builder *builder, const struct batch_builder_plan *plan,
                            struct batch_space *out)
 {
     static const uint64_t seeds[] = { 1, 2, 1, 3 };
     const struct draw_key key = { .seed = 1 };
     struct error error = { 0 };
     batch_space_clear(out);
-    assert_int_equal(draft_begin(draft, plan, &key, NULL, out, &error), 0);
-    assert_int_equal(draft_add_seeds(draft, 0, seeds, NULL, 4, &error), 0);
+    assert_int_equal(batch_builder_begin(builder, plan, &key, NULL, out, &error), 0);
+    assert_int_equal(batch_builder_add_seeds(builder, 0, seeds, NULL, 4, &error), 0);
     assert_int_equal(out->nodes[0].num_seeds, 3); /* one of them came twice */
-    while (draft_place(draft, &error) == 1)
+    while (batch_builder_place(builder, &error) == 1)
         ;
-    assert_int_equal(draft_open_hop(draft, &error), 0);
+    assert_int_equal(batch_builder_open_hop(builder, &error), 0);
 }
 
 static void lying_answers_are_refused(void **state)
@@ -324,10 +324,10 @@ static void lying_answers_are_refused(void **state)
     static const int32_t fanout[] = { 2 };
     static const uint32_t counts[] = { 1, 2, 1, 1 }, columns[] = { 5, 6, 7, 8, 9 };
     static const uint64_t ids[] = { 1, 2, 3, 4, 5 };
-    const struct draft_plan plan = { .num_layers = 1, .fanout = fanout, .edge_ids = true };
-    const struct draft_piece good = { 4, counts, columns, NULL, ids };
+    const struct batch_builder_plan plan = { .num_layers = 1, .fanout = fanout, .edge_ids = true };
+    const struct batch_builder_piece good = { 4, counts, columns, NULL, ids };
     static const uint32_t strays[] = { 5, 6, 300, 8 };
-    struct draft_piece bad[] = { good, good, good, good, good };
+    struct batch_builder_piece bad[] = { good, good, good, good, good };
     bad[0].num_edges = 3;
     bad[1].num_edges = 5;
     bad[2].columns = NULL;
@@ -336,17 +336,17 @@ static void lying_answers_are_refused(void **state)
     bad[4].columns = strays;
     fixture_init(fixture, 99, 1, false);
     assert_int_equal(set_up(&bench, fixture, 1, 0), 0);
-    open_first_hop(&bench.draft, &plan, &bench.out);
+    open_first_hop(&bench.builder, &plan, &bench.out);
     for (int i = 0; i < 5; i++) {
         struct error error = { 0 };
-        assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 3, &bad[i], &error), TR_EFORMAT);
+        assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 3, &bad[i], &error), TR_EFORMAT);
         assert_non_null(strstr(error.text, "partition 0"));
     }
-    struct draft_piece more = good;
+    struct batch_builder_piece more = good;
     more.num_edges = 5;
-    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 4, &more, NULL), TR_EFORMAT);
-    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 3, &good, NULL), 0);
-    assert_int_equal(draft_add_answer(&bench.draft, 0, 0, 1, &good, NULL), TR_EFORMAT);
+    assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 4, &more, NULL), TR_EFORMAT);
+    assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 3, &good, NULL), 0);
+    assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 1, &good, NULL), TR_EFORMAT);
     tear_down(&bench);
     fixture_fini(fixture);
     free(fixture);
@@ -363,8 +363,8 @@ static void a_plan_that_does_not_fit_its_space_is_refused(void **state)
     fixture_init(fixture, 99, 1, false);
     assert_int_equal(set_up(&bench, fixture, 2, 0), 0);
     for (int i = 0; i < 4; i++) {
-        const struct draft_plan plan = { .num_layers = layers[i], .fanout = fanout };
-        assert_int_equal(draft_begin(&bench.draft, &plan, &key, NULL, &bench.out, NULL),
+        const struct batch_builder_plan plan = { .num_layers = layers[i], .fanout = fanout };
+        assert_int_equal(batch_builder_begin(&bench.builder, &plan, &key, NULL, &bench.out, NULL),
                          TR_EINVAL);
     }
     tear_down(&bench);
@@ -379,15 +379,15 @@ static void a_seed_that_is_no_node_is_refused(void **state)
     struct fixture *fixture = malloc(sizeof *fixture);
     static const int32_t fanout[] = { 2 };
     static const uint64_t seeds[] = { 299, 300 };
-    const struct draft_plan plan = { .num_layers = 1, .fanout = fanout };
+    const struct batch_builder_plan plan = { .num_layers = 1, .fanout = fanout };
     const struct draw_key key = { .seed = 1 };
     for (uint32_t parts = 1; parts <= 2; parts++) {
         struct bench bench;
         struct error error = { 0 };
         fixture_init(fixture, 99, parts, false);
         assert_int_equal(set_up(&bench, fixture, 1, 0), 0);
-        assert_int_equal(draft_begin(&bench.draft, &plan, &key, NULL, &bench.out, &error), 0);
-        assert_int_equal(draft_add_seeds(&bench.draft, 0, seeds, NULL, 2, &error), TR_ERANGE);
+        assert_int_equal(batch_builder_begin(&bench.builder, &plan, &key, NULL, &bench.out, &error), 0);
+        assert_int_equal(batch_builder_add_seeds(&bench.builder, 0, seeds, NULL, 2, &error), TR_ERANGE);
         assert_non_null(strstr(error.text, "a seed is no node"));
         tear_down(&bench);
         fixture_fini(fixture);
@@ -443,5 +443,5 @@ int main(void)
         cmocka_unit_test(batches_equal_the_naive_walk),
         cmocka_unit_test(digest_sees_each_edge),
     };
-    return cmocka_run_group_tests_name("draft", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("builder", tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ const struct kinds *link_kinds(void)
         copies[id].encode = encode;
         copies[id].verify = verify;
         copies[id].decode = decode;
-        copies[id].guest = id == KIND_ASK;
+        copies[id].observer = id == KIND_ASK;
         kinds.by_id[id] = &copies[id];
     }
     return &kinds;

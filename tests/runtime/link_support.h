@@ -41,7 +41,7 @@ void cluster_open_for(struct cluster *cluster, uint32_t count, uint32_t peers, u
 /* One node of it again, with this incarnation; it is not started. */
 void cluster_make(struct cluster *cluster, uint32_t id, uint32_t incarnation);
 
-/* The place id is taken by a node of another number (a guest's). */
+/* The place id is taken by a node of another number (an observer's). */
 void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint32_t incarnation);
 
 struct address cluster_spawn(struct cluster *cluster, uint32_t node, const struct actor_ops *ops,

@@ -432,79 +432,79 @@ static void a_life_that_ended_is_fenced(void **state)
     cluster_close(&cluster);
 }
 
-/* A guest asks what guests may, and nothing else; it is no peer of the table. */
-struct guest {
+/* An observer asks what observers may, and nothing else; it is no peer of the table. */
+struct observer {
     struct cluster *cluster;
     int asked, killed;
     bool forbidden;
 };
 
-static void guest_answered(struct actor *self, void *arg, int status, struct message *reply)
+static void observer_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct guest *guest = arg;
-    guest->asked = status;
+    struct observer *observer = arg;
+    observer->asked = status;
     message_release(self, reply);
-    cluster_done(guest->cluster);
+    cluster_done(observer->cluster);
 }
 
-static void guest_watched(struct actor *self, void *arg, struct address who, int reason)
+static void observer_watched(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct guest *guest = arg;
+    struct observer *observer = arg;
     (void)self;
     (void)who;
-    guest->killed = reason;
-    cluster_done(guest->cluster);
+    observer->killed = reason;
+    cluster_done(observer->cluster);
 }
 
-static void guest_found(struct actor *self, void *arg, int status, struct address address)
+static void observer_found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct guest *guest = arg;
+    struct observer *observer = arg;
     assert_int_equal(status, 0);
-    if (guest->forbidden) {
-        actor_monitor(self, address, guest_watched, guest, NULL);
+    if (observer->forbidden) {
+        actor_monitor(self, address, observer_watched, observer, NULL);
         actor_kill(self, address, TR_EIO);
         return;
     }
     struct message *request = message_create(self, KIND_ASK);
-    actor_call(self, address, request, actor_now_ns(self) + 20 * ENV_SECOND_NS, guest_answered,
-               guest, NULL);
+    actor_call(self, address, request, actor_now_ns(self) + 20 * ENV_SECOND_NS, observer_answered,
+               observer, NULL);
 }
 
-static int guest_start(struct actor *self, const void *arg)
+static int observer_start(struct actor *self, const void *arg)
 {
-    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 20 * ENV_SECOND_NS, guest_found,
+    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 20 * ENV_SECOND_NS, observer_found,
                              (void *)(uintptr_t)arg);
 }
 
-static const struct actor_ops guest_ops = { "asker", guest_start, discard, NULL, NULL };
+static const struct actor_ops observer_ops = { "asker", observer_start, discard, NULL, NULL };
 
-static void guest_asks(bool forbidden, struct guest *guest)
+static void observer_asks(bool forbidden, struct observer *observer)
 {
     struct cluster cluster;
     cluster_open(&cluster, 1, 2, ENDPOINT_UNIX);
-    *guest = (struct guest){ .cluster = &cluster, .asked = 1, .forbidden = forbidden };
+    *observer = (struct observer){ .cluster = &cluster, .asked = 1, .forbidden = forbidden };
     cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
     cluster_start(&cluster);
     cluster.num_nodes = 2;
-    snprintf(cluster.endpoints[1].host, sizeof cluster.endpoints[1].host, "%s/guest.sock",
+    snprintf(cluster.endpoints[1].host, sizeof cluster.endpoints[1].host, "%s/observer.sock",
              cluster.folder);
     cluster.endpoints[1].kind = ENDPOINT_UNIX;
-    cluster_make_as(&cluster, 1, NODE_GUESTS + 5, 1);
-    cluster_spawn(&cluster, 1, &guest_ops, guest, 0);
+    cluster_make_as(&cluster, 1, NODE_OBSERVERS + 5, 1);
+    cluster_spawn(&cluster, 1, &observer_ops, observer, 0);
     assert_int_equal(node_start(cluster.nodes[1]), 0);
     cluster_wait(&cluster, 1);
     cluster_close(&cluster);
 }
 
-static void guests_ask_what_they_may(void **state)
+static void observers_ask_what_they_may(void **state)
 {
     (void)state;
-    struct guest guest;
-    guest_asks(false, &guest);
-    assert_int_equal(guest.asked, 0);
+    struct observer observer;
+    observer_asks(false, &observer);
+    assert_int_equal(observer.asked, 0);
     /* It is fenced; what it tried to end lives. */
-    guest_asks(true, &guest);
-    assert_true(guest.killed == TR_EPEERDOWN || guest.killed == TR_ECANCELED);
+    observer_asks(true, &observer);
+    assert_true(observer.killed == TR_EPEERDOWN || observer.killed == TR_ECANCELED);
 }
 
 /* Errors first: what links_create says of options that can't be. */
@@ -550,7 +550,7 @@ int main(void)
         cmocka_unit_test(no_message_exceeds_half_a_window),
         cmocka_unit_test(the_next_life_is_found),
         cmocka_unit_test(a_life_that_ended_is_fenced),
-        cmocka_unit_test(guests_ask_what_they_may),
+        cmocka_unit_test(observers_ask_what_they_may),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

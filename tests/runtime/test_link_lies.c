@@ -15,7 +15,7 @@
 #include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
 
-#define GUEST (NODE_GUESTS + 2)
+#define OBSERVER (NODE_OBSERVERS + 2)
 /* Of asks that nobody's death shall end. */
 #define PATIENT_NS (60 * ENV_SECOND_NS)
 
@@ -47,7 +47,7 @@ static void an_answer_ends_nobody(void **state)
     open_house(&cluster, 2);
     struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 1);
     cluster_start(&cluster);
-    uint32_t nodes[] = { 1, GUEST };
+    uint32_t nodes[] = { 1, OBSERVER };
     for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         struct raw_peer peer;
         raw_open(&peer, &cluster, nodes[i], 1);
@@ -100,7 +100,7 @@ static void only_who_was_asked_answers(void **state)
     (void)state;
     struct cluster cluster;
     struct caller caller = { .cluster = &cluster };
-    struct raw_peer asked, member, guest;
+    struct raw_peer asked, member, observer;
     struct frame request, lie = { .kind = KIND_ANSWER, .flags = MESSAGE_REPLY };
     struct number number, wrong = { .value = 666 }, right = { .value = 7 };
     open_house(&cluster, 1);
@@ -114,24 +114,24 @@ static void only_who_was_asked_answers(void **state)
     raw_open(&member, &cluster, 2, 1);
     raw_send(&member, WIRE_CONTROL, lie, &wrong, sizeof wrong);
     expect_echo(&member, echo);
-    raw_open(&guest, &cluster, GUEST, 1);
+    raw_open(&observer, &cluster, OBSERVER, 1);
     lie.status = TR_EIO;
-    raw_send(&guest, WIRE_CONTROL, lie, NULL, 0);
-    expect_echo(&guest, echo);
+    raw_send(&observer, WIRE_CONTROL, lie, NULL, 0);
+    expect_echo(&observer, echo);
     lie.status = 0;
     raw_send(&asked, WIRE_CONTROL, lie, &right, sizeof right);
     cluster_wait(&cluster, 1);
     assert_int_equal(caller.status, 0);
     assert_int_equal(caller.value, 7);
-    /* A guest has nothing to say in an answer but that it failed. */
-    raw_send(&guest, WIRE_CONTROL, lie, &wrong, sizeof wrong);
-    assert_false(raw_receive(&guest, &request, &number, sizeof number));
+    /* An observer has nothing to say in an answer but that it failed. */
+    raw_send(&observer, WIRE_CONTROL, lie, &wrong, sizeof wrong);
+    assert_false(raw_receive(&observer, &request, &number, sizeof number));
     struct links_counters counters;
     links_counters(cluster.nodes[0], &counters);
     assert_int_equal(counters.refused_by[LINKS_REFUSED_DENIED], 1);
     close(asked.fd);
     close(member.fd);
-    close(guest.fd);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
@@ -444,49 +444,49 @@ static void windows_have_a_bound(void **state)
     cluster_close(&cluster);
 }
 
-static void a_guest_watches_a_few_times(void **state)
+static void an_observer_watches_a_few_times(void **state)
 {
     (void)state;
     struct cluster cluster;
-    struct raw_peer guest;
+    struct raw_peer observer;
     struct number number;
     open_house(&cluster, 1);
     struct address echo = cluster_spawn(&cluster, 0, &echo_ops, NULL, 0);
     cluster_start(&cluster);
-    raw_open(&guest, &cluster, GUEST, 1);
+    raw_open(&observer, &cluster, OBSERVER, 1);
     struct frame frame = { .to = echo, .kind = RUNTIME_MONITOR, .flags = MESSAGE_REQUEST };
-    for (frame.call = 1; frame.call <= MONITOR_GUEST_WATCHES_MAX + 1; frame.call++)
-        raw_send(&guest, WIRE_CONTROL, frame, NULL, 0);
-    assert_true(raw_receive(&guest, &frame, &number, sizeof number));
-    assert_int_equal(frame.call, MONITOR_GUEST_WATCHES_MAX + 1);
+    for (frame.call = 1; frame.call <= MONITOR_OBSERVER_WATCHES_MAX + 1; frame.call++)
+        raw_send(&observer, WIRE_CONTROL, frame, NULL, 0);
+    assert_true(raw_receive(&observer, &frame, &number, sizeof number));
+    assert_int_equal(frame.call, MONITOR_OBSERVER_WATCHES_MAX + 1);
     assert_int_equal(frame.status, TR_EFULL);
-    expect_echo(&guest, echo);
+    expect_echo(&observer, echo);
     struct links_counters counters;
     links_counters(cluster.nodes[0], &counters);
-    assert_int_equal(counters.guests, 1);
-    close(guest.fd);
+    assert_int_equal(counters.observers, 1);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
-static void a_guest_waits_for_a_few_names(void **state)
+static void an_observer_waits_for_a_few_names(void **state)
 {
     (void)state;
     struct cluster cluster;
-    struct raw_peer guest;
+    struct raw_peer observer;
     unsigned char head[256];
     struct runtime_name name = { .name = "nobody", .wait = 1 };
     open_house(&cluster, 1);
     cluster_start(&cluster);
-    raw_open(&guest, &cluster, GUEST, 1);
+    raw_open(&observer, &cluster, OBSERVER, 1);
     int count = runtime_encode(RUNTIME_LOOKUP, &name, head, sizeof head);
     struct frame frame = { .to = cluster.nodes[0]->directory, .kind = RUNTIME_LOOKUP,
                            .flags = MESSAGE_REQUEST, .deadline_ns = PATIENT_NS };
-    for (frame.call = 1; frame.call <= DIRECTORY_GUEST_WAITERS_MAX + 1; frame.call++)
-        raw_send(&guest, WIRE_CONTROL, frame, head, (uint32_t)count);
-    assert_true(raw_receive(&guest, &frame, head, sizeof head));
-    assert_int_equal(frame.call, DIRECTORY_GUEST_WAITERS_MAX + 1);
+    for (frame.call = 1; frame.call <= DIRECTORY_OBSERVER_WAITERS_MAX + 1; frame.call++)
+        raw_send(&observer, WIRE_CONTROL, frame, head, (uint32_t)count);
+    assert_true(raw_receive(&observer, &frame, head, sizeof head));
+    assert_int_equal(frame.call, DIRECTORY_OBSERVER_WAITERS_MAX + 1);
     assert_int_equal(frame.status, TR_EFULL);
-    close(guest.fd);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
@@ -511,15 +511,15 @@ static const struct actor_ops gated_ops = { "gated", pass_gate, discard, NULL, N
 #define FLOOD 20000
 
 /* Writes what the other side takes; true: it was told to wait because the account is full. */
-static bool flood(struct raw_peer *guest, struct account *account, struct frame frame)
+static bool flood(struct raw_peer *observer, struct account *account, struct frame frame)
 {
     unsigned char record[512], head[256];
     struct runtime_name name = { .name = "anybody" };
     uint32_t count = (uint32_t)runtime_encode(RUNTIME_LOOKUP, &name, head, sizeof head);
     for (int i = 0; i < FLOOD; i++) {
-        uint32_t at = 0, bytes = raw_record(guest, WIRE_CONTROL, frame, head, count, record);
+        uint32_t at = 0, bytes = raw_record(observer, WIRE_CONTROL, frame, head, count, record);
         while (at < bytes) {
-            ssize_t n = send(guest->fd, record + at, bytes - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+            ssize_t n = send(observer->fd, record + at, bytes - at, MSG_NOSIGNAL | MSG_DONTWAIT);
             at += n > 0 ? (uint32_t)n : 0;
             pthread_mutex_lock(&account->mutex);
             bool full = account->refusals > 0;
@@ -533,26 +533,26 @@ static bool flood(struct raw_peer *guest, struct account *account, struct frame 
     return false;
 }
 
-/* An actor that takes nothing does not let a guest's messages, of whatever lane, pile up. */
-static void a_flood_of_guests_is_bounded(void **state)
+/* An actor that takes nothing does not let an observer's messages, of whatever lane, pile up. */
+static void a_flood_of_observers_is_bounded(void **state)
 {
     (void)state;
     struct cluster cluster;
     struct gate gate = { .mutex = PTHREAD_MUTEX_INITIALIZER };
-    struct raw_peer guest;
+    struct raw_peer observer;
     open_house(&cluster, 2);
     struct address to = cluster_spawn(&cluster, 0, &gated_ops, &gate, 1);
     pthread_mutex_lock(&gate.mutex);
     cluster_start(&cluster);
     while (!atomic_load(&gate.closed))
         usleep(1000);
-    raw_open(&guest, &cluster, GUEST, 1);
-    struct account *account = links_guest_account(cluster.nodes[0]);
-    bool stopped = flood(&guest, account, (struct frame){ .to = to, .kind = RUNTIME_LOOKUP });
+    raw_open(&observer, &cluster, OBSERVER, 1);
+    struct account *account = links_observer_account(cluster.nodes[0]);
+    bool stopped = flood(&observer, account, (struct frame){ .to = to, .kind = RUNTIME_LOOKUP });
     pthread_mutex_unlock(&gate.mutex);
     assert_true(stopped);
-    assert_true(account->peak_bytes <= LINKS_GUEST_BYTES_MAX);
-    close(guest.fd);
+    assert_true(account->peak_bytes <= LINKS_OBSERVER_BYTES_MAX);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
@@ -654,7 +654,7 @@ static void a_stall_ends(void **state)
     cluster_close(&cluster);
 }
 
-/* As large as the window of raw_hello() lets them be; together more than a guest may
+/* As large as the window of raw_hello() lets them be; together more than an observer may
  * have queued. */
 #define LARGE_BYTES (256u << 10)
 #define LARGE_ASKS 96u
@@ -672,39 +672,39 @@ static int answer_large(struct actor *self, struct message *request)
 
 static const struct actor_ops large_ops = { "large", NULL, answer_large, NULL, NULL };
 
-static uint64_t guests_of(const struct cluster *cluster)
+static uint64_t observers_of(const struct cluster *cluster)
 {
     struct links_counters counters;
     links_counters(cluster->nodes[0], &counters);
-    return counters.guests;
+    return counters.observers;
 }
 
-/* A guest that takes no answers is let go before they have taken more than it is worth. */
-static void a_guest_that_does_not_read_is_let_go(void **state)
+/* An observer that takes no answers is let go before they have taken more than it is worth. */
+static void an_observer_that_does_not_read_is_let_go(void **state)
 {
     (void)state;
     struct cluster cluster;
-    struct raw_peer guest;
+    struct raw_peer observer;
     struct number number = { 0 };
     atomic_uint answered = 0;
     open_house(&cluster, 1);
     struct address to = cluster_spawn(&cluster, 0, &large_ops, &answered, 0);
     cluster_start(&cluster);
-    raw_open(&guest, &cluster, GUEST, 1);
+    raw_open(&observer, &cluster, OBSERVER, 1);
     struct frame frame = { .to = to, .kind = KIND_ASK, .call = 1,
                            .flags = MESSAGE_REQUEST | MESSAGE_DATA };
     for (uint32_t i = 0; i < LARGE_ASKS; i++)
-        raw_send(&guest, WIRE_DATA, frame, &number, sizeof number);
+        raw_send(&observer, WIRE_DATA, frame, &number, sizeof number);
     /* It may be gone before all that it asked was read. */
-    for (int i = 0; i < 60000 && guests_of(&cluster) > 0; i++)
+    for (int i = 0; i < 60000 && observers_of(&cluster) > 0; i++)
         usleep(1000);
-    assert_int_equal(guests_of(&cluster), 0);
+    assert_int_equal(observers_of(&cluster), 0);
     char bytes[4096];
     uint64_t total = 0;
-    for (ssize_t n; (n = read(guest.fd, bytes, sizeof bytes)) > 0;)
+    for (ssize_t n; (n = read(observer.fd, bytes, sizeof bytes)) > 0;)
         total += (uint64_t)n;
     assert_true(total < (uint64_t)LARGE_ASKS * LARGE_BYTES);
-    close(guest.fd);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
@@ -716,25 +716,25 @@ static void answers_that_are_too_late_take_no_room(void **state)
 {
     (void)state;
     struct cluster cluster;
-    struct raw_peer guest;
+    struct raw_peer observer;
     struct number number = { 0 };
     atomic_uint answered = 0;
     open_house(&cluster, 1);
     struct address to = cluster_spawn(&cluster, 0, &large_ops, &answered, 0);
     cluster_start(&cluster);
-    raw_open(&guest, &cluster, GUEST, 1);
+    raw_open(&observer, &cluster, OBSERVER, 1);
     struct frame frame = { .to = to, .kind = KIND_ASK, .call = 1, .deadline_ns = LATE_NS,
                            .flags = MESSAGE_REQUEST | MESSAGE_DATA };
     for (uint32_t i = 0; i < LARGE_ASKS; i++) {
         unsigned before = atomic_load(&answered);
-        raw_send(&guest, WIRE_DATA, frame, &number, sizeof number);
+        raw_send(&observer, WIRE_DATA, frame, &number, sizeof number);
         /* On a busy machine the question itself may be too late. */
         for (int wait = 0; wait < 100 && atomic_load(&answered) == before; wait++)
             usleep(1000);
         usleep(2 * LATE_NS / 1000);
-        assert_int_equal(guests_of(&cluster), 1);
+        assert_int_equal(observers_of(&cluster), 1);
     }
-    close(guest.fd);
+    close(observer.fd);
     cluster_close(&cluster);
 }
 
@@ -750,10 +750,10 @@ int main(void)
         cmocka_unit_test(a_full_window_opens_again_when_the_session_resumes),
         cmocka_unit_test(a_death_ends_what_waits_for_whoever_lived_there),
         cmocka_unit_test(records_come_in_their_order),
-        cmocka_unit_test(a_guest_watches_a_few_times),
-        cmocka_unit_test(a_guest_waits_for_a_few_names),
-        cmocka_unit_test(a_flood_of_guests_is_bounded),
-        cmocka_unit_test(a_guest_that_does_not_read_is_let_go),
+        cmocka_unit_test(an_observer_watches_a_few_times),
+        cmocka_unit_test(an_observer_waits_for_a_few_names),
+        cmocka_unit_test(a_flood_of_observers_is_bounded),
+        cmocka_unit_test(an_observer_that_does_not_read_is_let_go),
         cmocka_unit_test(answers_that_are_too_late_take_no_room),
         cmocka_unit_test(control_that_nobody_takes_is_bounded),
         cmocka_unit_test(a_stall_ends),

@@ -39,7 +39,7 @@ static int leave_node(void *arg, struct loop *loop, struct message *message)
     struct life *life = arg;
     life->left_dead += life->dead;
     if (loop_choose(loop, 2) == 0)
-        loop_turn_around(loop, message, TR_EPEERDOWN);
+        loop_bounce(loop, message, TR_EPEERDOWN);
     else
         loop_free_message(loop, message); /* a call that nobody answers */
     return 0;

@@ -194,7 +194,7 @@ static void all_completes_once_on_threads(void **state)
 }
 
 #define FALLS 300
-#define GUESTS 100 /* of each at most */
+#define OBSERVERS 100 /* of each at most */
 
 static int fall(struct actor *self, const void *arg)
 {
@@ -203,7 +203,7 @@ static int fall(struct actor *self, const void *arg)
 }
 
 static const struct actor_ops faller_ops = { "faller", fall, discard, NULL, NULL };
-static const struct actor_ops guest_ops = { "guest", NULL, discard, NULL, NULL };
+static const struct actor_ops observer_ops = { "observer", NULL, discard, NULL, NULL };
 
 /* The root actor ends by itself when a child may not be restarted any more, while this thread knows
  * nothing of it and spawns. */
@@ -219,12 +219,12 @@ static void roots_spawned_while_the_node_falls_end_with_it(void **state)
         const struct node_options options = { .loops = LOOPS, .kinds = support_kinds() };
         const struct actor_options faller = { .ops = &faller_ops, .loop = i % LOOPS,
                                               .restart = ACTOR_RESTART_ALWAYS };
-        struct actor_options guest = { .ops = &guest_ops };
+        struct actor_options observer = { .ops = &observer_ops };
         assert_int_equal(node_create(env, &options, &node, NULL), 0);
         assert_int_equal(node_spawn(node, &faller, &address), 0);
         assert_int_equal(node_start(node), 0);
-        for (uint32_t j = 0; j < GUESTS && node_spawn(node, &guest, &address) == 0; j++)
-            guest.loop = ++spawned % LOOPS;
+        for (uint32_t j = 0; j < OBSERVERS && node_spawn(node, &observer, &address) == 0; j++)
+            observer.loop = ++spawned % LOOPS;
         fallen += support_finish(node) < 0; /* else it was stopped before */
     }
     assert_true(spawned > FALLS && fallen > 0);

@@ -15,7 +15,7 @@
 #define GRAPHS 40
 
 struct fixture {
-    struct raw raw;
+    struct sim_graph raw;
     struct reference builds, checks;
     struct wanted_loader loader;
     struct mini_batch batch;
@@ -25,7 +25,7 @@ struct fixture {
 static void setup(struct fixture *f, uint64_t seed)
 {
     struct draws draws = draws_of(seed, 1);
-    raw_init(&f->raw, &draws);
+    sim_graph_init(&f->raw, &draws);
     reference_init(&f->builds, &f->raw);
     reference_init(&f->checks, &f->raw);
     uint32_t t = f->raw.types.etypes[0].dst;
@@ -47,13 +47,13 @@ static void teardown(struct fixture *f)
     free(f->loader.seeds);
     reference_fini(&f->builds);
     reference_fini(&f->checks);
-    raw_fini(&f->raw);
+    sim_graph_fini(&f->raw);
 }
 
 static int check(struct fixture *f)
 {
     struct error error = { 0 };
-    int rv = reference_check(&f->checks, &f->builds.placed, &f->loader, 0, 0, &f->batch, &error);
+    int rv = reference_check(&f->checks, &f->builds.partitions, &f->loader, 0, 0, &f->batch, &error);
     assert_true((rv == 0) == (error.text[0] == '\0'));
     return rv;
 }
@@ -125,24 +125,24 @@ static void contradicting_column_tables_are_refused(void **state)
     uint32_t refused = 0;
     for (uint64_t seed = 0; seed < GRAPHS; seed++) {
         struct draws draws = draws_of(seed, 1);
-        struct raw raw;
-        struct placed placed;
+        struct sim_graph raw;
+        struct sim_partitions partitions;
         struct error error = { 0 };
-        raw_init(&raw, &draws);
-        placed_init(&placed, &raw, 2, NULL);
-        struct graph_part *part = &placed.parts[0];
+        sim_graph_init(&raw, &draws);
+        sim_partitions_init(&partitions, &raw, 2, NULL);
+        struct graph_part *part = &partitions.parts[0];
         for (uint32_t e = 1; e < raw.types.num_etypes; e++)
             if (raw.types.etypes[e].src == raw.types.etypes[0].src && raw.edges[0].count > 0) {
                 part->edges[e].csc.column_global = table;
-                graph_meta_add_part(&placed.meta, part);
-                assert_int_equal(graph_meta_check_part(&placed.meta, part, &error), TR_EFORMAT);
+                graph_meta_add_part(&partitions.meta, part);
+                assert_int_equal(graph_meta_check_part(&partitions.meta, part, &error), TR_EFORMAT);
                 assert_non_null(strstr(error.text, raw.types.etypes[0].name));
                 part->edges[e].csc.column_global = NULL;
                 refused++;
                 break;
             }
-        placed_fini(&placed);
-        raw_fini(&raw);
+        sim_partitions_fini(&partitions);
+        sim_graph_fini(&raw);
     }
     assert_true(refused > 5);
 }

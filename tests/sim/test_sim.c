@@ -37,11 +37,11 @@ static void note(void *arg, const struct sim_result *result)
 
 static struct sum run_all(const uint64_t *seeds, uint64_t num_seeds, uint32_t twice_every)
 {
-    const struct crowd_options options = { .seeds = seeds, .num_seeds = num_seeds, .workers = 2,
+    const struct seed_workers_options options = { .seeds = seeds, .num_seeds = num_seeds, .workers = 2,
                                            .twice_every = twice_every };
     struct error error = { 0 };
     struct sum sum = { 0 };
-    assert_int_equal(crowd_run(&options, note, &sum, &error), 0);
+    assert_int_equal(seed_workers_run(&options, note, &sum, &error), 0);
     assert_int_equal(sum.runs, num_seeds);
     return sum;
 }
