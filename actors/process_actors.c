@@ -10,8 +10,8 @@
 #define RESTARTS_MAX 32
 #define RESTARTS_NS UINT64_C(10000000000)
 
-static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg,
-                 const char *name, uint32_t number)
+static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg, const char *name,
+                 uint32_t number)
 {
     const struct process_actors *actors = actor_state(self);
     const struct actor_options options = {
@@ -70,14 +70,16 @@ static void tell_root(struct actor *self, struct process_actors *actors)
     for (uint32_t i = 0; i < actors->plays->trainers.count; i++)
         actors->proxies[i].root = actors->reducers[i].root = root;
     actors->coordinator.root = root;
-    actors->membership = (struct membership_options){ actors->options.plan, actors->options.process, root };
+    actors->membership = (struct membership_options){ actors->options.plan, actors->options.process,
+                                                      root };
 }
 
 /* One a host, for the other hosts. */
 static bool keeps(const struct process_actors *actors)
 {
     const struct plan *plan = actors->options.plan;
-    return plan->num_hosts > 1 && plan_host_node(plan, actors->plays->host) == actors->options.process;
+    return plan->num_hosts > 1 &&
+           plan_host_node(plan, actors->plays->host) == actors->options.process;
 }
 
 static int start(struct actor *self, const void *arg)
@@ -90,8 +92,8 @@ static int start(struct actor *self, const void *arg)
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && actors->options.process == actors->options.plan->coordinator)
         rv = spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);
-    const struct actor_ops *server =
-        actors->options.server_ops != NULL ? actors->options.server_ops : &server_ops;
+    const struct actor_ops *server = actors->options.server_ops != NULL ? actors->options.server_ops
+                                                                        : &server_ops;
     for (uint32_t i = 0; i < actors->num_servers && rv == 0; i++)
         rv = spawn(self, server, &actors->servers[i], NULL, i);
     if (rv == 0)
@@ -103,7 +105,10 @@ static int start(struct actor *self, const void *arg)
     if (rv == 0 && actors->options.process != actors->options.plan->coordinator)
         rv = spawn(self, &membership_ops, &actors->membership, NULL, 0);
     if (rv == 0 && keeps(actors))
-        rv = spawn(self, actors->options.checkpoint_store_ops != NULL ? actors->options.checkpoint_store_ops : &checkpoint_store_ops,
+        rv = spawn(self,
+                   actors->options.checkpoint_store_ops != NULL
+                       ? actors->options.checkpoint_store_ops
+                       : &checkpoint_store_ops,
                    &actors->store, CHECKPOINT_STORE_NAME, 0);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &actors->client, CLIENT_NAME, 0);
@@ -238,10 +243,13 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
 {
     const struct plan_process *plays = &options->plan->processes[options->process];
     bool one_each = plays->servers > plays->num_parts;
-    *actors = (struct process_actors){ .options = *options, .plays = plays,
-                           .num_servers = one_each ? plays->num_parts : plays->servers };
+    *actors = (struct process_actors){ .options = *options,
+                                       .plays = plays,
+                                       .num_servers = one_each ? plays->num_parts
+                                                               : plays->servers };
     account_init(&actors->replies, "replies",
-                 options->replies_bytes_max != 0 ? options->replies_bytes_max : REPLY_BUDGET_BYTES_MAX);
+                 options->replies_bytes_max != 0 ? options->replies_bytes_max
+                                                 : REPLY_BUDGET_BYTES_MAX);
     actors->servers = calloc(actors->num_servers + (size_t)1, sizeof *actors->servers);
     actors->server_parts = calloc(plays->num_parts + (size_t)1, sizeof *actors->server_parts);
     actors->samplers = calloc(plays->samplers.count + (size_t)1, sizeof *actors->samplers);

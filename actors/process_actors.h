@@ -14,15 +14,15 @@
 
 #include <stdatomic.h>
 
-#include "actors/data/client.h"
-#include "actors/job/coordinator.h"
-#include "actors/job/checkpoint_store.h"
 #include "actors/cluster/plan.h"
-#include "actors/job/membership.h"
+#include "actors/data/client.h"
 #include "actors/data/proxy.h"
-#include "actors/job/reducer.h"
 #include "actors/data/sampler.h"
 #include "actors/data/server.h"
+#include "actors/job/checkpoint_store.h"
+#include "actors/job/coordinator.h"
+#include "actors/job/membership.h"
+#include "actors/job/reducer.h"
 
 struct process_actors_options {
     const struct book *book;
@@ -30,20 +30,21 @@ struct process_actors_options {
     struct snapshots *snapshots;
     struct batch_store *store;
     const struct plan *plan;
-    uint32_t process;  /* of the plan; also the number of the node */
-    uint32_t loops;    /* of the node */
-    bool direct;       /* samplers and client read partitions of this process, not messages alone */
-    bool flat;         /* batches go to the proxy as bytes, as from a sampler elsewhere */
+    uint32_t process; /* of the plan; also the number of the node */
+    uint32_t loops;   /* of the node */
+    bool direct;      /* samplers and client read partitions of this process, not messages alone */
+    bool flat;        /* batches go to the proxy as bytes, as from a sampler elsewhere */
     uint64_t recovery_ns;
     uint64_t call_ns;         /* sampler.h */
     uint64_t reply_bytes_max; /* sampler.h, proxy.h */
     size_t at_once_bytes;     /* sampler.h, proxy.h */
-    size_t replies_bytes_max; /* on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX (reply_budget.h) */
-    uint32_t slice_edges;     /* server.h */
+    size_t
+        replies_bytes_max; /* on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX (reply_budget.h) */
+    uint32_t slice_edges;               /* server.h */
     const struct actor_ops *server_ops; /* the simulator's, in front of the server's; NULL: those */
     void *server_faults;                /* of them: server.h */
     const struct actor_ops *checkpoint_store_ops; /* the same, in front of the store's */
-    struct files *files;      /* of checkpoints; NULL: files_posix */
+    struct files *files;                          /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
@@ -70,12 +71,14 @@ struct process_actors {
     struct membership_options membership;
     struct checkpoint_store_options store;
     atomic_bool ended; /* the job is over here, and all of these have gone */
-    atomic_int reason; /* why, once that is set; 0: the job ended well here, or its owner stopped it */
-    struct account replies;           /* on their way from other processes: see reply_budget.h */
+    atomic_int
+        reason; /* why, once that is set; 0: the job ended well here, or its owner stopped it */
+    struct account replies; /* on their way from other processes: see reply_budget.h */
 };
 
 /* TR_ENOMEM. process_actors_fini takes down whatever it left; all zeros is valid too. */
-int process_actors_init(struct process_actors *actors, const struct process_actors_options *options);
+int process_actors_init(struct process_actors *actors,
+                        const struct process_actors_options *options);
 void process_actors_fini(struct process_actors *actors);
 
 /* arg: struct process_actors. */

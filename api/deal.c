@@ -15,7 +15,8 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     uint32_t checksum;
     uint32_t named = tr_graph_deal_trainers(graph);
     if (path == NULL && named != world)
-        return session_failf(graph->session, TR_ENOENT, "the graph has a deal for %u trainers, not "
+        return session_failf(graph->session, TR_ENOENT,
+                             "the graph has a deal for %u trainers, not "
                              "for %u; partition it with --trainers %u, or give the file of a deal",
                              named, world, world);
     own = store_deal_path(graph->store, nodes->ntype);
@@ -27,7 +28,7 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     bool summed = strcmp(path, own) == 0 &&
                   store_deal_checksum(graph->store, nodes->ntype, &checksum);
     int rv = seed_split_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
-                       summed ? &checksum : NULL, &error);
+                             summed ? &checksum : NULL, &error);
     free(own);
     return rv == 0 ? 0 : session_fail(graph->session, &error);
 }
@@ -41,17 +42,19 @@ static int count_groups(const struct tr_nodes *nodes, const struct seed_split *d
     for (size_t i = 0; i < nodes->count; i++) {
         int32_t trainer = deal->trainers[nodes->original_ids[i]];
         if (trainer < 0)
-            return session_failf(session, TR_EMISMATCH, "the deal gives node %" PRIu64 " (original "
+            return session_failf(session, TR_EMISMATCH,
+                                 "the deal gives node %" PRIu64 " (original "
                                  "ID) to no trainer; was it made of other training nodes?",
                                  nodes->original_ids[i]);
         counts[trainer]++;
     }
     for (uint32_t t = 0; t < deal->num_trainers; t++)
         if (counts[t] != share && !(rest && counts[t] == share + 1))
-            return session_failf(session, TR_EMISMATCH, "the deal gives %zu of the %zu nodes to "
+            return session_failf(session, TR_EMISMATCH,
+                                 "the deal gives %zu of the %zu nodes to "
                                  "trainer %u of %u; numbers may differ by 1 at most: was it made "
-                                 "of other training nodes?", counts[t], nodes->count, t,
-                                 deal->num_trainers);
+                                 "of other training nodes?",
+                                 counts[t], nodes->count, t, deal->num_trainers);
     return 0;
 }
 
@@ -62,8 +65,8 @@ static int make_group(const struct tr_nodes *nodes, const struct seed_split *dea
     if (counts == NULL)
         return session_failf(nodes->graph->session, TR_ENOMEM, "no memory for a deal");
     int rv = count_groups(nodes, deal, counts);
-    struct tr_nodes *group =
-        rv != 0 ? NULL : nodes_create(nodes->graph, nodes->ntype, counts[rank]);
+    struct tr_nodes *group = rv != 0 ? NULL
+                                     : nodes_create(nodes->graph, nodes->ntype, counts[rank]);
     free(counts);
     if (group == NULL)
         return rv != 0 ? rv : TR_ENOMEM;
@@ -90,7 +93,8 @@ int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint3
         return session_failf(nodes->graph->session, TR_ERANGE, "rank %u of %u trainers", rank,
                              world);
     if (nodes->world != 0)
-        return session_failf(nodes->graph->session, TR_EINVAL, "the nodes are one trainer's group "
+        return session_failf(nodes->graph->session, TR_EINVAL,
+                             "the nodes are one trainer's group "
                              "already; deal the whole set");
     int rv = read_deal(nodes, path, world, &deal);
     if (rv != 0)

@@ -120,10 +120,13 @@ static int fetch_all(const struct tr_graph *graph, struct fetch *f, struct port 
 {
     size_t most = client_fetch_rows_max(f->row_bytes), row_bytes = f->row_bytes;
     if (most == 0)
-        return error_set(error, TR_ETOOBIG, "a row has %zu bytes; at most %" PRIu64 " fit a "
-                         "message", f->row_bytes, MSG_REPLY_BYTES_MAX);
+        return error_set(error, TR_ETOOBIG,
+                         "a row has %zu bytes; at most %" PRIu64 " fit a "
+                         "message",
+                         f->row_bytes, MSG_REPLY_BYTES_MAX);
     size_t bytes = graph->book->num_parts < PIECE_BYTES_MAX / PIECE_BYTES
-                       ? graph->book->num_parts * PIECE_BYTES : PIECE_BYTES_MAX;
+                       ? graph->book->num_parts * PIECE_BYTES
+                       : PIECE_BYTES_MAX;
     size_t fit = row_bytes == 0 ? most : row_bytes < bytes ? bytes / row_bytes : 1;
     f->piece_rows = (uint32_t)(fit < most ? fit : most);
     return fetch_pieces(f, port, deadline_ns, error);
@@ -136,9 +139,10 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_
     uint64_t nodes = graph->book->num_nodes[ntype];
     for (size_t i = 0; i < count; i++)
         if (ids[i] >= nodes)
-            return error_set(error, TR_ERANGE, "ids[%zu] = %" PRIu64 " is no node of type %s, "
-                             "which has %" PRIu64, i, ids[i], graph->book->types.ntypes[ntype],
-                             nodes);
+            return error_set(error, TR_ERANGE,
+                             "ids[%zu] = %" PRIu64 " is no node of type %s, "
+                             "which has %" PRIu64,
+                             i, ids[i], graph->book->types.ntypes[ntype], nodes);
     return 0;
 }
 
@@ -146,8 +150,12 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_
 static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
                        const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
 {
-    struct fetch f = { .ntype = ntype, .table = table, .row_bytes = row_bytes, .ids = ids,
-                       .count = count, .rows = rows };
+    struct fetch f = { .ntype = ntype,
+                       .table = table,
+                       .row_bytes = row_bytes,
+                       .ids = ids,
+                       .count = count,
+                       .rows = rows };
     struct error error = { 0 };
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
@@ -169,8 +177,8 @@ static int check_ntype(struct tr_graph *graph, uint32_t ntype)
                          graph->book->types.num_ntypes);
 }
 
-int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
-                   const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
+int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, const uint64_t *ids,
+                   size_t count, int64_t timeout_ns, void *rows)
 {
     struct tr_feature_info info;
     int rv = check_ntype(graph, ntype);
@@ -182,12 +190,11 @@ int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
                              tr_graph_ntype_name(graph, ntype), feature);
     int number = graph_meta_name(&graph->meta, feature);
     int table = graph_meta_table(&graph->meta, ntype, (uint32_t)number);
-    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns,
-                       rows);
+    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns, rows);
 }
 
-int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
-                          size_t count, int64_t timeout_ns, uint64_t *original_ids)
+int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
+                          int64_t timeout_ns, uint64_t *original_ids)
 {
     int rv = check_ntype(graph, ntype);
     if (rv != 0)

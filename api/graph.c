@@ -69,7 +69,8 @@ static int init_cast(struct tr_graph *graph)
         .progress = &graph->progress,
         .kept = graph->session->cluster.checkpoints.folder,
         .host = graph->session->in_cluster
-                    ? graph->session->cluster.hosts[graph_plays(graph)->host].name : NULL,
+                    ? graph->session->cluster.hosts[graph_plays(graph)->host].name
+                    : NULL,
         .ended = actors_ended,
         .ended_arg = graph,
     };

@@ -1,9 +1,9 @@
 /* The blocking shell over the graph's client: a thread posts an operation and waits. */
 #include <time.h>
 
-#include "actors/data/client.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
+#include "actors/data/client.h"
 #include "api/internal.h"
 
 /* A client that is being started again is looked for after this. */
@@ -75,8 +75,7 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
                 int (*make)(void *, struct port *, uint64_t, struct message **), void *arg,
                 struct message **reply, struct error *error)
 {
-    int rv = errand == NULL ? TR_EPEERDOWN
-                            : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
+    int rv = errand == NULL ? TR_EPEERDOWN : port_wait(port, errand, deadline_ns + GRACE_NS, reply);
     if (part_call_peer_recovers(rv))
         return graph_operate(port, deadline_ns, make, arg, reply, error);
     return take(port, rv, reply, error);

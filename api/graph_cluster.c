@@ -16,13 +16,15 @@ static int make_plan(struct tr_graph *graph, struct error *error)
     graph->plan = plan;
     if (!session->in_cluster) {
         int rv = plan_init_single(plan, parts, o->servers, o->samplers, o->trainers, o->loops);
-        return rv == 0 ? 0 : error_set(error, rv, "no memory for a plan of %" PRIu32
-                                       " partitions", parts);
+        return rv == 0
+                   ? 0
+                   : error_set(error, rv, "no memory for a plan of %" PRIu32 " partitions", parts);
     }
     int rv = cluster_plan_make(&graph->placing, &session->cluster, parts, error);
     if (rv == 0 && o->process >= plan->num_processes)
-        rv = error_set(error, TR_ERANGE, "%s: process %" PRIu32 "; the cluster has %" PRIu32
-                       ", from 0 on", o->cluster, o->process, plan->num_processes);
+        rv = error_set(error, TR_ERANGE,
+                       "%s: process %" PRIu32 "; the cluster has %" PRIu32 ", from 0 on",
+                       o->cluster, o->process, plan->num_processes);
     graph->process = rv == 0 ? o->process : 0;
     return rv;
 }
@@ -81,7 +83,8 @@ int graph_link(struct tr_graph *graph, struct error *error)
     struct links_peer *peers = calloc(graph->plan->num_processes, sizeof *peers);
     int rv = peers == NULL ? error_set(error, TR_ENOMEM, "no memory for %" PRIu32 " processes",
                                        graph->plan->num_processes)
-                           : listen->kind == ENDPOINT_UNIX ? 0 : open_security(graph, error);
+             : listen->kind == ENDPOINT_UNIX ? 0
+                                             : open_security(graph, error);
     if (rv == 0)
         rv = make_folder(listen, error);
     if (rv == 0) {

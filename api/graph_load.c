@@ -64,7 +64,8 @@ static bool is_near(const struct tr_graph *graph, uint32_t part)
     uint32_t host = graph_plays(graph)->host;
     for (uint32_t p = 0; p < plan->num_processes; p++)
         for (uint32_t i = 0; is_same_machine(graph, plan->processes[p].host, host) &&
-                             i < plan->processes[p].num_parts; i++)
+                             i < plan->processes[p].num_parts;
+             i++)
             if (plan->processes[p].parts[i] == part)
                 return true;
     return false;
@@ -91,8 +92,9 @@ static int load_parts(struct tr_graph *graph, struct error *error)
     const struct tr_session_options *o = &graph->session->options;
     /* No helper threads, no harm: then this thread reads alone. */
     struct parallel *parallel = crew_parallel_create(o->loops - 1);
-    struct partition_load what = { .check = check_of(graph), .features = true, .degrees = true,
-                                   .parallel = parallel };
+    struct partition_load what = {
+        .check = check_of(graph), .features = true, .degrees = true, .parallel = parallel
+    };
     int rv = 0;
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++) {
         bool own = is_own(graph, p);
@@ -118,8 +120,10 @@ static void note_unchecked(const struct tr_graph *graph, const char *path)
     char line[LOG_LINE_MAX];
     if (o->log == NULL || store_has_checksums(graph->store))
         return;
-    snprintf(line, sizeof line, "%s: an older version wrote it without checksums: its files are "
-             "loaded unchecked; partition again to have them", path);
+    snprintf(line, sizeof line,
+             "%s: an older version wrote it without checksums: its files are "
+             "loaded unchecked; partition again to have them",
+             path);
     o->log(o->log_arg, LOG_LEVEL_WARN, line);
 }
 
@@ -151,8 +155,9 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
 
 int graph_map_parts(struct tr_graph *graph)
 {
-    const struct partition_load what = { .mode = PARTITION_MAP, .check = check_of(graph),
-                                         .features = true, .degrees = true };
+    const struct partition_load what = {
+        .mode = PARTITION_MAP, .check = check_of(graph), .features = true, .degrees = true
+    };
     struct error error = { 0 };
     struct graph_port *port;
     int rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */

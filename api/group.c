@@ -21,11 +21,11 @@
 struct tr_group {
     struct tr_graph *graph; /* a reference */
     uint32_t rank, world;
-    struct address reducer; /* of the thread inside */
-    bool restored;          /* of the thread inside */
+    struct address reducer;        /* of the thread inside */
+    bool restored;                 /* of the thread inside */
     uint64_t reductions, barriers; /* done since then: see msg_group_operation */
-    void *checkpoint;       /* what tr_group_restore gave */
-    pthread_mutex_t mutex;  /* guards all below */
+    void *checkpoint;              /* what tr_group_restore gave */
+    pthread_mutex_t mutex;         /* guards all below */
     pthread_cond_t left;
     bool waiting;
     bool closed;
@@ -46,9 +46,10 @@ int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out)
     *out = NULL;
     struct plan_range here = graph_plays(graph)->trainers;
     if (rank < here.first || rank - here.first >= here.count)
-        return session_failf(graph->session, TR_ERANGE, "group: trainer %" PRIu32 " is not of this "
-                             "process, which has %" PRIu32 " from %" PRIu32 " on", rank, here.count,
-                             here.first);
+        return session_failf(graph->session, TR_ERANGE,
+                             "group: trainer %" PRIu32 " is not of this "
+                             "process, which has %" PRIu32 " from %" PRIu32 " on",
+                             rank, here.count, here.first);
     struct tr_group *group = calloc(1, sizeof *group);
     if (group == NULL)
         return session_failf(graph->session, TR_ENOMEM, "no memory for a group");
@@ -173,9 +174,10 @@ static int fail(struct tr_group *group, const struct asked *asked, int rv,
     if (rv == TR_EROLLBACK)
         group->restored = false;
     if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0) == 0)
-        return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: the job has "
-                             "ended, and with it the actors of this process", group->rank,
-                             asked->name);
+        return session_failf(group->graph->session, rv,
+                             "trainer %" PRIu32 ": %s: the job has "
+                             "ended, and with it the actors of this process",
+                             group->rank, asked->name);
     if (error->code == rv && error->text[0] != '\0')
         return session_fail(group->graph->session, error);
     return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: %s", group->rank,
@@ -193,8 +195,10 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
     struct message *reply;
     int rv = enter(group);
     if (rv != 0)
-        return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: another thread "
-                             "waits, or the group is closed", group->rank, asked->name);
+        return session_failf(group->graph->session, rv,
+                             "trainer %" PRIu32 ": %s: another thread "
+                             "waits, or the group is closed",
+                             group->rank, asked->name);
     free(group->checkpoint);
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
@@ -230,12 +234,16 @@ static int take_sums(struct tr_group *group, const struct message *reply, void *
 int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns)
 {
     struct values to = { values, count };
-    const struct asked asked = { .name = "reduce", .operation = MSG_GROUP_REDUCE,
-                                 .value = group->reductions + 1, .body = values, .count = count,
+    const struct asked asked = { .name = "reduce",
+                                 .operation = MSG_GROUP_REDUCE,
+                                 .value = group->reductions + 1,
+                                 .body = values,
+                                 .count = count,
                                  .bytes = count * sizeof(float) };
     if (count > REDUCER_VALUES_MAX)
-        return session_failf(group->graph->session, TR_ETOOBIG, "reduce: %zu values; at most %"
-                             PRIu64, count, (uint64_t)REDUCER_VALUES_MAX);
+        return session_failf(group->graph->session, TR_ETOOBIG,
+                             "reduce: %zu values; at most %" PRIu64, count,
+                             (uint64_t)REDUCER_VALUES_MAX);
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
     return run(group, &asked, timeout_ns, take_sums, &to);
@@ -260,23 +268,30 @@ static int count_barrier(struct tr_group *group, const struct message *reply, vo
 
 int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns)
 {
-    const struct asked asked = { .name = "barrier", .operation = MSG_GROUP_BARRIER,
-                                 .value = hash_name(name), .count = group->barriers + 1 };
+    const struct asked asked = { .name = "barrier",
+                                 .operation = MSG_GROUP_BARRIER,
+                                 .value = hash_name(name),
+                                 .count = group->barriers + 1 };
     return run(group, &asked, timeout_ns, count_barrier, NULL);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
                   int64_t timeout_ns)
 {
-    const struct asked asked = { .name = "save", .operation = MSG_GROUP_SAVE, .value = step,
-                                 .body = bytes, .count = count, .bytes = count };
+    const struct asked asked = { .name = "save",
+                                 .operation = MSG_GROUP_SAVE,
+                                 .value = step,
+                                 .body = bytes,
+                                 .count = count,
+                                 .bytes = count };
     return run(group, &asked, timeout_ns, NULL, NULL);
 }
 
 int group_skip_save(struct tr_group *group, uint64_t step, int code)
 {
-    const struct asked asked = { .name = "save", .operation = MSG_GROUP_SKIP, .value = step,
-                                 .count = (uint32_t)code };
+    const struct asked asked = {
+        .name = "save", .operation = MSG_GROUP_SKIP, .value = step, .count = (uint32_t)code
+    };
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }
 
@@ -307,14 +322,16 @@ int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_check
 
 int group_finish(struct tr_group *group, int code)
 {
-    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH,
+    const struct asked asked = { .name = "the end of the job",
+                                 .operation = MSG_GROUP_FINISH,
                                  .value = (uint32_t)code };
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }
 
 int group_complete(struct tr_group *group)
 {
-    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH,
+    const struct asked asked = { .name = "the end of the job",
+                                 .operation = MSG_GROUP_FINISH,
                                  .count = 1 };
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }

@@ -12,18 +12,18 @@
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <pthread.h>
 #include <time.h>
 
 #include <troupe/troupe.h>
 
-#include "actors/data/batch_store.h"
-#include "actors/process_actors.h"
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/plan.h"
+#include "actors/data/batch_store.h"
 #include "actors/data/snapshot.h"
+#include "actors/process_actors.h"
 #include "actors/report/status.h"
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
@@ -48,13 +48,13 @@ struct thread_error {
 
 struct tr_session {
     atomic_uint references;
-    pthread_mutex_t mutex; /* guards all below but what is set once */
+    pthread_mutex_t mutex;             /* guards all below but what is set once */
     struct tr_session_options options; /* defaults filled in; set once */
     bool in_cluster;                   /* set once */
     struct cluster cluster;            /* set once; all zeros: none */
     char *checkpoints;                 /* what the options name */
     struct env *env;                   /* set once */
-    struct batch_store *store;           /* set once */
+    struct batch_store *store;         /* set once */
     /* See links_options; set before a graph is opened. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
@@ -80,7 +80,7 @@ struct tr_graph {
     pthread_mutex_t mapping;         /* one thread at a time adds to parts and held */
     const struct graph_part **parts; /* [book->num_parts], while it runs; NULL: not here */
     struct snapshots *snapshots;
-    struct snapshot **held; /* [book->num_parts] */
+    struct snapshot **held;      /* [book->num_parts] */
     struct cluster_plan placing; /* without a cluster its plan alone */
     const struct plan *plan;     /* of placing */
     uint32_t process;            /* of the plan: this one */

@@ -30,8 +30,9 @@ struct tr_loader {
 
 void tr_loader_options_init(struct tr_loader_options *options)
 {
-    *options = (struct tr_loader_options){ .num_layers = 1, .fanout = { 10 }, .batch_size = 1024,
-                                           .shuffle = true };
+    *options = (struct tr_loader_options){
+        .num_layers = 1, .fanout = { 10 }, .batch_size = 1024, .shuffle = true
+    };
 }
 
 static int fail(const struct tr_loader *l, int code, const char *what)
@@ -62,13 +63,16 @@ static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t wo
     if (rank >= world)
         return session_failf(graph->session, TR_ERANGE, "rank: %u of %u trainers", rank, world);
     if (here.count == 0)
-        return session_failf(graph->session, TR_EUNSUPPORTED, "process %u of the cluster has no "
-                             "trainers; open loaders where there are some", graph->process);
+        return session_failf(graph->session, TR_EUNSUPPORTED,
+                             "process %u of the cluster has no "
+                             "trainers; open loaders where there are some",
+                             graph->process);
     bool is_here = rank - here.first < here.count;
     if (rank < graph->plan->trainers && !is_here)
-        return session_failf(graph->session, TR_ERANGE, "rank: %u trains in process %u of the "
-                             "cluster, this is process %u", rank,
-                             plan_trainer_node(graph->plan, rank), graph->process);
+        return session_failf(graph->session, TR_ERANGE,
+                             "rank: %u trains in process %u of the "
+                             "cluster, this is process %u",
+                             rank, plan_trainer_node(graph->plan, rank), graph->process);
     *trainer = is_here ? rank : here.first + rank % here.count;
     return 0;
 }
@@ -90,8 +94,7 @@ static uint32_t flags_of(const struct tr_loader_options *o)
 {
     return (o->replace ? MSG_LOADER_REPLACE : 0) | (o->shuffle ? MSG_LOADER_SHUFFLE : 0) |
            (o->drop_last ? MSG_LOADER_DROP_LAST : 0) | (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
-           (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
-           (o->degrees ? MSG_LOADER_DEGREES : 0);
+           (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) | (o->degrees ? MSG_LOADER_DEGREES : 0);
 }
 
 static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
@@ -109,14 +112,15 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
         rv = find_name(graph, o->labels, "labels", &open->labels);
     if (rv != 0)
         return rv;
-    if (open->labels != MSG_MASK_ALL && graph_meta_table(&graph->meta, nodes->ntype,
-                                                         open->labels) < 0)
+    if (open->labels != MSG_MASK_ALL &&
+        graph_meta_table(&graph->meta, nodes->ntype, open->labels) < 0)
         return session_failf(session, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
                              tr_graph_ntype_name(graph, nodes->ntype), o->labels);
     if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
-        return session_failf(session, TR_EMISMATCH, "the nodes are the group of rank %u of %u "
-                             "trainers, the loader is for rank %u of %u", nodes->rank,
-                             nodes->world, o->rank, open->world);
+        return session_failf(session, TR_EMISMATCH,
+                             "the nodes are the group of rank %u of %u "
+                             "trainers, the loader is for rank %u of %u",
+                             nodes->rank, nodes->world, o->rank, open->world);
     if (nodes->count > UINT32_MAX)
         return session_failf(session, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
@@ -281,9 +285,10 @@ static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64
 static int starve(const struct tr_loader *l, struct error *error)
 {
     struct batch_store *store = l->graph->session->store;
-    return error_set(error, TR_EFULL, "account \"batches\" is full: %zu of %zu bytes are in use; "
-                     "release batches or raise memory_bytes_max", batch_store_used(store),
-                     batch_store_bound(store));
+    return error_set(error, TR_EFULL,
+                     "account \"batches\" is full: %zu of %zu bytes are in use; "
+                     "release batches or raise memory_bytes_max",
+                     batch_store_used(store), batch_store_bound(store));
 }
 
 static int expire(const struct tr_loader *l, struct error *error)
@@ -405,7 +410,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
         rv = next_batch(loader, timeout_ns, &batch);
         if (rv == 0 && (loader->open.flags & MSG_LOADER_SHUFFLE) != 0) /* not an evaluation's */
             job_progress_note_step(&loader->graph->progress, loader->epoch, loader->next,
-                               loader->num_batches);
+                                   loader->num_batches);
     }
     *out = (struct tr_batch *)(void *)batch;
     leave(loader);

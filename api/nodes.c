@@ -17,7 +17,9 @@ static int make_request(void *arg, struct port *port, uint64_t timeout_ns, struc
     if (request == NULL)
         return TR_ENOMEM;
     *(struct msg_nodes_request *)message_head(request) = (struct msg_nodes_request){
-        .timeout_ns = timeout_ns, .ntype = s->ntype, .table = s->table,
+        .timeout_ns = timeout_ns,
+        .ntype = s->ntype,
+        .table = s->table,
     };
     *out = request;
     return 0;
@@ -42,8 +44,9 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
         return NULL;
     }
     graph_acquire(graph);
-    *nodes = (struct tr_nodes){ .graph = graph, .ntype = ntype, .count = count, .ids = ids,
-                                .original_ids = original_ids };
+    *nodes = (struct tr_nodes){
+        .graph = graph, .ntype = ntype, .count = count, .ids = ids, .original_ids = original_ids
+    };
     atomic_init(&nodes->references, 1);
     return nodes;
 }
@@ -101,8 +104,7 @@ int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out)
     return select_nodes(graph, ntype, MSG_MASK_ALL, out);
 }
 
-int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
-                    struct tr_nodes **out)
+int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask, struct tr_nodes **out)
 {
     struct tr_feature_info info;
     *out = NULL;
@@ -110,9 +112,10 @@ int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
     if (rv != 0)
         return session_failf(graph->session, rv, "node type %u has no feature \"%s\"", ntype, mask);
     if (info.width != 1 || (info.dtype != TR_BOOL && info.dtype != TR_U8))
-        return session_failf(graph->session, TR_EINVAL, "feature \"%s\" is %s with %" PRIu64
-                             " elements a row; a mask is bool or uint8 with one", mask,
-                             tr_dtype_name(info.dtype), info.width);
+        return session_failf(graph->session, TR_EINVAL,
+                             "feature \"%s\" is %s with %" PRIu64
+                             " elements a row; a mask is bool or uint8 with one",
+                             mask, tr_dtype_name(info.dtype), info.width);
     int number = graph_meta_name(&graph->meta, mask);
     return select_nodes(graph, ntype,
                         (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number), out);
@@ -148,8 +151,10 @@ int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
     *out = NULL;
     struct node_pair *pairs = calloc(count + 1, sizeof *pairs);
     uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
-    int rv = pairs != NULL && original_ids != NULL ? 0
-             : session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
+    int rv = pairs != NULL && original_ids != NULL
+                 ? 0
+                 : session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes",
+                                 count);
     if (rv == 0)
         rv = tr_graph_original_ids(graph, ntype, ids, count, TR_WAIT_FOREVER, original_ids);
     for (size_t i = 0; i < count && rv == 0; i++)

@@ -50,8 +50,10 @@ static int add_key(struct tr_session *session, struct error *error)
     if (key == NULL || chosen)
         return 0;
     cluster->tls.shared_key = strdup(key);
-    return cluster->tls.shared_key != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the "
-                                                           "path of a key");
+    return cluster->tls.shared_key != NULL ? 0
+                                           : error_set(error, TR_ENOMEM,
+                                                       "no memory for the "
+                                                       "path of a key");
 }
 
 /* What the file says goes before what the caller says, but for choices of this one process. */

@@ -4,8 +4,8 @@
 
 int batch_drain_failed(struct tr_session *session, int rv, struct error *error)
 {
-    return error_set(error, rv, "%s", session != NULL ? tr_session_error(session)
-                                                      : "out of memory");
+    return error_set(error, rv, "%s",
+                     session != NULL ? tr_session_error(session) : "out of memory");
 }
 
 static uint64_t count_edges(const struct tr_batch *batch)
@@ -19,7 +19,7 @@ static uint64_t count_edges(const struct tr_batch *batch)
 }
 
 int batch_drain_batches(struct tr_session *session, struct tr_loader *loader, uint64_t batches,
-                 int64_t wait_ns, uint64_t *edges, struct error *error)
+                        int64_t wait_ns, uint64_t *edges, struct error *error)
 {
     *edges = 0;
     for (uint64_t i = 0; i < batches;) {

@@ -17,6 +17,6 @@ int batch_drain_failed(struct tr_session *session, int rv, struct error *error);
 
 /* Takes and releases so many batches, over the ends of epochs; waits for each at most wait_ns. */
 int batch_drain_batches(struct tr_session *session, struct tr_loader *loader, uint64_t batches,
-                 int64_t wait_ns, uint64_t *edges, struct error *error);
+                        int64_t wait_ns, uint64_t *edges, struct error *error);
 
 #endif

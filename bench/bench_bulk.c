@@ -25,8 +25,9 @@ static int measure_ours(void *arg, double *value, struct error *error)
 {
     struct bulk *bulk = arg;
     struct remote_echo_result result;
-    struct remote_echo_load load = { .calls = bulk->bytes / BODY_BYTES, .window = WINDOW,
-                              .request_bytes = BODY_BYTES };
+    struct remote_echo_load load = { .calls = bulk->bytes / BODY_BYTES,
+                                     .window = WINDOW,
+                                     .request_bytes = BODY_BYTES };
     int rv = remote_echo_run(bulk->echo, &load, &result, error);
     *value = (double)load.calls * (double)BODY_BYTES / result.seconds;
     return rv;
@@ -50,7 +51,9 @@ static int measure_plain(struct bulk *bulk, const struct bench_options *options,
                          void *arg, struct error *error)
 {
     bool iperf = reference_net_has_iperf();
-    struct figure figure = { .name = "bulk", .unit = "bytes/s", .goal = 1,
+    struct figure figure = { .name = "bulk",
+                             .unit = "bytes/s",
+                             .goal = 1,
                              .reference = iperf ? "iperf3, one stream"
                                                 : "bare loop of writes and reads" };
     int rv = figure_pair(&figure, options->rounds, measure_ours,
@@ -63,14 +66,16 @@ static int measure_plain(struct bulk *bulk, const struct bench_options *options,
 static int measure_tls(struct bulk *bulk, const struct bench_options *options, bench_emit *emit,
                        void *arg, struct error *error)
 {
-    struct figure bare = { .name = "bulk_tls_bare", .unit = "bytes/s", .goal = 0.7,
-                           .reference = "bare OpenSSL loop" };
+    struct figure bare = {
+        .name = "bulk_tls_bare", .unit = "bytes/s", .goal = 0.7, .reference = "bare OpenSSL loop"
+    };
     int rv = figure_pair(&bare, options->rounds, measure_ours, measure_reference, bulk, error);
     if (rv != 0)
         return rv;
     emit(arg, &bare);
-    struct figure figure = { .name = "bulk_tls", .unit = "bytes/s", .goal = 1,
-                             .reference = "goal" };
+    struct figure figure = {
+        .name = "bulk_tls", .unit = "bytes/s", .goal = 1, .reference = "goal"
+    };
     rv = figure_against(&figure, options->rounds, measure_ours, bulk, GOAL_TLS, error);
     if (rv == 0)
         emit(arg, &figure);

@@ -7,8 +7,8 @@
 
 #include "bench/benches.h"
 
-#include "bench/reference_net.h"
 #include "bench/cores.h"
+#include "bench/reference_net.h"
 #include "bench/remote_echo.h"
 
 #define BYTES 88u /* of a record with its frame and the head of 8 bytes */
@@ -45,7 +45,7 @@ static int measure_reference(void *arg, double *value, struct error *error)
 {
     struct calls *calls = arg;
     return reference_net_ping(&calls->net, (uint32_t)count(calls, TRIPS, TRIPS_MIN), BYTES, value,
-                         error);
+                              error);
 }
 
 static int measure_many(void *arg, double *value, struct error *error)
@@ -93,8 +93,10 @@ static int measure_latency(struct calls *calls, const struct bench_options *opti
     struct cores cores;
     int rv = cores_begin(&cores, error);
     for (int shared = cores.second == cores.first; shared < 2 && rv == 0; shared++) {
-        struct figure figure = { .name = shared ? "calls_one_core" : "calls", .unit = "seconds",
-                                 .goal = 1.3, .lower_is_better = true,
+        struct figure figure = { .name = shared ? "calls_one_core" : "calls",
+                                 .unit = "seconds",
+                                 .goal = 1.3,
+                                 .lower_is_better = true,
                                  .reference = shared ? "bare ping-pong with epoll, there too"
                                                      : "bare ping-pong with epoll" };
         rv = measure_pinned(calls, &cores, shared ? cores.first : cores.second, &figure,
@@ -108,8 +110,9 @@ static int measure_latency(struct calls *calls, const struct bench_options *opti
 static int measure_rate(struct calls *calls, const struct bench_options *options, bench_emit *emit,
                         void *arg, struct error *error)
 {
-    struct figure many = { .name = "calls_many", .unit = "calls/s", .goal = 1,
-                           .reference = "goal" };
+    struct figure many = {
+        .name = "calls_many", .unit = "calls/s", .goal = 1, .reference = "goal"
+    };
     int rv = remote_echo_open(false, &calls->echo, error);
     if (rv == 0)
         rv = figure_against(&many, options->rounds, measure_many, calls, GOAL, error);

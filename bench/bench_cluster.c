@@ -12,11 +12,11 @@
 
 #include <stdlib.h>
 
-#include "bench/reference_job.h"
+#include "bench/bench_job.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "bench/bench_job.h"
 #include "bench/loading.h"
+#include "bench/reference_job.h"
 #include "bench/walk.h"
 
 #define GOAL 0.65
@@ -44,7 +44,8 @@ static int take_ours(struct cluster_pair *pair, double *wall, double *core, stru
     return rv;
 }
 
-static int take_reference(struct cluster_pair *pair, double *wall, double *core, struct error *error)
+static int take_reference(struct cluster_pair *pair, double *wall, double *core,
+                          struct error *error)
 {
     uint64_t edges;
     double start = clock_wall(), cpu = reference_job_cpu(&pair->bare);
@@ -81,7 +82,9 @@ static int measure_bare_core(void *arg, double *value, struct error *error)
 static int emit_served(struct cluster_pair *pair, const struct bench_options *options,
                        bench_emit *emit, void *arg, struct error *error)
 {
-    struct figure wall = { .name = "cluster_loader", .unit = "edges/s", .goal = GOAL,
+    struct figure wall = { .name = "cluster_loader",
+                           .unit = "edges/s",
+                           .goal = GOAL,
                            .reference = "bare loops: sample, gather, send, read" };
     struct figure core = wall;
     int rv = figure_pair(&wall, options->rounds, measure_ours, measure_reference, pair, error);
@@ -160,9 +163,12 @@ static int measure_alone(void *arg, double *value, struct error *error)
 static int emit_shared(struct cluster_pair *pair, const struct bench_options *options,
                        const char *graph, bench_emit *emit, void *arg, struct error *error)
 {
-    struct figure mapped = { .name = "cluster_loader_mapped", .unit = "edges/s", .goal = 1,
-                             .reference = "goal" };
-    struct figure epoch = { .name = "cluster_epoch", .unit = "seconds", .goal = GOAL_EPOCH,
+    struct figure mapped = {
+        .name = "cluster_loader_mapped", .unit = "edges/s", .goal = 1, .reference = "goal"
+    };
+    struct figure epoch = { .name = "cluster_epoch",
+                            .unit = "seconds",
+                            .goal = GOAL_EPOCH,
                             .lower_is_better = true,
                             .reference = "one process with as many loops" };
     int rv = figure_against(&mapped, options->rounds, measure_mapped, pair, GOAL_MAPPED, error);

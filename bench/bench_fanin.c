@@ -21,16 +21,16 @@ static int measure(void *arg, double *value, struct error *error)
     uint32_t loops = cores > 4 ? 4 : cores < 2 ? 2 : (uint32_t)cores;
     double messages = MESSAGES * options->scale;
     return bench_fanin(loops, SENDERS,
-                       (uint64_t)(messages < MESSAGES_MIN ? MESSAGES_MIN : messages), value,
-                       error);
+                       (uint64_t)(messages < MESSAGES_MIN ? MESSAGES_MIN : messages), value, error);
 }
 
 int fanin_bench(const struct bench_options *options, bench_emit *emit, void *arg,
                 struct error *error)
 {
     struct bench_options copy = *options;
-    struct figure figure = { .name = "fanin", .unit = "messages/s", .reference = "goal",
-                             .goal = 1 };
+    struct figure figure = {
+        .name = "fanin", .unit = "messages/s", .reference = "goal", .goal = 1
+    };
     int rv = figure_against(&figure, options->rounds, measure, &copy, GOAL, error);
     if (rv == 0)
         emit(arg, &figure);

@@ -30,8 +30,8 @@ static void copy_ours(struct gather *gather)
 static void copy_bare(struct gather *gather)
 {
     const struct walk *walk = &gather->walk;
-    reference_loops_gather(walk->rows, walk->features->rows, gather->row_bytes,
-                walk->bare.nodes, walk->bare.num_nodes);
+    reference_loops_gather(walk->rows, walk->features->rows, gather->row_bytes, walk->bare.nodes,
+                           walk->bare.num_nodes);
 }
 
 static double rate(struct gather *gather, copy_rows *copy)
@@ -70,7 +70,9 @@ int gather_bench(const struct bench_options *options, bench_emit *emit, void *ar
         goto out;
     walk_reference(&gather.walk, 0, 1, 0);
     gather.turns = 1 + (uint32_t)(BYTES_MIN / (gather.walk.bare.num_nodes * gather.row_bytes));
-    struct figure figure = { .name = "gather", .unit = "bytes/s", .goal = 0.9,
+    struct figure figure = { .name = "gather",
+                             .unit = "bytes/s",
+                             .goal = 0.9,
                              .reference = "bare prefetching memcpy gather" };
     rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &gather, error);
     if (rv == 0)

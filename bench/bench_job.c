@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/clock.h"
 #include "bench/batch_drain.h"
+#include "bench/clock.h"
 #include "bench/walk.h"
 #include "runtime/base/files.h"
 
@@ -45,9 +45,10 @@ static void write_host(const struct job *job, FILE *to, uint32_t process, uint16
     bool here = process == job->num_processes - 1;
     bool serves = job->shape == JOB_SHARED || !here;
     bool trains = job->shape == JOB_SHARED || here;
-    fprintf(to, "%s{\"name\": \"h%u\", \"address\": \"127.0.0.1\", \"port\": %u, \"servers\": %d, "
-            "\"samplers\": %d, \"trainers\": %d, \"loops\": 1}", process == 0 ? "" : ",\n",
-            process, port, serves, trains, trains);
+    fprintf(to,
+            "%s{\"name\": \"h%u\", \"address\": \"127.0.0.1\", \"port\": %u, \"servers\": %d, "
+            "\"samplers\": %d, \"trainers\": %d, \"loops\": 1}",
+            process == 0 ? "" : ",\n", process, port, serves, trains, trains);
 }
 
 static int write_cluster(struct job *job, const char *graph, struct error *error)
@@ -60,15 +61,16 @@ static int write_cluster(struct job *job, const char *graph, struct error *error
     job->folder = strdup(folder);
     job->file = files_join(folder, "cluster.json");
     char *absolute = realpath(graph, NULL);
-    FILE *to = job->folder != NULL && job->file != NULL && absolute != NULL
-                   ? fopen(job->file, "we") : NULL;
+    FILE *to = job->folder != NULL && job->file != NULL && absolute != NULL ? fopen(job->file, "we")
+                                                                            : NULL;
     if (to == NULL) {
         free(absolute);
         return error_set(error, TR_EIO, "%s: no cluster file can be written", folder);
     }
-    fprintf(to, "{\"name\": \"bench\", \"graph\": \"%s\", \"seed\": %llu, \"direct\": %s, "
-            "\"insecure_network\": true, \"hosts\": [\n", absolute, (unsigned long long)job->seed,
-            job->shape == JOB_SHARED ? "true" : "false");
+    fprintf(to,
+            "{\"name\": \"bench\", \"graph\": \"%s\", \"seed\": %llu, \"direct\": %s, "
+            "\"insecure_network\": true, \"hosts\": [\n",
+            absolute, (unsigned long long)job->seed, job->shape == JOB_SHARED ? "true" : "false");
     for (uint32_t i = 0; i < job->num_processes; i++)
         write_host(job, to, i, ports[i]);
     fprintf(to, "]}\n");

@@ -41,11 +41,15 @@ static uint32_t list_rows(struct kernels *kernels)
 static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint64_t *edges)
 {
     const struct graph_part *part = kernels->walk.part;
-    struct draw_key key = { .seed = kernels->walk.seed, .batch = batch, .hop = hop,
-                            .purpose = KEY_NEIGHBOURS };
+    struct draw_key key = {
+        .seed = kernels->walk.seed, .batch = batch, .hop = hop, .purpose = KEY_NEIGHBOURS
+    };
     struct sample_request request = {
-        .csc = &part->edges[0].csc, .original_ids = part->nodes[0].original_ids,
-        .rows = kernels->rows, .num_rows = list_rows(kernels), .fanout = fanouts[hop],
+        .csc = &part->edges[0].csc,
+        .original_ids = part->nodes[0].original_ids,
+        .rows = kernels->rows,
+        .num_rows = list_rows(kernels),
+        .fanout = fanouts[hop],
         .key_base = key_base(&key),
     };
     struct sample_result result = { .counts = kernels->counts, .columns = kernels->columns };
@@ -137,8 +141,9 @@ int kernels_bench(const struct bench_options *options, bench_emit *emit, void *a
     rv = init(&kernels, &graph, options, error);
     if (rv != 0)
         goto out;
-    struct figure figure = { .name = "kernels", .unit = "edges/s/core", .reference = "bare loop",
-                             .goal = 0.85 };
+    struct figure figure = {
+        .name = "kernels", .unit = "edges/s/core", .reference = "bare loop", .goal = 0.85
+    };
     rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &kernels, error);
     if (rv == 0)
         emit(arg, &figure);

@@ -53,19 +53,24 @@ struct link_cost {
 static int draw(struct link_cost *cost)
 {
     const struct graph_part *part = &cost->graph.part;
-    struct draw_key key = { .seed = cost->walk.seed, .batch = cost->batch++,
+    struct draw_key key = { .seed = cost->walk.seed,
+                            .batch = cost->batch++,
                             .purpose = KEY_NEIGHBOURS };
     walk_deal(&cost->walk, cost->batch);
     struct msg_sample_answer *answer = (void *)cost->reply.body;
     uint32_t *counts = (uint32_t *)(void *)(answer + 1);
     struct sample_request request = {
-        .csc = &part->edges[0].csc, .original_ids = part->nodes[0].original_ids,
-        .rows = cost->walk.seeds, .num_rows = WALK_SEEDS, .fanout = FANOUT,
+        .csc = &part->edges[0].csc,
+        .original_ids = part->nodes[0].original_ids,
+        .rows = cost->walk.seeds,
+        .num_rows = WALK_SEEDS,
+        .fanout = FANOUT,
         .key_base = key_base(&key),
     };
     struct sample_result result = { .counts = counts, .columns = counts + WALK_SEEDS };
     int rv = sample_uniform(&cost->space, &request, &result);
-    *answer = (struct msg_sample_answer){ .num_rows = WALK_SEEDS, .column_bytes = 4,
+    *answer = (struct msg_sample_answer){ .num_rows = WALK_SEEDS,
+                                          .column_bytes = 4,
                                           .num_edges = result.num_edges };
     cost->reply.head.reply = (struct msg_sample_reply){ .num_sections = 1, .done = 1 };
     cost->reply.body_bytes = sizeof *answer + (WALK_SEEDS + result.num_edges) * sizeof *counts;
@@ -144,9 +149,9 @@ static int transfer(struct link_cost *cost, int from, const struct parcel *parce
 {
     uint64_t sent = 0, got = 0;
     while (got < parcel->body_bytes) {
-        ssize_t put = sent == parcel->body_bytes
-                          ? 0 : send(cost->fds[from], parcel->body + sent,
-                                     parcel->body_bytes - sent, MSG_DONTWAIT);
+        ssize_t put = sent == parcel->body_bytes ? 0
+                                                 : send(cost->fds[from], parcel->body + sent,
+                                                        parcel->body_bytes - sent, MSG_DONTWAIT);
         sent += put > 0 ? (uint64_t)put : 0;
         ssize_t came = recv(cost->fds[!from], cost->landing + got, BODY_ROOM - got, MSG_DONTWAIT);
         if (came == 0)
@@ -231,7 +236,9 @@ int link_cost_bench(const struct bench_options *options, bench_emit *emit, void 
                     struct error *error)
 {
     struct link_cost cost;
-    struct figure figure = { .name = "link_cost", .unit = "seconds/hop", .goal = GOAL,
+    struct figure figure = { .name = "link_cost",
+                             .unit = "seconds/hop",
+                             .goal = GOAL,
                              .lower_is_better = true,
                              .reference = "a hop of 1024 seeds over bare sockets" };
     int rv = init(&cost, options, error);

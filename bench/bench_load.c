@@ -18,8 +18,9 @@ struct loads {
 static int load(const struct loads *loads, enum partition_check check, double *value,
                 struct error *error)
 {
-    const struct partition_load what = { .mode = PARTITION_COPY, .check = check,
-                                         .features = true, .degrees = true, .edge_rank = true };
+    const struct partition_load what = {
+        .mode = PARTITION_COPY, .check = check, .features = true, .degrees = true, .edge_rank = true
+    };
     struct graph_part *part;
     double start = clock_thread();
     int rv = store_load(loads->store, 0, &what, &part, error);
@@ -46,7 +47,9 @@ int load_bench(const struct bench_options *options, bench_emit *emit, void *arg,
     struct disk disk;
     struct loads loads = { .graph = disk_big(options->scale) };
     char *path = NULL;
-    struct figure figure = { .name = "load_checked", .unit = "bytes/s", .goal = 0.9,
+    struct figure figure = { .name = "load_checked",
+                             .unit = "bytes/s",
+                             .goal = 0.9,
                              .reference = "loading without checksums" };
     int rv = disk_open(&disk, options, error);
     if (rv != 0)

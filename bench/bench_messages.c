@@ -18,14 +18,23 @@ struct item {
 };
 
 static const struct kind bench_kinds[] = {
-    { .id = KIND_ITEM, .name = "item", .lane = KIND_DATA, .class = KIND_ONCE,
+    { .id = KIND_ITEM,
+      .name = "item",
+      .lane = KIND_DATA,
+      .class = KIND_ONCE,
       .head_bytes = sizeof(struct item) },
     { .id = KIND_CREDIT, .name = "credit", .class = KIND_ONCE },
     { .id = KIND_GO, .name = "go", .class = KIND_ONCE, .head_bytes = sizeof(struct item) },
     { .id = KIND_GONE, .name = "gone", .class = KIND_ONCE },
-    { .id = KIND_PING, .name = "ping", .lane = KIND_DATA, .class = KIND_PURE,
+    { .id = KIND_PING,
+      .name = "ping",
+      .lane = KIND_DATA,
+      .class = KIND_PURE,
       .head_bytes = sizeof(struct item) },
-    { .id = KIND_PONG, .name = "pong", .lane = KIND_DATA, .class = KIND_PURE,
+    { .id = KIND_PONG,
+      .name = "pong",
+      .lane = KIND_DATA,
+      .class = KIND_PURE,
       .head_bytes = sizeof(struct item) },
 };
 
@@ -124,7 +133,8 @@ static int sink_start(struct actor *self, const void *arg)
     bench->to = actor_address(self);
     for (uint32_t i = 0; i < bench->senders; i++) {
         struct actor_options options = {
-            .ops = &sender_ops, .arg = bench,
+            .ops = &sender_ops,
+            .arg = bench,
             .loop = 1 + i % (node_loops(actor_node(self)) - 1),
         };
         int rc = actor_spawn(self, &options, &sink->addresses[i]);
@@ -323,21 +333,24 @@ int bench_fanin(uint32_t loops, uint32_t senders, uint64_t messages, double *rat
     if (loops < 2 || senders == 0 || messages < senders)
         return error_set(error, TR_EINVAL, "fanin: needs two loops and a sender");
     messages -= messages % senders;
-    struct bench bench = { .messages = messages, .left = messages, .senders = senders,
-                           .first = &sink_ops };
+    struct bench bench = {
+        .messages = messages, .left = messages, .senders = senders, .first = &sink_ops
+    };
     return run(&bench, loops, rate, error);
 }
 
 int bench_roundtrip(uint64_t round_trips, double *rate, struct error *error)
 {
-    struct bench bench = { .messages = round_trips, .left = round_trips, .first = &pinger_ops,
-                           .second = &ponger_ops };
+    struct bench bench = {
+        .messages = round_trips, .left = round_trips, .first = &pinger_ops, .second = &ponger_ops
+    };
     return run(&bench, 1, rate, error);
 }
 
 int bench_call_roundtrip(uint64_t round_trips, double *rate, struct error *error)
 {
-    struct bench bench = { .messages = round_trips, .left = round_trips, .first = &caller_ops,
-                           .second = &callee_ops };
+    struct bench bench = {
+        .messages = round_trips, .left = round_trips, .first = &caller_ops, .second = &callee_ops
+    };
     return run(&bench, 1, rate, error);
 }

@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "bench/biggraph.h"
 #include "bench/bench_child.h"
+#include "bench/biggraph.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
 #include "partition/build/partition.h"
@@ -99,37 +99,41 @@ static int partition_metis(struct disk *disk, const struct bench_options *option
                            struct figure *figure, struct error *error)
 {
     double nodes = METIS_NODES * options->scale;
-    struct disk_graph graph = { .blocks = true, .features = 100,
+    struct disk_graph graph = { .blocks = true,
+                                .features = 100,
                                 .num_nodes = (uint64_t)(nodes < NODES_MIN ? NODES_MIN : nodes),
                                 .num_edges = (uint64_t)(METIS_EDGES * options->scale) };
     char *raw;
     int rv = disk_raw(disk, &graph, &raw, error);
     if (rv != 0)
         return rv;
-    struct partitioning partitioning = {
-        .disk = disk, .raw = raw,
-        .options = { .method = PARTITION_METIS, .num_parts = 4, .halo_hops = 1,
-                     .seed = options->seed } };
+    struct partitioning partitioning = { .disk = disk,
+                                         .raw = raw,
+                                         .options = { .method = PARTITION_METIS,
+                                                      .num_parts = 4,
+                                                      .halo_hops = 1,
+                                                      .seed = options->seed } };
     uint32_t rounds = options->rounds < ROUNDS_MAX ? options->rounds : ROUNDS_MAX;
     rv = figure_pair(figure, rounds, measure_around, measure_metis, &partitioning, error);
     free(raw);
     return rv;
 }
 
-static int partition_random(struct disk *disk, const struct bench_options *options,
-                            double scale, uint32_t parts, figure_measure *measure,
-                            uint32_t rounds, double reference, struct figure *figure,
-                            struct error *error)
+static int partition_random(struct disk *disk, const struct bench_options *options, double scale,
+                            uint32_t parts, figure_measure *measure, uint32_t rounds,
+                            double reference, struct figure *figure, struct error *error)
 {
     struct disk_graph graph = disk_big(scale);
     char *raw;
     int rv = disk_raw(disk, &graph, &raw, error);
     if (rv != 0)
         return rv;
-    struct partitioning partitioning = {
-        .disk = disk, .raw = raw,
-        .options = { .method = PARTITION_RANDOM, .num_parts = parts, .halo_hops = 1,
-                     .seed = options->seed } };
+    struct partitioning partitioning = { .disk = disk,
+                                         .raw = raw,
+                                         .options = { .method = PARTITION_RANDOM,
+                                                      .num_parts = parts,
+                                                      .halo_hops = 1,
+                                                      .seed = options->seed } };
     rv = figure_against(figure, rounds, measure, &partitioning, reference, error);
     free(raw);
     return rv;
@@ -138,22 +142,31 @@ static int partition_random(struct disk *disk, const struct bench_options *optio
 static int emit_figures(struct disk *disk, const struct bench_options *options, bench_emit *emit,
                         void *arg, struct error *error)
 {
-    struct figure metis = { .name = "partition", .unit = "s", .goal = 0.25,
-                            .reference = "METIS's own time", .lower_is_better = true };
+    struct figure metis = { .name = "partition",
+                            .unit = "s",
+                            .goal = 0.25,
+                            .reference = "METIS's own time",
+                            .lower_is_better = true };
     int rv = partition_metis(disk, options, &metis, error);
     if (rv != 0)
         return rv;
     emit(arg, &metis);
-    struct figure seconds = { .name = "partition_random", .unit = "s", .goal = 1,
-                              .reference = "goal", .lower_is_better = true };
+    struct figure seconds = { .name = "partition_random",
+                              .unit = "s",
+                              .goal = 1,
+                              .reference = "goal",
+                              .lower_is_better = true };
     rv = partition_random(disk, options, options->scale * RANDOM_EDGES / (double)BIGGRAPH_EDGES, 2,
                           measure_seconds, options->rounds, RANDOM_GOAL_S * options->scale,
                           &seconds, error);
     if (rv != 0)
         return rv;
     emit(arg, &seconds);
-    struct figure memory = { .name = "partition_memory", .unit = "bytes/edge", .goal = 1,
-                             .reference = "goal", .lower_is_better = true };
+    struct figure memory = { .name = "partition_memory",
+                             .unit = "bytes/edge",
+                             .goal = 1,
+                             .reference = "goal",
+                             .lower_is_better = true };
     rv = partition_random(disk, options, options->scale, 4, measure_memory_here, 1, MEMORY_GOAL,
                           &memory, error);
     if (rv == 0)

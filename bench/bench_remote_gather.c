@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
-#include "bench/reference_net.h"
+#include "bench/bench_job.h"
 #include "bench/clock.h"
 #include "bench/disk.h"
-#include "bench/bench_job.h"
+#include "bench/reference_net.h"
 #include "graph/key.h"
 
 #define GOAL 0.7
@@ -35,8 +35,7 @@ static int measure_ours(void *arg, double *value, struct error *error)
     int rv = 0;
     double start = clock_wall();
     for (uint64_t i = 0; i < turns && rv == 0; i++)
-        rv = tr_graph_fetch(remote->job.graph, 0, "feat", remote->ids, ROWS, WAIT_NS,
-                            remote->rows);
+        rv = tr_graph_fetch(remote->job.graph, 0, "feat", remote->ids, ROWS, WAIT_NS, remote->rows);
     *value = (double)(turns * turn_bytes) / (clock_wall() - start);
     return rv == 0 ? 0 : error_set(error, rv, "%s", tr_session_error(remote->job.session));
 }
@@ -77,7 +76,9 @@ static int measure(struct remote *remote, const struct bench_options *options, b
                    void *arg, struct error *error)
 {
     bool iperf = reference_net_has_iperf();
-    struct figure figure = { .name = "remote_gather", .unit = "bytes/s", .goal = GOAL,
+    struct figure figure = { .name = "remote_gather",
+                             .unit = "bytes/s",
+                             .goal = GOAL,
                              .reference = iperf ? "iperf3, one stream"
                                                 : "bare loop of writes and reads" };
     int rv = draw_ids(remote, error);

@@ -30,14 +30,17 @@ int roundtrip_bench(const struct bench_options *options, bench_emit *emit, void 
                     struct error *error)
 {
     struct bench_options copy = *options;
-    struct figure plain = { .name = "roundtrip", .unit = "round trips/s", .reference = "goal",
-                            .goal = 1 };
+    struct figure plain = {
+        .name = "roundtrip", .unit = "round trips/s", .reference = "goal", .goal = 1
+    };
     int rv = figure_against(&plain, options->rounds, measure_plain, &copy, GOAL, error);
     if (rv != 0)
         return rv;
     emit(arg, &plain);
-    struct figure call = { .name = "roundtrip_call", .unit = "round trips/s",
-                           .reference = "plain messages", .goal = 0.3 };
+    struct figure call = { .name = "roundtrip_call",
+                           .unit = "round trips/s",
+                           .reference = "plain messages",
+                           .goal = 0.3 };
     rv = figure_pair(&call, options->rounds, measure_call, measure_plain, &copy, error);
     if (rv == 0)
         emit(arg, &call);

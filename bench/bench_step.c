@@ -24,9 +24,14 @@ int step_bench(const struct bench_options *options, bench_emit *emit, void *arg,
     int rv = bench_step(&plan, parallel_serial, &step, error);
     if (rv != 0)
         return rv;
-    struct figure figure = { .name = "step", .unit = "s", .reference = "its matrix products alone",
-                             .value = step.step_s, .reference_value = step.products_s,
-                             .ratio = step.ratio, .goal = 1.4, .lower_is_better = true };
+    struct figure figure = { .name = "step",
+                             .unit = "s",
+                             .reference = "its matrix products alone",
+                             .value = step.step_s,
+                             .reference_value = step.products_s,
+                             .ratio = step.ratio,
+                             .goal = 1.4,
+                             .lower_is_better = true };
     emit(arg, &figure);
     return 0;
 }

@@ -83,22 +83,26 @@ static int measure_topology_here(void *arg, double *value, struct error *error)
     return child_measure(measure_topology, arg, value, error);
 }
 
-static int emit_figures(struct topology *topology, bench_emit *emit, void *arg,
-                        struct error *error)
+static int emit_figures(struct topology *topology, bench_emit *emit, void *arg, struct error *error)
 {
-    struct figure bytes = { .name = "topology", .unit = "bytes/edge", .goal = 1.13,
-                            .reference = "the bytes of a column", .lower_is_better = true };
+    struct figure bytes = { .name = "topology",
+                            .unit = "bytes/edge",
+                            .goal = 1.13,
+                            .reference = "the bytes of a column",
+                            .lower_is_better = true };
     /* Memory is no matter of luck: one round says it. */
     int rv = figure_against(&bytes, 1, measure_topology_here, topology, 4, error);
     if (rv != 0)
         return rv;
     emit(arg, &bytes);
-    struct figure server = { .name = "server_memory", .unit = "bytes", .goal = 1.1,
-                             .reference = "its files", .lower_is_better = true };
+    struct figure server = { .name = "server_memory",
+                             .unit = "bytes",
+                             .goal = 1.1,
+                             .reference = "its files",
+                             .lower_is_better = true };
     rv = count_file_bytes(topology, error);
     if (rv == 0)
-        rv = figure_against(&server, 1, measure_server_here, topology, topology->file_bytes,
-                            error);
+        rv = figure_against(&server, 1, measure_server_here, topology, topology->file_bytes, error);
     if (rv == 0)
         emit(arg, &server);
     return rv;

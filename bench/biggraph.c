@@ -26,8 +26,7 @@ static void fill(struct biggraph *graph, uint64_t num_nodes, uint64_t num_edges)
 {
     make_index(graph->index, num_nodes, num_edges);
     for (uint64_t e = 0; e < num_edges; e++)
-        graph->indices[e] =
-            (uint32_t)(skewed(key_draw(2, e), num_nodes) * SCATTER % num_nodes);
+        graph->indices[e] = (uint32_t)(skewed(key_draw(2, e), num_nodes) * SCATTER % num_nodes);
     for (uint64_t i = 0; i < num_nodes; i++) {
         graph->original_ids[i] = i;
         graph->labels[i] = (int64_t)(key_draw(3, i) % BIGGRAPH_CLASSES);
@@ -39,20 +38,31 @@ static void fill(struct biggraph *graph, uint64_t num_nodes, uint64_t num_edges)
 /* What the part says of the tables. */
 static void describe(struct biggraph *graph, uint64_t num_nodes, uint64_t num_edges)
 {
-    graph->features[0] = (struct feature_table){
-        .name = "feat", .dtype = TR_F32, .num_rows = num_nodes, .width = BIGGRAPH_FEATURES,
-        .row_bytes = BIGGRAPH_FEATURES * sizeof(float), .rows = graph->rows, .ndim = 1,
-        .shape = { BIGGRAPH_FEATURES } };
-    graph->features[1] = (struct feature_table){
-        .name = "label", .dtype = TR_I64, .num_rows = num_nodes, .width = 1,
-        .row_bytes = sizeof(int64_t), .rows = graph->labels };
-    graph->node = (struct node_part){ .num_nodes = num_nodes, .num_features = 2,
+    graph->features[0] = (struct feature_table){ .name = "feat",
+                                                 .dtype = TR_F32,
+                                                 .num_rows = num_nodes,
+                                                 .width = BIGGRAPH_FEATURES,
+                                                 .row_bytes = BIGGRAPH_FEATURES * sizeof(float),
+                                                 .rows = graph->rows,
+                                                 .ndim = 1,
+                                                 .shape = { BIGGRAPH_FEATURES } };
+    graph->features[1] = (struct feature_table){ .name = "label",
+                                                 .dtype = TR_I64,
+                                                 .num_rows = num_nodes,
+                                                 .width = 1,
+                                                 .row_bytes = sizeof(int64_t),
+                                                 .rows = graph->labels };
+    graph->node = (struct node_part){ .num_nodes = num_nodes,
+                                      .num_features = 2,
                                       .original_ids = graph->original_ids,
                                       .features = graph->features };
-    graph->edge.csc = (struct csc){ .num_rows = num_nodes, .num_edges = num_edges,
-                                    .index = graph->index, .indices = graph->indices };
+    graph->edge.csc = (struct csc){ .num_rows = num_nodes,
+                                    .num_edges = num_edges,
+                                    .index = graph->index,
+                                    .indices = graph->indices };
     graph->edge.edge_rank = graph->index;
-    graph->part = (struct graph_part){ .types = &graph->types, .nodes = &graph->node,
+    graph->part = (struct graph_part){ .types = &graph->types,
+                                       .nodes = &graph->node,
                                        .edges = &graph->edge };
 }
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bench/biggraph.h"
-#include "partition/generate/generate.h"
 #include "partition/build/partition.h"
+#include "partition/generate/generate.h"
 #include "runtime/core/crew.h"
 
 /* In a temporary folder nothing else can be. */
@@ -129,8 +129,9 @@ static int partition_once(struct disk *disk, const struct disk_graph *graph, uin
     free(raw_path);
     if (rv != 0)
         return rv;
-    struct partition_options options = { .name = "graph", .method = PARTITION_RANDOM,
-                                         .num_parts = num_parts, .drop_edge_ids = true };
+    struct partition_options options = {
+        .name = "graph", .method = PARTITION_RANDOM, .num_parts = num_parts, .drop_edge_ids = true
+    };
     struct partition_report report;
     rv = partition_graph(raw, &options, folder, disk->parallel, NULL, &report, error);
     raw_close(raw);

@@ -24,12 +24,12 @@ typedef int figure_measure(void *arg, double *value, struct error *error);
 struct figure {
     const char *name;
     const char *unit;
-    const char *reference;  /* what it is compared with */
-    double value;           /* medians */
+    const char *reference; /* what it is compared with */
+    double value;          /* medians */
     double reference_value;
-    double ratio;           /* of value to reference_value */
-    double goal;            /* of the ratio */
-    bool lower_is_better;   /* the goal is then an upper bound */
+    double ratio;         /* of value to reference_value */
+    double goal;          /* of the ratio */
+    bool lower_is_better; /* the goal is then an upper bound */
 };
 
 /* Measures ours and the reference `rounds` times in turn, after one turn that does not count, and
@@ -45,7 +45,7 @@ bool figure_reached(const struct figure *figure);
 
 /* What a benchmark may use. */
 struct bench_options {
-    double scale;    /* of the big graph: 1 is 2,449,029 nodes and 123,718,280 edges */
+    double scale; /* of the big graph: 1 is 2,449,029 nodes and 123,718,280 edges */
     uint32_t rounds;
     uint64_t seed;
     const char *folder; /* where graphs on disk stay; NULL: they are temporary */

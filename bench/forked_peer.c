@@ -11,13 +11,15 @@
 /* Of 10 ms each: after these it is not asked any more. */
 #define END_LOOKS 1500
 
-static _Noreturn void play_apart(forked_peer_play *play, void *arg, const struct forked_peer_child *child)
+static _Noreturn void play_apart(forked_peer_play *play, void *arg,
+                                 const struct forked_peer_child *child)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     _exit(play(arg, child));
 }
 
-int forked_peer_start(struct forked_peer *peer, forked_peer_play *play, void *arg, struct error *error)
+int forked_peer_start(struct forked_peer *peer, forked_peer_play *play, void *arg,
+                      struct error *error)
 {
     int told[2], stop[2];
     *peer = (struct forked_peer){ .child = 0 };

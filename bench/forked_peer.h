@@ -28,7 +28,8 @@ struct forked_peer_child {
 /* Returns when it has to end: its exit status. */
 typedef int forked_peer_play(void *arg, const struct forked_peer_child *child);
 
-int forked_peer_start(struct forked_peer *peer, forked_peer_play *play, void *arg, struct error *error);
+int forked_peer_start(struct forked_peer *peer, forked_peer_play *play, void *arg,
+                      struct error *error);
 /* Waits for what it says; TR_ECHILD: it ended before. */
 int forked_peer_hear(const struct forked_peer *peer, void *said, size_t size, struct error *error);
 /* Ends it and waits until it has gone; none is ignored. */

@@ -6,8 +6,8 @@
 
 #include <troupe/troupe.h>
 
-#include "bench/clock.h"
 #include "bench/batch_drain.h"
+#include "bench/clock.h"
 #include "bench/walk.h"
 #include "partition/store/store.h"
 
@@ -94,7 +94,8 @@ static void settle(void)
 
 int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    return batch_drain_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges, error);
+    return batch_drain_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges,
+                               error);
 }
 
 static int measure_ours(void *arg, double *value, struct error *error)
@@ -179,8 +180,9 @@ static int emit_scaling(struct pairing *pairing, const char *path,
     int rv = open_loading(&pairing->more, path, SCALING_LOOPS, pairing->rows, options->seed, error);
     if (rv != 0)
         return rv;
-    struct figure figure = { .name = scaling, .unit = "edges/s", .reference = "one loop",
-                             .goal = SCALING_GOAL };
+    struct figure figure = {
+        .name = scaling, .unit = "edges/s", .reference = "one loop", .goal = SCALING_GOAL
+    };
     rv = figure_pair(&figure, options->rounds, measure_more, measure_one, pairing, error);
     close_loading(&pairing->more);
     if (rv == 0)
@@ -196,8 +198,9 @@ static int emit_figures(const char *path, const struct bench_options *options, c
     int rv = open_pairing(&pairing, path, options, error);
     if (rv != 0)
         return rv;
-    struct figure figure = { .name = name, .unit = "edges/s/core", .reference = reference,
-                             .goal = GOAL };
+    struct figure figure = {
+        .name = name, .unit = "edges/s/core", .reference = reference, .goal = GOAL
+    };
     rv = figure_pair(&figure, options->rounds, measure_ours, measure_reference, &pairing, error);
     if (rv == 0) {
         emit(arg, &figure);

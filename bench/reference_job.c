@@ -156,7 +156,8 @@ static int start(struct reference_job *job, uint32_t i, int listener, struct ser
     return rv;
 }
 
-int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed, struct error *error)
+int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed,
+                       struct error *error)
 {
     struct server server = { .graph = graph, .seed = seed };
     *job = (struct reference_job){ .fds = { -1, -1 } };
@@ -210,7 +211,8 @@ static int take_some(struct reference_job *job, uint32_t i, struct inflow *inflo
     return 0;
 }
 
-int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges, struct error *error)
+int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges,
+                       struct error *error)
 {
     struct inflow inflows[REFERENCE_JOB_SERVERS];
     int rv = 0;

@@ -22,11 +22,13 @@ struct reference_job {
 };
 
 /* graph: of one partition. */
-int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed, struct error *error);
+int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed,
+                       struct error *error);
 void reference_job_close(struct reference_job *job);
 
 /* Takes so many batches; the edges in them. */
-int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges, struct error *error);
+int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *edges,
+                       struct error *error);
 
 /* CPU seconds of the two and of this process so far. */
 double reference_job_cpu(const struct reference_job *job);

@@ -9,7 +9,8 @@
 #define BLOCK 64u
 #define AHEAD 16u
 
-int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS])
+int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds,
+                         const uint32_t fanouts[REFERENCE_LAYERS])
 {
     *bare = (struct reference_loops){ .stamp = 1 };
     uint64_t frontier = num_seeds, edges = 0;
@@ -104,7 +105,8 @@ static inline size_t slot_of(uint32_t id)
 
 _Static_assert(REFERENCE_SLOTS == (size_t)1 << 21, "slot_of keeps 21 bits");
 
-static void relabel_columns(struct reference_loops *bare, const uint32_t *ids, uint64_t n, uint32_t *sources)
+static void relabel_columns(struct reference_loops *bare, const uint32_t *ids, uint64_t n,
+                            uint32_t *sources)
 {
     uint32_t num_nodes = bare->num_nodes, stamp = bare->stamp;
     for (uint64_t i = 0; i < n; i++) {
@@ -125,8 +127,9 @@ static void relabel_columns(struct reference_loops *bare, const uint32_t *ids, u
     bare->num_nodes = num_nodes;
 }
 
-uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc, const uint32_t *seeds,
-                     uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key)
+uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc,
+                                const uint32_t *seeds, uint32_t num_seeds,
+                                const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key)
 {
     uint64_t total = 0;
     uint32_t *counts = bare->counts;
@@ -148,7 +151,8 @@ uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *
     return total;
 }
 
-void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n)
+void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows,
+                            size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) {

@@ -24,25 +24,28 @@
 #define REFERENCE_NODES_MAX (REFERENCE_SLOTS / 2)
 
 struct reference_loops {
-    uint64_t *slots;    /* [REFERENCE_SLOTS] ID in the low half, stamped position in the high one */
-    uint32_t *nodes;    /* [REFERENCE_NODES_MAX] */
-    uint32_t *columns;  /* of one hop */
-    uint32_t *sources;  /* of all hops */
-    uint32_t *counts;   /* of all hops */
+    uint64_t *slots;   /* [REFERENCE_SLOTS] ID in the low half, stamped position in the high one */
+    uint32_t *nodes;   /* [REFERENCE_NODES_MAX] */
+    uint32_t *columns; /* of one hop */
+    uint32_t *sources; /* of all hops */
+    uint32_t *counts;  /* of all hops */
     size_t edges_max;
     uint32_t num_nodes;
     uint32_t stamp;
 };
 
 /* For batches of num_seeds seeds and the fanouts of a hop, seeds first, each < REFERENCE_FANOUT_MAX. */
-int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS]);
+int reference_loops_init(struct reference_loops *bare, uint32_t num_seeds,
+                         const uint32_t fanouts[REFERENCE_LAYERS]);
 void reference_loops_fini(struct reference_loops *bare);
 
 /* One batch; returns its edges. The nodes are in bare->nodes. */
-uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc, const uint32_t *seeds,
-                     uint32_t num_seeds, const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key);
+uint64_t reference_loops_sample(struct reference_loops *bare, const struct csc *csc,
+                                const uint32_t *seeds, uint32_t num_seeds,
+                                const uint32_t fanouts[REFERENCE_LAYERS], uint64_t key);
 
 /* to[i] = from[rows[i]] by memcpy, some rows prefetched ahead. */
-void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows, size_t n);
+void reference_loops_gather(char *to, const char *from, size_t row_bytes, const uint32_t *rows,
+                            size_t n);
 
 #endif

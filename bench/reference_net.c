@@ -270,7 +270,7 @@ static int send_tls(int fd, const char *memory, uint64_t bytes)
 }
 
 int reference_net_bulk(const struct reference_net *net, bool tls, uint64_t bytes, double *seconds,
-                  struct error *error)
+                       struct error *error)
 {
     char byte, *memory = malloc(CHUNK_BYTES);
     if (memory == NULL)
@@ -312,8 +312,8 @@ static int ping(int fd, char *memory, uint32_t bytes, double *times, uint32_t tr
     return rv;
 }
 
-int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t bytes, double *median,
-                  struct error *error)
+int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t bytes,
+                       double *median, struct error *error)
 {
     char memory[PING_BYTES_MAX] = { 0 };
     double *times = calloc(trips, sizeof *times);

@@ -25,11 +25,11 @@ void reference_net_close(struct reference_net *net);
 /* Seconds that so many bytes take to the other process: blocking writes and reads; tls: through
  * OpenSSL, records of 16 KiB, both ends in memory of 1 MiB. */
 int reference_net_bulk(const struct reference_net *net, bool tls, uint64_t bytes, double *seconds,
-                  struct error *error);
+                       struct error *error);
 
 /* The median of so many round trips of so many bytes, each side in epoll_wait. */
-int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t bytes, double *median,
-                  struct error *error);
+int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t bytes,
+                       double *median, struct error *error);
 
 /* Bytes/s of one stream of iperf3; TR_ENOENT: it is not installed. */
 int reference_net_iperf(uint64_t bytes, double *rate, struct error *error);

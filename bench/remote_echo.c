@@ -10,9 +10,9 @@
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/env.h"
-#include "runtime/net/links.h"
 #include "runtime/core/node.h"
 #include "runtime/core/port.h"
+#include "runtime/net/links.h"
 
 #define DEADLINE_NS UINT64_C(120000000000)
 #define BODY_BYTES_MAX (UINT64_C(64) << 20)
@@ -54,13 +54,28 @@ static int decode(const void *bytes, size_t count, void *head)
 }
 
 static const struct kind remote_echo_kinds[] = {
-    { .id = KIND_ASK, .name = "ask", .lane = KIND_DATA, .class = KIND_PURE,
-      .head_bytes = sizeof(struct ask), .body_bytes_max = BODY_BYTES_MAX, .encode = encode,
-      .verify = verify, .decode = decode },
-    { .id = KIND_ANSWER, .name = "answer", .lane = KIND_DATA, .class = KIND_PURE,
-      .head_bytes = sizeof(struct ask), .body_bytes_max = BODY_BYTES_MAX, .encode = encode,
-      .verify = verify, .decode = decode },
-    { .id = KIND_GO, .name = "go", .class = KIND_ONCE, .head_bytes = sizeof(struct remote_echo_load) },
+    { .id = KIND_ASK,
+      .name = "ask",
+      .lane = KIND_DATA,
+      .class = KIND_PURE,
+      .head_bytes = sizeof(struct ask),
+      .body_bytes_max = BODY_BYTES_MAX,
+      .encode = encode,
+      .verify = verify,
+      .decode = decode },
+    { .id = KIND_ANSWER,
+      .name = "answer",
+      .lane = KIND_DATA,
+      .class = KIND_PURE,
+      .head_bytes = sizeof(struct ask),
+      .body_bytes_max = BODY_BYTES_MAX,
+      .encode = encode,
+      .verify = verify,
+      .decode = decode },
+    { .id = KIND_GO,
+      .name = "go",
+      .class = KIND_ONCE,
+      .head_bytes = sizeof(struct remote_echo_load) },
     { .id = KIND_GONE, .name = "gone", .class = KIND_ONCE, .head_bytes = sizeof(struct gone) },
 };
 
@@ -230,8 +245,7 @@ static int call(struct actor *self, struct lane *lane)
         attach_body(&driver->bodies, request);
     driver->begun++;
     lane->from_ns = env_now_ns(driver->echo->env);
-    return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, answered, lane,
-                      NULL);
+    return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, answered, lane, NULL);
 }
 
 static void begin(struct actor *self, struct driver *driver)
@@ -316,8 +330,11 @@ static int make_node(struct remote_echo *echo, uint32_t id, struct error *error)
     struct node_options options = { .id = id, .kinds = &echo->kinds };
     struct endpoint listen = { .kind = ENDPOINT_TCP, .host = "127.0.0.1" };
     struct links_peer peer = { .node = 1 - id };
-    struct links_options links = { .cluster = CLUSTER, .peers = &peer, .num_peers = 1,
-                                   .security = echo->security, .insecure_network = !echo->tls };
+    struct links_options links = { .cluster = CLUSTER,
+                                   .peers = &peer,
+                                   .num_peers = 1,
+                                   .security = echo->security,
+                                   .insecure_network = !echo->tls };
     if (id == 0) {
         links.listen = &listen;
         links.num_listen = 1;
@@ -416,8 +433,8 @@ static int join(struct remote_echo *echo, struct error *error)
     return rv == 0 ? port_open(echo->node, 0, &echo->port) : rv;
 }
 
-int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load, struct remote_echo_result *result,
-             struct error *error)
+int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load,
+                    struct remote_echo_result *result, struct error *error)
 {
     struct message *reply = NULL;
     int rv = join(echo, error);

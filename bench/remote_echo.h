@@ -34,7 +34,7 @@ struct remote_echo_result {
     double median; /* seconds of a call */
 };
 
-int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load, struct remote_echo_result *result,
-             struct error *error);
+int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *load,
+                    struct remote_echo_result *result, struct error *error);
 
 #endif

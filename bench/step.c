@@ -135,9 +135,10 @@ struct products {
 static int products_init(struct products *products, size_t rows, size_t in, size_t out,
                          int with_input)
 {
-    *products = (struct products){ rows, in, out, with_input, rows * in * sizeof(float),
-                                   rows * out * sizeof(float), NULL, NULL, NULL, NULL,
-                                   matmul_lanes(rows) };
+    *products = (struct products){
+        rows, in,   out,  with_input, rows * in * sizeof(float), rows * out * sizeof(float),
+        NULL, NULL, NULL, NULL,       matmul_lanes(rows)
+    };
     products->x = hotmem_alloc(products->x_bytes);
     products->y = hotmem_alloc(products->y_bytes);
     products->weight = calloc(in * out, sizeof(float));
@@ -283,8 +284,10 @@ int bench_step(const struct bench_step_plan *plan, struct parallel *parallel,
     uint32_t seeds = plan->seeds == 0 ? 1024 : plan->seeds;
     uint32_t repeats = plan->repeats == 0 ? 7 : plan->repeats;
     if (repeats > REPEATS_MAX || seeds > num_nodes || seeds > 65536)
-        return error_set(error, TR_ERANGE, "bench step: at most %d repeats and 65536 seeds of the "
-                         "graph", REPEATS_MAX);
+        return error_set(error, TR_ERANGE,
+                         "bench step: at most %d repeats and 65536 seeds of the "
+                         "graph",
+                         REPEATS_MAX);
     struct model_config config = model_config_default();
     config.layers = LAYERS;
     config.inputs = INPUTS;

@@ -11,7 +11,9 @@ static const uint32_t fanouts[REFERENCE_LAYERS] = WALK_FANOUTS;
 int walk_init(struct walk *walk, const struct graph_part *part, uint64_t seed, struct error *error)
 {
     uint64_t num_nodes = part->nodes[0].num_nodes;
-    *walk = (struct walk){ .part = part, .seed = seed, .num_nodes = num_nodes,
+    *walk = (struct walk){ .part = part,
+                           .seed = seed,
+                           .num_nodes = num_nodes,
                            .epoch_seeds = num_nodes - num_nodes % WALK_SEEDS,
                            .features = node_part_feature(&part->nodes[0], "feat"),
                            .labels = node_part_feature(&part->nodes[0], "label") };
@@ -49,14 +51,14 @@ uint64_t walk_reference(struct walk *walk, uint64_t first, uint64_t count, int r
     uint64_t edges = 0;
     for (uint64_t batch = first; batch < first + count; batch++) {
         walk_deal(walk, batch);
-        edges += reference_loops_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds, WALK_SEEDS,
-                             fanouts, key_mix(walk->seed + batch));
+        edges += reference_loops_sample(&walk->bare, &walk->part->edges[0].csc, walk->seeds,
+                                        WALK_SEEDS, fanouts, key_mix(walk->seed + batch));
         if (!rows)
             continue;
         reference_loops_gather(walk->rows, walk->features->rows, walk->features->row_bytes,
-                    walk->bare.nodes, walk->bare.num_nodes);
-        reference_loops_gather((char *)walk->seed_labels, walk->labels->rows, sizeof *walk->seed_labels,
-                    walk->seeds, WALK_SEEDS);
+                               walk->bare.nodes, walk->bare.num_nodes);
+        reference_loops_gather((char *)walk->seed_labels, walk->labels->rows,
+                               sizeof *walk->seed_labels, walk->seeds, WALK_SEEDS);
     }
     return edges;
 }

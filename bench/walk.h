@@ -17,7 +17,10 @@
 #include "runtime/base/error.h"
 
 #define WALK_SEEDS 1024u
-#define WALK_FANOUTS { 15, 10, 5 } /* of hops, seeds first */
+#define WALK_FANOUTS \
+    {                \
+        15, 10, 5    \
+    } /* of hops, seeds first */
 
 /* Batches of one measurement: a second of the big graph, more or less. */
 #define WALK_BATCHES 24u
@@ -31,7 +34,7 @@ struct walk {
     uint32_t seeds[WALK_SEEDS];
     const struct feature_table *features; /* "feat" and "label" of the nodes; may be NULL */
     const struct feature_table *labels;
-    void *rows;           /* gathered by the bare loop */
+    void *rows; /* gathered by the bare loop */
     size_t rows_bytes;
     int64_t seed_labels[WALK_SEEDS];
 };

@@ -24,16 +24,34 @@ struct bench_values {
 #define AT(field) offsetof(struct bench_values, field)
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "scale", .kind = OPTION_REAL, .offset = AT(scale), .metavar = "X", .fallback = "0.2",
-     .min = SCALE_MIN, .max = 1, .help = "size of what is measured; 1 is 124 million edges"},
-    {.name = "rounds", .kind = OPTION_COUNT, .offset = AT(rounds), .metavar = "N",
-     .fallback = "5", .min = 1, .max = FIGURE_ROUNDS_MAX,
-     .help = "measurements of ours and of the reference, in turn; the median counts"},
-    {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S", .fallback = "1",
-     .help = "what random choices follow from"},
-    {.name = "folder", .kind = OPTION_TEXT, .offset = AT(folder), .metavar = "DIR",
-     .help = "for graphs on disk, kept for the next time; otherwise a temporary one"},
-    {.name = "list", .kind = OPTION_FLAG, .offset = AT(list), .help = "list the benchmarks"},
+    { .name = "scale",
+      .kind = OPTION_REAL,
+      .offset = AT(scale),
+      .metavar = "X",
+      .fallback = "0.2",
+      .min = SCALE_MIN,
+      .max = 1,
+      .help = "size of what is measured; 1 is 124 million edges" },
+    { .name = "rounds",
+      .kind = OPTION_COUNT,
+      .offset = AT(rounds),
+      .metavar = "N",
+      .fallback = "5",
+      .min = 1,
+      .max = FIGURE_ROUNDS_MAX,
+      .help = "measurements of ours and of the reference, in turn; the median counts" },
+    { .name = "seed",
+      .kind = OPTION_COUNT,
+      .offset = AT(seed),
+      .metavar = "S",
+      .fallback = "1",
+      .help = "what random choices follow from" },
+    { .name = "folder",
+      .kind = OPTION_TEXT,
+      .offset = AT(folder),
+      .metavar = "DIR",
+      .help = "for graphs on disk, kept for the next time; otherwise a temporary one" },
+    { .name = "list", .kind = OPTION_FLAG, .offset = AT(list), .help = "list the benchmarks" },
     OPTION_ROW_JSON(struct bench_values),
     OPTION_ROW_END,
 };
@@ -69,8 +87,8 @@ static void print_figure(void *arg, const struct figure *figure)
         print_json(printing, figure);
         return;
     }
-    printf("%-18s %.4g %s, %.3g times %s (%.4g); goal: at %s %g, %s\n", figure->name,
-           figure->value, figure->unit, figure->ratio, figure->reference, figure->reference_value,
+    printf("%-18s %.4g %s, %.3g times %s (%.4g); goal: at %s %g, %s\n", figure->name, figure->value,
+           figure->unit, figure->ratio, figure->reference, figure->reference_value,
            figure->lower_is_better ? "most" : "least", figure->goal,
            figure_reached(figure) ? "reached" : "NOT reached");
     fflush(stdout);
@@ -78,7 +96,7 @@ static void print_figure(void *arg, const struct figure *figure)
 
 static int list_benches(const struct invocation *invocation, bool json)
 {
-    struct error error = {0};
+    struct error error = { 0 };
     struct report report;
     report_init(&report, json);
     for (const struct bench *bench = bench_list; bench->name != NULL; bench++) {
@@ -114,20 +132,22 @@ static int run_benches(const char *name, const struct bench_options *options,
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct bench_values *values = opaque;
-    struct error error = {0};
+    struct error error = { 0 };
     if (values->list)
         return list_benches(invocation, values->json);
     const char *name = invocation->num_operands > 0 ? invocation->operands[0] : "";
     if (strcmp(name, "all") != 0 && find_bench(name) == NULL) {
-        error_set(&error, TR_EINVAL, *name == '\0' ? "%sname a benchmark, all or --list"
-                  : "%s: no such benchmark; --list shows them", name);
+        error_set(&error, TR_EINVAL,
+                  *name == '\0' ? "%sname a benchmark, all or --list"
+                                : "%s: no such benchmark; --list shows them",
+                  name);
         return fail_usage(invocation, &error);
     }
-    struct bench_options options = {.scale = values->scale,
-                                    .rounds = (uint32_t)values->rounds,
-                                    .seed = values->seed,
-                                    .folder = values->folder};
-    struct printing printing = {.json = values->json, .error = &error};
+    struct bench_options options = { .scale = values->scale,
+                                     .rounds = (uint32_t)values->rounds,
+                                     .seed = values->seed,
+                                     .folder = values->folder };
+    struct printing printing = { .json = values->json, .error = &error };
     int rc = run_benches(name, &options, &printing, &error);
     return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
 }

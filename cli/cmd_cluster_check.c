@@ -108,8 +108,10 @@ static int count_parts(const struct cluster *cluster, uint64_t given, uint32_t *
     if (given != 0)
         return 0;
     if (cluster->graph == NULL)
-        return error_set(error, TR_EINVAL, "%s: it names no \"graph\"; give --parts K, the number "
-                         "of partitions", cluster->path);
+        return error_set(error, TR_EINVAL,
+                         "%s: it names no \"graph\"; give --parts K, the number "
+                         "of partitions",
+                         cluster->path);
     int rv = book_file_read(&file, files_posix, cluster->graph, error);
     if (rv != 0)
         return rv;

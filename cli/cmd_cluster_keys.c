@@ -53,9 +53,10 @@ static int read_file(const char *path, struct hosts *hosts, struct error *error)
         if (host->address != NULL)
             hosts->hosts[hosts->count++] = (struct keys_host){ host->name, host->address };
     }
-    return hosts->count > 0 ? 0 : error_set(error, TR_EINVAL,
-                                            "%s: all hosts have unix sockets, which need no keys",
-                                            path);
+    return hosts->count > 0
+               ? 0
+               : error_set(error, TR_EINVAL, "%s: all hosts have unix sockets, which need no keys",
+                           path);
 }
 
 static int make_keys(const struct cluster_keys_values *values, const struct hosts *hosts,
@@ -87,8 +88,8 @@ int cluster_keys_run(const struct invocation *invocation, const void *opaque)
 {
     const struct cluster_keys_values *values = opaque;
     struct keys_report result;
-    struct error error = {0};
-    struct hosts hosts = {0};
+    struct error error = { 0 };
+    struct hosts hosts = { 0 };
     if ((values->cluster == NULL) == (values->hosts == NULL)) {
         error_set(&error, TR_EINVAL, "the hosts: give one of --cluster FILE and --hosts A,B,C");
         return fail_usage(invocation, &error);

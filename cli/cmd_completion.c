@@ -12,7 +12,7 @@ struct completion_values {
     bool json;
 };
 
-static const struct option_spec OPTIONS[] = {OPTION_ROW_END};
+static const struct option_spec OPTIONS[] = { OPTION_ROW_END };
 
 static void print_words(const struct option_spec *specs)
 {

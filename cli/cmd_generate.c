@@ -16,7 +16,7 @@ struct generate_values {
     uint64_t classes;
     uint64_t seed;
     double signal;
-    double inside;   /* sbm */
+    double inside;       /* sbm */
     double quadrants[4]; /* rmat */
     bool replace;
     bool json;
@@ -29,59 +29,105 @@ typedef int generate_function(const char *path, const struct generate_options *o
 #define AT(field) offsetof(struct generate_values, field)
 
 /* Bounds repeat those of the generators, so that the sentence names the option. */
-#define COMMON_ROWS                                                                              \
-    {.name = "nodes", .kind = OPTION_COUNT, .offset = AT(nodes), .metavar = "N",                 \
-     .required = true, .min = 1, .max = (double)GENERATE_NODES_MAX, .help = "nodes"},            \
-    {.name = "edges", .kind = OPTION_COUNT, .offset = AT(edges), .metavar = "E",                 \
-     .required = true, .max = (double)GENERATE_EDGES_MAX, .help = "directed edges"},             \
-    {.name = "features", .kind = OPTION_COUNT, .offset = AT(features), .metavar = "F",           \
-     .fallback = "16", .max = GENERATE_FEATURES_MAX, .help = "float32 features of a node"},      \
-    {.name = "classes", .kind = OPTION_COUNT, .offset = AT(classes), .metavar = "C",             \
-     .fallback = "8", .max = GENERATE_CLASSES_MAX, .help = "classes of the labels"},             \
-    {.name = "signal", .kind = OPTION_REAL, .offset = AT(signal), .metavar = "X",                \
-     .fallback = "0.5", .min = 1e-6, .max = 1e6,                                                 \
-     .help = "how far classes are apart in the features, in units of the noise"},                \
-    {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S",                   \
-     .fallback = "0", .help = "what everything follows from"},                                   \
-    {.name = "out", .kind = OPTION_TEXT, .offset = AT(out), .metavar = "RAW",                    \
-     .required = true, .help = "the folder to make"},                                            \
-    {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),                              \
-     .help = "replace RAW where it is there"},                                                   \
-    OPTION_ROW_JSON(struct generate_values), OPTION_ROW_QUIET(struct generate_values),           \
-    OPTION_ROW_END
+#define COMMON_ROWS                                                                        \
+    { .name = "nodes",                                                                     \
+      .kind = OPTION_COUNT,                                                                \
+      .offset = AT(nodes),                                                                 \
+      .metavar = "N",                                                                      \
+      .required = true,                                                                    \
+      .min = 1,                                                                            \
+      .max = (double)GENERATE_NODES_MAX,                                                   \
+      .help = "nodes" },                                                                   \
+        { .name = "edges",                                                                 \
+          .kind = OPTION_COUNT,                                                            \
+          .offset = AT(edges),                                                             \
+          .metavar = "E",                                                                  \
+          .required = true,                                                                \
+          .max = (double)GENERATE_EDGES_MAX,                                               \
+          .help = "directed edges" },                                                      \
+        { .name = "features",                                                              \
+          .kind = OPTION_COUNT,                                                            \
+          .offset = AT(features),                                                          \
+          .metavar = "F",                                                                  \
+          .fallback = "16",                                                                \
+          .max = GENERATE_FEATURES_MAX,                                                    \
+          .help = "float32 features of a node" },                                          \
+        { .name = "classes",                                                               \
+          .kind = OPTION_COUNT,                                                            \
+          .offset = AT(classes),                                                           \
+          .metavar = "C",                                                                  \
+          .fallback = "8",                                                                 \
+          .max = GENERATE_CLASSES_MAX,                                                     \
+          .help = "classes of the labels" },                                               \
+        { .name = "signal",                                                                \
+          .kind = OPTION_REAL,                                                             \
+          .offset = AT(signal),                                                            \
+          .metavar = "X",                                                                  \
+          .fallback = "0.5",                                                               \
+          .min = 1e-6,                                                                     \
+          .max = 1e6,                                                                      \
+          .help = "how far classes are apart in the features, in units of the noise" },    \
+        { .name = "seed",                                                                  \
+          .kind = OPTION_COUNT,                                                            \
+          .offset = AT(seed),                                                              \
+          .metavar = "S",                                                                  \
+          .fallback = "0",                                                                 \
+          .help = "what everything follows from" },                                        \
+        { .name = "out",                                                                   \
+          .kind = OPTION_TEXT,                                                             \
+          .offset = AT(out),                                                               \
+          .metavar = "RAW",                                                                \
+          .required = true,                                                                \
+          .help = "the folder to make" },                                                  \
+        { .name = "replace",                                                               \
+          .kind = OPTION_FLAG,                                                             \
+          .offset = AT(replace),                                                           \
+          .help = "replace RAW where it is there" },                                       \
+        OPTION_ROW_JSON(struct generate_values), OPTION_ROW_QUIET(struct generate_values), \
+        OPTION_ROW_END
 
-static const struct option_spec SKEW_OPTIONS[] = {COMMON_ROWS};
+static const struct option_spec SKEW_OPTIONS[] = { COMMON_ROWS };
 
 static const struct option_spec SBM_OPTIONS[] = {
-    {.name = "inside", .kind = OPTION_REAL, .offset = AT(inside), .metavar = "SHARE",
-     .fallback = "0.8", .max = 1, .help = "share of edges inside blocks"},
+    { .name = "inside",
+      .kind = OPTION_REAL,
+      .offset = AT(inside),
+      .metavar = "SHARE",
+      .fallback = "0.8",
+      .max = 1,
+      .help = "share of edges inside blocks" },
     COMMON_ROWS,
 };
 
-#define QUADRANT(letter, position, value)                                              \
-    {.name = letter, .kind = OPTION_REAL, .offset = AT(quadrants[position]),           \
-     .metavar = "P", .fallback = value, .max = 1, .help = "probability of quadrant " letter}
+#define QUADRANT(letter, position, value)                                                       \
+    {                                                                                           \
+        .name = letter, .kind = OPTION_REAL, .offset = AT(quadrants[position]), .metavar = "P", \
+        .fallback = value, .max = 1, .help = "probability of quadrant " letter                  \
+    }
 
 static const struct option_spec RMAT_OPTIONS[] = {
-    QUADRANT("a", 0, "0.57"), QUADRANT("b", 1, "0.19"), QUADRANT("c", 2, "0.19"),
-    QUADRANT("d", 3, "0.05"), COMMON_ROWS,
+    QUADRANT("a", 0, "0.57"),
+    QUADRANT("b", 1, "0.19"),
+    QUADRANT("c", 2, "0.19"),
+    QUADRANT("d", 3, "0.05"),
+    COMMON_ROWS,
 };
 
 static int make(const struct invocation *invocation, const struct generate_values *values,
                 generate_function *generate)
 {
-    struct generate_options options = {.num_nodes = values->nodes,
-                                       .num_edges = values->edges,
-                                       .num_features = (uint32_t)values->features,
-                                       .num_classes = (uint32_t)values->classes,
-                                       .seed = values->seed,
-                                       .a = values->quadrants[0],
-                                       .b = values->quadrants[1],
-                                       .c = values->quadrants[2],
-                                       .d = values->quadrants[3],
-                                       .inside = values->inside,
-                                       .signal = values->signal};
-    struct error error = {0};
+    struct generate_options options = { .num_nodes = values->nodes,
+                                        .num_edges = values->edges,
+                                        .num_features = (uint32_t)values->features,
+                                        .num_classes = (uint32_t)values->classes,
+                                        .seed = values->seed,
+                                        .a = values->quadrants[0],
+                                        .b = values->quadrants[1],
+                                        .c = values->quadrants[2],
+                                        .d = values->quadrants[3],
+                                        .inside = values->inside,
+                                        .signal = values->signal };
+    struct error error = { 0 };
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
@@ -120,28 +166,28 @@ static const char *const RMAT_EXAMPLES[] = {
 };
 
 static const struct command KINDS[] = {
-    {.name = "skew",
-     .summary = "Degrees as skewed as those of co-purchases",
-     .operands = "",
-     .options = SKEW_OPTIONS,
-     .values_size = sizeof(struct generate_values),
-     .examples = SKEW_EXAMPLES,
-     .run = run_skew},
-    {.name = "rmat",
-     .summary = "A recursive matrix (R-MAT)",
-     .operands = "",
-     .options = RMAT_OPTIONS,
-     .values_size = sizeof(struct generate_values),
-     .examples = RMAT_EXAMPLES,
-     .run = run_rmat},
-    {.name = "sbm",
-     .summary = "A stochastic block model, with labels that the edges tell",
-     .operands = "",
-     .options = SBM_OPTIONS,
-     .values_size = sizeof(struct generate_values),
-     .examples = SBM_EXAMPLES,
-     .run = run_sbm},
-    {.name = NULL},
+    { .name = "skew",
+      .summary = "Degrees as skewed as those of co-purchases",
+      .operands = "",
+      .options = SKEW_OPTIONS,
+      .values_size = sizeof(struct generate_values),
+      .examples = SKEW_EXAMPLES,
+      .run = run_skew },
+    { .name = "rmat",
+      .summary = "A recursive matrix (R-MAT)",
+      .operands = "",
+      .options = RMAT_OPTIONS,
+      .values_size = sizeof(struct generate_values),
+      .examples = RMAT_EXAMPLES,
+      .run = run_rmat },
+    { .name = "sbm",
+      .summary = "A stochastic block model, with labels that the edges tell",
+      .operands = "",
+      .options = SBM_OPTIONS,
+      .values_size = sizeof(struct generate_values),
+      .examples = SBM_EXAMPLES,
+      .run = run_sbm },
+    { .name = NULL },
 };
 
 const struct command command_generate = {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "cli/lib/fail.h"
 #include "cli/cmd_import.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/raw_report.h"
 #include "partition/import/debian.h"
 
@@ -44,7 +44,7 @@ static int import_apt(const struct import_debian_values *values, struct raw_repo
 int import_debian_run(const struct invocation *invocation, const void *opaque)
 {
     const struct import_debian_values *values = opaque;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)

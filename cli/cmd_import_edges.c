@@ -1,24 +1,24 @@
 /*
  * `troupe import edges`: a file of edges into a raw graph.
  */
-#include "cli/lib/fail.h"
 #include "cli/cmd_import.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/raw_report.h"
 
 /* 0 lets the reader take any of them. */
 static char delimiter_of(int choice)
 {
-    static const char DELIMITERS[] = {0, ',', ';', '\t', ' '};
+    static const char DELIMITERS[] = { 0, ',', ';', '\t', ' ' };
     return DELIMITERS[choice];
 }
 
 static int convert(const struct invocation *invocation, const struct import_edges_values *values,
                    struct raw_report *making, struct error *error)
 {
-    struct raw_options read = {.undirected = values->undirected,
-                               .num_nodes = values->num_nodes,
-                               .delimiter = delimiter_of(values->delimiter),
-                               .cancel = making->options.cancel};
+    struct raw_options read = { .undirected = values->undirected,
+                                .num_nodes = values->num_nodes,
+                                .delimiter = delimiter_of(values->delimiter),
+                                .cancel = making->options.cancel };
     struct raw_graph *graph;
     int rc = raw_open(invocation->operands[0], &read, &graph, error);
     if (rc < 0)
@@ -33,7 +33,7 @@ static int convert(const struct invocation *invocation, const struct import_edge
 int import_edges_run(const struct invocation *invocation, const void *opaque)
 {
     const struct import_edges_values *values = opaque;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/lib/fail.h"
-#include "cli/train/run_job.h"
 #include "cli/lib/report.h"
-#include "cli/train/run_folder.h"
 #include "cli/lib/work.h"
+#include "cli/train/run_folder.h"
+#include "cli/train/run_job.h"
 #include "model/model_file.h"
 #include "partition/store/npy.h"
 
@@ -29,22 +29,50 @@ struct infer_values {
 #define AT(field) offsetof(struct infer_values, field)
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "run", .kind = OPTION_TEXT, .offset = AT(run), .metavar = "RUNDIR", .required = true,
-     .help = "the folder of the training run"},
-    {.name = "exact", .kind = OPTION_FLAG, .offset = AT(exact),
-     .help = "use all neighbours of every node, layer by layer"},
-    {.name = "out", .kind = OPTION_TEXT, .offset = AT(out), .metavar = "FILE.npy",
-     .help = "write the outputs (float32, a row a node by original ID) here"},
-    {.name = "epoch", .kind = OPTION_COUNT, .offset = AT(epoch), .metavar = "E", .fallback = "0",
-     .max = UINT32_MAX, .help = "which draws to sample with, without --exact"},
-    {.name = "threads", .kind = OPTION_COUNT, .offset = AT(threads), .metavar = "N",
-     .fallback = "0", .max = 1024, .help = "threads that compute; 0: one a processor"},
-    {.name = "loops", .kind = OPTION_COUNT, .offset = AT(loops), .metavar = "N", .fallback = "0",
-     .max = 1024, .help = "event loops, each on a thread; 0: one a processor"},
-    {.name = "map", .kind = OPTION_FLAG, .offset = AT(map),
-     .help = "serve from mapped files: slower, less memory"},
-    {.name = "verify", .kind = OPTION_FLAG, .offset = AT(verify),
-     .help = "with --map: compare the files with their checksums first"},
+    { .name = "run",
+      .kind = OPTION_TEXT,
+      .offset = AT(run),
+      .metavar = "RUNDIR",
+      .required = true,
+      .help = "the folder of the training run" },
+    { .name = "exact",
+      .kind = OPTION_FLAG,
+      .offset = AT(exact),
+      .help = "use all neighbours of every node, layer by layer" },
+    { .name = "out",
+      .kind = OPTION_TEXT,
+      .offset = AT(out),
+      .metavar = "FILE.npy",
+      .help = "write the outputs (float32, a row a node by original ID) here" },
+    { .name = "epoch",
+      .kind = OPTION_COUNT,
+      .offset = AT(epoch),
+      .metavar = "E",
+      .fallback = "0",
+      .max = UINT32_MAX,
+      .help = "which draws to sample with, without --exact" },
+    { .name = "threads",
+      .kind = OPTION_COUNT,
+      .offset = AT(threads),
+      .metavar = "N",
+      .fallback = "0",
+      .max = 1024,
+      .help = "threads that compute; 0: one a processor" },
+    { .name = "loops",
+      .kind = OPTION_COUNT,
+      .offset = AT(loops),
+      .metavar = "N",
+      .fallback = "0",
+      .max = 1024,
+      .help = "event loops, each on a thread; 0: one a processor" },
+    { .name = "map",
+      .kind = OPTION_FLAG,
+      .offset = AT(map),
+      .help = "serve from mapped files: slower, less memory" },
+    { .name = "verify",
+      .kind = OPTION_FLAG,
+      .offset = AT(verify),
+      .help = "with --map: compare the files with their checksums first" },
     OPTION_ROW_JSON(struct infer_values),
     OPTION_ROW_QUIET(struct infer_values),
     OPTION_ROW_END,
@@ -134,14 +162,14 @@ static int report_job(struct run_job *job, const struct infer_values *values, st
 static int run(const char *graph, const struct infer_values *values, struct work *work,
                struct error *error)
 {
-    struct run_config config = {0};
-    struct run_folder folder = {0};
-    struct run_job job = {0};
-    const struct run_job_layout layout = {.threads = (uint32_t)values->threads,
-                                      .loops = (uint32_t)values->loops,
-                                      .map_files = values->map,
-                                      .verify_files = values->verify};
-    const struct run_job_hooks hooks = {.cancel = &work->cancel};
+    struct run_config config = { 0 };
+    struct run_folder folder = { 0 };
+    struct run_job job = { 0 };
+    const struct run_job_layout layout = { .threads = (uint32_t)values->threads,
+                                           .loops = (uint32_t)values->loops,
+                                           .map_files = values->map,
+                                           .verify_files = values->verify };
+    const struct run_job_hooks hooks = { .cancel = &work->cancel };
     int rv = run_folder_find(&folder, files_posix, values->run, error);
     if (rv != 0)
         return rv;
@@ -170,7 +198,7 @@ err_after_folder:
 static int infer_run(const struct invocation *invocation, const void *values)
 {
     const struct infer_values *v = values;
-    struct error error = {0};
+    struct error error = { 0 };
     struct work work;
     int rv = work_begin(&work, v->quiet, &error);
     if (rv == 0) {

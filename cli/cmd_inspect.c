@@ -12,16 +12,16 @@
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
-#include "partition/store/inspect.h"
 #include "partition/raw/raw.h"
+#include "partition/store/inspect.h"
 #include "partition/store/store.h"
 
 struct inspect_values {
     bool json;
 };
 
-static const struct option_spec OPTIONS[] = {OPTION_ROW_JSON(struct inspect_values),
-                                             OPTION_ROW_END};
+static const struct option_spec OPTIONS[] = { OPTION_ROW_JSON(struct inspect_values),
+                                              OPTION_ROW_END };
 
 static void report_table(struct report *report, const char *type, const char *name,
                          enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape)
@@ -160,10 +160,10 @@ static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
     const char *path = invocation->operands[0];
-    struct error error = {0};
+    struct error error = { 0 };
     struct report report;
     report_init(&report, values->json);
-    int rc = names_book(path)           ? inspect_book(&report, path, &error)
+    int rc = names_book(path)          ? inspect_book(&report, path, &error)
              : checkpoints_named(path) ? checkpoints_inspect(path, &report, &error)
                                        : inspect_raw(&report, path, &error);
     if (rc < 0) {

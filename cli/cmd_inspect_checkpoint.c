@@ -11,8 +11,8 @@
 struct seen {
     uint64_t bytes; /* of all parts, here or not */
     uint32_t here;
-    bool *is_here;    /* [world] */
-    bool has_facts;   /* it is of the built-in trainer */
+    bool *is_here;  /* [world] */
+    bool has_facts; /* it is of the built-in trainer */
     struct state_facts facts;
 };
 
@@ -20,7 +20,7 @@ static int look_at_part(const char *inside, uint32_t rank, const struct checkpoi
                         struct seen *seen, struct error *error)
 {
     char head[STATE_HEAD_BYTES];
-    struct file file = {0};
+    struct file file = { 0 };
     char *path = checkpoint_part_path(inside, rank);
     int rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", inside)
                           : file_open(&file, files_posix, path, error);
@@ -42,7 +42,7 @@ static int look_at_part(const char *inside, uint32_t rank, const struct checkpoi
 static int look(const char *inside, struct checkpoint_manifest *manifest, struct seen *seen,
                 struct error *error)
 {
-    *seen = (struct seen){0};
+    *seen = (struct seen){ 0 };
     int rv = checkpoint_read_manifest(files_posix, inside, manifest, error);
     if (rv == 0)
         seen->is_here = calloc(manifest->world, sizeof *seen->is_here);

@@ -6,28 +6,47 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/lib/fail.h"
 #include "cli/launch/launch.h"
-
+#include "cli/lib/fail.h"
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "run", .kind = OPTION_TEXT, .offset = offsetof(struct launch_values, run),
-     .metavar = "DIR", .help = "folder of the run, for the trainers"},
-    {.name = "graph", .kind = OPTION_TEXT, .offset = offsetof(struct launch_values, graph),
-     .metavar = "NAME.json", .help = "the partitioned graph, where the cluster file names none"},
-    {.name = "exec", .kind = OPTION_TEXT, .offset = offsetof(struct launch_values, exec),
-     .metavar = "COMMAND", .help = "a training program of your own in the place of train"},
-    {.name = "launcher", .kind = OPTION_CHOICE, .offset = offsetof(struct launch_values, launcher),
-     .choices = "file|local|ssh|srun", .fallback = "file",
-     .help = "how processes are started; file: as the cluster file says"},
-    {.name = "master-port", .kind = OPTION_COUNT,
-     .offset = offsetof(struct launch_values, master_port), .metavar = "PORT",
-     .fallback = "29500", .min = 1, .max = 65535,
-     .help = "MASTER_PORT for torch.distributed"},
-    {.name = "no-copy", .kind = OPTION_FLAG, .offset = offsetof(struct launch_values, no_copy),
-     .help = "copy nothing to the hosts: it is there"},
-    {.name = "dry-run", .kind = OPTION_FLAG, .offset = offsetof(struct launch_values, dry_run),
-     .help = "print the commands, start nothing"},
+    { .name = "run",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct launch_values, run),
+      .metavar = "DIR",
+      .help = "folder of the run, for the trainers" },
+    { .name = "graph",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct launch_values, graph),
+      .metavar = "NAME.json",
+      .help = "the partitioned graph, where the cluster file names none" },
+    { .name = "exec",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct launch_values, exec),
+      .metavar = "COMMAND",
+      .help = "a training program of your own in the place of train" },
+    { .name = "launcher",
+      .kind = OPTION_CHOICE,
+      .offset = offsetof(struct launch_values, launcher),
+      .choices = "file|local|ssh|srun",
+      .fallback = "file",
+      .help = "how processes are started; file: as the cluster file says" },
+    { .name = "master-port",
+      .kind = OPTION_COUNT,
+      .offset = offsetof(struct launch_values, master_port),
+      .metavar = "PORT",
+      .fallback = "29500",
+      .min = 1,
+      .max = 65535,
+      .help = "MASTER_PORT for torch.distributed" },
+    { .name = "no-copy",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct launch_values, no_copy),
+      .help = "copy nothing to the hosts: it is there" },
+    { .name = "dry-run",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct launch_values, dry_run),
+      .help = "print the commands, start nothing" },
     OPTION_ROW_JSON(struct launch_values),
     OPTION_ROW_QUIET(struct launch_values),
     OPTION_ROW_END,
@@ -42,7 +61,7 @@ static const char *const EXAMPLES[] = {
 
 static int print_command(const struct launch_plan *plan, uint32_t process, struct error *error)
 {
-    struct argv_builder words = {0}, environment = {0}, line = {0};
+    struct argv_builder words = { 0 }, environment = { 0 }, line = { 0 };
     char prefix[LAUNCH_PREFIX_MAX];
     int rv = launch_process_words(plan, process, 0, false, &words, &environment, error);
     if (rv == 0 && environment.count > 0) {
@@ -74,7 +93,7 @@ static int print_commands(const struct launch_plan *plan, struct error *error)
 static int run(const struct invocation *invocation, const void *values)
 {
     struct launch_plan plan;
-    struct error error = {0};
+    struct error error = { 0 };
     int rv = launch_plan_init(&plan, invocation, values, &error);
     bool usage = rv == TR_EINVAL;
     if (rv == 0 && plan.values->dry_run) {
@@ -84,7 +103,8 @@ static int run(const struct invocation *invocation, const void *values)
         if (rv == 0)
             rv = launch_check_shared(&plan, &error);
         if (rv == 0 && plan.key.path != NULL && !plan.values->quiet && !plan.values->json)
-            fprintf(stderr, "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
+            fprintf(stderr,
+                    "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
                     plan.key.path);
         if (rv == 0)
             rv = launch_run(&plan, &error);

@@ -7,10 +7,10 @@
 
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/lib/work.h"
 #include "cli/lib/report.h"
-#include "partition/store/book.h"
+#include "cli/lib/work.h"
 #include "partition/build/partition.h"
+#include "partition/store/book.h"
 #include "runtime/core/crew.h"
 
 struct partition_values {
@@ -37,39 +37,95 @@ struct partition_values {
 #define AT(field) offsetof(struct partition_values, field)
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "parts", .kind = OPTION_COUNT, .offset = AT(parts), .metavar = "K", .required = true,
-     .min = 1, .max = BOOK_PARTS_MAX, .help = "how many partitions to make"},
-    {.name = "out", .kind = OPTION_TEXT, .offset = AT(out), .metavar = "DIR", .required = true,
-     .help = "the directory to make"},
-    {.name = "method", .kind = OPTION_TEXT, .offset = AT(method), .metavar = "metis|random|FILE",
-     .fallback = "metis", .help = "who goes where; FILE has a partition for each node"},
-    {.name = "name", .kind = OPTION_TEXT, .offset = AT(name), .metavar = "NAME",
-     .help = "the graph's name, DIR/NAME.json; otherwise the raw graph's"},
-    {.name = "objective", .kind = OPTION_CHOICE, .offset = AT(objective), .choices = "cut|volume",
-     .fallback = "cut", .help = "what METIS makes small"},
-    {.name = "balance-ntypes", .kind = OPTION_TEXTS, .offset = AT(balance_ntypes),
-     .metavar = "TABLE",
-     .help = "share out each class of nodes that the feature TABLE (train_mask ...) tells"},
-    {.name = "balance-edges", .kind = OPTION_FLAG, .offset = AT(balance_edges),
-     .help = "share out the edges evenly too"},
-    {.name = "halo-hops", .kind = OPTION_COUNT, .offset = AT(halo_hops), .metavar = "H",
-     .fallback = "1", .max = PARTITION_HALO_HOPS_MAX, .help = "list neighbours up to H hops away"},
-    {.name = "trainers", .kind = OPTION_COUNT, .offset = AT(trainers), .metavar = "T",
-     .max = BOOK_PARTS_MAX, .help = "trainers of the job, to whom the training nodes are dealt"},
-    {.name = "train-mask", .kind = OPTION_TEXT, .offset = AT(train_mask), .metavar = "TABLE",
-     .help = "the nodes to deal; otherwise train_mask"},
-    {.name = "seed", .kind = OPTION_COUNT, .offset = AT(seed), .metavar = "S", .fallback = "0",
-     .help = "what random choices follow from"},
-    {.name = "drop-edge-ids", .kind = OPTION_FLAG, .offset = AT(drop_edge_ids),
-     .help = "do not keep original edge IDs: 8 bytes an edge less"},
-    {.name = "undirected", .kind = OPTION_FLAG, .offset = AT(undirected),
-     .help = "of an edge list: each line also stands for the reverse edge"},
-    {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
-     .help = "of an edge list: nodes; otherwise the largest ID and 1"},
-    {.name = "threads", .kind = OPTION_COUNT, .offset = AT(threads), .metavar = "N", .min = 1,
-     .max = 1024, .help = "threads to use; otherwise one a core"},
-    {.name = "replace", .kind = OPTION_FLAG, .offset = AT(replace),
-     .help = "replace DIR where it is there"},
+    { .name = "parts",
+      .kind = OPTION_COUNT,
+      .offset = AT(parts),
+      .metavar = "K",
+      .required = true,
+      .min = 1,
+      .max = BOOK_PARTS_MAX,
+      .help = "how many partitions to make" },
+    { .name = "out",
+      .kind = OPTION_TEXT,
+      .offset = AT(out),
+      .metavar = "DIR",
+      .required = true,
+      .help = "the directory to make" },
+    { .name = "method",
+      .kind = OPTION_TEXT,
+      .offset = AT(method),
+      .metavar = "metis|random|FILE",
+      .fallback = "metis",
+      .help = "who goes where; FILE has a partition for each node" },
+    { .name = "name",
+      .kind = OPTION_TEXT,
+      .offset = AT(name),
+      .metavar = "NAME",
+      .help = "the graph's name, DIR/NAME.json; otherwise the raw graph's" },
+    { .name = "objective",
+      .kind = OPTION_CHOICE,
+      .offset = AT(objective),
+      .choices = "cut|volume",
+      .fallback = "cut",
+      .help = "what METIS makes small" },
+    { .name = "balance-ntypes",
+      .kind = OPTION_TEXTS,
+      .offset = AT(balance_ntypes),
+      .metavar = "TABLE",
+      .help = "share out each class of nodes that the feature TABLE (train_mask ...) tells" },
+    { .name = "balance-edges",
+      .kind = OPTION_FLAG,
+      .offset = AT(balance_edges),
+      .help = "share out the edges evenly too" },
+    { .name = "halo-hops",
+      .kind = OPTION_COUNT,
+      .offset = AT(halo_hops),
+      .metavar = "H",
+      .fallback = "1",
+      .max = PARTITION_HALO_HOPS_MAX,
+      .help = "list neighbours up to H hops away" },
+    { .name = "trainers",
+      .kind = OPTION_COUNT,
+      .offset = AT(trainers),
+      .metavar = "T",
+      .max = BOOK_PARTS_MAX,
+      .help = "trainers of the job, to whom the training nodes are dealt" },
+    { .name = "train-mask",
+      .kind = OPTION_TEXT,
+      .offset = AT(train_mask),
+      .metavar = "TABLE",
+      .help = "the nodes to deal; otherwise train_mask" },
+    { .name = "seed",
+      .kind = OPTION_COUNT,
+      .offset = AT(seed),
+      .metavar = "S",
+      .fallback = "0",
+      .help = "what random choices follow from" },
+    { .name = "drop-edge-ids",
+      .kind = OPTION_FLAG,
+      .offset = AT(drop_edge_ids),
+      .help = "do not keep original edge IDs: 8 bytes an edge less" },
+    { .name = "undirected",
+      .kind = OPTION_FLAG,
+      .offset = AT(undirected),
+      .help = "of an edge list: each line also stands for the reverse edge" },
+    { .name = "num-nodes",
+      .kind = OPTION_COUNT,
+      .offset = AT(num_nodes),
+      .metavar = "N",
+      .min = 1,
+      .help = "of an edge list: nodes; otherwise the largest ID and 1" },
+    { .name = "threads",
+      .kind = OPTION_COUNT,
+      .offset = AT(threads),
+      .metavar = "N",
+      .min = 1,
+      .max = 1024,
+      .help = "threads to use; otherwise one a core" },
+    { .name = "replace",
+      .kind = OPTION_FLAG,
+      .offset = AT(replace),
+      .help = "replace DIR where it is there" },
     OPTION_ROW_JSON(struct partition_values),
     OPTION_ROW_QUIET(struct partition_values),
     OPTION_ROW_END,
@@ -119,12 +175,13 @@ static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t tot
 static int split(const struct invocation *invocation, const struct partition_values *values,
                  struct work *work, struct partition_report *result, struct error *error)
 {
-    struct raw_options read = {.undirected = values->undirected,
-                               .num_nodes = values->num_nodes,
-                               .cancel = &work->cancel};
+    struct raw_options read = { .undirected = values->undirected,
+                                .num_nodes = values->num_nodes,
+                                .cancel = &work->cancel };
     struct partition_options options = options_of(values);
-    struct partition_hooks hooks = {
-        .progress = show_stage, .arg = &work->progress, .cancel = &work->cancel};
+    struct partition_hooks hooks = { .progress = show_stage,
+                                     .arg = &work->progress,
+                                     .cancel = &work->cancel };
     struct raw_graph *raw = NULL;
     int rc = raw_open(invocation->operands[0], &read, &raw, error);
     if (rc < 0)
@@ -177,7 +234,7 @@ static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct partition_values *values = opaque;
     struct partition_report result;
-    struct error error = {0};
+    struct error error = { 0 };
     struct work work;
     int rc = work_begin(&work, values->quiet, &error);
     if (rc < 0)

@@ -10,9 +10,9 @@
 
 #include "actors/job/checkpoint.h"
 #include "api/internal.h"
+#include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/launch/job_process.h"
 #include "runtime/core/log.h"
 
 /* How often a signal is looked for: shorter than anyone notices. */
@@ -36,14 +36,22 @@ struct serving {
 
 static const struct option_spec OPTIONS[] = {
     PROCESS_OPTION_ROWS(struct serve_values, process),
-    {.name = "map", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, map),
-     .help = "serve from mapped files instead of memory"},
-    {.name = "verify", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verify),
-     .help = "with --map: compare the files with their checksums first"},
-    {.name = "replace", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, replace),
-     .help = "remove what this host keeps of an earlier run's checkpoints"},
-    {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct serve_values, verbose),
-     .help = "log more than what went wrong"},
+    { .name = "map",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct serve_values, map),
+      .help = "serve from mapped files instead of memory" },
+    { .name = "verify",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct serve_values, verify),
+      .help = "with --map: compare the files with their checksums first" },
+    { .name = "replace",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct serve_values, replace),
+      .help = "remove what this host keeps of an earlier run's checkpoints" },
+    { .name = "verbose",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct serve_values, verbose),
+      .help = "log more than what went wrong" },
     OPTION_ROW_END,
 };
 
@@ -116,8 +124,8 @@ static int forget_run(const struct serving *serving, struct error *error)
 static int serve(const struct invocation *invocation, const struct serve_values *values,
                  enum launcher_role role)
 {
-    struct serving serving = {.values = values, .name = invocation->name};
-    struct error error = {0};
+    struct serving serving = { .values = values, .name = invocation->name };
+    struct error error = { 0 };
     const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
     int rv = process_find(&serving.process, &values->process, graph, role, &error);
     if (rv != 0) {

@@ -50,25 +50,48 @@ struct tally {
 };
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "seeds", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, seeds),
-     .metavar = "A-B", .help = "seeds to run, or one seed"},
-    {.name = "minutes", .kind = OPTION_REAL, .offset = offsetof(struct simulate_values, minutes),
-     .metavar = "M", .min = 0, .max = 1e6, .help = "run seeds that never ran, for so long"},
-    {.name = "failures", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, failures),
-     .metavar = "FILE",
-     .help = "append what fails to FILE (with --minutes: " FAILURES_FILE ")"},
-    {.name = "die-at", .kind = OPTION_TEXT, .offset = offsetof(struct simulate_values, die_at),
-     .metavar = "POINT[,POINT]", .help = "run clusters whose processes die at these fail-points"},
-    {.name = "failpoints", .kind = OPTION_FLAG,
-     .offset = offsetof(struct simulate_values, failpoints),
-     .help = "print the names of all fail-points, and run nothing"},
-    {.name = "jobs", .kind = OPTION_COUNT, .offset = offsetof(struct simulate_values, jobs),
-     .metavar = "N", .fallback = "0", .min = 0, .max = SEED_WORKERS_WORKERS_MAX,
-     .help = "seeds at once; 0: one a core"},
-    {.name = "twice", .kind = OPTION_FLAG, .offset = offsetof(struct simulate_values, twice),
-     .help = "run each seed twice and compare the runs, not every eighth alone"},
-    {.name = "verbose", .kind = OPTION_FLAG, .offset = offsetof(struct simulate_values, verbose),
-     .help = "print each scenario and the log of its actors"},
+    { .name = "seeds",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct simulate_values, seeds),
+      .metavar = "A-B",
+      .help = "seeds to run, or one seed" },
+    { .name = "minutes",
+      .kind = OPTION_REAL,
+      .offset = offsetof(struct simulate_values, minutes),
+      .metavar = "M",
+      .min = 0,
+      .max = 1e6,
+      .help = "run seeds that never ran, for so long" },
+    { .name = "failures",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct simulate_values, failures),
+      .metavar = "FILE",
+      .help = "append what fails to FILE (with --minutes: " FAILURES_FILE ")" },
+    { .name = "die-at",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct simulate_values, die_at),
+      .metavar = "POINT[,POINT]",
+      .help = "run clusters whose processes die at these fail-points" },
+    { .name = "failpoints",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct simulate_values, failpoints),
+      .help = "print the names of all fail-points, and run nothing" },
+    { .name = "jobs",
+      .kind = OPTION_COUNT,
+      .offset = offsetof(struct simulate_values, jobs),
+      .metavar = "N",
+      .fallback = "0",
+      .min = 0,
+      .max = SEED_WORKERS_WORKERS_MAX,
+      .help = "seeds at once; 0: one a core" },
+    { .name = "twice",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct simulate_values, twice),
+      .help = "run each seed twice and compare the runs, not every eighth alone" },
+    { .name = "verbose",
+      .kind = OPTION_FLAG,
+      .offset = offsetof(struct simulate_values, verbose),
+      .help = "print each scenario and the log of its actors" },
     OPTION_ROW_JSON(struct simulate_values),
     OPTION_ROW_END,
 };
@@ -93,8 +116,10 @@ static int parse_seeds(const char *text, uint64_t *first, uint64_t *count, struc
     else
         last = *first;
     if (at == NULL || *at != '\0' || last < *first)
-        return error_set(error, TR_EINVAL, "--seeds %s: give one seed, or the first and the last "
-                         "as in 0-199", text);
+        return error_set(error, TR_EINVAL,
+                         "--seeds %s: give one seed, or the first and the last "
+                         "as in 0-199",
+                         text);
     if (last - *first >= SEEDS_MAX)
         return error_set(error, TR_ERANGE, "--seeds %s: give at most %u seeds", text, SEEDS_MAX);
     *count = last - *first + 1;
@@ -197,8 +222,10 @@ static int parse_failpoints(const char *text, struct sim_failpoints *die_at, str
         enum failpoint point = failpoint_find(at, length);
         bool full = die_at->count == sizeof die_at->points / sizeof die_at->points[0];
         if (full || point == FAILPOINTS_COUNT || !failpoint_is_simulated(point))
-            return error_set(error, TR_EINVAL, "--die-at %s: give one or two fail-points that the "
-                             "simulator passes, as --failpoints lists them", text);
+            return error_set(error, TR_EINVAL,
+                             "--die-at %s: give one or two fail-points that the "
+                             "simulator passes, as --failpoints lists them",
+                             text);
         die_at->points[die_at->count++] = point;
         at += length;
     }
@@ -242,7 +269,8 @@ static int choose_seeds(const struct simulate_values *values, uint64_t *first, u
                         struct error *error)
 {
     if ((values->seeds != NULL) == (values->minutes > 0))
-        return error_set(error, TR_EINVAL, "give the seeds with --seeds, or with --minutes a time "
+        return error_set(error, TR_EINVAL,
+                         "give the seeds with --seeds, or with --minutes a time "
                          "above 0 in which fresh ones run");
     if (values->seeds != NULL)
         return parse_seeds(values->seeds, first, count, error);
@@ -254,14 +282,14 @@ static int choose_seeds(const struct simulate_values *values, uint64_t *first, u
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct simulate_values *values = opaque;
-    struct error error = {0};
+    struct error error = { 0 };
     struct tally tally = {
         .path = values->failures != NULL ? values->failures
                 : values->minutes > 0    ? FAILURES_FILE
                                          : NULL,
         .die_at = values->die_at,
     };
-    struct sim_failpoints die_at = {.count = 0};
+    struct sim_failpoints die_at = { .count = 0 };
     uint64_t first = 0, count = 0;
     if (values->failpoints) {
         print_failpoints();

@@ -28,11 +28,16 @@ struct status_values {
     bool json;
 };
 
-#define STATUS_ROWS                                                                               \
-    {.name = "graph", .kind = OPTION_TEXT, .offset = offsetof(struct status_values, graph),       \
-     .metavar = "NAME.json", .help = "the partitioned graph, where the cluster file names none"}, \
-    {.name = "host", .kind = OPTION_TEXT, .offset = offsetof(struct status_values, host),         \
-     .metavar = "NAME", .help = "use the keys of this host of the cluster file"}
+#define STATUS_ROWS                                                                          \
+    { .name = "graph",                                                                       \
+      .kind = OPTION_TEXT,                                                                   \
+      .offset = offsetof(struct status_values, graph),                                       \
+      .metavar = "NAME.json",                                                                \
+      .help = "the partitioned graph, where the cluster file names none" },                  \
+    {                                                                                        \
+        .name = "host", .kind = OPTION_TEXT, .offset = offsetof(struct status_values, host), \
+        .metavar = "NAME", .help = "use the keys of this host of the cluster file"           \
+    }
 
 static const struct option_spec STATUS_OPTIONS[] = {
     STATUS_ROWS,
@@ -40,12 +45,12 @@ static const struct option_spec STATUS_OPTIONS[] = {
     OPTION_ROW_END,
 };
 
-static const struct option_spec TOP_OPTIONS[] = {STATUS_ROWS, OPTION_ROW_END};
+static const struct option_spec TOP_OPTIONS[] = { STATUS_ROWS, OPTION_ROW_END };
 
 /* All that answered. */
 static struct job_progress_now look_at_job(struct observer *observer)
 {
-    struct job_progress_now job = {0};
+    struct job_progress_now job = { 0 };
     for (uint32_t p = 0; p < observer_plan(observer)->plan.num_processes; p++) {
         struct observer_seen seen;
         observer_look(observer, p, &seen);
@@ -114,7 +119,7 @@ static int run_status(const struct invocation *invocation, const void *values)
 {
     const struct status_values *v = values;
     struct observer *observer;
-    struct error error = {0};
+    struct error error = { 0 };
     uint32_t down = 0;
     int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
@@ -150,7 +155,7 @@ static void draw_line(uint32_t process, const struct status_view *line, struct r
 {
     if (!line->up) {
         printf("%5u %-12.12s %-24.24s down%s\n", process, line->host, line->roles, end);
-        *before = (struct rates){0};
+        *before = (struct rates){ 0 };
         return;
     }
     double seconds = before->at_ns != 0 ? (double)(at_ns - before->at_ns) / 1e9 : 0;
@@ -160,7 +165,7 @@ static void draw_line(uint32_t process, const struct status_view *line, struct r
            line->mailbox_messages, (double)line->mailbox_bytes / 1048576,
            (double)line->credit_bytes / 1048576, rate(bytes, before->bytes, seconds) / 1048576,
            rate(line->made, before->made, seconds), rate(line->taken, before->taken, seconds), end);
-    *before = (struct rates){at_ns, bytes, line->made, line->taken};
+    *before = (struct rates){ at_ns, bytes, line->made, line->taken };
 }
 
 static void draw_job(const struct job_progress_now *job, const char *end)
@@ -180,8 +185,8 @@ static int draw(struct observer *observer, struct rates *rates, bool terminal, s
     const struct cluster_plan *plan = observer_plan(observer);
     const char *end = terminal ? "\033[K" : "";
     if (terminal)
-        printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name,
-               plan->plan.num_processes, end);
+        printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name, plan->plan.num_processes,
+               end);
     const struct job_progress_now job = look_at_job(observer);
     draw_job(&job, end);
     printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
@@ -201,7 +206,7 @@ static int draw(struct observer *observer, struct rates *rates, bool terminal, s
 
 static bool asked_to_quit(bool keyboard)
 {
-    struct pollfd polled = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd polled = { .fd = STDIN_FILENO, .events = POLLIN };
     char key = 0;
     if (poll(&polled, keyboard ? 1 : 0, LOOK_MS) <= 0)
         return false;
@@ -243,7 +248,7 @@ static int run_top(const struct invocation *invocation, const void *values)
     const struct status_values *v = values;
     struct observer *observer;
     struct signals signals;
-    struct error error = {0};
+    struct error error = { 0 };
     int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
         return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
@@ -262,7 +267,7 @@ static const char *const STATUS_EXAMPLES[] = {
     NULL,
 };
 
-static const char *const TOP_EXAMPLES[] = {"troupe top cluster.json", NULL};
+static const char *const TOP_EXAMPLES[] = { "troupe top cluster.json", NULL };
 
 const struct command command_status = {
     .name = "status",

@@ -10,8 +10,8 @@
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
 #include "cli/lib/work.h"
-#include "partition/store/store.h"
 #include "partition/build/verify.h"
+#include "partition/store/store.h"
 #include "runtime/core/crew.h"
 
 /* Threads that sum beside the first: files come no faster than a few can sum them. */
@@ -28,12 +28,20 @@ struct verify_values {
 #define AT(field) offsetof(struct verify_values, field)
 
 static const struct option_spec OPTIONS[] = {
-    {.name = "undirected", .kind = OPTION_FLAG, .offset = AT(undirected),
-     .help = "of an edge list: as it was partitioned"},
-    {.name = "num-nodes", .kind = OPTION_COUNT, .offset = AT(num_nodes), .metavar = "N", .min = 1,
-     .help = "of an edge list: as it was partitioned"},
-    {.name = "some", .kind = OPTION_FLAG, .offset = AT(some),
-     .help = "what is not here of partitions or checkpoints is on other hosts"},
+    { .name = "undirected",
+      .kind = OPTION_FLAG,
+      .offset = AT(undirected),
+      .help = "of an edge list: as it was partitioned" },
+    { .name = "num-nodes",
+      .kind = OPTION_COUNT,
+      .offset = AT(num_nodes),
+      .metavar = "N",
+      .min = 1,
+      .help = "of an edge list: as it was partitioned" },
+    { .name = "some",
+      .kind = OPTION_FLAG,
+      .offset = AT(some),
+      .help = "what is not here of partitions or checkpoints is on other hosts" },
     OPTION_ROW_JSON(struct verify_values),
     OPTION_ROW_QUIET(struct verify_values),
     OPTION_ROW_END,
@@ -47,11 +55,12 @@ static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t tot
 static int compare(const struct invocation *invocation, const struct verify_values *values,
                    struct work *work, struct verify_report *result, struct error *error)
 {
-    struct raw_options read = {.undirected = values->undirected,
-                               .num_nodes = values->num_nodes,
-                               .cancel = &work->cancel};
-    struct partition_hooks hooks = {
-        .progress = show_stage, .arg = &work->progress, .cancel = &work->cancel};
+    struct raw_options read = { .undirected = values->undirected,
+                                .num_nodes = values->num_nodes,
+                                .cancel = &work->cancel };
+    struct partition_hooks hooks = { .progress = show_stage,
+                                     .arg = &work->progress,
+                                     .cancel = &work->cancel };
     struct raw_graph *raw;
     int rc = raw_open(invocation->operands[1], &read, &raw, error);
     if (rc < 0)
@@ -98,7 +107,7 @@ static int check_sums(const struct invocation *invocation, const struct verify_v
     int rc = store_open(invocation->operands[0], &store, error);
     if (rc < 0)
         return rc;
-    struct summing summing = {.work = work, .num_parts = store_book(store)->num_parts};
+    struct summing summing = { .work = work, .num_parts = store_book(store)->num_parts };
     struct parallel *parallel = crew_parallel_create(SUMMING_THREADS);
     rc = store_check_files(store, values->some, parallel, show_part, &summing, checked, error);
     crew_parallel_destroy(parallel);
@@ -175,18 +184,22 @@ static int check_operands(const struct invocation *invocation, const struct veri
     if (!alone && checkpoints_named(path))
         return error_set(error, TR_EINVAL, "%s: checkpoints are verified alone", path);
     if (alone && (values->undirected || values->num_nodes != 0))
-        return error_set(error, TR_EINVAL, "%s: --undirected and --num-nodes are of edge lists; "
-                         "give the one that it was made of", path);
+        return error_set(error, TR_EINVAL,
+                         "%s: --undirected and --num-nodes are of edge lists; "
+                         "give the one that it was made of",
+                         path);
     if (!alone && values->some)
-        return error_set(error, TR_EINVAL, "%s: --some is of what is verified alone; a graph is "
-                         "compared as a whole", path);
+        return error_set(error, TR_EINVAL,
+                         "%s: --some is of what is verified alone; a graph is "
+                         "compared as a whole",
+                         path);
     return 0;
 }
 
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct verify_values *values = opaque;
-    struct error error = {0};
+    struct error error = { 0 };
     struct work work;
     int rc = check_operands(invocation, values, &error);
     if (rc < 0)

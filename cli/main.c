@@ -20,8 +20,8 @@
 
 static int run_command(const char *name, const struct command *command, int argc, char **argv)
 {
-    struct error error = {0};
-    struct invocation invocation = {.name = name, .operands = argv};
+    struct error error = { 0 };
+    struct invocation invocation = { .name = name, .operands = argv };
     void *values = calloc(1, command->values_size);
     if (values == NULL) {
         error_set(&error, TR_ENOMEM, "out of memory");

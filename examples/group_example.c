@@ -204,8 +204,9 @@ int main(int argc, char **argv)
     /* In a cluster this process has the trainer of its number, alone it has all. */
     uint32_t first = options.process, count = argc == 5 ? 1 : TRAINERS;
     for (uint32_t i = 0; i < count && rv == 0; i++)
-        all[i] = (struct trainer){ .session = session, .graph = graph, .nodes = nodes,
-                                   .rank = first + i };
+        all[i] = (struct trainer){
+            .session = session, .graph = graph, .nodes = nodes, .rank = first + i
+        };
     if (rv == 0)
         rv = run_trainers(all, count);
     if (rv != 0)

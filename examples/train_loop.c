@@ -21,7 +21,7 @@
 #define TIMEOUT_NS 60000000000LL
 
 struct model {
-    size_t width; /* of a feature row; the model sees two of them */
+    size_t width;   /* of a feature row; the model sees two of them */
     float *weights; /* [CLASSES][2 * width] */
     float *input;   /* [2 * width] */
 };
@@ -59,8 +59,8 @@ static float learn(struct model *m, int64_t label)
     predict(m, probabilities);
     for (int c = 0; c < CLASSES; c++)
         for (size_t i = 0; i < 2 * m->width; i++)
-            m->weights[(size_t)c * 2 * m->width + i] -=
-                RATE * (probabilities[c] - (c == label)) * m->input[i];
+            m->weights[(size_t)c * 2 * m->width + i] -= RATE * (probabilities[c] - (c == label)) *
+                                                        m->input[i];
     return -logf(fmaxf(probabilities[label], 1e-9f));
 }
 

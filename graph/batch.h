@@ -23,7 +23,7 @@
 
 /* The edges of one canonical edge type in one block. */
 struct block_edges {
-    uint32_t num_dst;         /* = the block's num_dst of the destination type */
+    uint32_t num_dst; /* = the block's num_dst of the destination type */
     uint32_t num_edges;
     const uint32_t *index;    /* [num_dst + 1] */
     const uint32_t *sources;  /* [num_edges], positions among the nodes of the source type */
@@ -46,7 +46,7 @@ struct batch_rows {
 };
 
 struct batch_nodes {
-    uint32_t num_nodes;           /* input nodes = blocks[0].num_src of the type */
+    uint32_t num_nodes; /* input nodes = blocks[0].num_src of the type */
     uint32_t num_seeds;
     const uint64_t *ids;          /* [num_nodes] per-type global IDs */
     const uint64_t *original_ids; /* [num_nodes], or NULL unless asked for */
@@ -59,8 +59,8 @@ struct batch_nodes {
 struct mini_batch {
     uint64_t seed;
     uint32_t epoch;
-    uint32_t rank;  /* of the trainer it was dealt to */
-    uint64_t index; /* within the epoch: the step */
+    uint32_t rank;       /* of the trainer it was dealt to */
+    uint64_t index;      /* within the epoch: the step */
     uint32_t step_seeds; /* seeds of this step over all trainers; divides the gradient */
     uint32_t num_ntypes;
     uint32_t num_etypes;

@@ -10,12 +10,13 @@
 
 int batch_builder_init(struct batch_builder *builder, const struct batch_builder_graph *graph)
 {
-    *builder = (struct batch_builder){ .graph = *graph, .num_parts = graph->num_parts,
-                             .num_ntypes = graph->types->num_ntypes,
-                             .num_etypes = graph->types->num_etypes };
+    *builder = (struct batch_builder){ .graph = *graph,
+                                       .num_parts = graph->num_parts,
+                                       .num_ntypes = graph->types->num_ntypes,
+                                       .num_etypes = graph->types->num_etypes };
     builder->types = calloc(builder->num_ntypes + 1, sizeof *builder->types);
     builder->answers = calloc((size_t)builder->num_etypes * builder->num_parts + 1,
-                            sizeof *builder->answers);
+                              sizeof *builder->answers);
     builder->parts = calloc(builder->num_parts + 1, sizeof *builder->parts);
     builder->bases = calloc(builder->num_parts + 1, sizeof *builder->bases);
     if (builder->bases == NULL || builder->types == NULL || builder->answers == NULL ||
@@ -76,14 +77,16 @@ static int reset_type(struct batch_builder *builder, struct batch_builder_type *
     return relabel_reset(&type->nodes, 0);
 }
 
-int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan, const struct draw_key *key,
-                const struct graph_part *const *parts, struct batch_space *out,
-                struct error *error)
+int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan,
+                        const struct draw_key *key, const struct graph_part *const *parts,
+                        struct batch_space *out, struct error *error)
 {
     if (plan->num_layers == 0 || plan->num_layers > BATCH_LAYERS_MAX ||
         plan->num_layers != out->batch.num_layers)
-        return error_set(error, TR_EINVAL, "batch %" PRIu64 ": %" PRIu32 " layers asked for, room "
-                         "for %" PRIu32, key->batch, plan->num_layers, out->batch.num_layers);
+        return error_set(error, TR_EINVAL,
+                         "batch %" PRIu64 ": %" PRIu32 " layers asked for, room "
+                         "for %" PRIu32,
+                         key->batch, plan->num_layers, out->batch.num_layers);
     builder->plan = plan;
     builder->key = *key;
     builder->out = out;
@@ -120,14 +123,15 @@ static int add_seeds(struct batch_builder_type *type, uint64_t num_nodes, const 
 }
 
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
-                    const uint32_t *order, uint32_t num_seeds, struct error *error)
+                            const uint32_t *order, uint32_t num_seeds, struct error *error)
 {
     assert(builder->hop == 0 && ntype < builder->num_ntypes);
     uint64_t num_nodes = builder->graph.num_nodes[ntype];
     int rv = add_seeds(&builder->types[ntype], num_nodes, ids, order, num_seeds);
     if (rv == TR_ERANGE)
-        return error_set(error, rv, "batch %" PRIu64 ": a seed is no node of type %s, which has %"
-                         PRIu64, builder->key.batch, builder->graph.types->ntypes[ntype], num_nodes);
+        return error_set(error, rv,
+                         "batch %" PRIu64 ": a seed is no node of type %s, which has %" PRIu64,
+                         builder->key.batch, builder->graph.types->ntypes[ntype], num_nodes);
     if (rv != 0)
         return error_set(error, rv, "batch %" PRIu64 ": no room for its seeds of type %s",
                          builder->key.batch, builder->graph.types->ntypes[ntype]);
@@ -218,13 +222,13 @@ int batch_builder_place(struct batch_builder *builder, struct error *error)
         uint32_t left = type->nodes.num_ids - type->placed;
         if (left == 0)
             continue;
-        uint32_t most = builder->graph.slice != 0 ? builder->graph.slice : BATCH_BUILDER_SLICE_NODES;
+        uint32_t most = builder->graph.slice != 0 ? builder->graph.slice
+                                                  : BATCH_BUILDER_SLICE_NODES;
         left = left < most ? left : most;
         int rv = place(builder, t, type->placed + left);
         if (rv != 0)
             return error_set(error, rv, "node %" PRIu64 " of type %s has no place in the book",
-                             type->nodes.ids[type->placed],
-                             builder->graph.types->ntypes[t]);
+                             type->nodes.ids[type->placed], builder->graph.types->ntypes[t]);
         return 1;
     }
     return 0;

@@ -58,10 +58,10 @@ struct batch_builder_list {
 };
 
 struct batch_builder_type {
-    bool wide;             /* 2^32 nodes or more: IDs of 8 bytes */
-    struct relabel nodes;  /* the node list */
-    uint32_t placed;       /* the first `placed` nodes are in the lists */
-    struct vec owners;     /* uint16_t[placed] */
+    bool wide;                        /* 2^32 nodes or more: IDs of 8 bytes */
+    struct relabel nodes;             /* the node list */
+    uint32_t placed;                  /* the first `placed` nodes are in the lists */
+    struct vec owners;                /* uint16_t[placed] */
     struct batch_builder_list *lists; /* [num_parts] */
 };
 
@@ -88,11 +88,11 @@ struct batch_builder_piece {
 /* Memory for one slice, shared by the builders of one thread. */
 struct batch_builder_space {
     struct sample_space kernel;
-    struct vec counts;   /* of local draws, partition after partition */
+    struct vec counts; /* of local draws, partition after partition */
     struct vec columns;
     struct vec edge_ids;
-    struct vec wide;     /* columns of a merged slice before they are numbered */
-    struct vec streams;  /* struct stream[num_parts] */
+    struct vec wide;    /* columns of a merged slice before they are numbered */
+    struct vec streams; /* struct stream[num_parts] */
 };
 
 /* A table by its name's number in the graph's meta, or none of them. */
@@ -106,8 +106,8 @@ struct batch_builder_plan {
     bool edge_ids;
     bool original_ids;
     bool degrees;
-    uint32_t features;    /* name number, of all nodes; or BATCH_BUILDER_NO_TABLE */
-    uint32_t labels;      /* name number, of the seeds of label_ntype; or BATCH_BUILDER_NO_TABLE */
+    uint32_t features; /* name number, of all nodes; or BATCH_BUILDER_NO_TABLE */
+    uint32_t labels;   /* name number, of the seeds of label_ntype; or BATCH_BUILDER_NO_TABLE */
     uint32_t label_ntype;
 };
 
@@ -130,12 +130,12 @@ struct batch_builder {
     struct batch_space *out;
     struct batch_builder_type *types;     /* [num_ntypes] */
     struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
-    const struct graph_part **parts; /* [num_parts] read directly; NULL: asked for */
-    uintptr_t *bases; /* [num_parts]; see batch_builder_gather */
+    const struct graph_part **parts;      /* [num_parts] read directly; NULL: asked for */
+    uintptr_t *bases;                     /* [num_parts]; see batch_builder_gather */
     uint32_t hop;
     /* Where the work in pieces stands. */
     uint32_t etype;
-    uint32_t at;    /* destination node of that type; node of a table */
+    uint32_t at; /* destination node of that type; node of a table */
     uint32_t ntype;
     uint32_t table; /* enum batch_builder_table */
 };
@@ -152,7 +152,7 @@ enum batch_builder_table {
 
 /* One table of one node type in the batch. */
 struct batch_builder_rows {
-    uint32_t table;   /* of a partition: a feature of the type, or TABLE_* */
+    uint32_t table; /* of a partition: a feature of the type, or TABLE_* */
     size_t row_bytes;
     uint32_t num_rows; /* nodes of the type, or seeds */
     unsigned char *rows;
@@ -165,14 +165,14 @@ void batch_builder_space_fini(struct batch_builder_space *space);
 /* Begins a batch in an empty space of the plan's shape. key names seed, epoch, rank and batch;
  * parts[num_parts] (copied) are those that can be read directly, or NULL for none of them.
  * TR_EINVAL: the plan has no layers, or more than the space. */
-int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan, const struct draw_key *key,
-                const struct graph_part *const *parts, struct batch_space *out,
-                struct error *error);
+int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan,
+                        const struct draw_key *key, const struct graph_part *const *parts,
+                        struct batch_space *out, struct error *error);
 
 /* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. One that comes
  * twice is one node. */
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
-                    const uint32_t *order, uint32_t num_seeds, struct error *error);
+                            const uint32_t *order, uint32_t num_seeds, struct error *error);
 
 /* Lets go of all that was borrowed. */
 void batch_builder_end(struct batch_builder *builder);
@@ -189,12 +189,14 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error);
  * rows than the list has, counts that do not add up to num_edges, columns of the wrong width or of
  * nodes that are not there.
  */
-int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part, uint32_t num_rows,
-                     const struct batch_builder_piece *answer, struct error *error);
+int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part,
+                             uint32_t num_rows, const struct batch_builder_piece *answer,
+                             struct error *error);
 
 /* Draws, merges and numbers a piece: 1 more, 0 the hop is done (builder->hop moved on). All answers
  * of partitions that are not read directly are there. */
-int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space, struct error *error);
+int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space,
+                       struct error *error);
 
 /* All hops are done: fixes node lists and makes room for the tables. */
 int batch_builder_open_rows(struct batch_builder *builder, struct error *error);
@@ -204,7 +206,7 @@ int batch_builder_gather(struct batch_builder *builder, struct error *error);
 
 /* Whether that table is wanted for that type; fills *rows. */
 bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t ntype, uint32_t table,
-                      struct batch_builder_rows *rows);
+                              struct batch_builder_rows *rows);
 
 static inline bool batch_builder_is_local(const struct batch_builder *builder, uint32_t part)
 {
@@ -221,8 +223,8 @@ static inline int32_t batch_builder_fanout(const struct batch_builder *builder)
     return builder->plan->fanout[batch_builder_layer(builder)];
 }
 
-static inline struct batch_builder_answer *batch_builder_answer(const struct batch_builder *builder, uint32_t etype,
-                                                uint32_t part)
+static inline struct batch_builder_answer *batch_builder_answer(const struct batch_builder *builder,
+                                                                uint32_t etype, uint32_t part)
 {
     return &builder->answers[(size_t)etype * builder->num_parts + part];
 }

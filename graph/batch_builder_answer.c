@@ -36,8 +36,8 @@ static int append(struct vec *to, uint64_t have, const void *from, uint64_t coun
     return rv;
 }
 
-static int append_all(struct batch_builder_answer *to, uint32_t num_rows, const struct batch_builder_piece *piece,
-                      bool wide, bool edge_ids)
+static int append_all(struct batch_builder_answer *to, uint32_t num_rows,
+                      const struct batch_builder_piece *piece, bool wide, bool edge_ids)
 {
     int rv = append(&to->counts, to->num_rows, piece->counts, num_rows, sizeof *piece->counts);
     if (rv == 0 && wide)
@@ -52,8 +52,9 @@ static int append_all(struct batch_builder_answer *to, uint32_t num_rows, const 
     return rv;
 }
 
-int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part, uint32_t num_rows,
-                     const struct batch_builder_piece *piece, struct error *error)
+int batch_builder_add_answer(struct batch_builder *builder, uint32_t etype, uint32_t part,
+                             uint32_t num_rows, const struct batch_builder_piece *piece,
+                             struct error *error)
 {
     const struct graph_etype *type = &builder->graph.types->etypes[etype];
     struct batch_builder_answer *answer = batch_builder_answer(builder, etype, part);

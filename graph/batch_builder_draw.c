@@ -35,7 +35,8 @@ static struct edge_space *space_of(const struct batch_builder *builder)
 
 int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
 {
-    uint32_t *num_dst = builder->out->num_dst + (size_t)batch_builder_layer(builder) * builder->num_ntypes;
+    uint32_t *num_dst = builder->out->num_dst +
+                        (size_t)batch_builder_layer(builder) * builder->num_ntypes;
     for (uint32_t t = 0; t < builder->num_ntypes; t++)
         num_dst[t] = builder->types[t].nodes.num_ids;
     for (builder->etype = 0; builder->etype < builder->num_etypes; builder->etype++) {
@@ -43,8 +44,9 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error)
         edges->num_dst = num_dst[etype_of(builder)->dst];
         struct vec *index = &space_of(builder)->index;
         if (vec_reserve(index, edges->num_dst + (size_t)1, sizeof(uint32_t), 0) != 0)
-            return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the index of %"
-                             PRIu32 " nodes", builder->key.batch, edges->num_dst);
+            return error_set(error, TR_ENOMEM,
+                             "batch %" PRIu64 ": no memory for the index of %" PRIu32 " nodes",
+                             builder->key.batch, edges->num_dst);
         ((uint32_t *)index->data)[0] = 0;
         edges->index = index->data;
     }
@@ -98,14 +100,13 @@ static int prepare(const struct batch_builder *builder, uint32_t part, uint32_t 
     uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
     const struct batch_builder_list *list = &builder->types[etype_of(builder)->dst].lists[part];
     return local_sample_prepare(builder->parts[part], &builder->key, builder->etype,
-                                batch_builder_fanout(builder),
-                                builder->plan->replace,
-                                (const uint32_t *)list->rows.data + used, num_rows, request,
-                                error);
+                                batch_builder_fanout(builder), builder->plan->replace,
+                                (const uint32_t *)list->rows.data + used, num_rows, request, error);
 }
 
-static int grow_space(struct batch_builder *builder, struct batch_builder_space *space, uint64_t rows,
-                      uint64_t edges, size_t column_bytes, size_t rows_kept, size_t edges_kept)
+static int grow_space(struct batch_builder *builder, struct batch_builder_space *space,
+                      uint64_t rows, uint64_t edges, size_t column_bytes, size_t rows_kept,
+                      size_t edges_kept)
 {
     int rv = vec_reserve(&space->counts, rows, sizeof(uint32_t), rows_kept * sizeof(uint32_t));
     if (rv == 0)
@@ -116,8 +117,8 @@ static int grow_space(struct batch_builder *builder, struct batch_builder_space 
 }
 
 /* Draws of all partitions that are read directly, one after the other in the space. */
-static int draw_local(struct batch_builder *builder, struct batch_builder_space *space, struct stream *streams,
-                      size_t column_bytes, struct error *error)
+static int draw_local(struct batch_builder *builder, struct batch_builder_space *space,
+                      struct stream *streams, size_t column_bytes, struct error *error)
 {
     size_t rows = 0, edges = 0;
     for (uint32_t p = 0; p < builder->num_parts; p++) {
@@ -189,8 +190,7 @@ static inline void copy_columns(void *to, const void *from, size_t bytes)
 }
 
 static void merge(const struct batch_builder *builder, struct stream *streams, uint32_t end,
-                  size_t column_bytes, uint32_t *index, unsigned char *columns,
-                  uint64_t *edge_ids)
+                  size_t column_bytes, uint32_t *index, unsigned char *columns, uint64_t *edge_ids)
 {
     const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
     uint32_t edges = index[builder->at];
@@ -217,8 +217,10 @@ static int grow_edges(struct batch_builder *builder, uint64_t more, struct error
     struct edge_space *space = space_of(builder);
     uint64_t total = edges->num_edges + more;
     if (total > UINT32_MAX)
-        return error_set(error, TR_ETOOBIG, "batch %" PRIu64 ": a block has 2^32 edges or more; "
-                         "use a smaller batch or fanout", builder->key.batch);
+        return error_set(error, TR_ETOOBIG,
+                         "batch %" PRIu64 ": a block has 2^32 edges or more; "
+                         "use a smaller batch or fanout",
+                         builder->key.batch);
     int rv = vec_reserve(&space->sources, total, sizeof(uint32_t),
                          edges->num_edges * sizeof(uint32_t));
     if (rv == 0 && builder->plan->edge_ids)
@@ -237,8 +239,8 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     struct edge_space *to = space_of(builder);
     uint32_t *index = to->index.data;
     uint32_t *sources = (uint32_t *)to->sources.data + edges->num_edges;
-    uint64_t *edge_ids = builder->plan->edge_ids
-                             ? (uint64_t *)to->edge_ids.data + edges->num_edges : NULL;
+    uint64_t *edge_ids = builder->plan->edge_ids ? (uint64_t *)to->edge_ids.data + edges->num_edges
+                                                 : NULL;
     struct relabel *nodes = &builder->types[etype_of(builder)->src].nodes;
     if (!wide) {
         merge(builder, streams, end, sizeof *sources, index, (unsigned char *)sources, edge_ids);
@@ -251,8 +253,8 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
     return relabel_add_u64(nodes, space->wide.data, more, sources);
 }
 
-static int draw_merged(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
-                       uint64_t *more, struct error *error)
+static int draw_merged(struct batch_builder *builder, struct batch_builder_space *space,
+                       uint32_t end, uint64_t *more, struct error *error)
 {
     int rv = vec_reserve(&space->streams, builder->num_parts, sizeof(struct stream), 0);
     if (rv != 0)
@@ -272,8 +274,8 @@ static int draw_merged(struct batch_builder *builder, struct batch_builder_space
 }
 
 /* One partition, read directly: the kernel writes where the batch will have it. */
-static int draw_straight(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
-                         uint64_t *more, struct error *error)
+static int draw_straight(struct batch_builder *builder, struct batch_builder_space *space,
+                         uint32_t end, uint64_t *more, struct error *error)
 {
     uint32_t num_rows = end - builder->at;
     struct sample_request request;
@@ -310,8 +312,8 @@ static void draw_nothing(struct batch_builder *builder, uint32_t end)
         index[i + 1] = index[i];
 }
 
-static int draw_slice(struct batch_builder *builder, struct batch_builder_space *space, uint32_t end,
-                      uint64_t *more, struct error *error)
+static int draw_slice(struct batch_builder *builder, struct batch_builder_space *space,
+                      uint32_t end, uint64_t *more, struct error *error)
 {
     bool wide = builder->types[etype_of(builder)->src].wide;
     if (batch_builder_fanout(builder) == 0) {
@@ -325,13 +327,15 @@ static int draw_slice(struct batch_builder *builder, struct batch_builder_space 
 
 static void close_hop(struct batch_builder *builder)
 {
-    uint32_t *num_src = builder->out->num_src + (size_t)batch_builder_layer(builder) * builder->num_ntypes;
+    uint32_t *num_src = builder->out->num_src +
+                        (size_t)batch_builder_layer(builder) * builder->num_ntypes;
     for (uint32_t t = 0; t < builder->num_ntypes; t++)
         num_src[t] = builder->types[t].nodes.num_ids;
     builder->hop++;
 }
 
-static int draw_piece(struct batch_builder *builder, struct batch_builder_space *space, struct error *error)
+static int draw_piece(struct batch_builder *builder, struct batch_builder_space *space,
+                      struct error *error)
 {
     struct block_edges *edges = edges_of(builder);
     uint32_t end = slice_end(builder, edges->num_dst);
@@ -339,14 +343,16 @@ static int draw_piece(struct batch_builder *builder, struct batch_builder_space 
     int rv = draw_slice(builder, space, end, &more, error);
     if (rv != 0)
         return error != NULL && error->code == rv
-                   ? rv : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
-                                    builder->key.batch, builder->hop, tr_strerror(rv));
+                   ? rv
+                   : error_set(error, rv, "batch %" PRIu64 ", hop %" PRIu32 ": %s",
+                               builder->key.batch, builder->hop, tr_strerror(rv));
     edges->num_edges += (uint32_t)more;
     builder->at = end;
     return 0;
 }
 
-int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space, struct error *error)
+int batch_builder_draw(struct batch_builder *builder, struct batch_builder_space *space,
+                       struct error *error)
 {
     for (; builder->etype < builder->num_etypes; builder->etype++, builder->at = 0) {
         if (builder->at == edges_of(builder)->num_dst)

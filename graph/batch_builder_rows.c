@@ -43,7 +43,7 @@ static const struct feature_meta *feature(const struct batch_builder *builder, u
 }
 
 bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t ntype, uint32_t table,
-                      struct batch_builder_rows *rows)
+                              struct batch_builder_rows *rows)
 {
     if (!wants(builder, ntype, table))
         return false;
@@ -106,7 +106,8 @@ static int open_type(struct batch_builder *builder, uint32_t t)
     if (rv == 0 && wants(builder, t, BATCH_BUILDER_OUT_DEGREES))
         rv = vec_reserve(&space->out_degrees, n, sizeof(uint32_t), 0);
     if (rv == 0 && wants(builder, t, BATCH_BUILDER_FEATURES))
-        rv = open_feature(builder, t, builder->plan->features, n, &space->features, &nodes->features);
+        rv = open_feature(builder, t, builder->plan->features, n, &space->features,
+                          &nodes->features);
     if (rv == 0 && wants(builder, t, BATCH_BUILDER_LABELS))
         rv = open_feature(builder, t, builder->plan->labels, nodes->num_seeds, &space->labels,
                           &nodes->labels);
@@ -123,9 +124,11 @@ int batch_builder_open_rows(struct batch_builder *builder, struct error *error)
 {
     for (uint32_t t = 0; t < builder->num_ntypes; t++)
         if (open_type(builder, t) != 0)
-            return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for the rows of %"
-                             PRIu32 " nodes of type %s", builder->key.batch,
-                             builder->types[t].nodes.num_ids, builder->graph.types->ntypes[t]);
+            return error_set(error, TR_ENOMEM,
+                             "batch %" PRIu64 ": no memory for the rows of %" PRIu32
+                             " nodes of type %s",
+                             builder->key.batch, builder->types[t].nodes.num_ids,
+                             builder->graph.types->ntypes[t]);
     builder->ntype = builder->table = builder->at = 0;
     return 0;
 }
@@ -137,24 +140,25 @@ static inline void prefetch_row(const unsigned char *row, size_t bytes)
 }
 
 /* Where the row of global ID 0 would be, for each partition that is read directly. */
-static int find_base(struct batch_builder *builder, const struct batch_builder_rows *to, uint32_t part,
-                     struct error *error)
+static int find_base(struct batch_builder *builder, const struct batch_builder_rows *to,
+                     uint32_t part, struct error *error)
 {
     struct local_table from;
-    int rv = local_table_find(builder->parts[part], builder->ntype, to->table,
-                              &from, error);
+    int rv = local_table_find(builder->parts[part], builder->ntype, to->table, &from, error);
     if (rv != 0)
         return rv;
     if (from.row_bytes != to->row_bytes)
-        return error_set(error, TR_EMISMATCH, "partition %" PRIu32 ": rows of table %" PRIu32
-                         " have %zu bytes, those of the graph have %zu", part, to->table,
-                         from.row_bytes, to->row_bytes);
+        return error_set(error, TR_EMISMATCH,
+                         "partition %" PRIu32 ": rows of table %" PRIu32
+                         " have %zu bytes, those of the graph have %zu",
+                         part, to->table, from.row_bytes, to->row_bytes);
     uint64_t begin = builder->graph.node_extents[builder->ntype][part].begin;
     builder->bases[part] = (uintptr_t)from.rows - begin * to->row_bytes;
     return 0;
 }
 
-static void gather(const struct batch_builder *builder, const struct batch_builder_rows *to, uint32_t end)
+static void gather(const struct batch_builder *builder, const struct batch_builder_rows *to,
+                   uint32_t end)
 {
     const uint16_t *owners = builder->types[builder->ntype].owners.data;
     const uint64_t *ids = builder->types[builder->ntype].nodes.ids;
@@ -169,8 +173,8 @@ static void gather(const struct batch_builder *builder, const struct batch_build
     }
 }
 
-static int gather_piece(struct batch_builder *builder, const struct batch_builder_rows *to, uint32_t end,
-                        struct error *error)
+static int gather_piece(struct batch_builder *builder, const struct batch_builder_rows *to,
+                        uint32_t end, struct error *error)
 {
     int rv = 0;
     for (uint32_t p = 0; p < builder->num_parts && rv == 0; p++) {

@@ -52,8 +52,8 @@ static inline struct edge_space *batch_space_edge_space(const struct batch_space
     return &space->edge_space[(size_t)layer * space->batch.num_etypes + etype];
 }
 
-static inline struct block_edges *batch_space_edges(const struct batch_space *space,
-                                                    uint32_t layer, uint32_t etype)
+static inline struct block_edges *batch_space_edges(const struct batch_space *space, uint32_t layer,
+                                                    uint32_t etype)
 {
     return &space->edges[(size_t)layer * space->batch.num_etypes + etype];
 }

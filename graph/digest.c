@@ -47,8 +47,8 @@ int batch_digest(const struct mini_batch *batch, uint64_t *digest)
         rv = hash_nodes(&hash, &batch->nodes[i]);
     for (uint32_t l = 0; l < batch->num_layers; l++) {
         for (uint32_t i = 0; i < batch->num_ntypes; i++)
-            hash_word(&hash, (uint64_t)batch->blocks[l].num_src[i] << 32 |
-                                 batch->blocks[l].num_dst[i]);
+            hash_word(&hash,
+                      (uint64_t)batch->blocks[l].num_src[i] << 32 | batch->blocks[l].num_dst[i]);
         for (uint32_t i = 0; i < batch->num_etypes; i++)
             hash_edges(&hash, &batch->blocks[l].edges[i]);
     }

@@ -56,8 +56,8 @@ ALWAYS_INLINE void copy_rows(char *to, const uint32_t *to_places, const char *fr
             prefetch_row(from + place_of(from_places, i + ahead) * row_bytes, row_bytes, 0);
         if (i + ahead < n && scattered)
             prefetch_row(to + place_of(to_places, i + ahead) * row_bytes, row_bytes, 1);
-        memcpy(to + place_of(to_places, i) * row_bytes,
-               from + place_of(from_places, i) * row_bytes, row_bytes);
+        memcpy(to + place_of(to_places, i) * row_bytes, from + place_of(from_places, i) * row_bytes,
+               row_bytes);
     }
 }
 

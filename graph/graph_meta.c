@@ -85,10 +85,11 @@ int graph_meta_check_part(const struct graph_meta *meta, const struct graph_part
         const struct csc *csc = &part->edges[e].csc;
         const struct graph_etype *type = &part->types->etypes[e];
         if (meta->nodes[type->src].wide && csc->column_global == NULL && csc->num_edges > 0)
-            return error_set(error, TR_EFORMAT, "partition %" PRIu32 ", edge type %s: it has no "
+            return error_set(error, TR_EFORMAT,
+                             "partition %" PRIu32 ", edge type %s: it has no "
                              "column table, but other edges from nodes of type %s have one; "
-                             "partition the graph again", part->part_id, type->name,
-                             part->types->ntypes[type->src]);
+                             "partition the graph again",
+                             part->part_id, type->name, part->types->ntypes[type->src]);
     }
     return 0;
 }

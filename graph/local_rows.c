@@ -11,11 +11,12 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
     size_t bytes = table == TABLE_ORIGINAL_ID ? sizeof(uint64_t) : sizeof(uint32_t);
     const void *rows = table == TABLE_ORIGINAL_ID ? (const void *)nodes->original_ids
                        : table == TABLE_IN_DEGREE ? nodes->in_degrees
-                                                      : nodes->out_degrees;
+                                                  : nodes->out_degrees;
     if (rows == NULL && nodes->num_nodes > 0)
-        return error_set(error, TR_ENOENT, "partition %" PRIu32 ": the %s of node type %s are not "
-                         "loaded", part->part_id,
-                         table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
+        return error_set(error, TR_ENOENT,
+                         "partition %" PRIu32 ": the %s of node type %s are not "
+                         "loaded",
+                         part->part_id, table == TABLE_ORIGINAL_ID ? "original IDs" : "degrees",
                          part->types->ntypes[ntype]);
     *out = (struct local_table){ rows, nodes->num_nodes, bytes, 1, bytes };
     return 0;
@@ -25,16 +26,18 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
                      struct local_table *out, struct error *error)
 {
     if (ntype >= part->types->num_ntypes)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": node type %" PRIu32
-                         " asked for, the graph has %" PRIu32, part->part_id, ntype,
-                         part->types->num_ntypes);
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": node type %" PRIu32
+                         " asked for, the graph has %" PRIu32,
+                         part->part_id, ntype, part->types->num_ntypes);
     if (table >= TABLE_ORIGINAL_ID)
         return find_special(part, ntype, table, out, error);
     const struct node_part *nodes = &part->nodes[ntype];
     if (table >= nodes->num_features)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": table %" PRIu32
-                         " of node type %s asked for, it has %" PRIu32, part->part_id, table,
-                         part->types->ntypes[ntype], nodes->num_features);
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": table %" PRIu32
+                         " of node type %s asked for, it has %" PRIu32,
+                         part->part_id, table, part->types->ntypes[ntype], nodes->num_features);
     const struct feature_table *feature = &nodes->features[table];
     *out = (struct local_table){ feature->rows, feature->num_rows, feature->row_bytes,
                                  feature->width, tr_dtype_size(feature->dtype) };
@@ -50,8 +53,10 @@ int local_rows_check(const struct graph_part *part, const struct local_table *ta
     uint64_t bad = 0;
     while (bad + 1 < num_rows && rows[bad] < table->num_rows)
         bad++;
-    return error_set(error, rv, "partition %" PRIu32 ": row %" PRIu32 " of a table asked for, it "
-                     "has %" PRIu64 " rows", part->part_id, rows[bad], table->num_rows);
+    return error_set(error, rv,
+                     "partition %" PRIu32 ": row %" PRIu32 " of a table asked for, it "
+                     "has %" PRIu64 " rows",
+                     part->part_id, rows[bad], table->num_rows);
 }
 
 void local_rows_read(const struct local_table *table, const uint32_t *rows, uint64_t num_rows,

@@ -20,7 +20,7 @@ struct local_table {
     const void *rows;
     uint64_t num_rows;
     size_t row_bytes;
-    uint64_t width;      /* elements a row */
+    uint64_t width; /* elements a row */
     size_t element_bytes;
 };
 

@@ -32,17 +32,20 @@ static bool ids_follow_rows(const struct node_part *nodes)
            nodes->original_ids[last] == nodes->global_begin + last;
 }
 
-int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw,
-                         uint32_t etype, int32_t fanout, bool replace, const uint32_t *rows,
-                         uint32_t num_rows, struct sample_request *request, struct error *error)
+int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw, uint32_t etype,
+                         int32_t fanout, bool replace, const uint32_t *rows, uint32_t num_rows,
+                         struct sample_request *request, struct error *error)
 {
     if (etype >= part->types->num_etypes)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": edge type %" PRIu32
-                         " asked for, the graph has %" PRIu32, part->part_id, etype,
-                         part->types->num_etypes);
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": edge type %" PRIu32
+                         " asked for, the graph has %" PRIu32,
+                         part->part_id, etype, part->types->num_etypes);
     if (fanout < -1)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": fanout %" PRId32
-                         " asked for; give -1 (all) or more", part->part_id, fanout);
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": fanout %" PRId32
+                         " asked for; give -1 (all) or more",
+                         part->part_id, fanout);
     const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
     *request = (struct sample_request){
         .csc = &part->edges[etype].csc,
@@ -56,13 +59,15 @@ int local_sample_prepare(const struct graph_part *part, const struct draw_key *d
     };
     int rv = sample_check(request);
     if (rv == TR_ERANGE)
-        return error_set(error, rv, "partition %" PRIu32 ": row %" PRIu32 " of edge type %" PRIu32
-                         " asked for, it has %" PRIu64 " rows", part->part_id,
-                         find_bad_row(request), etype, request->csc->num_rows);
+        return error_set(error, rv,
+                         "partition %" PRIu32 ": row %" PRIu32 " of edge type %" PRIu32
+                         " asked for, it has %" PRIu64 " rows",
+                         part->part_id, find_bad_row(request), etype, request->csc->num_rows);
     if (rv != 0)
-        return error_set(error, rv, "partition %" PRIu32 ": fanout %" PRId32
-                         " asked for, the most is %" PRIu32 " (or -1 for all)", part->part_id,
-                         fanout, SAMPLE_FANOUT_MAX);
+        return error_set(error, rv,
+                         "partition %" PRIu32 ": fanout %" PRId32 " asked for, the most is %" PRIu32
+                         " (or -1 for all)",
+                         part->part_id, fanout, SAMPLE_FANOUT_MAX);
     return 0;
 }
 
@@ -77,8 +82,7 @@ static uint64_t degree(const struct sample_request *request, uint32_t i)
     return bounds[1] - bounds[0];
 }
 
-uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max,
-                          uint64_t *edges)
+uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max, uint64_t *edges)
 {
     if (request->fanout != SAMPLE_ALL) {
         uint64_t fit = request->fanout == 0 ? UINT32_MAX : edges_max / request->fanout;

@@ -20,9 +20,9 @@
  * Checks type, fanout (-1: all) and rows, and fills what sample_uniform wants; rows may be a piece
  * of the section's. TR_ERANGE or TR_ETOOBIG with a sentence that names partition, value and bound.
  */
-int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw,
-                         uint32_t etype, int32_t fanout, bool replace, const uint32_t *rows,
-                         uint32_t num_rows, struct sample_request *request, struct error *error);
+int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw, uint32_t etype,
+                         int32_t fanout, bool replace, const uint32_t *rows, uint32_t num_rows,
+                         struct sample_request *request, struct error *error);
 
 /* Bytes of a column in the answers of that edge type: 4, or 8 where there is a column table. */
 uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype);

@@ -25,8 +25,8 @@
 struct csc {
     uint64_t num_rows;
     uint64_t num_edges;
-    const uint64_t *index;     /* [num_rows + 1] */
-    const uint32_t *indices;   /* [num_edges], columns */
+    const uint64_t *index;   /* [num_rows + 1] */
+    const uint32_t *indices; /* [num_edges], columns */
     /* NULL: a column is the source's per-type global ID. Else column c is global ID
      * column_global[c]: types with 2^32 nodes or more have owned nodes first, then halo. */
     const uint64_t *column_global;
@@ -38,11 +38,11 @@ struct feature_table {
     const char *name;
     enum tr_dtype dtype;
     uint64_t num_rows;
-    uint64_t width;     /* elements a row; 0 is allowed */
-    size_t row_bytes;   /* width * tr_dtype_size(dtype) */
+    uint64_t width;   /* elements a row; 0 is allowed */
+    size_t row_bytes; /* width * tr_dtype_size(dtype) */
     const void *rows;
-    uint32_t ndim;      /* of one row, 0 (a scalar a row) .. FEATURE_NDIM_MAX */
-    uint64_t shape[4];  /* of one row */
+    uint32_t ndim;     /* of one row, 0 (a scalar a row) .. FEATURE_NDIM_MAX */
+    uint64_t shape[4]; /* of one row */
 };
 
 #define FEATURE_NDIM_MAX 4

@@ -99,15 +99,14 @@ static int reserve(struct relabel *table, uint32_t n)
         size_t slot = slot_of(table->ids[i], table->bits);
         while (table->entries[slot].value >= table->stamp)
             slot = (slot + 1) & (((size_t)1 << table->bits) - 1);
-        table->entries[slot] =
-            (struct relabel_entry){ (uint32_t)table->ids[i], table->stamp + i };
+        table->entries[slot] = (struct relabel_entry){ (uint32_t)table->ids[i], table->stamp + i };
     }
     return rv;
 }
 
 /* The slot that holds the ID, or the empty one where it belongs. */
-static inline __attribute__((always_inline)) struct relabel_entry *
-find_entry(const struct relabel *table, uint64_t id, size_t slot, bool wide)
+static inline __attribute__((always_inline)) struct relabel_entry *find_entry(
+    const struct relabel *table, uint64_t id, size_t slot, bool wide)
 {
     size_t mask = ((size_t)1 << table->bits) - 1;
     for (;;) {
@@ -153,9 +152,9 @@ static inline size_t min_size(size_t a, size_t b)
 }
 
 /* Inserts a block while the slots of the next arrive. One of narrow and wide is NULL. */
-static inline __attribute__((always_inline)) int
-add(struct relabel *table, const uint32_t *narrow, const uint64_t *wide, size_t n,
-    uint32_t *positions)
+static inline __attribute__((always_inline)) int add(struct relabel *table, const uint32_t *narrow,
+                                                     const uint64_t *wide, size_t n,
+                                                     uint32_t *positions)
 {
     /* A copy, so that the compiler keeps its members in registers. */
     struct relabel local;

@@ -129,9 +129,9 @@ ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degr
     uint64_t draw = 0;
     UNROLL
     for (uint32_t i = 0; i < 4 * quads; i++)
-        drawn[i] =
-            i < k ? (int32_t)((uint32_t)key_below(node_key, &draw, first + i + UINT64_C(1)) ^ FLIP)
-                  : INT32_MAX; /* which no position has */
+        drawn[i] = i < k ? (int32_t)((uint32_t)key_below(node_key, &draw, first + i + UINT64_C(1)) ^
+                                     FLIP)
+                         : INT32_MAX; /* which no position has */
     UNROLL
     for (uint32_t q = 0; q < quads; q++)
         lanes[q] = (quad){ drawn[4 * q], drawn[4 * q + 1], drawn[4 * q + 2], drawn[4 * q + 3] };
@@ -154,8 +154,7 @@ union lanes {
 };
 
 /* The rank of a lane is the number of smaller ones. 0 if two of the k lanes are equal. */
-static int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads,
-                             uint32_t k)
+static int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads, uint32_t k)
 {
     quad equal = { 0 };
     for (uint32_t q = 0; q < quads; q++) {
@@ -271,10 +270,12 @@ static void draw_set(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t 
 void subset_draw(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key,
                  uint32_t *scratch)
 {
+    /* Cases without their colons, which clang-format cannot tell. */
+    /* clang-format off */
     switch (k) {
-#define FEW(n)                                             \
-    case n:                                                \
-        draw_few(positions, n, degree, node_key);          \
+#define FEW(n)                                    \
+    case n:                                       \
+        draw_few(positions, n, degree, node_key); \
         break;
         FEW(1) FEW(2) FEW(3) FEW(4) FEW(5) FEW(6) FEW(7) FEW(8)
         FEW(9) FEW(10) FEW(11) FEW(12) FEW(13) FEW(14) FEW(15) FEW(16)
@@ -285,4 +286,5 @@ void subset_draw(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node
         else
             draw_set(positions, k, degree, node_key, scratch);
     }
+    /* clang-format on */
 }

@@ -77,8 +77,9 @@ int graph_types_add_etype(struct graph_types *types, const char *canonical, stru
     char *name = strndup(first + 1, name_length);
     if (name == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the edge types");
-    grown[types->num_etypes++] =
-        (struct graph_etype){ .name = name, .src = (uint32_t)src, .dst = (uint32_t)dst };
+    grown[types->num_etypes++] = (struct graph_etype){ .name = name,
+                                                       .src = (uint32_t)src,
+                                                       .dst = (uint32_t)dst };
     return 0;
 }
 

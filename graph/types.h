@@ -31,7 +31,7 @@ struct graph_etype {
 struct graph_types {
     uint32_t num_ntypes;
     uint32_t num_etypes;
-    char **ntypes; /* [num_ntypes] */
+    char **ntypes;              /* [num_ntypes] */
     struct graph_etype *etypes; /* [num_etypes] */
 };
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 struct vec {
-    void *data; /* 64-byte aligned, or NULL */
+    void *data;      /* 64-byte aligned, or NULL */
     size_t capacity; /* bytes */
 };
 

@@ -16,8 +16,8 @@
 #define MODEL_EXACT_H
 
 #include "graph/part.h"
-#include "model/scores.h"
 #include "model/model.h"
+#include "model/scores.h"
 #include "model/tensor.h"
 #include "runtime/base/cancel.h"
 

@@ -113,8 +113,7 @@ static int compress(struct pass *pass)
     size_t num_nodes = features->rows.map->num_nodes;
     int rc = storage_reserve(&features->index, num_nodes + 1, sizeof(uint64_t));
     if (rc == 0)
-        rc = tensor_resize(&pass->rows, model_parallel(pass->model)->workers,
-                           features->rows.width);
+        rc = tensor_resize(&pass->rows, model_parallel(pass->model)->workers, features->rows.width);
     if (rc != 0)
         return rc;
     pass->index = features->index.data;
@@ -174,8 +173,11 @@ int exact_features_init(struct exact_features *features, const struct model *mod
     if (rc == 0 && features->rows.sparse == NULL && !serve_as_stored(features, model, num_parts))
         rc = convert(&pass);
     tensor_fini(&pass.rows);
-    return rc == 0 ? 0 : error_set(error, rc, "exact inference: no memory for the features of %u "
-                                   "nodes; use sampled inference", map->num_nodes);
+    return rc == 0 ? 0
+                   : error_set(error, rc,
+                               "exact inference: no memory for the features of %u "
+                               "nodes; use sampled inference",
+                               map->num_nodes);
 }
 
 void exact_features_fini(struct exact_features *features)

@@ -43,8 +43,7 @@ static void add_sources(const struct exact_layer *layer, const struct exact_rows
         uint32_t source = node_map_source(layer->map, csc, csc->indices[e]);
         if (skip_self && source == original)
             continue;
-        kernels->axpy(aggregate, exact_row(rows, source), source_scale(layer, source),
-                      rows->width);
+        kernels->axpy(aggregate, exact_row(rows, source), source_scale(layer, source), rows->width);
     }
 }
 

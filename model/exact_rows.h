@@ -21,8 +21,8 @@ struct sparse_rows {
 /* Exactly one of dense, sparse and tables holds the rows, in the order of these checks. */
 struct exact_rows {
     size_t width;
-    const float *dense;               /* [num_nodes][width], or NULL */
-    const struct sparse_rows *sparse; /* or NULL */
+    const float *dense;                        /* [num_nodes][width], or NULL */
+    const struct sparse_rows *sparse;          /* or NULL */
     const struct feature_table *const *tables; /* [num_parts], float32 as partitions store them */
     const struct node_map *map;                /* for tables */
 };

@@ -16,8 +16,8 @@ static int pick_rows(struct exact *exact, const struct tensor *logits, const cha
             return error_set(error, TR_ERANGE, "evaluation: node %" PRIu64 " of %u", ids[i],
                              map->num_nodes);
         struct node_place place = map->places[ids[i]];
-        const struct feature_table *table =
-            node_part_feature(&graph->parts[place.part]->nodes[0], name);
+        const struct feature_table *table = node_part_feature(&graph->parts[place.part]->nodes[0],
+                                                              name);
         if (table == NULL || table->num_rows <= place.row)
             return error_set(error, TR_ENOENT, "evaluation: partition %u has no label '%s'",
                              graph->parts[place.part]->part_id, name);
@@ -29,8 +29,10 @@ static int pick_rows(struct exact *exact, const struct tensor *logits, const cha
                                            table->row_bytes, exact->labels.data };
         }
         if (table->dtype != labels->dtype || table->row_bytes != labels->row_bytes)
-            return error_set(error, TR_EMISMATCH, "evaluation: label '%s' differs in type between "
-                             "partitions", name);
+            return error_set(error, TR_EMISMATCH,
+                             "evaluation: label '%s' differs in type between "
+                             "partitions",
+                             name);
         memcpy((char *)labels->rows + i * table->row_bytes,
                (const char *)table->rows + (size_t)place.row * table->row_bytes, table->row_bytes);
         memcpy(tensor_row(&exact->picked, i), tensor_row(logits, ids[i]),

@@ -24,13 +24,13 @@ static float from_half(uint16_t half)
     return sign ? -subnormal : subnormal;
 }
 
-#define CONVERT(type, expression)                     \
-    do {                                              \
-        for (size_t i = 0; i < count; i++) {          \
-            type x;                                   \
+#define CONVERT(type, expression)                       \
+    do {                                                \
+        for (size_t i = 0; i < count; i++) {            \
+            type x;                                     \
             memcpy(&x, bytes + i * sizeof x, sizeof x); \
-            to[i] = (expression);                     \
-        }                                             \
+            to[i] = (expression);                       \
+        }                                               \
     } while (0)
 
 void features_convert(enum tr_dtype dtype, const void *from, size_t count, float *to)

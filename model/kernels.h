@@ -30,8 +30,8 @@ struct adam_step {
     float beta2;
     float bias2_root; /* square root of the bias of the second moment */
     float eps;
-    float l2;         /* added to the gradient times the weight */
-    float shrink;     /* 1 - lr * decoupled weight decay */
+    float l2;     /* added to the gradient times the weight */
+    float shrink; /* 1 - lr * decoupled weight decay */
 };
 
 #define KERNELS_NO_ID UINT32_MAX

@@ -73,8 +73,10 @@ int labels_check(const struct batch_rows *labels, size_t rows, const struct mode
 {
     uint64_t width = config->loss == MODEL_SOFTMAX ? 1 : config->classes;
     if (rows > 0 && (labels->rows == NULL || labels->num_rows < rows))
-        return error_set(error, TR_EMISMATCH, "labels: %u rows for %zu nodes; fetch labels with "
-                         "the batch", labels->rows == NULL ? 0 : labels->num_rows, rows);
+        return error_set(error, TR_EMISMATCH,
+                         "labels: %u rows for %zu nodes; fetch labels with "
+                         "the batch",
+                         labels->rows == NULL ? 0 : labels->num_rows, rows);
     if (rows > 0 && labels->width != width)
         return error_set(error, TR_EMISMATCH,
                          "labels: rows have %" PRIu64 " columns; %s loss takes %" PRIu64,

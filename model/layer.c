@@ -41,8 +41,8 @@ static size_t block_rows(const struct layer *layer, size_t begin)
     return rest < MATMUL_ROWS ? rest : MATMUL_ROWS;
 }
 
-static void finish_row(const struct layer *layer, const struct kernels *kernels,
-                       const float *bias, size_t row)
+static void finish_row(const struct layer *layer, const struct kernels *kernels, const float *bias,
+                       size_t row)
 {
     float *out = tensor_row(&layer->out, row);
     if (layer->last)
@@ -174,12 +174,13 @@ static int reserve_backward(struct layer_job *job)
 }
 
 int layer_backward(struct layer *layer, struct layer_tools *tools, const struct layer *above,
-                   const float *out_grads, const float *rows, bool with_input,
-                   const float *weights, float *grads)
+                   const float *out_grads, const float *rows, bool with_input, const float *weights,
+                   float *grads)
 {
     assert(above == NULL || above->prop.num_src == layer->prop.num_dst);
-    struct layer_job job = { layer, tools, above, out_grads, rows, with_input, weights, grads,
-                             matmul_lanes(layer->prop.num_dst) };
+    struct layer_job job = { layer,     tools, above,
+                             out_grads, rows,  with_input,
+                             weights,   grads, matmul_lanes(layer->prop.num_dst) };
     int rc = reserve_backward(&job);
     if (rc != 0)
         return rc;

@@ -47,7 +47,7 @@ int layer_forward(struct layer *layer, struct layer_tools *tools, const float *w
  * one, whose out_grads are the gradient of the loss. rows is what forward was given.
  * with_input: also fill aggregate_grads and self_grads for the layer below. */
 int layer_backward(struct layer *layer, struct layer_tools *tools, const struct layer *above,
-                   const float *out_grads, const float *rows, bool with_input,
-                   const float *weights, float *grads);
+                   const float *out_grads, const float *rows, bool with_input, const float *weights,
+                   float *grads);
 
 #endif

@@ -91,9 +91,9 @@ static void loss_block(void *arg, size_t block, size_t worker)
     job->partial[block] = sum;
 }
 
-int loss_compute(const struct model_config *config, struct parallel *parallel,
-                 const float *logits, size_t rows, const struct batch_rows *labels,
-                 double divisor, float *grads, struct loss_sum *result)
+int loss_compute(const struct model_config *config, struct parallel *parallel, const float *logits,
+                 size_t rows, const struct batch_rows *labels, double divisor, float *grads,
+                 struct loss_sum *result)
 {
     size_t blocks = matmul_blocks(rows);
     struct loss_job job = { config, logits, rows, labels, divisor, grads, NULL };

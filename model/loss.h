@@ -22,8 +22,8 @@ struct loss_sum {
 
 /* logits[rows][classes]; labels must have passed labels_check(). grads, where not NULL, gets
  * the gradient of sum / divisor. TR_ENOMEM. */
-int loss_compute(const struct model_config *config, struct parallel *parallel,
-                 const float *logits, size_t rows, const struct batch_rows *labels,
-                 double divisor, float *grads, struct loss_sum *result);
+int loss_compute(const struct model_config *config, struct parallel *parallel, const float *logits,
+                 size_t rows, const struct batch_rows *labels, double divisor, float *grads,
+                 struct loss_sum *result);
 
 #endif

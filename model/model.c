@@ -56,8 +56,8 @@ const struct kernels *model_kernels(const struct model *model)
 void model_use_kernels(struct model *model, const struct kernels *kernels)
 {
     model->tools.kernels = kernels;
-    snprintf(model->kernels_text, sizeof model->kernels_text, "blas %s, loops %s",
-             matmul_kernels(), kernels->name);
+    snprintf(model->kernels_text, sizeof model->kernels_text, "blas %s, loops %s", matmul_kernels(),
+             kernels->name);
 }
 
 const char *model_kernels_text(const struct model *model)
@@ -97,8 +97,8 @@ static int reserve_weights(struct model *model)
     return rc;
 }
 
-int model_create(struct model **out, const struct model_config *config,
-                 struct parallel *parallel, struct error *error)
+int model_create(struct model **out, const struct model_config *config, struct parallel *parallel,
+                 struct error *error)
 {
     *out = NULL;
     int rc = model_config_check(config, error);
@@ -174,9 +174,10 @@ static int check_batch(const struct model *model, const struct mini_batch *batch
                          "batch: features have %" PRIu64 " columns; the model takes %u",
                          features->width, model->config.inputs);
     if (features->width > 0 && (features->rows == NULL || features->num_rows < nodes->num_nodes))
-        return error_set(error, TR_EMISMATCH, "batch: features of %u of %u nodes; fetch features "
-                         "with the batch", features->rows == NULL ? 0 : features->num_rows,
-                         nodes->num_nodes);
+        return error_set(error, TR_EMISMATCH,
+                         "batch: features of %u of %u nodes; fetch features "
+                         "with the batch",
+                         features->rows == NULL ? 0 : features->num_rows, nodes->num_nodes);
     if (model->config.kind == MODEL_GCN && nodes->num_nodes > 0 &&
         (nodes->in_degrees == NULL || nodes->out_degrees == NULL))
         return error_set(error, TR_EMISMATCH,
@@ -311,8 +312,10 @@ static int backward(struct model *model, const float *rows)
 
 static int no_memory(const struct mini_batch *batch, int rc, struct error *error)
 {
-    return error_set(error, rc, "model: no memory for a batch of %u nodes; use smaller batches "
-                     "or fanouts", batch->nodes->num_nodes);
+    return error_set(error, rc,
+                     "model: no memory for a batch of %u nodes; use smaller batches "
+                     "or fanouts",
+                     batch->nodes->num_nodes);
 }
 
 int model_forward(struct model *model, const struct mini_batch *batch, const float **logits,

@@ -26,8 +26,8 @@ struct optimiser;
 
 /* Also stops OpenBLAS from using threads of its own, in the whole process (see matmul.h).
  * TR_ERANGE, TR_ENOMEM. */
-int model_create(struct model **model, const struct model_config *config,
-                 struct parallel *parallel, struct error *error);
+int model_create(struct model **model, const struct model_config *config, struct parallel *parallel,
+                 struct error *error);
 void model_destroy(struct model *model);
 
 const struct model_config *model_configuration(const struct model *model);

@@ -24,10 +24,10 @@ enum model_schedule { MODEL_CONSTANT, MODEL_STEPS, MODEL_COSINE };
 
 struct model_config {
     enum model_kind kind;
-    uint32_t layers;    /* 1 .. BATCH_LAYERS_MAX */
-    uint32_t inputs;    /* features a node */
+    uint32_t layers; /* 1 .. BATCH_LAYERS_MAX */
+    uint32_t inputs; /* features a node */
     uint32_t hidden;
-    uint32_t classes;   /* outputs a node */
+    uint32_t classes;    /* outputs a node */
     float dropout;       /* of hidden layers, in [0, 1) */
     float input_dropout; /* of the features, in [0, 1); the Planetoid recipes drop 0.5 of them */
     bool normalise;      /* divide each feature row by the sum of its magnitudes */
@@ -39,16 +39,16 @@ struct model_config {
 
     enum model_optimiser optimiser;
     float lr;
-    float l2;           /* added to the gradient of every parameter, times the parameter */
-    float weight_decay; /* decoupled: shrinks every parameter by lr * weight_decay a step */
-    float momentum;     /* SGD */
+    float l2;                /* added to the gradient of every parameter, times the parameter */
+    float weight_decay;      /* decoupled: shrinks every parameter by lr * weight_decay a step */
+    float momentum;          /* SGD */
     float beta1, beta2, eps; /* Adam */
 
     enum model_schedule schedule;
     uint32_t warmup_epochs; /* the rate rises linearly to lr over them */
     uint32_t step_epochs;   /* MODEL_STEPS: the rate is multiplied by step_gamma after each such */
     float step_gamma;
-    float cosine_floor;     /* MODEL_COSINE: the fraction of lr reached in the last epoch */
+    float cosine_floor; /* MODEL_COSINE: the fraction of lr reached in the last epoch */
     uint32_t epochs;
 };
 

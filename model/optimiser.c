@@ -66,14 +66,12 @@ static void step_chunk(void *arg, size_t chunk, size_t worker)
     if (optimiser->config.optimiser == MODEL_SGD)
         sgd(job, begin, end);
     else
-        job->kernels->adam(job->weights + begin, job->grads + begin,
-                           optimiser->first.data + begin, optimiser->second.data + begin,
-                           end - begin, &job->adam);
+        job->kernels->adam(job->weights + begin, job->grads + begin, optimiser->first.data + begin,
+                           optimiser->second.data + begin, end - begin, &job->adam);
 }
 
 void optimiser_step(struct optimiser *optimiser, struct parallel *parallel,
-                    const struct kernels *kernels, double rate, float *weights,
-                    const float *grads)
+                    const struct kernels *kernels, double rate, float *weights, const float *grads)
 {
     const struct model_config *config = &optimiser->config;
     optimiser->steps++;

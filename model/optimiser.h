@@ -30,7 +30,6 @@ void optimiser_reset(struct optimiser *optimiser);
 
 /* One step of all weights. */
 void optimiser_step(struct optimiser *optimiser, struct parallel *parallel,
-                    const struct kernels *kernels, double rate, float *weights,
-                    const float *grads);
+                    const struct kernels *kernels, double rate, float *weights, const float *grads);
 
 #endif

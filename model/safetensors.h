@@ -35,7 +35,7 @@ struct safetensor {
 
 struct safetensors {
     struct file file;
-    void *header; /* parsed JSON; names point into it */
+    void *header;               /* parsed JSON; names point into it */
     struct safetensor *tensors; /* [count], by offset in the file */
     size_t count;
 };

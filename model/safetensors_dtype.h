@@ -8,10 +8,10 @@
 
 static inline const char *safetensors_dtype_name(enum tr_dtype dtype)
 {
-    static const char *const names[] = { [TR_F32] = "F32",   [TR_F16] = "F16", [TR_BF16] = "BF16",
-                                         [TR_F64] = "F64",   [TR_I8] = "I8",   [TR_U8] = "U8",
-                                         [TR_I16] = "I16",   [TR_I32] = "I32", [TR_I64] = "I64",
-                                         [TR_BOOL] = "BOOL" };
+    static const char *const names[] = {
+        [TR_F32] = "F32", [TR_F16] = "F16", [TR_BF16] = "BF16", [TR_F64] = "F64", [TR_I8] = "I8",
+        [TR_U8] = "U8",   [TR_I16] = "I16", [TR_I32] = "I32",   [TR_I64] = "I64", [TR_BOOL] = "BOOL"
+    };
     return names[dtype];
 }
 

@@ -104,7 +104,8 @@ static int check_metadata(const struct reading *reading, json_t *metadata)
     json_t *value;
     if (!json_is_object(metadata))
         return bad(reading, "__metadata__", "not an object");
-    json_object_foreach(metadata, key, value) {
+    json_object_foreach(metadata, key, value)
+    {
         if (!json_is_string(value))
             return bad(reading, "__metadata__", "has a value that is no string");
     }
@@ -118,7 +119,8 @@ static int read_header(const struct reading *reading, struct safetensors *tensor
     tensors->tensors = calloc(json_object_size(tensors->header) + 1, sizeof *tensors->tensors);
     if (tensors->tensors == NULL)
         return error_set(reading->error, TR_ENOMEM, "%s: out of memory", reading->path);
-    json_object_foreach((json_t *)tensors->header, name, entry) {
+    json_object_foreach((json_t *)tensors->header, name, entry)
+    {
         int rc = strcmp(name, "__metadata__") == 0
                      ? check_metadata(reading, entry)
                      : read_tensor(reading, name, entry, &tensors->tensors[tensors->count++]);
@@ -133,8 +135,10 @@ static int parse(struct safetensors *tensors, struct reading *reading)
     const void *map;
     uint64_t size = tensors->file.size, length = 0;
     if (size < PREFIX)
-        return error_set(reading->error, TR_EFORMAT, "%s: %" PRIu64 " bytes, too short for a "
-                         "safetensors file", reading->path, size);
+        return error_set(reading->error, TR_EFORMAT,
+                         "%s: %" PRIu64 " bytes, too short for a "
+                         "safetensors file",
+                         reading->path, size);
     int rc = file_map(&tensors->file, &map, reading->error);
     if (rc != 0)
         return rc;

@@ -30,7 +30,7 @@ struct scores {
 };
 
 struct class_counts {
-    uint64_t hits;        /* true positives */
+    uint64_t hits; /* true positives */
     uint64_t predictions;
     uint64_t truths;
 };
@@ -38,7 +38,7 @@ struct class_counts {
 struct metrics {
     const struct model_config *config;
     struct loss_sum loss;
-    uint64_t right;   /* decisions */
+    uint64_t right; /* decisions */
     uint64_t decided;
     struct class_counts *classes; /* [config->classes] */
     struct ranking *rankings;     /* [num_rankings]; for ROC AUC alone */

@@ -39,14 +39,27 @@ static void fill_head(struct state_head *head, struct model *model,
     const struct optimiser *optimiser = model_optimiser_state(model);
     const struct scores *best = &p->result.best;
     *head = (struct state_head){
-        .magic = STATE_MAGIC, .job = job, .params = model_params(model)->count,
-        .has_best = p->result.has_best, .epoch = p->epoch, .step = p->step, .steps = p->steps,
-        .mark = p->mark, .loss_labelled = p->loss.labelled, .loss_sum = p->loss.sum,
-        .evaluations_since_best = p->evaluations_since_best, .epochs_run = p->result.epochs_run,
-        .best_epoch = p->result.best_epoch, .best_labelled = best->labelled,
-        .best_loss = best->loss, .best_accuracy = best->accuracy, .best_macro_f1 = best->macro_f1,
-        .best_roc_auc = best->roc_auc, .last_train_loss = p->result.last_train_loss,
-        .optimiser_steps = optimiser->steps, .beta1_power = optimiser->beta1_power,
+        .magic = STATE_MAGIC,
+        .job = job,
+        .params = model_params(model)->count,
+        .has_best = p->result.has_best,
+        .epoch = p->epoch,
+        .step = p->step,
+        .steps = p->steps,
+        .mark = p->mark,
+        .loss_labelled = p->loss.labelled,
+        .loss_sum = p->loss.sum,
+        .evaluations_since_best = p->evaluations_since_best,
+        .epochs_run = p->result.epochs_run,
+        .best_epoch = p->result.best_epoch,
+        .best_labelled = best->labelled,
+        .best_loss = best->loss,
+        .best_accuracy = best->accuracy,
+        .best_macro_f1 = best->macro_f1,
+        .best_roc_auc = best->roc_auc,
+        .last_train_loss = p->result.last_train_loss,
+        .optimiser_steps = optimiser->steps,
+        .beta1_power = optimiser->beta1_power,
         .beta2_power = optimiser->beta2_power,
     };
 }
@@ -79,7 +92,8 @@ static int check(const struct state_head *head, const struct model *model, uint6
     if (head->magic != STATE_MAGIC)
         return error_set(error, TR_EFORMAT, "the checkpoint is not of a trainer of this version");
     if (head->job != job || head->params != params)
-        return error_set(error, TR_EMISMATCH, "the checkpoint is of a run with other options, "
+        return error_set(error, TR_EMISMATCH,
+                         "the checkpoint is of a run with other options, "
                          "trainers, deal or graph; give the same to go on, or begin anew with "
                          "--replace on every host or in another folder");
     if (head->has_best > 1 || head->epoch > UINT32_MAX || head->best_epoch > UINT32_MAX ||

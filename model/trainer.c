@@ -40,8 +40,9 @@ static int gather(struct trainer *trainer, const uint64_t *mine, size_t count, u
     if (values == NULL)
         return error_set(error, TR_ENOMEM, "training: out of memory");
     for (size_t i = 0; i < count * DIGITS; i++)
-        values[trainer->plan->rank * count * DIGITS + i] =
-            (float)(mine[i / DIGITS] >> (16 * (i % DIGITS)) & 0xffff);
+        values[trainer->plan->rank * count * DIGITS + i] = (float)(mine[i / DIGITS] >>
+                                                                       (16 * (i % DIGITS)) &
+                                                                   0xffff);
     int rc = trainer->hooks->reduce(trainer->hooks->arg, values, places * DIGITS, error);
     for (size_t p = 0; p < places && rc == 0; p++) {
         all[p] = 0;
@@ -116,8 +117,7 @@ static int take_step(struct trainer *trainer, struct error *error)
     const struct mini_batch *batch;
     const struct trainer_hooks *hooks = trainer->hooks;
     if (trainer->at.step > 0 && hooks->cancelled != NULL && hooks->cancelled(hooks->arg))
-        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u",
-                         trainer->at.epoch);
+        return error_set(error, TR_ECANCELED, "training: cancelled in epoch %u", trainer->at.epoch);
     int rc = source->next(source, &batch, error);
     if (rc != 0)
         return rc;
@@ -226,9 +226,8 @@ static int share(struct trainer *trainer, struct error *error)
     if (rc < 0)
         return rc;
     report->evaluated = true;
-    report->best = !result->has_best ||
-                   scores_better(&report->scores, &result->best,
-                                 model_configuration(trainer->model)->metric);
+    report->best = !result->has_best || scores_better(&report->scores, &result->best,
+                                                      model_configuration(trainer->model)->metric);
     training_loop_scored(&trainer->loop, report->best);
     if (!report->best)
         return 0;
@@ -276,8 +275,12 @@ static int restore(struct trainer *trainer, struct error *error)
         *trainer->result = trainer->at.result;
     const struct trainer_position *at = &trainer->at;
     const struct training_position position = {
-        .epoch = at->epoch, .evaluations_since_best = at->evaluations_since_best,
-        .step = at->step, .steps = at->steps, .has_best = trainer->result->has_best };
+        .epoch = at->epoch,
+        .evaluations_since_best = at->evaluations_since_best,
+        .step = at->step,
+        .steps = at->steps,
+        .has_best = trainer->result->has_best
+    };
     training_loop_restored(&trainer->loop, &position);
     return 0;
 }
@@ -392,8 +395,8 @@ int trainer_run(struct model *model, struct batch_source *source, const struct t
     return trainer.loop.operation == TRAINING_DONE ? 0 : trainer.loop.code;
 }
 
-static int score_batch(struct model *model, const struct mini_batch *batch,
-                       struct metrics *metrics, struct error *error)
+static int score_batch(struct model *model, const struct mini_batch *batch, struct metrics *metrics,
+                       struct error *error)
 {
     const float *logits;
     int rc = model_forward(model, batch, &logits, error);

@@ -12,8 +12,8 @@
 #ifndef MODEL_TRAINER_H
 #define MODEL_TRAINER_H
 
-#include "model/scores.h"
 #include "model/model.h"
+#include "model/scores.h"
 #include "model/training_loop.h"
 
 /* Embedded in whatever makes batches. */
@@ -76,7 +76,7 @@ struct trainer_hooks {
                     struct error *error);
     /* From now on the thread computes and waits for nobody, or no longer. */
     void (*computing)(void *arg, bool begins);
-    bool (*cancelled)(void *arg); /* asked after each step: TR_ECANCELED */
+    bool (*cancelled)(void *arg);         /* asked after each step: TR_ECANCELED */
     bool (*wait)(void *arg, uint64_t ns); /* false: it was cancelled meanwhile */
     uint64_t (*now_ns)(void *arg);
 };

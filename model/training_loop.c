@@ -39,8 +39,7 @@ static enum training_operation after_step(const struct training_loop *loop)
 static enum training_operation next_epoch(struct training_loop *loop)
 {
     const struct training_loop_plan *plan = &loop->plan;
-    loop->stopped_early = plan->patience > 0 &&
-                          loop->at.evaluations_since_best >= plan->patience;
+    loop->stopped_early = plan->patience > 0 && loop->at.evaluations_since_best >= plan->patience;
     return loop->at.epoch < plan->epochs && !loop->stopped_early ? TRAINING_BEGIN : TRAINING_MEET;
 }
 
@@ -83,9 +82,7 @@ static enum training_operation follow(struct training_loop *loop)
     case TRAINING_REPORT:
         return end_epoch(loop);
     case TRAINING_MEET:
-        return plan->keeps     ? TRAINING_KEEP
-               : plan->finishes ? TRAINING_FINISH
-                                : TRAINING_DONE;
+        return plan->keeps ? TRAINING_KEEP : plan->finishes ? TRAINING_FINISH : TRAINING_DONE;
     case TRAINING_KEEP:
         return plan->finishes ? TRAINING_FINISH : TRAINING_DONE;
     default:
@@ -169,13 +166,14 @@ void training_loop_done(struct training_loop *loop, int code, uint64_t now_ns)
 const char *training_operation_name(enum training_operation operation)
 {
     static const char *const names[] = {
-        [TRAINING_RESTORE] = "restore", [TRAINING_REWIND] = "rewind", [TRAINING_BEGIN] = "begin",
-        [TRAINING_STEP] = "step", [TRAINING_REDUCE] = "reduce", [TRAINING_SAVE] = "save",
-        [TRAINING_SUM] = "sum", [TRAINING_EVALUATE] = "evaluate",
-        [TRAINING_SHARE] = "share", [TRAINING_KEEP_BEST] = "keep the best",
-        [TRAINING_REPORT] = "report",
-        [TRAINING_MEET] = "meet", [TRAINING_KEEP] = "keep", [TRAINING_FINISH] = "finish",
-        [TRAINING_DONE] = "done", [TRAINING_FAILED] = "failed",
+        [TRAINING_RESTORE] = "restore", [TRAINING_REWIND] = "rewind",
+        [TRAINING_BEGIN] = "begin",     [TRAINING_STEP] = "step",
+        [TRAINING_REDUCE] = "reduce",   [TRAINING_SAVE] = "save",
+        [TRAINING_SUM] = "sum",         [TRAINING_EVALUATE] = "evaluate",
+        [TRAINING_SHARE] = "share",     [TRAINING_KEEP_BEST] = "keep the best",
+        [TRAINING_REPORT] = "report",   [TRAINING_MEET] = "meet",
+        [TRAINING_KEEP] = "keep",       [TRAINING_FINISH] = "finish",
+        [TRAINING_DONE] = "done",       [TRAINING_FAILED] = "failed",
     };
     return names[operation];
 }

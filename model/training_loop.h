@@ -42,7 +42,7 @@ enum training_operation {
     TRAINING_KEEP,      /* the final scores and the final model */
     TRAINING_FINISH,    /* this trainer is done with the job; ends when all are */
     TRAINING_DONE,
-    TRAINING_FAILED,    /* with loop.code */
+    TRAINING_FAILED, /* with loop.code */
 };
 
 struct training_loop_plan {
@@ -73,9 +73,9 @@ struct training_loop {
     int code;         /* of TRAINING_FAILED */
     struct training_position at;
     bool stopped_early;
-    bool best_unkept;     /* the best model is not known to be written */
-    bool refused;         /* a disk refused this operation */
-    uint64_t refused_ns;  /* when it did so first */
+    bool best_unkept;    /* the best model is not known to be written */
+    bool refused;        /* a disk refused this operation */
+    uint64_t refused_ns; /* when it did so first */
 };
 
 void training_loop_init(struct training_loop *loop, const struct training_loop_plan *plan);

@@ -8,6 +8,8 @@
 #ifndef SCHEMAS_FIELDS_H
 #define SCHEMAS_FIELDS_H
 
+/* Lists of names, which clang-format would take for calls. */
+/* clang-format off */
 #define FIELDS_msg_sample_request(S, D, F) \
     D(draw) S(part) S(version) S(num_sections) S(replace) S(edge_ids) S(reply_bytes_max) \
     S(skip_sections) S(skip_rows)
@@ -65,5 +67,6 @@
 #define FIELDS_msg_checkpoint_find(S, D, F) S(before) S(path_bytes)
 #define FIELDS_msg_checkpoint_found(S, D, F) S(step) S(era) S(world)
 #define FIELDS_msg_checkpoint_commit(S, D, F) S(step) S(era) S(world) S(keep) S(path_bytes)
+/* clang-format on */
 
 #endif

@@ -10,62 +10,61 @@
 #define BULK_BYTES_MAX (UINT64_C(4) << 30)
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
-#define BODY_BYTES_MAX(id)                                                                       \
-    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST         \
-         ? REQUEST_BYTES_MAX                                                                     \
-     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||         \
-             (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                                  \
-         ? MSG_REPLY_BYTES_MAX                                                                   \
-     : (id) == MSG_META_REPLY || (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY                  \
-         ? TEXT_BYTES_MAX                                                                        \
-     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||        \
-             (id) == MSG_GROUP_REPLY                                                             \
-         ? BULK_BYTES_MAX                                                                        \
-     : (id) == MSG_REDUCE || (id) == MSG_REDUCED                                                 \
-         ? MSG_REDUCE_VALUES_MAX * sizeof(float)                                                 \
-     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||      \
-             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND                         \
-         ? MSG_PATH_BYTES_MAX                                                                    \
-     : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                               \
-         ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                         \
-     : (id) == MSG_RESTORED || (id) == MSG_CHECKPOINT_FOUND || (id) == MSG_CHECKPOINT_COMMIT     \
-         ? TEXT_BYTES_MAX                                                                        \
+#define BODY_BYTES_MAX(id)                                                                   \
+    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST     \
+         ? REQUEST_BYTES_MAX                                                                 \
+     : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||     \
+             (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                              \
+         ? MSG_REPLY_BYTES_MAX                                                               \
+     : (id) == MSG_META_REPLY || (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY         \
+         ? TEXT_BYTES_MAX                                                                    \
+     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||    \
+             (id) == MSG_GROUP_REPLY                                                         \
+         ? BULK_BYTES_MAX                                                                    \
+     : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)     \
+     : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||  \
+             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND                     \
+         ? MSG_PATH_BYTES_MAX                                                                \
+     : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                           \
+         ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                     \
+     : (id) == MSG_RESTORED || (id) == MSG_CHECKPOINT_FOUND || (id) == MSG_CHECKPOINT_COMMIT \
+         ? TEXT_BYTES_MAX                                                                    \
          : 0)
 
-#define X(kind, type, lane, class)                                       \
-    static int encode_##type(const void *head, void *out, size_t capacity) \
-    {                                                                    \
-        return codec_encode(kind, head, out, capacity);                  \
-    }                                                                    \
-    static int verify_##type(const void *bytes, size_t count)            \
-    {                                                                    \
-        return codec_verify(kind, bytes, count);                         \
-    }                                                                    \
-    static int decode_##type(const void *bytes, size_t count, void *head) \
-    {                                                                    \
-        return codec_decode(kind, bytes, count, head);                   \
-    }                                                                    \
+#define X(kind, type, lane, class)                                                   \
+    static int encode_##type(const void *head, void *out, size_t capacity)           \
+    {                                                                                \
+        return codec_encode(kind, head, out, capacity);                              \
+    }                                                                                \
+    static int verify_##type(const void *bytes, size_t count)                        \
+    {                                                                                \
+        return codec_verify(kind, bytes, count);                                     \
+    }                                                                                \
+    static int decode_##type(const void *bytes, size_t count, void *head)            \
+    {                                                                                \
+        return codec_decode(kind, bytes, count, head);                               \
+    }                                                                                \
     static int check_##type(const void *head, const void *body, uint64_t body_bytes) \
-    {                                                                    \
-        return messages_verify(kind, head, body, body_bytes);            \
+    {                                                                                \
+        return messages_verify(kind, head, body, body_bytes);                        \
     }
 MESSAGES(X)
 #undef X
 
 static const struct kind all[] = {
-#define X(number, type, way, repeat)           \
-    {                                          \
-        .id = number,                          \
-        .lane = KIND_##way,                    \
-        .class = KIND_##repeat,                \
-        .head_bytes = sizeof(struct type),     \
+#define X(number, type, way, repeat)              \
+    {                                             \
+        .id = number,                             \
+        .lane = KIND_##way,                       \
+        .class = KIND_##repeat,                   \
+        .head_bytes = sizeof(struct type),        \
         .body_bytes_max = BODY_BYTES_MAX(number), \
-        .name = #type,                         \
-        .encode = encode_##type,               \
-        .verify = verify_##type,               \
-        .decode = decode_##type,               \
+        .name = #type,                            \
+        .encode = encode_##type,                  \
+        .verify = verify_##type,                  \
+        .decode = decode_##type,                  \
         .observer = number == MSG_STATUS_REQUEST, \
-        .check = check_##type,                 \
+        .check = check_##type,                    \
     },
     MESSAGES(X)
 #undef X

@@ -20,51 +20,51 @@
 #define MESSAGES_FIRST_KIND 64
 
 /* X(KIND, struct, lane, class) — lane: CONTROL or DATA; class: PURE, SEQUENCED, ONCE. */
-#define MESSAGES(X)                                       \
-    X(MSG_SAMPLE_REQUEST, msg_sample_request, DATA, PURE) \
-    X(MSG_SAMPLE_REPLY, msg_sample_reply, DATA, PURE)     \
-    X(MSG_ROWS_REQUEST, msg_rows_request, DATA, PURE)     \
-    X(MSG_ROWS_REPLY, msg_rows_reply, DATA, PURE)         \
-    X(MSG_SELECT_REQUEST, msg_select_request, DATA, PURE) \
-    X(MSG_SELECT_REPLY, msg_select_reply, DATA, PURE)     \
-    X(MSG_FETCH_REQUEST, msg_fetch_request, DATA, PURE)   \
-    X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)       \
-    X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)   \
-    X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)       \
-    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)  \
-    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)      \
+#define MESSAGES(X)                                                 \
+    X(MSG_SAMPLE_REQUEST, msg_sample_request, DATA, PURE)           \
+    X(MSG_SAMPLE_REPLY, msg_sample_reply, DATA, PURE)               \
+    X(MSG_ROWS_REQUEST, msg_rows_request, DATA, PURE)               \
+    X(MSG_ROWS_REPLY, msg_rows_reply, DATA, PURE)                   \
+    X(MSG_SELECT_REQUEST, msg_select_request, DATA, PURE)           \
+    X(MSG_SELECT_REPLY, msg_select_reply, DATA, PURE)               \
+    X(MSG_FETCH_REQUEST, msg_fetch_request, DATA, PURE)             \
+    X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)                 \
+    X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)             \
+    X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)                 \
+    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)            \
+    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)                \
     X(MSG_ERROR_REPLY, msg_error_reply, CONTROL, PURE)              \
-    X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)       \
-    X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE) \
-    X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)  \
-    X(MSG_BATCH_REQUEST, msg_batch_request, DATA, PURE)   \
-    X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)       \
-    X(MSG_JOIN, msg_join, CONTROL, PURE)                  \
-    X(MSG_JOINED, msg_joined, CONTROL, PURE)              \
-    X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)       \
-    X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED) \
-    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)     \
-    X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)         \
-    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)       \
-    X(MSG_ERA, msg_era, CONTROL, SEQUENCED)               \
-    X(MSG_RESTORE, msg_restore, CONTROL, SEQUENCED)       \
-    X(MSG_RESTORED, msg_restored, CONTROL, SEQUENCED)     \
-    X(MSG_REDUCE, msg_reduce, DATA, SEQUENCED)            \
-    X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)          \
+    X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)                 \
+    X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE)          \
+    X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)            \
+    X(MSG_BATCH_REQUEST, msg_batch_request, DATA, PURE)             \
+    X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)                 \
+    X(MSG_JOIN, msg_join, CONTROL, PURE)                            \
+    X(MSG_JOINED, msg_joined, CONTROL, PURE)                        \
+    X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)                 \
+    X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED)       \
+    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)               \
+    X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)                   \
+    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)                 \
+    X(MSG_ERA, msg_era, CONTROL, SEQUENCED)                         \
+    X(MSG_RESTORE, msg_restore, CONTROL, SEQUENCED)                 \
+    X(MSG_RESTORED, msg_restored, CONTROL, SEQUENCED)               \
+    X(MSG_REDUCE, msg_reduce, DATA, SEQUENCED)                      \
+    X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)                    \
     X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED) \
     X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED) \
-    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)   \
-    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)       \
-    X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE) \
-    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)  \
-    X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE) \
-    X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE) \
-    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE) \
-    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE) \
-    X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE) \
-    X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE) \
-    X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE) \
-    X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE) \
+    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)             \
+    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)                 \
+    X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE)        \
+    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)            \
+    X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE)         \
+    X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE)         \
+    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE)         \
+    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE)     \
+    X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE)       \
+    X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE)       \
+    X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE)         \
+    X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)       \
     X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
@@ -86,7 +86,7 @@ enum message_kind_id {
 #define X(kind, type, lane, class) kind,
     MESSAGES(X)
 #undef X
-    MSG_END_,
+        MSG_END_,
 };
 
 /* What a draw is keyed by beside the node itself: see graph/key.h. */
@@ -108,13 +108,13 @@ struct msg_sample_request {
     uint32_t part;
     uint32_t version;
     uint32_t num_sections;
-    uint32_t replace;      /* 0 or 1 */
-    uint32_t edge_ids;     /* 0 or 1: also give edge positions */
+    uint32_t replace;  /* 0 or 1 */
+    uint32_t edge_ids; /* 0 or 1: also give edge positions */
     /* The caller's room; the server stops before the row that exceeds it (one row that exceeds it
      * alone is refused with TR_ETOOBIG). 0: MSG_REPLY_BYTES_MAX. */
     uint64_t reply_bytes_max;
-    uint32_t skip_sections;   /* continue a reply that did not fit: sections done ... */
-    uint32_t skip_rows;       /* ... and rows done of the next */
+    uint32_t skip_sections; /* continue a reply that did not fit: sections done ... */
+    uint32_t skip_rows;     /* ... and rows done of the next */
 };
 
 struct msg_sample_section {
@@ -133,7 +133,7 @@ struct msg_sample_answer {
     uint32_t num_rows;     /* done here: of the first section from skip_rows on */
     uint32_t column_bytes; /* 4 or 8 */
     uint64_t num_edges;
-    uint32_t edge_ids;     /* 0 or 1: they follow the columns */
+    uint32_t edge_ids; /* 0 or 1: they follow the columns */
     uint32_t zero;
 };
 
@@ -196,7 +196,7 @@ struct msg_fetch_request {
     uint64_t first;      /* the asker's number of ids[0], for sentences */
     uint64_t row_bytes;  /* the table's */
     uint32_t ntype;
-    uint32_t table;      /* a feature's number or MSG_TABLE_* */
+    uint32_t table; /* a feature's number or MSG_TABLE_* */
     uint32_t count;
 };
 
@@ -314,7 +314,7 @@ struct msg_join {
     uint32_t rank;
     uint32_t era;  /* of a reducer: that it was restored to; 0: none, or it is over */
     uint32_t seen; /* the newest era that it heard of */
-    uint64_t plan;  /* marks of its plan, which are the coordinator's */
+    uint64_t plan; /* marks of its plan, which are the coordinator's */
     uint64_t graph;
     /* Barriers of `era` as a reducer knows them, for a coordinator that was started again: the last
      * that all came to, and the last that is over, which timed out where it is a later one. Names
@@ -453,8 +453,8 @@ enum msg_group_operation {
     /* Value: the job's result for this rank, as a uint32_t. Count 1: that result is written, so the
      * job is over for all ranks; no death of another takes it back. */
     MSG_GROUP_FINISH,
-    MSG_GROUP_CANCEL,  /* ends the operation under way with TR_ECANCELED */
-    MSG_GROUP_SKIP     /* a save without a part; value: the step; count: why, as a uint32_t */
+    MSG_GROUP_CANCEL, /* ends the operation under way with TR_ECANCELED */
+    MSG_GROUP_SKIP    /* a save without a part; value: the step; count: why, as a uint32_t */
 };
 
 struct msg_group_request {

@@ -20,7 +20,7 @@ void expected_run_begin(const struct fleet_plan *plan, float *weights)
 }
 
 void expected_run_learn(const struct fleet_plan *plan, const float *weights, uint64_t digest,
-                   float *values)
+                        float *values)
 {
     float loss = 0;
     for (uint32_t i = 0; i < plan->values; i++) {
@@ -72,7 +72,8 @@ static void take_step(struct expected_run *expected, uint64_t step, float *weigh
 {
     const struct fleet_plan *plan = expected->plan;
     for (uint32_t rank = 0; rank < plan->plan.trainers; rank++) {
-        expected_run_learn(plan, weights, digest_of(expected, rank, step), rank == 0 ? sums : values);
+        expected_run_learn(plan, weights, digest_of(expected, rank, step),
+                           rank == 0 ? sums : values);
         for (uint32_t i = 0; rank > 0 && i <= plan->values; i++)
             sums[i] += values[i];
     }
@@ -104,9 +105,9 @@ void expected_run_fini(struct expected_run *expected)
     free(expected->losses);
 }
 
-int expected_run_check(struct expected_run *expected, const struct sim_partitions *partitions, uint32_t rank,
-                  uint64_t step, const struct mini_batch *batch, uint64_t *digest,
-                  struct error *error)
+int expected_run_check(struct expected_run *expected, const struct sim_partitions *partitions,
+                       uint32_t rank, uint64_t step, const struct mini_batch *batch,
+                       uint64_t *digest, struct error *error)
 {
     const struct fleet_plan *plan = expected->plan;
     const struct wanted_loader loader = loader_of(plan, rank);

@@ -29,7 +29,7 @@ void expected_run_begin(const struct fleet_plan *plan, float *weights);
 
 /* A rank's part of a step: values[plan->values + 1], the last of which is its loss. */
 void expected_run_learn(const struct fleet_plan *plan, const float *weights, uint64_t digest,
-                   float *values);
+                        float *values);
 
 /* Applies the sums over ranks. */
 void expected_run_apply(const struct fleet_plan *plan, float *weights, const float *sums);
@@ -38,8 +38,8 @@ uint64_t expected_run_hash(const struct fleet_plan *plan, const float *weights);
 
 /* The rank's batch of a step is what it has to be: 0, or TR_EMISMATCH with a sentence. *digest is
  * that of the batch that came. */
-int expected_run_check(struct expected_run *expected, const struct sim_partitions *partitions, uint32_t rank,
-                  uint64_t step, const struct mini_batch *batch, uint64_t *digest,
-                  struct error *error);
+int expected_run_check(struct expected_run *expected, const struct sim_partitions *partitions,
+                       uint32_t rank, uint64_t step, const struct mini_batch *batch,
+                       uint64_t *digest, struct error *error);
 
 #endif

@@ -50,8 +50,8 @@ static void kill_one(struct faults *f, enum fault fault)
 
 static void pause_loops(struct faults *f, bool all)
 {
-    uint64_t until_ns = env_sim_now_ns(f->world->env) + draws_scale(&f->draws, 1000,
-                                                                    f->plan->pause_ns);
+    uint64_t until_ns = env_sim_now_ns(f->world->env) +
+                        draws_scale(&f->draws, 1000, f->plan->pause_ns);
     uint32_t one = (uint32_t)draws_below(&f->draws, f->world->scenario.loops);
     for (uint32_t i = 0; i < f->world->scenario.loops; i++)
         if (all || i == one)
@@ -143,8 +143,9 @@ static int start(struct actor *self, const void *arg)
     f->server_draws = world_draws(f->world, WORLD_DRAWS_SERVERS, 0);
     f->servers_left = f->world->scenario.server_faults.count;
     if (f->servers_left > 0)
-        timer_start(self, &f->servers, actor_now_ns(self) +
-                    draws_below(&f->server_draws, f->world->scenario.server_faults.gap_ns),
+        timer_start(self, &f->servers,
+                    actor_now_ns(self) +
+                        draws_below(&f->server_draws, f->world->scenario.server_faults.gap_ns),
                     tick_servers, f);
     return directory_wait(self, WORLD_PROXY, actor_now_ns(self) + ENV_SECOND_NS, came_up, f);
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "actors/cluster/process_notice.h"
-#include "sim/link_checker.h"
 #include "sim/fleet_oracles.h"
+#include "sim/link_checker.h"
 #include "sim/sim_trainer.h"
 
 /* As a session waits for its client before its graph is open. */
@@ -55,8 +55,8 @@ static void load(struct fleet *fleet, struct fleet_process *process)
     const struct plan_process *plays = &fleet->plan.processes[process->number];
     int rv = snapshots_create(&fleet->partitions.book, &process->snapshots);
     for (uint32_t i = 0; i < plays->num_parts && rv == 0; i++)
-        rv = snapshots_add(process->snapshots, &fleet->partitions.parts[plays->parts[i]], NULL, NULL,
-                           NULL);
+        rv = snapshots_add(process->snapshots, &fleet->partitions.parts[plays->parts[i]], NULL,
+                           NULL, NULL);
     process->files = files_sim_mount(fleet->disk);
     if (process->files != NULL)
         process->files->failpoints = &process->failpoints;
@@ -147,8 +147,8 @@ static void link_up(struct fleet *fleet, struct fleet_process *process)
     };
     for (uint32_t p = 0; p < plan->plan.num_processes; p++)
         if (p != process->number)
-            peers[options.num_peers++] =
-                (struct links_peer){ .node = p, .endpoint = fleet->endpoints[p] };
+            peers[options.num_peers++] = (struct links_peer){ .node = p,
+                                                              .endpoint = fleet->endpoints[p] };
     int rv = links_create(process->node, &options, &error);
     assert(rv == 0);
 }
@@ -173,7 +173,8 @@ static void spawn(struct fleet_process *process, const struct actor_ops *ops, co
                   uint32_t number)
 {
     struct address address;
-    const struct actor_options options = { .ops = ops, .arg = arg,
+    const struct actor_options options = { .ops = ops,
+                                           .arg = arg,
                                            .loop = number % node_loops(process->node) };
     int rv = node_spawn(process->node, &options, &address);
     assert(rv == 0);
@@ -203,7 +204,8 @@ static int drop(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops opener_ops = { .name = "opener", .start = start_opener,
+static const struct actor_ops opener_ops = { .name = "opener",
+                                             .start = start_opener,
                                              .receive = drop };
 
 static void spawn_all(struct fleet *fleet, struct fleet_process *process)
@@ -223,8 +225,10 @@ void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
 {
     struct fleet_process *process = &fleet->processes[number];
     assert(process->node == NULL);
-    *process = (struct fleet_process){ .failpoints = { reached }, .number = number,
-                                       .incarnation = incarnation, .checker = { fleet, process, 0 } };
+    *process = (struct fleet_process){ .failpoints = { reached },
+                                       .number = number,
+                                       .incarnation = incarnation,
+                                       .checker = { fleet, process, 0 } };
     /* A process that finds no memory for its first actors just ends: nothing to see. */
     env_sim_set_alloc_fail(fleet->env, 0);
     load(fleet, process);
@@ -244,8 +248,10 @@ void fleet_complete(struct fleet_process *process)
     struct fleet *fleet = process->checker.fleet;
     for (uint32_t rank = 0; rank < fleet->plan.plan.trainers; rank++)
         if (fleet->reached[rank] != fleet->plan.steps)
-            fleet_fail(fleet, "the result was written when trainer %" PRIu32 " was at step %" PRIu64
-                       " of %" PRIu64, rank, fleet->reached[rank], fleet->plan.steps);
+            fleet_fail(fleet,
+                       "the result was written when trainer %" PRIu32 " was at step %" PRIu64
+                       " of %" PRIu64,
+                       rank, fleet->reached[rank], fleet->plan.steps);
     fleet->complete = true;
     fleet_say(process, "%s", NOTICE_COMPLETE);
 }

@@ -12,15 +12,15 @@
 #ifndef SIM_FLEET_H
 #define SIM_FLEET_H
 
-#include "actors/process_actors.h"
 #include "actors/cluster/launcher.h"
+#include "actors/process_actors.h"
 #include "runtime/core/directory.h"
-#include "runtime/sim/files_sim.h"
-#include "runtime/net/links.h"
 #include "runtime/core/node.h"
+#include "runtime/net/links.h"
+#include "runtime/sim/files_sim.h"
+#include "sim/expected_run.h"
 #include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
-#include "sim/expected_run.h"
 #include "sim/server_faults.h"
 
 /* While memory is short: the chance, per million, that a message's allocation fails. */
@@ -28,7 +28,7 @@
 /* Then what still lives in a process that was asked to stop is ended, as api/graph.c has it. */
 #define FLEET_STOP_NS (10 * ENV_SECOND_NS)
 #define FLEET_CHECKPOINTS "checkpoints" /* the folder on the disk */
-#define FLEET_RUN "run" /* that of rank 0 */
+#define FLEET_RUN "run"                 /* that of rank 0 */
 #define FLEET_MODEL FLEET_RUN "/model"
 
 struct fleet;
@@ -46,7 +46,7 @@ struct fleet_process {
     uint32_t number;
     struct node *node; /* NULL: it does not run */
     uint32_t incarnation;
-    bool ending; /* it was asked to stop, */
+    bool ending;        /* it was asked to stop, */
     uint64_t ending_ns; /* then */
     struct files *files;
     struct snapshots *snapshots;
@@ -86,19 +86,19 @@ struct fleet {
     struct expected_run expected;
     struct fleet_process processes[FLEET_PROCESSES_MAX];
     struct launcher launcher; /* that of `troupe launch` */
-    bool said;              /* some process told the launcher something */
-    bool launched;          /* all is over */
-    uint64_t furthest;      /* steps that some trainer did; past the last: it finished */
-    uint64_t committed;     /* the newest checkpoint that a trainer was told is there */
-    uint32_t last_era;      /* in which somebody was restored, */
-    uint64_t last_era_step; /* and to which step */
+    bool said;                /* some process told the launcher something */
+    bool launched;            /* all is over */
+    uint64_t furthest;        /* steps that some trainer did; past the last: it finished */
+    uint64_t committed;       /* the newest checkpoint that a trainer was told is there */
+    uint32_t last_era;        /* in which somebody was restored, */
+    uint64_t last_era_step;   /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */
-    bool complete;          /* the one of rank 0 has written the job's result */
+    bool complete;                        /* the one of rank 0 has written the job's result */
     struct fleet_victim victims[FLEET_STRIKES_MAX];
     uint32_t failpoint_passes[FLEET_FAILPOINTS_MAX];
     uint64_t struck; /* bits of fail-points where a process died */
     uint32_t next_strike;
-    uint64_t strike_at_ns;  /* of the next one; UINT64_MAX: it waits for the job to get there */
+    uint64_t strike_at_ns; /* of the next one; UINT64_MAX: it waits for the job to get there */
     uint64_t memory_until_ns, corrupt_until_ns, full_until_ns, sync_until_ns; /* 0: not under way */
     struct fleet_liveness liveness;
     FILE *verbose;
@@ -107,12 +107,11 @@ struct fleet {
 };
 
 /* Remembers the first thing that is wrong. */
-__attribute__((format(printf, 2, 3)))
-void fleet_fail(struct fleet *fleet, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void fleet_fail(struct fleet *fleet, const char *format, ...);
 
 /* A process prints a line, which its launcher reads. */
-__attribute__((format(printf, 2, 3)))
-void fleet_say(struct fleet_process *process, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void fleet_say(struct fleet_process *process,
+                                                     const char *format, ...);
 
 /* Rank 0 has written the job's result, and says so to the launcher. */
 void fleet_complete(struct fleet_process *process);

@@ -91,7 +91,8 @@ static int hit_receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops hit_ops = { .name = "hit", .start = hit_start,
+static const struct actor_ops hit_ops = { .name = "hit",
+                                          .start = hit_start,
                                           .receive = hit_receive };
 
 /* The name of an actor of that process, or of one that it has not. */

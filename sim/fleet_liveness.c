@@ -56,8 +56,8 @@ void fleet_liveness_note(struct fleet *fleet, uint64_t now_ns)
 
 uint64_t fleet_liveness_due_ns(const struct fleet_liveness *liveness)
 {
-    uint64_t from_ns =
-        liveness->since_ns > liveness->calm_ns ? liveness->since_ns : liveness->calm_ns;
+    uint64_t from_ns = liveness->since_ns > liveness->calm_ns ? liveness->since_ns
+                                                              : liveness->calm_ns;
     return from_ns + (liveness->complete ? liveness->end_ns : liveness->progress_ns);
 }
 
@@ -67,9 +67,10 @@ void fleet_liveness_check(struct fleet *fleet, uint64_t now_ns)
     fleet_liveness_note(fleet, now_ns);
     if (now_ns < fleet_liveness_due_ns(liveness))
         return;
-    fleet_fail(fleet, "the job did not get on in time: step %" PRIu64 " of %" PRIu64 " was reached "
-               "at %.6f%s, the last fault was over at %.6f, now it is %.6f", liveness->furthest,
-               fleet->plan.steps, (double)liveness->since_ns / 1e9,
+    fleet_fail(fleet,
+               "the job did not get on in time: step %" PRIu64 " of %" PRIu64 " was reached "
+               "at %.6f%s, the last fault was over at %.6f, now it is %.6f",
+               liveness->furthest, fleet->plan.steps, (double)liveness->since_ns / 1e9,
                liveness->complete ? " and the result is written" : "",
                (double)liveness->calm_ns / 1e9, (double)now_ns / 1e9);
 }

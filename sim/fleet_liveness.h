@@ -18,10 +18,10 @@ struct fleet;
 struct fleet_plan;
 
 struct fleet_liveness {
-    uint64_t progress_ns; /* bound of the time until it gets on, */
-    uint64_t end_ns;      /* and until all have ended once the result is written */
-    uint64_t calm_ns;     /* when the last fault that has begun is over */
-    uint64_t since_ns;    /* when the job got on last, */
+    uint64_t progress_ns;         /* bound of the time until it gets on, */
+    uint64_t end_ns;              /* and until all have ended once the result is written */
+    uint64_t calm_ns;             /* when the last fault that has begun is over */
+    uint64_t since_ns;            /* when the job got on last, */
     uint64_t furthest, committed; /* which was to here */
     bool complete;
 };

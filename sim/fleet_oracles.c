@@ -21,17 +21,20 @@ static void look_at(struct fleet *fleet, struct fleet_process *process)
     uint32_t count = links_status(process->node, status, FLEET_PROCESSES_MAX);
     for (uint32_t i = 0; i < count && i < FLEET_PROCESSES_MAX; i++)
         if (status[i].queued_bytes + status[i].retained_bytes > bound)
-            fleet_fail(fleet, "the link from process %" PRIu32 " to %" PRIu32 " holds %" PRIu64
-                       " + %" PRIu64 " of %" PRIu64 " bytes", process->number, status[i].node,
-                       status[i].queued_bytes, status[i].retained_bytes, bound);
+            fleet_fail(fleet,
+                       "the link from process %" PRIu32 " to %" PRIu32 " holds %" PRIu64
+                       " + %" PRIu64 " of %" PRIu64 " bytes",
+                       process->number, status[i].node, status[i].queued_bytes,
+                       status[i].retained_bytes, bound);
     struct account *messages = node_message_account(process->node);
     if (messages->bound_bytes > MESSAGE_BYTES || account_used(messages) > messages->bound_bytes)
         fleet_fail(fleet, "process %" PRIu32 ": the account of messages holds %zu of %zu bytes",
                    process->number, account_used(messages), messages->bound_bytes);
     size_t replies = account_used(&process->actors.replies);
     if (replies > fleet->plan.replies_bytes_max)
-        fleet_fail(fleet, "process %" PRIu32 ": replies of %zu bytes are on their way, %" PRIu64
-                   " may be", process->number, replies, fleet->plan.replies_bytes_max);
+        fleet_fail(fleet,
+                   "process %" PRIu32 ": replies of %zu bytes are on their way, %" PRIu64 " may be",
+                   process->number, replies, fleet->plan.replies_bytes_max);
     if (batch_store_used(process->store) > fleet->plan.batch_bytes_max)
         fleet_fail(fleet, "process %" PRIu32 ": account \"batches\" holds %zu bytes",
                    process->number, batch_store_used(process->store));
@@ -51,8 +54,10 @@ static void look_at_stop(struct fleet *fleet, const struct fleet_process *proces
     uint64_t now_ns = env_sim_now_ns(fleet->env);
     bool stood_still = process->paused_until_ns > process->ending_ns;
     if (process->ending && !stood_still && now_ns >= process->ending_ns + FLEET_STOP_NS)
-        fleet_fail(fleet, "process %" PRIu32 " was asked to stop at %.6f, and had to be ended at "
-                   "%.6f", process->number, (double)process->ending_ns / 1e9, (double)now_ns / 1e9);
+        fleet_fail(fleet,
+                   "process %" PRIu32 " was asked to stop at %.6f, and had to be ended at "
+                   "%.6f",
+                   process->number, (double)process->ending_ns / 1e9, (double)now_ns / 1e9);
 }
 
 void fleet_oracles_buried(struct fleet *fleet, struct fleet_process *process)
@@ -71,11 +76,15 @@ static void check_end(struct fleet *fleet, int rc)
 {
     double seconds = (double)(env_sim_now_ns(fleet->env) - ENV_SECOND_NS) / 1e9;
     if (rc == TR_ETIMEDOUT)
-        fleet_fail(fleet, "step %" PRIu64 " of %" PRIu64 " was reached in %.1f virtual seconds, "
-                   "and the job did not end", fleet->furthest, fleet->plan.steps, seconds);
+        fleet_fail(fleet,
+                   "step %" PRIu64 " of %" PRIu64 " was reached in %.1f virtual seconds, "
+                   "and the job did not end",
+                   fleet->furthest, fleet->plan.steps, seconds);
     else if (rc == TR_EEND)
-        fleet_fail(fleet, "deadlock at step %" PRIu64 " of %" PRIu64 ": nothing can happen any "
-                   "more", fleet->furthest, fleet->plan.steps);
+        fleet_fail(fleet,
+                   "deadlock at step %" PRIu64 " of %" PRIu64 ": nothing can happen any "
+                   "more",
+                   fleet->furthest, fleet->plan.steps);
     else if (rc == TR_ERANGE)
         fleet_fail(fleet, "livelock at step %" PRIu64 " of %" PRIu64 ": %" PRIu64 " events",
                    fleet->furthest, fleet->plan.steps, env_sim_steps(fleet->env));
@@ -147,8 +156,9 @@ static void check_disk(struct fleet *fleet)
     if (rv != 0 && (rv != TR_ENOENT || fleet->committed != 0))
         fleet_fail(fleet, "the newest checkpoint: %s", error.text);
     if (rv == 0 && manifest.step < fleet->committed)
-        fleet_fail(fleet, "the newest checkpoint is of step %" PRIu64 ", but %" PRIu64
-                   " was committed", manifest.step, fleet->committed);
+        fleet_fail(fleet,
+                   "the newest checkpoint is of step %" PRIu64 ", but %" PRIu64 " was committed",
+                   manifest.step, fleet->committed);
     if (damaged.code != 0)
         fleet_fail(fleet, "a checkpoint is damaged: %s", damaged.text);
     if (files_exists(looking.files, FLEET_CHECKPOINTS))

@@ -77,7 +77,8 @@ static void draw_layout(struct fleet_plan *f, struct draws *draws)
     f->plan = (struct plan){
         .num_parts = (uint32_t)draws_between(draws, 1, FLEET_PARTS_MAX),
         .num_processes = draws_chance(draws, 10)
-                             ? 1 : (uint32_t)draws_between(draws, 2, FLEET_PROCESSES_MAX),
+                             ? 1
+                             : (uint32_t)draws_between(draws, 2, FLEET_PROCESSES_MAX),
         .samplers = (uint32_t)draws_between(draws, 1, FLEET_SAMPLERS_MAX),
         .trainers = (uint32_t)draws_between(draws, 1, FLEET_TRAINERS_MAX),
         .processes = f->processes,
@@ -85,8 +86,8 @@ static void draw_layout(struct fleet_plan *f, struct draws *draws)
     };
     uint32_t a_host = draws_chance(draws, 70) ? 1 : 2;
     for (uint32_t p = 0; p < f->plan.num_processes; p++)
-        f->processes[p] = (struct plan_process){
-            .host = p / a_host, .loops = (uint32_t)draws_between(draws, 1, 2) };
+        f->processes[p] = (struct plan_process){ .host = p / a_host,
+                                                 .loops = (uint32_t)draws_between(draws, 1, 2) };
     f->plan.num_hosts = (f->plan.num_processes + a_host - 1) / a_host;
     f->plan.coordinator = (uint32_t)draws_below(draws, f->plan.num_processes);
     place_parts(f, draws);
@@ -288,34 +289,37 @@ void fleet_plan_fini(struct fleet_plan *fleet)
 const char *fleet_fault_name(enum fleet_fault fault)
 {
     static const char *const names[] = {
-        [FLEET_KILL] = "kill", [FLEET_PAUSE] = "pause", [FLEET_CLOG] = "clog",
-        [FLEET_RESET] = "reset", [FLEET_CORRUPT] = "corrupt", [FLEET_REFUSE] = "refuse",
-        [FLEET_WALL] = "wall clock", [FLEET_MEMORY] = "memory", [FLEET_DISK_FULL] = "disk full",
-        [FLEET_SYNC_FAIL] = "fsync", [FLEET_ACTOR] = "actor",
-        [FLEET_SERVERS] = "servers",
+        [FLEET_KILL] = "kill",       [FLEET_PAUSE] = "pause",     [FLEET_CLOG] = "clog",
+        [FLEET_RESET] = "reset",     [FLEET_CORRUPT] = "corrupt", [FLEET_REFUSE] = "refuse",
+        [FLEET_WALL] = "wall clock", [FLEET_MEMORY] = "memory",   [FLEET_DISK_FULL] = "disk full",
+        [FLEET_SYNC_FAIL] = "fsync", [FLEET_ACTOR] = "actor",     [FLEET_SERVERS] = "servers",
     };
     return names[fault];
 }
 
 void fleet_plan_print(const struct fleet_plan *f, FILE *out)
 {
-    fprintf(out, "seed %" PRIu64 ": a cluster of %" PRIu32 " processes, %" PRIu32 " parts, %" PRIu32
+    fprintf(out,
+            "seed %" PRIu64 ": a cluster of %" PRIu32 " processes, %" PRIu32 " parts, %" PRIu32
             " samplers, %" PRIu32 " trainers, coordinator in %" PRIu32 "%s%s%s%s%s, window %" PRIu64
-            ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n", f->seed, f->plan.num_processes,
-            f->plan.num_parts, f->plan.samplers, f->plan.trainers, f->plan.coordinator,
-            f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "", f->flat ? ", flat" : "",
-            f->codec ? ", codec" : "", f->watches ? ", watching" : "", f->window_bytes,
-            f->reply_bytes_max, f->dead_ns / MS);
+            ", replies %" PRIu64 ", dead after %" PRIu64 " ms\n",
+            f->seed, f->plan.num_processes, f->plan.num_parts, f->plan.samplers, f->plan.trainers,
+            f->plan.coordinator, f->tcp ? ", tcp" : ", unix", f->direct ? ", direct" : "",
+            f->flat ? ", flat" : "", f->codec ? ", codec" : "", f->watches ? ", watching" : "",
+            f->window_bytes, f->reply_bytes_max, f->dead_ns / MS);
     for (uint32_t p = 0; p < f->plan.num_processes; p++) {
         const struct plan_process *process = &f->processes[p];
-        fprintf(out, "    process %" PRIu32 " on host %" PRIu32 ": %" PRIu32 " loops, %" PRIu32
-                " parts, %" PRIu32 " samplers, %" PRIu32 " trainers\n", p, process->host,
-                process->loops, process->num_parts, process->samplers.count,
+        fprintf(out,
+                "    process %" PRIu32 " on host %" PRIu32 ": %" PRIu32 " loops, %" PRIu32
+                " parts, %" PRIu32 " samplers, %" PRIu32 " trainers\n",
+                p, process->host, process->loops, process->num_parts, process->samplers.count,
                 process->trainers.count);
     }
-    fprintf(out, "    job: %" PRIu64 " steps of %" PRIu64 " an epoch, %" PRIu32 " weights, saved "
+    fprintf(out,
+            "    job: %" PRIu64 " steps of %" PRIu64 " an epoch, %" PRIu32 " weights, saved "
             "every %" PRIu32 " (%" PRIu32 " kept), group calls of %" PRIu64 " ms, over in %" PRIu64
-            " s\n", f->steps, f->steps_epoch, f->values, f->save_every, f->keep, f->group_ns / MS,
+            " s\n",
+            f->steps, f->steps_epoch, f->values, f->save_every, f->keep, f->group_ns / MS,
             f->limit_ns / ENV_SECOND_NS);
     for (uint32_t i = 0; i < f->num_strikes; i++)
         fprintf(out, "    fault: %s at step %" PRIu64 " + %" PRIu64 " us, for %" PRIu64 " ms\n",

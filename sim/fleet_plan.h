@@ -13,11 +13,11 @@
 #include <stdio.h>
 
 #include "actors/cluster/plan.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/base/failpoint.h"
-#include "sim/sim_graph.h"
+#include "runtime/sim/env_sim.h"
 #include "sim/reference.h"
 #include "sim/run.h"
+#include "sim/sim_graph.h"
 
 #define FLEET_PROCESSES_MAX 5u
 #define FLEET_PARTS_MAX 6u
@@ -44,7 +44,7 @@ enum fleet_fault {
     FLEET_MEMORY,    /* allocations of messages fail */
     FLEET_DISK_FULL, /* or read-only */
     FLEET_SYNC_FAIL,
-    FLEET_ACTOR,     /* an actor fails */
+    FLEET_ACTOR, /* an actor fails */
     FLEET_FAULT_KINDS,
     FLEET_SERVERS = FLEET_FAULT_KINDS, /* of a process are full, short of memory or slow; drawn
                                           apart, so that seeds keep their other faults */
@@ -55,7 +55,7 @@ struct fleet_strike {
     uint64_t at_step;  /* of the job: it waits for that, */
     uint64_t after_ns; /* and then so long */
     uint64_t lasts_ns;
-    uint64_t draw;     /* who and how */
+    uint64_t draw; /* who and how */
 };
 
 /* Whichever process passes that point as the nth of the job dies there. */
@@ -82,12 +82,12 @@ struct fleet_plan {
     uint32_t values;             /* weights */
     uint32_t save_every;         /* steps; 0: never */
     uint32_t keep;               /* checkpoints */
-    uint32_t messages;            /* that link checkers send */
+    uint32_t messages;           /* that link checkers send */
     struct fleet_strike strikes[FLEET_STRIKES_MAX];
     uint32_t num_strikes;
     struct fleet_failpoint failpoints[FLEET_FAILPOINTS_MAX];
     uint32_t num_failpoints;
-    uint64_t limit_ns;           /* virtual time in which the job ends */
+    uint64_t limit_ns; /* virtual time in which the job ends */
     struct env_sim_options env;
 };
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "runtime/core/dump.h"
-#include "sim/link_checker.h"
 #include "sim/fleet.h"
 #include "sim/fleet_faults.h"
 #include "sim/fleet_oracles.h"
+#include "sim/link_checker.h"
 
 /* Bounds are looked at every so many events. */
 #define LOOK_EVERY 64u
@@ -17,7 +17,11 @@
 bool fleet_run_is_for(uint64_t seed)
 {
     switch (seed % 10) {
-    case 0: case 1: case 2: case 4: case 7:
+    case 0:
+    case 1:
+    case 2:
+    case 4:
+    case 7:
         return true;
     default:
         return false;
@@ -79,9 +83,12 @@ static void make_launcher(struct fleet *fleet)
 {
     static const struct launcher_ops ops = { start_process, ask_to_stop, kill_process };
     /* The budget is not what is tested here: a run has more faults than a job survives in life. */
-    const struct launcher_options options = {
-        .plan = &fleet->plan.plan, .incarnation = 1, .restarts = LAUNCHER_RESTARTS_MAX,
-        .period_ns = LAUNCHER_PERIOD_NS, .ops = &ops, .arg = fleet };
+    const struct launcher_options options = { .plan = &fleet->plan.plan,
+                                              .incarnation = 1,
+                                              .restarts = LAUNCHER_RESTARTS_MAX,
+                                              .period_ns = LAUNCHER_PERIOD_NS,
+                                              .ops = &ops,
+                                              .arg = fleet };
     int rv = launcher_init(&fleet->launcher, &options, env_sim_now_ns(fleet->env));
     assert(rv == 0);
 }
@@ -89,9 +96,8 @@ static void make_launcher(struct fleet *fleet)
 /* Its process has ended, or the job has, and the process is to follow. */
 static bool needs_care(const struct fleet_process *process)
 {
-    return process->node != NULL &&
-           (process->doomed || node_is_stopped(process->node) ||
-            (!process->ending && atomic_load(&process->actors.ended)));
+    return process->node != NULL && (process->doomed || node_is_stopped(process->node) ||
+                                     (!process->ending && atomic_load(&process->actors.ended)));
 }
 
 static bool needs_tending(void *arg)
@@ -176,8 +182,8 @@ static int run(struct fleet *fleet)
         tend(fleet);
         if (fleet->launched || fleet->error.code != 0)
             return 0;
-        uint64_t next_ns = fleet_faults_next_ns(fleet), wake_ns =
-            launcher_wake_ns(&fleet->launcher);
+        uint64_t next_ns = fleet_faults_next_ns(fleet),
+                 wake_ns = launcher_wake_ns(&fleet->launcher);
         uint64_t until_ns = next_ns < wake_ns ? next_ns : wake_ns;
         uint64_t due_ns = fleet_liveness_due_ns(&fleet->liveness);
         until_ns = until_ns < due_ns ? until_ns : due_ns;

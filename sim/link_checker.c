@@ -42,10 +42,12 @@ static int decode(const void *bytes, size_t count, void *head)
     return 0;
 }
 
-#define KIND(number, label, its_lane)                                                             \
-    { .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE,        \
-      .head_bytes = sizeof(struct numbered), .body_bytes_max = 1 << 20, .encode = encode,           \
-      .verify = verify, .decode = decode }
+#define KIND(number, label, its_lane)                                                        \
+    {                                                                                        \
+        .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE, \
+        .head_bytes = sizeof(struct numbered), .body_bytes_max = 1 << 20, .encode = encode,  \
+        .verify = verify, .decode = decode                                                   \
+    }
 
 static const struct kind kinds[KINDS] = {
     [NUMBERED] = KIND(NUMBERED, "link_checker_numbered", KIND_DATA),
@@ -105,7 +107,8 @@ static struct ticket *ticket_create(struct checked_peer *peer)
 {
     struct ticket *ticket = calloc(1, sizeof *ticket);
     if (ticket != NULL)
-        *ticket = (struct ticket){ .checker = peer->checker, .fleet = peer->checker->fleet,
+        *ticket = (struct ticket){ .checker = peer->checker,
+                                   .fleet = peer->checker->fleet,
                                    .peer = peer };
     return ticket;
 }
@@ -144,8 +147,10 @@ static void check_answer(const struct ticket *ticket, struct message *reply)
     for (uint64_t i = 0; good && i < ticket->bytes; i += 1 + ticket->bytes / 50)
         good = body[i] == fill_of(ticket->value);
     if (!good)
-        fleet_fail(ticket->fleet, "a checker's question of %" PRIu64 " bytes was answered with "
-                   "other bytes", ticket->bytes);
+        fleet_fail(ticket->fleet,
+                   "a checker's question of %" PRIu64 " bytes was answered with "
+                   "other bytes",
+                   ticket->bytes);
 }
 
 static void called(struct actor *self, void *arg, int status, struct message *reply)
@@ -218,8 +223,8 @@ static void tick(struct actor *self, void *arg)
         if (c->calls_open < CALLS_OPEN_MAX)
             call(c, peer);
     } else if (!peer->looking) {
-        peer->looking = directory_wait_at(self, other, LINK_CHECKER_NAME, now_ns + 2 * ENV_SECOND_NS,
-                                            found, peer) == 0;
+        peer->looking = directory_wait_at(self, other, LINK_CHECKER_NAME,
+                                          now_ns + 2 * ENV_SECOND_NS, found, peer) == 0;
     }
     if (--c->messages_left > 0)
         timer_start(self, &c->timer, now_ns + draws_scale(&c->draws, MS / 10, ENV_SECOND_NS), tick,
@@ -246,9 +251,10 @@ static void note(struct link_checker *c, struct message *message)
     if (sender == NULL)
         return;
     if (value <= sender->seen[lane] || (lane == URGENT && value != sender->seen[lane] + 1))
-        fleet_fail(c->fleet, "checker %" PRIu32 ": message %" PRIu64 " of process %" PRIu32
-                   " in lane %" PRIu32 " came after %" PRIu64, c->number, value,
-                   sender->address.node, lane, sender->seen[lane]);
+        fleet_fail(c->fleet,
+                   "checker %" PRIu32 ": message %" PRIu64 " of process %" PRIu32
+                   " in lane %" PRIu32 " came after %" PRIu64,
+                   c->number, value, sender->address.node, lane, sender->seen[lane]);
     sender->seen[lane] = value;
 }
 

@@ -20,16 +20,18 @@ void oracles_ended(struct world *world, int rc)
     if (failure != 0)
         world_fail(world, "the node failed: %s", tr_strerror(failure));
     else if (rc == TR_ETIMEDOUT)
-        world_fail(world, "%" PRIu32 " of %" PRIu32 " trainers finished in %" PRIu64
-                   " virtual seconds", world->finished, world->scenario.clients,
-                   (uint64_t)(ORACLES_LIMIT_NS / ENV_SECOND_NS));
+        world_fail(
+            world, "%" PRIu32 " of %" PRIu32 " trainers finished in %" PRIu64 " virtual seconds",
+            world->finished, world->scenario.clients, (uint64_t)(ORACLES_LIMIT_NS / ENV_SECOND_NS));
     else if (rc == TR_EEND)
-        world_fail(world, "deadlock: %" PRIu32 " of %" PRIu32 " trainers finished, and nothing "
-                   "can happen any more", world->finished, world->scenario.clients);
+        world_fail(world,
+                   "deadlock: %" PRIu32 " of %" PRIu32 " trainers finished, and nothing "
+                   "can happen any more",
+                   world->finished, world->scenario.clients);
     else if (rc == TR_ERANGE)
-        world_fail(world, "livelock: %" PRIu64 " steps, %" PRIu32 " of %" PRIu32
-                   " trainers finished", env_sim_steps(world->env), world->finished,
-                   world->scenario.clients);
+        world_fail(world,
+                   "livelock: %" PRIu64 " steps, %" PRIu32 " of %" PRIu32 " trainers finished",
+                   env_sim_steps(world->env), world->finished, world->scenario.clients);
     else if (rc != 0)
         world_fail(world, "the run ended with %s", tr_strerror(rc));
 }
@@ -45,15 +47,16 @@ void oracles_stopped(struct world *world)
         world_fail(world, "the node did not stop: %" PRIu64 " actors live", counters.actors_live);
     if (counters.actors_live != 0 || counters.messages_live != 0 || counters.buffers_live != 0 ||
         counters.calls_open != 0)
-        world_fail(world, "left behind: %" PRIu64 " actors, %" PRIu64 " messages, %" PRIu64
-                   " buffers, %" PRIu64 " calls", counters.actors_live, counters.messages_live,
-                   counters.buffers_live, counters.calls_open);
+        world_fail(world,
+                   "left behind: %" PRIu64 " actors, %" PRIu64 " messages, %" PRIu64
+                   " buffers, %" PRIu64 " calls",
+                   counters.actors_live, counters.messages_live, counters.buffers_live,
+                   counters.calls_open);
     if (tally->calls_opened != tally->calls_completed)
         world_fail(world, "%" PRIu64 " calls, %" PRIu64 " completions", tally->calls_opened,
                    tally->calls_completed);
     if (tally->monitors != tally->downs)
-        world_fail(world, "%" PRIu64 " monitors, %" PRIu64 " DOWNs", tally->monitors,
-                   tally->downs);
+        world_fail(world, "%" PRIu64 " monitors, %" PRIu64 " DOWNs", tally->monitors, tally->downs);
 }
 
 void oracles_released(struct world *world)

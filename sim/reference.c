@@ -127,8 +127,7 @@ static void draw(struct reference *r, const struct msg_loader_open *open,
     free(rows);
 }
 
-static void build_hop(struct reference *r, const struct msg_loader_open *open,
-                      struct draw_key *key)
+static void build_hop(struct reference *r, const struct msg_loader_open *open, struct draw_key *key)
 {
     const struct graph_types *types = &r->partitions.book.types;
     uint32_t layer = open->num_layers - 1 - key->hop;
@@ -165,8 +164,11 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     for (uint32_t i = 0; i < n; i++)
         meet(&r->nodes[open->ntype], seeds[i]);
     r->batch.nodes[open->ntype].num_seeds = r->nodes[open->ntype].count;
-    struct draw_key key = { .seed = open->seed, .batch = step, .purpose = KEY_NEIGHBOURS,
-                            .epoch = epoch, .rank = open->rank };
+    struct draw_key key = { .seed = open->seed,
+                            .batch = step,
+                            .purpose = KEY_NEIGHBOURS,
+                            .epoch = epoch,
+                            .rank = open->rank };
     for (key.hop = 0; key.hop < open->num_layers; key.hop++)
         build_hop(r, open, &key);
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
@@ -188,30 +190,36 @@ static int check_head(const struct mini_batch *batch, const struct mini_batch *w
 {
     if (batch->index != step || batch->epoch != epoch || batch->seed != loader->open.seed ||
         batch->rank != loader->open.rank || batch->step_seeds != wanted->step_seeds)
-        return error_set(error, TR_EMISMATCH, "it says batch %" PRIu64 " of epoch %" PRIu32
-                         ", rank %" PRIu32 ", %" PRIu32 " step seeds (of %" PRIu32 ")",
+        return error_set(error, TR_EMISMATCH,
+                         "it says batch %" PRIu64 " of epoch %" PRIu32 ", rank %" PRIu32
+                         ", %" PRIu32 " step seeds (of %" PRIu32 ")",
                          batch->index, batch->epoch, batch->rank, batch->step_seeds,
                          wanted->step_seeds);
     return 0;
 }
 
 /* Equal as numbers, so that nothing is left to a hash. */
-static int check_nodes(const struct sim_partitions *partitions, uint32_t t, const struct batch_nodes *nodes,
-                       const struct batch_nodes *wanted, struct error *error)
+static int check_nodes(const struct sim_partitions *partitions, uint32_t t,
+                       const struct batch_nodes *nodes, const struct batch_nodes *wanted,
+                       struct error *error)
 {
     if (nodes->num_nodes != wanted->num_nodes || nodes->num_seeds != wanted->num_seeds)
-        return error_set(error, TR_EMISMATCH, "type %" PRIu32 ": %" PRIu32 " nodes, %" PRIu32
-                         " seeds, not %" PRIu32 ", %" PRIu32, t, nodes->num_nodes,
-                         nodes->num_seeds, wanted->num_nodes, wanted->num_seeds);
+        return error_set(
+            error, TR_EMISMATCH,
+            "type %" PRIu32 ": %" PRIu32 " nodes, %" PRIu32 " seeds, not %" PRIu32 ", %" PRIu32, t,
+            nodes->num_nodes, nodes->num_seeds, wanted->num_nodes, wanted->num_seeds);
     for (uint32_t i = 0; i < nodes->num_nodes; i++) {
         uint64_t id = nodes->ids[i], original = wanted->ids[i];
         if (id >= partitions->raw->num_nodes[t] || partitions->original[t][id] != original)
-            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32 " is %" PRIu64
-                             ", not the original %" PRIu64, t, i, id, original);
+            return error_set(error, TR_EMISMATCH,
+                             "type %" PRIu32 ", node %" PRIu32 " is %" PRIu64
+                             ", not the original %" PRIu64,
+                             t, i, id, original);
         if (nodes->original_ids != NULL && nodes->original_ids[i] != original)
-            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32
-                             ": original ID %" PRIu64 ", not %" PRIu64, t, i,
-                             nodes->original_ids[i], original);
+            return error_set(error, TR_EMISMATCH,
+                             "type %" PRIu32 ", node %" PRIu32 ": original ID %" PRIu64
+                             ", not %" PRIu64,
+                             t, i, nodes->original_ids[i], original);
     }
     return 0;
 }
@@ -222,8 +230,8 @@ static int check_degrees(const struct sim_graph *raw, uint32_t t, const struct b
     for (uint32_t i = 0; i < nodes->num_nodes && nodes->in_degrees != NULL; i++)
         if (nodes->in_degrees[i] != raw->in_degrees[t][originals[i]] ||
             nodes->out_degrees[i] != raw->out_degrees[t][originals[i]])
-            return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", node %" PRIu32
-                             ": degrees are wrong", t, i);
+            return error_set(error, TR_EMISMATCH,
+                             "type %" PRIu32 ", node %" PRIu32 ": degrees are wrong", t, i);
     return 0;
 }
 
@@ -233,14 +241,17 @@ static int check_features(const struct sim_graph *raw, uint32_t t, const struct 
     if (!raw->featured[t] || num_rows == 0)
         return 0;
     if (rows->rows == NULL || rows->num_rows != num_rows || rows->width != raw->width[t])
-        return error_set(error, TR_EMISMATCH, "type %" PRIu32 ": %" PRIu32 " rows of features "
-                         "came, not %" PRIu32, t, rows->num_rows, num_rows);
+        return error_set(error, TR_EMISMATCH,
+                         "type %" PRIu32 ": %" PRIu32 " rows of features "
+                         "came, not %" PRIu32,
+                         t, rows->num_rows, num_rows);
     for (uint32_t i = 0; i < num_rows; i++)
         for (uint32_t c = 0; c < raw->width[t]; c++) {
             const float *row = (const void *)((const char *)rows->rows + i * rows->row_bytes);
             if (row[c] != raw_feature(t, originals[i], c))
-                return error_set(error, TR_EMISMATCH, "type %" PRIu32 ", row %" PRIu32
-                                 ": features of another node", t, i);
+                return error_set(error, TR_EMISMATCH,
+                                 "type %" PRIu32 ", row %" PRIu32 ": features of another node", t,
+                                 i);
         }
     return 0;
 }
@@ -271,8 +282,8 @@ static int check_edges(struct reference *r, const struct sim_partitions *partiti
     for (uint32_t i = 0; i < edges->num_edges && edge_ids; i++)
         if (sim_partitions_edge(partitions, e, edges->edge_ids[i]) !=
             sim_partitions_edge(&r->partitions, e, wanted->edge_ids[i]))
-            return error_set(error, TR_EMISMATCH, "edge type %" PRIu32 ", edge %" PRIu32
-                             ": its ID names another", e, i);
+            return error_set(error, TR_EMISMATCH,
+                             "edge type %" PRIu32 ", edge %" PRIu32 ": its ID names another", e, i);
     return 0;
 }
 
@@ -317,8 +328,8 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
     for (uint32_t l = 0; l < open->num_layers && rv == 0; l++)
         for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
             rv = check_edges(r, partitions, e, &batch->blocks[l].edges[e],
-                             &wanted.blocks[l].edges[e],
-                             (open->flags & MSG_LOADER_EDGE_IDS) != 0, error);
+                             &wanted.blocks[l].edges[e], (open->flags & MSG_LOADER_EDGE_IDS) != 0,
+                             error);
     if (rv == 0 && (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0)
         rv = check_digest(batch, &wanted, error);
     return rv;

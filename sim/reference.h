@@ -26,8 +26,8 @@ struct reference_nodes {
 
 struct reference {
     struct sim_partitions partitions; /* one partition */
-    struct reference_nodes *nodes; /* [num_ntypes] */
-    struct batch_space batch;      /* the one built last */
+    struct reference_nodes *nodes;    /* [num_ntypes] */
+    struct batch_space batch;         /* the one built last */
     struct sample_space space;
 };
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim_client.h"
 #include "sim/faults.h"
 #include "sim/fleet_run.h"
 #include "sim/oracles.h"
 #include "sim/runtime_checker.h"
+#include "sim/sim_client.h"
 
 /* As a session's. */
 #define RECOVERY_NS (600 * ENV_SECOND_NS)
@@ -94,7 +94,8 @@ static void make_node(struct world *world, FILE *verbose)
 static struct address spawn(struct world *world, const struct actor_ops *ops, const void *arg,
                             uint32_t loop, size_t mailbox_bytes_max)
 {
-    const struct actor_options options = { .ops = ops, .arg = arg,
+    const struct actor_options options = { .ops = ops,
+                                           .arg = arg,
                                            .loop = loop % world->scenario.loops,
                                            .mailbox_bytes_max = mailbox_bytes_max };
     struct address address;
@@ -230,8 +231,9 @@ void sim_run_twice(uint64_t seed, FILE *verbose, struct sim_result *result)
     if (again.error.code != 0)
         error_prefix(&again.error, "the second run");
     else if (again.trace != result->trace || again.steps != result->steps)
-        error_set(&again.error, TR_EMISMATCH, "the same seed ran differently: %" PRIu64
-                  " steps, trace %016" PRIx64 ", then %" PRIu64 " steps, trace %016" PRIx64,
+        error_set(&again.error, TR_EMISMATCH,
+                  "the same seed ran differently: %" PRIu64 " steps, trace %016" PRIx64
+                  ", then %" PRIu64 " steps, trace %016" PRIx64,
                   result->steps, result->trace, again.steps, again.trace);
     result->error = again.error;
 }

@@ -24,7 +24,7 @@ struct sim_result {
     uint64_t steps;
     uint64_t virtual_ns;
     uint64_t batches, faults, restarts, failures_told;
-    uint64_t struck; /* a bit for each fail-point where a process died */
+    uint64_t struck;    /* a bit for each fail-point where a process died */
     struct error error; /* what was wrong; code 0: nothing */
 };
 

@@ -10,7 +10,7 @@
 #include "runtime/core/timer.h"
 
 #define TICKS 40u
-#define GAP_NS UINT64_C(300000) /* most between two ticks */
+#define GAP_NS UINT64_C(300000)   /* most between two ticks */
 #define REACH_NS UINT64_C(200000) /* a call's deadline: often too short */
 
 struct runtime_checker_number {
@@ -40,10 +40,18 @@ struct ticket {
 };
 
 static const struct kind kinds[LANES] = {
-    { .id = WORLD_KIND_DATA, .name = "runtime_checker_data", .lane = KIND_DATA, .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_checker_number), .body_bytes_max = 4096 },
-    { .id = WORLD_KIND_URGENT, .name = "runtime_checker_urgent", .lane = KIND_CONTROL, .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_checker_number), .body_bytes_max = 4096 },
+    { .id = WORLD_KIND_DATA,
+      .name = "runtime_checker_data",
+      .lane = KIND_DATA,
+      .class = KIND_ONCE,
+      .head_bytes = sizeof(struct runtime_checker_number),
+      .body_bytes_max = 4096 },
+    { .id = WORLD_KIND_URGENT,
+      .name = "runtime_checker_urgent",
+      .lane = KIND_CONTROL,
+      .class = KIND_ONCE,
+      .head_bytes = sizeof(struct runtime_checker_number),
+      .body_bytes_max = 4096 },
 };
 
 int runtime_checker_register(struct kinds *table, struct error *error)
@@ -115,8 +123,8 @@ static void call_one(struct runtime_checker *p, struct address who)
         free(ticket);
         return;
     }
-    ((struct msg_meta_request *)message_head(request))->part =
-        (uint32_t)draws_below(&p->draws, p->world->scenario.parts);
+    ((struct msg_meta_request *)message_head(request))->part = (uint32_t)draws_below(
+        &p->draws, p->world->scenario.parts);
     uint64_t deadline_ns = actor_now_ns(p->self) + draws_below(&p->draws, REACH_NS);
     if (actor_call(p->self, who, request, deadline_ns, called, ticket, &id) != 0) {
         free(ticket);
@@ -193,9 +201,10 @@ static int receive(struct actor *self, struct message *message)
         const struct runtime_checker_number *head = message_head(message);
         uint64_t *seen = &p->seen[head->sender][head->lane];
         if (head->value <= *seen)
-            world_fail(p->world, "checker %" PRIu32 ": number %" PRIu64 " of %" PRIu32
-                       " in lane %" PRIu32 " came after %" PRIu64, p->args->number, head->value,
-                       head->sender, head->lane, *seen);
+            world_fail(p->world,
+                       "checker %" PRIu32 ": number %" PRIu64 " of %" PRIu32 " in lane %" PRIu32
+                       " came after %" PRIu64,
+                       p->args->number, head->value, head->sender, head->lane, *seen);
         *seen = head->value;
     }
     message_release(self, message);

@@ -20,7 +20,8 @@ static uint32_t max_in_degree(const struct sim_graph *raw)
 }
 
 /* A list of distinct nodes, in order. */
-static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw, struct draws *draws)
+static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw,
+                       struct draws *draws)
 {
     uint32_t n = raw->num_nodes[loader->open.ntype];
     uint32_t percent = (uint32_t)draws_between(draws, 0, 100);
@@ -43,7 +44,8 @@ static uint32_t draw_flags(struct draws *draws)
     return flags;
 }
 
-static void draw_loader(struct wanted_loader *loader, const struct sim_graph *raw, struct draws *draws)
+static void draw_loader(struct wanted_loader *loader, const struct sim_graph *raw,
+                        struct draws *draws)
 {
     struct msg_loader_open *open = &loader->open;
     open->seed = draws_below(draws, 1000);
@@ -109,8 +111,9 @@ static void draw_bounds(struct scenario *s, struct draws *draws)
     s->mailbox_bytes_max = draws_chance(draws, 50) ? 0 : (size_t)draws_scale(draws, 200, 1 << 20);
     /* Each loop keeps slabs of every size of message. */
     size_t slabs = (size_t)s->loops * (MESSAGE_CELL_CLASSES * 65536 + 65536);
-    s->message_bytes_max =
-        draws_chance(draws, 60) ? 0 : slabs + (size_t)draws_scale(draws, 2 << 20, 64 << 20);
+    s->message_bytes_max = draws_chance(draws, 60)
+                               ? 0
+                               : slabs + (size_t)draws_scale(draws, 2 << 20, 64 << 20);
 }
 
 static void draw_layout(struct scenario *s, struct draws *draws)
@@ -185,20 +188,21 @@ void scenario_fini(struct scenario *scenario)
 
 void scenario_print(const struct scenario *s, FILE *out)
 {
-    fprintf(out, "seed %" PRIu64 ": %" PRIu32 " node types, %" PRIu32 " edge types, %" PRIu32
+    fprintf(out,
+            "seed %" PRIu64 ": %" PRIu32 " node types, %" PRIu32 " edge types, %" PRIu32
             " parts, %" PRIu32 " servers, %" PRIu32 " samplers, %" PRIu32 " loops%s%s, bounds %zu "
-            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 ", of servers %" PRIu32 "%s\n", s->seed,
-            s->raw.types.num_ntypes, s->raw.types.num_etypes, s->parts, s->servers, s->samplers, s->loops,
-            s->direct ? ", direct" : "", s->codec ? ", codec" : "", s->batch_bytes_max,
-            s->mailbox_bytes_max, s->message_bytes_max, s->faults.faults, s->faults.count,
-            s->server_faults.count,
-            s->stop_at_ns != 0 ? ", stopped early" : "");
+            "%zu %zu, faults %#" PRIx32 " x %" PRIu32 ", of servers %" PRIu32 "%s\n",
+            s->seed, s->raw.types.num_ntypes, s->raw.types.num_etypes, s->parts, s->servers,
+            s->samplers, s->loops, s->direct ? ", direct" : "", s->codec ? ", codec" : "",
+            s->batch_bytes_max, s->mailbox_bytes_max, s->message_bytes_max, s->faults.faults,
+            s->faults.count, s->server_faults.count, s->stop_at_ns != 0 ? ", stopped early" : "");
     for (uint32_t c = 0; c < s->clients; c++) {
         const struct client_plan *p = &s->client[c];
-        fprintf(out, "    trainer %" PRIu32 ": %" PRIu64 " seeds of type %" PRIu32 ", %" PRIu64
+        fprintf(out,
+                "    trainer %" PRIu32 ": %" PRIu64 " seeds of type %" PRIu32 ", %" PRIu64
                 " batches of %" PRIu32 ", %" PRIu32 " epochs, %" PRIu32 " layers, flags %#" PRIx32
-                ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " disturbances\n", c,
-                p->loader.open.num_seeds, p->loader.open.ntype, reference_steps(&p->loader.open),
+                ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " disturbances\n",
+                c, p->loader.open.num_seeds, p->loader.open.ntype, reference_steps(&p->loader.open),
                 p->loader.open.batch_size, p->epochs, p->loader.open.num_layers,
                 p->loader.open.flags, p->loader.open.prefetch, p->hold, p->disturbances);
     }

@@ -12,10 +12,10 @@
 
 #include <stdio.h>
 
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/message_pool.h"
-#include "sim/sim_graph.h"
+#include "runtime/sim/env_sim.h"
 #include "sim/reference.h"
+#include "sim/sim_graph.h"
 
 #define SCENARIO_CLIENTS_MAX 3u
 #define SCENARIO_HOLD_MAX 6u
@@ -25,13 +25,13 @@ struct client_plan {
     struct wanted_loader loader;
     uint32_t loop;
     uint32_t epochs;
-    uint32_t hold;       /* batches it keeps before it releases the oldest */
-    uint32_t keep;       /* 1: what it holds outlives the node */
-    uint64_t look_ns;    /* a request's deadline */
-    uint64_t think_ns;   /* most time it spends on a batch */
-    uint32_t disturbances;      /* times it cancels, begins another epoch, reopens or naps */
+    uint32_t hold;                /* batches it keeps before it releases the oldest */
+    uint32_t keep;                /* 1: what it holds outlives the node */
+    uint64_t look_ns;             /* a request's deadline */
+    uint64_t think_ns;            /* most time it spends on a batch */
+    uint32_t disturbances;        /* times it cancels, begins another epoch, reopens or naps */
     uint32_t disturbance_percent; /* of its batches */
-    uint64_t quit_after; /* batches, then it closes; 0: all epochs */
+    uint64_t quit_after;          /* batches, then it closes; 0: all epochs */
 };
 
 enum fault {
@@ -45,9 +45,9 @@ enum fault {
 };
 
 struct fault_plan {
-    uint32_t faults;  /* enum fault, the ones that may come */
-    uint32_t count;   /* how many come */
-    uint64_t gap_ns;  /* most time between two */
+    uint32_t faults;   /* enum fault, the ones that may come */
+    uint32_t count;    /* how many come */
+    uint64_t gap_ns;   /* most time between two */
     uint64_t pause_ns; /* longest pause */
     uint32_t memory_ppm;
 };

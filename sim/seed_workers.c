@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct sim_result) <= PIPE_BUF, "a result is written whole
 
 struct worker {
     pid_t pid;
-    int fd;       /* of its pipe */
+    int fd;        /* of its pipe */
     uint64_t next; /* place of the seed that it runs, or of the first that it did not run */
     bool running;
     bool finished; /* it said that it runs no more seeds */
@@ -44,11 +44,11 @@ static bool is_late(const struct seed_workers_options *options)
     if (options->until_ns == 0)
         return false;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec >=
-           options->until_ns;
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec >= options->until_ns;
 }
 
-static void run_seed(const struct seed_workers_options *options, uint64_t at, struct sim_result *result)
+static void run_seed(const struct seed_workers_options *options, uint64_t at,
+                     struct sim_result *result)
 {
     bool twice = options->twice_every != 0 && at % options->twice_every == 0;
     if (options->die_at != NULL)
@@ -126,7 +126,8 @@ static int end_worker(struct seed_workers *workers, struct worker *worker, struc
     take_result(workers, worker, &result);
     return worker->finished || worker->next >= workers->options->num_seeds ||
                    is_late(workers->options)
-               ? 0 : start_worker(workers, worker, error);
+               ? 0
+               : start_worker(workers, worker, error);
 }
 
 static int read_worker(struct seed_workers *workers, struct worker *worker, struct error *error)
@@ -183,8 +184,8 @@ static void kill_all(struct seed_workers *workers)
 }
 
 int seed_workers_run(const struct seed_workers_options *options,
-              void (*done)(void *arg, const struct sim_result *result), void *arg,
-              struct error *error)
+                     void (*done)(void *arg, const struct sim_result *result), void *arg,
+                     struct error *error)
 {
     struct seed_workers *workers = calloc(1, sizeof *workers);
     if (workers == NULL)

@@ -42,8 +42,9 @@ static int hold(struct actor *self, struct server_faults *faults, struct message
     struct server_held *held = calloc(1, sizeof *held);
     if (held == NULL)
         return server_ops.receive(self, message);
-    *held = (struct server_held){ .next = faults->held, .link = &faults->held, .server = self,
-                                  .message = message };
+    *held = (struct server_held){
+        .next = faults->held, .link = &faults->held, .server = self, .message = message
+    };
     if (held->next != NULL)
         held->next->link = &held->next;
     faults->held = held;

@@ -30,8 +30,8 @@ struct client {
     struct sampled_batch *held[SCENARIO_HOLD_MAX + 1];
     uint32_t num_held;
     struct timer timer;
-    struct call_id asked;    /* the request that is open */
-    struct timer interrupt;  /* fires while it is */
+    struct call_id asked;   /* the request that is open */
+    struct timer interrupt; /* fires while it is */
     bool finished;
 };
 
@@ -74,8 +74,9 @@ static void note_failure(struct client *c, int code, const struct error *error)
     c->world->tally.failures_told++;
     release_held(c);
     if (!is_ours)
-        world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
-                   ": failed with %d: %s", c->number, c->epoch, c->next, code, error->text);
+        world_fail(c->world,
+                   "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64 ": failed with %d: %s",
+                   c->number, c->epoch, c->next, code, error->text);
     go_later(c, AGAIN_NS);
 }
 
@@ -93,9 +94,10 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
     } else {
         const struct msg_loader_opened *head = message_head(reply);
         if (head->loader != c->loader || head->num_batches != c->steps)
-            world_fail(c->world, "trainer %" PRIu32 ": opened loader %" PRIu64 " of %" PRIu64
-                       " batches, not %" PRIu64 " of %" PRIu64, c->number, head->loader,
-                       head->num_batches, c->loader, c->steps);
+            world_fail(c->world,
+                       "trainer %" PRIu32 ": opened loader %" PRIu64 " of %" PRIu64
+                       " batches, not %" PRIu64 " of %" PRIu64,
+                       c->number, head->loader, head->num_batches, c->loader, c->steps);
         go(c);
     }
     message_release(self, reply);
@@ -106,8 +108,8 @@ static struct message *make_open(struct client *c)
     const struct wanted_loader *loader = &c->plan->loader;
     size_t n = loader->open.num_seeds;
     struct message *request = message_create(c->self, MSG_LOADER_OPEN);
-    uint64_t *body =
-        request == NULL ? NULL : message_body_alloc(c->self, request, 2 * n * sizeof *body);
+    uint64_t *body = request == NULL ? NULL
+                                     : message_body_alloc(c->self, request, 2 * n * sizeof *body);
     if (body == NULL) {
         message_release(c->self, request);
         return NULL;
@@ -125,9 +127,8 @@ static struct message *make_open(struct client *c)
 static void open_loader(struct client *c)
 {
     struct message *request = make_open(c);
-    if (request == NULL ||
-        actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS, opened, c,
-                   NULL) != 0) {
+    if (request == NULL || actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS,
+                                      opened, c, NULL) != 0) {
         find_again(c);
         return;
     }
@@ -299,8 +300,10 @@ static void take(struct client *c, struct sampled_batch *batch)
     struct error error = { 0 };
     if (reference_check(&c->world->reference, &c->world->partitions, &c->plan->loader, c->epoch,
                         c->next, &batch->space.batch, &error) != 0)
-        world_fail(c->world, "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
-                   " is not the reference's: %s", c->number, c->epoch, c->next, error.text);
+        world_fail(c->world,
+                   "trainer %" PRIu32 ", epoch %" PRIu32 ", batch %" PRIu64
+                   " is not the reference's: %s",
+                   c->number, c->epoch, c->next, error.text);
     c->world->tally.batches++;
     c->taken++;
     c->next++;
@@ -325,8 +328,8 @@ static void go(struct client *c)
         finish(c);
         return;
     }
-    struct sampled_batch *batch =
-        batch_store_collect(c->world->store, c->loader, c->epoch, c->next);
+    struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, c->epoch,
+                                                      c->next);
     if (batch != NULL)
         take(c, batch);
     else

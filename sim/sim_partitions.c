@@ -19,13 +19,14 @@ static uint32_t draw_owner(struct draws *draws, uint32_t num_parts, uint32_t ope
 }
 
 /* Fills global, original and node_counts[num_parts]. */
-static void place_nodes(struct sim_partitions *p, uint32_t t, uint32_t num_parts, struct draws *draws,
-                        uint64_t *node_counts)
+static void place_nodes(struct sim_partitions *p, uint32_t t, uint32_t num_parts,
+                        struct draws *draws, uint64_t *node_counts)
 {
     uint32_t n = p->raw->num_nodes[t];
     uint32_t *owner = make(n, sizeof *owner);
     uint32_t open_parts = draws != NULL && draws_chance(draws, 30)
-                              ? (uint32_t)draws_between(draws, 1, num_parts) : num_parts;
+                              ? (uint32_t)draws_between(draws, 1, num_parts)
+                              : num_parts;
     for (uint32_t v = 0; v < n; v++) {
         owner[v] = draw_owner(draws, num_parts, open_parts);
         node_counts[owner[v]]++;
@@ -81,8 +82,12 @@ static struct feature_table make_labels(const uint64_t *originals, uint64_t n, u
     int64_t *rows = make(n, sizeof *rows);
     for (uint64_t i = 0; i < n; i++)
         rows[i] = raw_label(t, originals[i]);
-    return (struct feature_table){ .name = "label", .dtype = TR_I64, .num_rows = n, .width = 1,
-                                   .row_bytes = sizeof *rows, .rows = rows };
+    return (struct feature_table){ .name = "label",
+                                   .dtype = TR_I64,
+                                   .num_rows = n,
+                                   .width = 1,
+                                   .row_bytes = sizeof *rows,
+                                   .rows = rows };
 }
 
 static struct feature_table make_features(const struct sim_graph *raw, const uint64_t *originals,
@@ -93,8 +98,13 @@ static struct feature_table make_features(const struct sim_graph *raw, const uin
     for (uint64_t i = 0; i < n; i++)
         for (uint32_t c = 0; c < width; c++)
             rows[i * width + c] = raw_feature(t, originals[i], c);
-    return (struct feature_table){ .name = "feat", .dtype = TR_F32, .num_rows = n, .width = width,
-                                   .row_bytes = width * sizeof *rows, .rows = rows, .ndim = 1,
+    return (struct feature_table){ .name = "feat",
+                                   .dtype = TR_F32,
+                                   .num_rows = n,
+                                   .width = width,
+                                   .row_bytes = width * sizeof *rows,
+                                   .rows = rows,
+                                   .ndim = 1,
                                    .shape = { width } };
 }
 
@@ -184,8 +194,8 @@ static void make_part(struct sim_partitions *p, uint32_t part, const bool *wide)
         make_edge_part(p, part, e, wide[types->etypes[e].src]);
 }
 
-void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw, uint32_t num_parts,
-                 struct draws *draws)
+void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw,
+                         uint32_t num_parts, struct draws *draws)
 {
     *partitions = (struct sim_partitions){ .raw = raw };
     make_book(partitions, num_parts, draws);

@@ -23,18 +23,19 @@ struct sim_partitions {
     const struct sim_graph *raw;
     struct book book;
     struct graph_meta meta;
-    struct graph_part *parts; /* [book.num_parts] */
+    struct graph_part *parts;           /* [book.num_parts] */
     uint64_t *global[RAW_NTYPES_MAX];   /* [original ID] */
     uint64_t *original[RAW_NTYPES_MAX]; /* [global ID] */
 };
 
 /* draws NULL: one partition with everything, in which global IDs are original IDs. Else nodes are
  * spread at random, sometimes leaving partitions empty, and column tables list some node types. */
-void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw, uint32_t num_parts,
-                 struct draws *draws);
+void sim_partitions_init(struct sim_partitions *partitions, const struct sim_graph *raw,
+                         uint32_t num_parts, struct draws *draws);
 void sim_partitions_fini(struct sim_partitions *partitions);
 
 /* The original ID of an edge, from its per-type global ID; UINT64_MAX: there is none. */
-uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype, uint64_t edge);
+uint64_t sim_partitions_edge(const struct sim_partitions *partitions, uint32_t etype,
+                             uint64_t edge);
 
 #endif

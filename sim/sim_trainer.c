@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/common/error_reply.h"
 #include "actors/cluster/process_notice.h"
+#include "actors/common/error_reply.h"
 #include "actors/job/reducer.h"
 #include "model/training_loop.h"
 #include "runtime/base/atomic_dir.h"
@@ -45,14 +45,14 @@ struct sim_trainer {
     struct training_loop loop;
     struct address reducer, proxy; /* none: to be found */
     uint64_t loader;
-    bool opened;         /* the loader, at that proxy */
-    bool evaluated;      /* rank 0: the scores of this epoch */
+    bool opened;                   /* the loader, at that proxy */
+    bool evaluated;                /* rank 0: the scores of this epoch */
     uint64_t reductions, barriers; /* done since it was restored */
     uint32_t era;
-    float best;          /* score so far */
-    float *weights;      /* [values] */
-    float *values;       /* [values + 1]: what is reduced */
-    float *shared;       /* [trainers]: what is summed of an epoch */
+    float best;     /* score so far */
+    float *weights; /* [values] */
+    float *values;  /* [values + 1]: what is reduced */
+    float *shared;  /* [trainers]: what is summed of an epoch */
     struct timer timer;
 };
 
@@ -67,8 +67,9 @@ static uint64_t step_of(const struct sim_trainer *t)
 static void say(const struct sim_trainer *t, const char *what, int status)
 {
     if (t->fleet->verbose != NULL)
-        fprintf(t->fleet->verbose, "    %10.6f trainer %" PRIu32 ", step %" PRIu64 ", era %" PRIu32
-                ", %s: %s %s\n", (double)actor_now_ns(t->self) / 1e9, t->rank, step_of(t), t->era,
+        fprintf(t->fleet->verbose,
+                "    %10.6f trainer %" PRIu32 ", step %" PRIu64 ", era %" PRIu32 ", %s: %s %s\n",
+                (double)actor_now_ns(t->self) / 1e9, t->rank, step_of(t), t->era,
                 training_operation_name(t->loop.operation), what,
                 status == 0 ? "" : tr_error_name(status));
 }
@@ -141,16 +142,20 @@ static void apply(struct sim_trainer *t, const struct message *reply)
     }
     float loss = sums[plan->values];
     if (memcmp(&loss, &t->fleet->expected.losses[step], sizeof loss) != 0)
-        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": the loss is not that of the "
-                   "undisturbed run", t->rank, step);
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ", step %" PRIu64 ": the loss is not that of the "
+                   "undisturbed run",
+                   t->rank, step);
     expected_run_apply(plan, t->weights, sums);
     step++;
     t->fleet->tally.steps++;
     t->fleet->reached[t->rank] = step;
     t->fleet->furthest = step > t->fleet->furthest ? step : t->fleet->furthest;
     if (expected_run_hash(plan, t->weights) != t->fleet->expected.hashes[step])
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": after step %" PRIu64 " the weights are not the "
-                   "undisturbed run's", t->rank, step);
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ": after step %" PRIu64 " the weights are not the "
+                   "undisturbed run's",
+                   t->rank, step);
 }
 
 /* Everybody goes back to the same step, and to none before what was committed. */
@@ -159,16 +164,22 @@ static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
     struct fleet *fleet = t->fleet;
     fleet->tally.restores++;
     if (step < fleet->committed)
-        fleet_fail(fleet, "trainer %" PRIu32 " was restored to step %" PRIu64 ", but %" PRIu64
-                   " was committed", t->rank, step, fleet->committed);
+        fleet_fail(fleet,
+                   "trainer %" PRIu32 " was restored to step %" PRIu64 ", but %" PRIu64
+                   " was committed",
+                   t->rank, step, fleet->committed);
     if (era == fleet->last_era && step != fleet->last_era_step)
-        fleet_fail(fleet, "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64
-                   ", others at %" PRIu64, era, t->rank, step, fleet->last_era_step);
+        fleet_fail(fleet,
+                   "in era %" PRIu32 " trainer %" PRIu32 " is at step %" PRIu64
+                   ", others at %" PRIu64,
+                   era, t->rank, step, fleet->last_era_step);
     t->era = fleet->last_era = era;
     fleet->last_era_step = step;
-    if (step > t->plan->steps || expected_run_hash(t->plan, t->weights) != fleet->expected.hashes[step])
-        fleet_fail(fleet, "trainer %" PRIu32 " was restored to other weights than those of step %"
-                   PRIu64, t->rank, step);
+    if (step > t->plan->steps ||
+        expected_run_hash(t->plan, t->weights) != fleet->expected.hashes[step])
+        fleet_fail(fleet,
+                   "trainer %" PRIu32 " was restored to other weights than those of step %" PRIu64,
+                   t->rank, step);
 }
 
 static void restored(struct sim_trainer *t, const struct message *reply)
@@ -184,8 +195,10 @@ static void restored(struct sim_trainer *t, const struct message *reply)
         expected_run_begin(t->plan, t->weights);
     } else if (reply->frame.body_bytes != sizeof *part + bytes || part->step != head->step ||
                part->rank != t->rank) {
-        fleet_fail(t->fleet, "trainer %" PRIu32 " was given %" PRIu64 " bytes that are not its "
-                   "part of step %" PRIu64, t->rank, reply->frame.body_bytes, head->step);
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 " was given %" PRIu64 " bytes that are not its "
+                   "part of step %" PRIu64,
+                   t->rank, reply->frame.body_bytes, head->step);
         return;
     } else {
         memcpy(t->weights, part + 1, bytes);
@@ -208,8 +221,10 @@ static void take_scores(struct sim_trainer *t, const struct message *reply)
 {
     const float *sums = message_body(reply);
     if (reply->frame.body_bytes != t->plan->plan.trainers * sizeof *sums || sums[0] != score(t))
-        fleet_fail(t->fleet, "trainer %" PRIu32 ", step %" PRIu64 ": the scores are not those of "
-                   "its weights", t->rank, step_of(t));
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ", step %" PRIu64 ": the scores are not those of "
+                   "its weights",
+                   t->rank, step_of(t));
     bool best = sums[0] > t->best;
     t->best = best ? sums[0] : t->best;
     training_loop_scored(&t->loop, best);
@@ -222,8 +237,10 @@ static void take_losses(struct sim_trainer *t, const struct message *reply)
     for (uint32_t rank = 0; rank < world; rank++)
         if (reply->frame.body_bytes != world * sizeof *sums ||
             sums[rank] != (float)(rank + 1 + t->loop.at.epoch))
-            fleet_fail(t->fleet, "trainer %" PRIu32 ": the sum of epoch %" PRIu32 " lacks that of "
-                       "trainer %" PRIu32, t->rank, t->loop.at.epoch, rank);
+            fleet_fail(t->fleet,
+                       "trainer %" PRIu32 ": the sum of epoch %" PRIu32 " lacks that of "
+                       "trainer %" PRIu32,
+                       t->rank, t->loop.at.epoch, rank);
 }
 
 static void succeed(struct sim_trainer *t, const struct message *reply)
@@ -313,8 +330,11 @@ static struct message *make(struct sim_trainer *t, uint64_t value, uint64_t coun
     }
     if (request != NULL)
         *(struct msg_group_request *)message_head(request) = (struct msg_group_request){
-            .value = value, .count = count, .operation = operation,
-            .timeout_ns = operation == MSG_GROUP_FINISH ? FINISH_NS : t->plan->group_ns };
+            .value = value,
+            .count = count,
+            .operation = operation,
+            .timeout_ns = operation == MSG_GROUP_FINISH ? FINISH_NS : t->plan->group_ns
+        };
     return request;
 }
 
@@ -381,9 +401,9 @@ static void call_group(struct sim_trainer *t)
     }
     struct message *request = make_call(t);
     uint64_t wait_ns = t->loop.operation == TRAINING_FINISH ? FINISH_NS : t->plan->group_ns;
-    if (request == NULL || actor_call(t->self, t->reducer, request,
-                                      actor_now_ns(t->self) + wait_ns + GRACE_NS, answered, t,
-                                      NULL) != 0)
+    if (request == NULL ||
+        actor_call(t->self, t->reducer, request, actor_now_ns(t->self) + wait_ns + GRACE_NS,
+                   answered, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
@@ -413,8 +433,8 @@ static struct message *make_open(struct sim_trainer *t)
     const struct wanted_loader *loader = &t->plan->loader;
     size_t n = loader->open.num_seeds;
     struct message *request = message_create(t->self, MSG_LOADER_OPEN);
-    uint64_t *body =
-        request == NULL ? NULL : message_body_alloc(t->self, request, 2 * n * sizeof *body);
+    uint64_t *body = request == NULL ? NULL
+                                     : message_body_alloc(t->self, request, 2 * n * sizeof *body);
     if (body == NULL) {
         message_release(t->self, request);
         return NULL;
@@ -457,8 +477,10 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
     /* A batch that failed fails the training: what samplers and servers lack for a while is theirs
      * to get over. */
     if (failed != 0) {
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
-                   "%s", t->rank, step_of(t), tr_error_name(failed), error.text);
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
+                   "%s",
+                   t->rank, step_of(t), tr_error_name(failed), error.text);
     } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
         t->proxy = ADDRESS_NONE;
         t->opened = false;
@@ -469,8 +491,10 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
         t->fleet->tally.failures_told++;
         go_later(t, AGAIN_NS);
     } else {
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": the request of step %" PRIu64 " was answered "
-                   "with %s", t->rank, step_of(t), tr_error_name(status));
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ": the request of step %" PRIu64 " was answered "
+                   "with %s",
+                   t->rank, step_of(t), tr_error_name(status));
     }
 }
 
@@ -478,17 +502,18 @@ static struct message *make_request(struct sim_trainer *t, uint64_t step)
 {
     struct message *request = message_create(t->self, MSG_BATCH_REQUEST);
     if (request != NULL)
-        *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
-            .loader = t->loader, .epoch = (uint32_t)(step / t->plan->steps_epoch),
-            .batch = step % t->plan->steps_epoch };
+        *(struct msg_batch_request *)message_head(
+            request) = (struct msg_batch_request){ .loader = t->loader,
+                                                   .epoch = (uint32_t)(step / t->plan->steps_epoch),
+                                                   .batch = step % t->plan->steps_epoch };
     return request;
 }
 
 static void ask(struct sim_trainer *t)
 {
     struct message *request = make_request(t, step_of(t));
-    if (request == NULL || actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + LOOK_NS,
-                                      told, t, NULL) != 0)
+    if (request == NULL ||
+        actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + LOOK_NS, told, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
@@ -498,10 +523,12 @@ static void learn(struct sim_trainer *t, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     uint64_t digest = 0, step = step_of(t);
-    if (expected_run_check(&t->fleet->expected, &t->fleet->partitions, t->rank, step, &batch->space.batch,
-                      &digest, &error) != 0)
-        fleet_fail(t->fleet, "trainer %" PRIu32 ": the batch of step %" PRIu64 " is not the "
-                   "undisturbed run's: %s", t->rank, step, error.text);
+    if (expected_run_check(&t->fleet->expected, &t->fleet->partitions, t->rank, step,
+                           &batch->space.batch, &digest, &error) != 0)
+        fleet_fail(t->fleet,
+                   "trainer %" PRIu32 ": the batch of step %" PRIu64 " is not the "
+                   "undisturbed run's: %s",
+                   t->rank, step, error.text);
     t->fleet->tally.batches++;
     sampled_batch_release(batch);
     struct message *notice = make_request(t, step + 1);
@@ -517,8 +544,8 @@ static void take_step(struct sim_trainer *t)
         end_operation(t, TR_EEND, "");
         return;
     }
-    struct sampled_batch *batch =
-        batch_store_collect(t->process->store, t->loader, t->loop.at.epoch, t->loop.at.step);
+    struct sampled_batch *batch = batch_store_collect(t->process->store, t->loader,
+                                                      t->loop.at.epoch, t->loop.at.step);
     if (batch == NULL && t->opened) {
         ask(t);
         return;
@@ -545,8 +572,8 @@ static void keep_run(struct sim_trainer *t)
 {
     struct error error = { 0 };
     int rv = 0;
-    if (t->rank == 0 && (t->loop.operation == TRAINING_REWIND ||
-                         t->loop.operation == TRAINING_REPORT))
+    if (t->rank == 0 &&
+        (t->loop.operation == TRAINING_REWIND || t->loop.operation == TRAINING_REPORT))
         rv = write_file(t, FLEET_RUN "/metrics", &t->loop.at.epoch, sizeof t->loop.at.epoch,
                         &error);
     else if (t->rank == 0)

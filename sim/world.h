@@ -50,13 +50,17 @@ struct world {
 };
 
 /* Remembers the first thing that is wrong. */
-__attribute__((format(printf, 2, 3)))
-void world_fail(struct world *world, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void world_fail(struct world *world, const char *format, ...);
 
 /* A stream of draws for an actor, by its purpose and number. */
 struct draws world_draws(const struct world *world, uint32_t purpose, uint32_t number);
 
-enum { WORLD_DRAWS_PLACE = 100, WORLD_DRAWS_CLIENT, WORLD_DRAWS_FAULTS, WORLD_DRAWS_PROBE,
-       WORLD_DRAWS_SERVERS };
+enum {
+    WORLD_DRAWS_PLACE = 100,
+    WORLD_DRAWS_CLIENT,
+    WORLD_DRAWS_FAULTS,
+    WORLD_DRAWS_PROBE,
+    WORLD_DRAWS_SERVERS
+};
 
 #endif

@@ -5,12 +5,14 @@ static size_t collect(json_t *in, struct json_spot *spots, size_t count)
     const char *key;
     json_t *value;
     size_t index;
-    json_object_foreach(in, key, value) {
+    json_object_foreach(in, key, value)
+    {
         if (count < JSON_SPOTS_MAX)
             spots[count++] = (struct json_spot){ in, value, key, 0 };
         count = collect(value, spots, count);
     }
-    json_array_foreach(in, index, value) {
+    json_array_foreach(in, index, value)
+    {
         if (count < JSON_SPOTS_MAX)
             spots[count++] = (struct json_spot){ in, value, NULL, index };
         count = collect(value, spots, count);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SHOWN_MAX 64 /* processes: a job of four, each in its own shell, six times */
+#define SHOWN_MAX 64  /* processes: a job of four, each in its own shell, six times */
 #define NUMBER_MAX 12 /* and what stands between two of them */
 #define SECONDS_MAX 240
 

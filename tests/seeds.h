@@ -24,9 +24,9 @@ static inline struct seeds seeds_wanted(uint64_t count)
     const char *many = getenv("TROUPE_SEEDS");
     if (one != NULL) {
         uint64_t seed = strtoull(one, NULL, 10);
-        return (struct seeds){seed, seed + 1};
+        return (struct seeds){ seed, seed + 1 };
     }
-    return (struct seeds){0, many != NULL ? strtoull(many, NULL, 10) : count};
+    return (struct seeds){ 0, many != NULL ? strtoull(many, NULL, 10) : count };
 }
 
 /* Says in the log which seed runs, so that the last one before a failure is the one to replay. */

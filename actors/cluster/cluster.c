@@ -40,7 +40,8 @@ static int set_defaults(struct cluster *cluster, const char *path)
     *cluster = (struct cluster){
         .path = strdup(path),
         .direct = true,
-        .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS, .call_ns = CLUSTER_CALL_NS,
+        .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS,
+                    .call_ns = CLUSTER_CALL_NS,
                     .coordinator_ns = CLUSTER_COORDINATOR_NS },
         .restart = { .times = CLUSTER_RESTARTS, .ns = CLUSTER_RESTART_NS },
     };
@@ -53,8 +54,9 @@ static int name_checkpoints(struct cluster *cluster, struct error *error)
     if (cluster->num_hosts < 2 || cluster->checkpoints.folder != NULL)
         return 0;
     cluster->checkpoints.folder = cluster_resolve(cluster, CLUSTER_CHECKPOINTS);
-    return cluster->checkpoints.folder != NULL ? 0 : error_set(error, TR_ENOMEM, "%s: no memory",
-                                                               cluster->path);
+    return cluster->checkpoints.folder != NULL
+               ? 0
+               : error_set(error, TR_ENOMEM, "%s: no memory", cluster->path);
 }
 
 int cluster_read(struct files *files, const char *path, struct cluster *cluster,
@@ -169,6 +171,5 @@ void cluster_roles_text(uint32_t roles, char *text, size_t text_size)
                                      cluster_role_names[i]);
 }
 
-const char *const cluster_role_names[CLUSTER_ROLES] = {
-    "server", "sampler", "trainer", "coordinator"
-};
+const char *const cluster_role_names[CLUSTER_ROLES] = { "server", "sampler", "trainer",
+                                                        "coordinator" };

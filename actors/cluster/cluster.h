@@ -41,17 +41,17 @@ enum cluster_role {
 
 struct cluster_host {
     char *name;
-    char *address;        /* host name, IPv4 or IPv6 without brackets; NULL: unix */
-    char *unix_folder;    /* of sockets; NULL: address */
-    uint16_t port;        /* of its first process; the others take the next ones */
-    uint32_t servers;     /* actors of its one process; or processes */
+    char *address;     /* host name, IPv4 or IPv6 without brackets; NULL: unix */
+    char *unix_folder; /* of sockets; NULL: address */
+    uint16_t port;     /* of its first process; the others take the next ones */
+    uint32_t servers;  /* actors of its one process; or processes */
     uint32_t samplers, trainers;
-    uint32_t loops;       /* of each process; 0: one a processor */
-    uint32_t threads;     /* that compute, of each trainer */
+    uint32_t loops;   /* of each process; 0: one a processor */
+    uint32_t threads; /* that compute, of each trainer */
     bool process_per_role;
-    uint32_t roles;       /* allowed: CLUSTER_* */
-    uint32_t *parts;      /* explicit; [num_parts] ascending */
-    uint32_t num_parts;   /* 0: dealt */
+    uint32_t roles;     /* allowed: CLUSTER_* */
+    uint32_t *parts;    /* explicit; [num_parts] ascending */
+    uint32_t num_parts; /* 0: dealt */
 };
 
 struct cluster_tls {
@@ -61,11 +61,11 @@ struct cluster_tls {
 };
 
 struct cluster_limits {
-    uint64_t memory_bytes;        /* of batches, a process; 0: the session's default */
-    uint64_t window_bytes;        /* of a link; 0: LINKS_WINDOW_BYTES */
+    uint64_t memory_bytes; /* of batches, a process; 0: the session's default */
+    uint64_t window_bytes; /* of a link; 0: LINKS_WINDOW_BYTES */
     uint64_t recovery_deadline_ns;
-    uint64_t call_ns;             /* one attempt */
-    uint64_t coordinator_ns;      /* without one that was lost */
+    uint64_t call_ns;        /* one attempt */
+    uint64_t coordinator_ns; /* without one that was lost */
 };
 
 struct cluster_restart {
@@ -74,9 +74,9 @@ struct cluster_restart {
 };
 
 struct cluster_checkpoints {
-    char *folder;    /* NULL: one host, of which the file names none */
-    uint64_t every;  /* steps; 0: none */
-    uint32_t keep;   /* 0: the file does not say */
+    char *folder;   /* NULL: one host, of which the file names none */
+    uint64_t every; /* steps; 0: none */
+    uint32_t keep;  /* 0: the file does not say */
 };
 
 enum cluster_launcher_kind { CLUSTER_LAUNCH_LOCAL, CLUSTER_LAUNCH_SSH, CLUSTER_LAUNCH_SRUN };
@@ -88,9 +88,9 @@ struct cluster_launcher {
 };
 
 struct cluster {
-    char *path;      /* of the file; relative paths in it start in its folder */
+    char *path; /* of the file; relative paths in it start in its folder */
     char *name;
-    char *graph;     /* the <graph>.json, or NULL: named on the command line */
+    char *graph; /* the <graph>.json, or NULL: named on the command line */
     uint64_t seed;
     bool has_seed;
     uint32_t num_hosts;
@@ -98,8 +98,8 @@ struct cluster {
     uint32_t coordinator_host;
     struct cluster_tls tls;
     bool insecure_network;
-    bool direct;     /* processes of a host read each other's frozen data */
-    bool codec;      /* messages inside a process are encoded too */
+    bool direct; /* processes of a host read each other's frozen data */
+    bool codec;  /* messages inside a process are encoded too */
     struct cluster_limits limits;
     struct cluster_restart restart;
     struct cluster_checkpoints checkpoints;
@@ -135,8 +135,8 @@ struct cluster_plan {
 };
 
 /* TR_EINVAL: what the hosts can't do together, or neither TLS nor insecure_network was chosen. */
-int cluster_plan_make(struct cluster_plan *plan, const struct cluster *cluster,
-                      uint32_t num_parts, struct error *error);
+int cluster_plan_make(struct cluster_plan *plan, const struct cluster *cluster, uint32_t num_parts,
+                      struct error *error);
 void cluster_plan_fini(struct cluster_plan *plan);
 
 /* All processes but one as its links want them; returns their number, peers has room for

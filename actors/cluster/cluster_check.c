@@ -39,8 +39,10 @@ static int check_names(const struct cluster *cluster, const struct cluster_host 
     qsort(order, cluster->num_hosts, sizeof *order, by_name);
     for (uint32_t h = 1; h < cluster->num_hosts; h++)
         if (strcmp(order[h]->name, order[h - 1]->name) == 0)
-            return error_set(error, TR_EINVAL, "%s: hosts: two are called \"%s\"; give each its "
-                             "own name", cluster->path, order[h]->name);
+            return error_set(error, TR_EINVAL,
+                             "%s: hosts: two are called \"%s\"; give each its "
+                             "own name",
+                             cluster->path, order[h]->name);
     return 0;
 }
 
@@ -52,15 +54,17 @@ static int check_ports(const struct cluster *cluster, const struct cluster_host 
         const struct cluster_host *host = order[h];
         uint32_t end = host->port + ports_of(cluster, host);
         if (end > UINT16_MAX + 1u)
-            return error_set(error, TR_ERANGE, "%s: host \"%s\": its %" PRIu32 " processes need "
+            return error_set(error, TR_ERANGE,
+                             "%s: host \"%s\": its %" PRIu32 " processes need "
                              "ports from %u on, beyond 65535; give a lower \"port\"",
                              cluster->path, host->name, end - host->port, host->port);
         if (h + 1 < cluster->num_hosts && order[h + 1]->port < end &&
             strcmp(host->address, order[h + 1]->address) == 0)
-            return error_set(error, TR_EINVAL, "%s: hosts \"%s\" and \"%s\" are both at %s and "
-                             "need port %u; the first takes %u to %" PRIu32, cluster->path,
-                             host->name, order[h + 1]->name, host->address, order[h + 1]->port,
-                             host->port, end - 1);
+            return error_set(error, TR_EINVAL,
+                             "%s: hosts \"%s\" and \"%s\" are both at %s and "
+                             "need port %u; the first takes %u to %" PRIu32,
+                             cluster->path, host->name, order[h + 1]->name, host->address,
+                             order[h + 1]->port, host->port, end - 1);
     }
     return 0;
 }
@@ -70,7 +74,8 @@ static int check_sockets(const struct cluster *cluster, struct error *error)
     const struct cluster_host *first = &cluster->hosts[0];
     for (uint32_t h = 1; h < cluster->num_hosts; h++)
         if ((cluster->hosts[h].unix_folder != NULL) != (first->unix_folder != NULL))
-            return error_set(error, TR_EINVAL, "%s: hosts \"%s\" and \"%s\": one has a unix "
+            return error_set(error, TR_EINVAL,
+                             "%s: hosts \"%s\" and \"%s\": one has a unix "
                              "socket, the other a port; all use the one or the other",
                              cluster->path, first->name, cluster->hosts[h].name);
     return 0;
@@ -86,15 +91,17 @@ static int check_cast(const struct cluster *cluster, struct error *error)
         samplers += host->samplers;
         processes += ports_of(cluster, host);
         if (ports_of(cluster, host) == 0)
-            return error_set(error, TR_EINVAL, "%s: host \"%s\" runs nothing; give it servers, "
-                             "samplers or trainers, or leave it out", cluster->path, host->name);
+            return error_set(error, TR_EINVAL,
+                             "%s: host \"%s\" runs nothing; give it servers, "
+                             "samplers or trainers, or leave it out",
+                             cluster->path, host->name);
     }
     if (servers == 0 || samplers == 0)
         return error_set(error, TR_EINVAL, "%s: no host has a %s; one is needed", cluster->path,
                          servers == 0 ? "server" : "sampler");
     if (processes > PLAN_PROCESSES_MAX)
-        return error_set(error, TR_ETOOBIG, "%s: %" PRIu64 " processes; at most %u",
-                         cluster->path, processes, PLAN_PROCESSES_MAX);
+        return error_set(error, TR_ETOOBIG, "%s: %" PRIu64 " processes; at most %u", cluster->path,
+                         processes, PLAN_PROCESSES_MAX);
     return 0;
 }
 

@@ -31,8 +31,10 @@ static int refuse_json(const char *path, const char *text, size_t size, struct e
     json_error_t why;
     json_t *value = json_loadb(text, size, JSON_DECODE_ANY, &why);
     if (value == NULL)
-        return error_set(error, TR_EFORMAT, "%s: it is neither JSON (%s) nor DGL's ip_config.txt; "
-                         "%s", path, why.text, FORM);
+        return error_set(error, TR_EFORMAT,
+                         "%s: it is neither JSON (%s) nor DGL's ip_config.txt; "
+                         "%s",
+                         path, why.text, FORM);
     error_set(error, TR_EFORMAT, "%s: it is a JSON %s; %s", path,
               json_is_array(value) ? "array" : "string", FORM);
     json_decref(value);
@@ -50,7 +52,8 @@ int cluster_find_form(const char *path, const char *text, size_t size, bool *jso
         return 0;
     if (text[at] == '[' || text[at] == '"')
         return refuse_json(path, text + at, size - at, error);
-    return error_set(error, TR_EFORMAT, "%s: it begins with the byte 0x%02x: neither a JSON object "
-                     "('{') nor a name or address of a host, as in DGL's ip_config.txt", path,
-                     (unsigned char)text[at]);
+    return error_set(error, TR_EFORMAT,
+                     "%s: it begins with the byte 0x%02x: neither a JSON object "
+                     "('{') nor a name or address of a host, as in DGL's ip_config.txt",
+                     path, (unsigned char)text[at]);
 }

@@ -18,8 +18,10 @@
 
 static int bad_line(const char *path, uint32_t line, struct error *error, const char *what)
 {
-    return error_set(error, TR_EFORMAT, "%s: line %" PRIu32 ": %s; a line is ADDRESS [PORT "
-                     "[SERVERS]]", path, line, what);
+    return error_set(error, TR_EFORMAT,
+                     "%s: line %" PRIu32 ": %s; a line is ADDRESS [PORT "
+                     "[SERVERS]]",
+                     path, line, what);
 }
 
 static bool parse_number(const char *word, unsigned long most, unsigned long *out)
@@ -99,7 +101,8 @@ int cluster_read_ip_config(const char *path, const char *text, struct cluster *c
     char *copy = strdup(text);
     cluster->name = strdup("ip_config");
     int rv = copy == NULL || cluster->name == NULL
-                 ? error_set(error, TR_ENOMEM, "%s: no memory", path) : 0;
+                 ? error_set(error, TR_ENOMEM, "%s: no memory", path)
+                 : 0;
     for (char *at = copy; rv == 0 && at != NULL;) {
         char *end = strchr(at, '\n');
         if (end != NULL)
@@ -109,7 +112,9 @@ int cluster_read_ip_config(const char *path, const char *text, struct cluster *c
     }
     free(copy);
     if (rv == 0 && cluster->num_hosts == 0)
-        rv = error_set(error, TR_EFORMAT, "%s: it names no host; a line is ADDRESS [PORT "
-                       "[SERVERS]]", path);
+        rv = error_set(error, TR_EFORMAT,
+                       "%s: it names no host; a line is ADDRESS [PORT "
+                       "[SERVERS]]",
+                       path);
     return rv;
 }

@@ -41,8 +41,8 @@ static int take_seconds(const struct json_field *field, const char *key, uint64_
     return rv;
 }
 
-static int take_path(const struct json_field *field, const char *key,
-                     const struct cluster *cluster, char **out, struct error *error)
+static int take_path(const struct json_field *field, const char *key, const struct cluster *cluster,
+                     char **out, struct error *error)
 {
     char *text = NULL;
     int rv = json_take_text(field, key, &text, error);
@@ -104,8 +104,10 @@ static int read_parts(const struct json_field *field, struct cluster_host *host,
         return rv;
     size_t count = json_array_size(list.value);
     if (count == 0 || count > BOOK_PARTS_MAX)
-        return json_fail(&list, error, TR_ERANGE, "%zu partitions; list 1 to %d, or leave it out: "
-                         "they are dealt then", count, BOOK_PARTS_MAX);
+        return json_fail(&list, error, TR_ERANGE,
+                         "%zu partitions; list 1 to %d, or leave it out: "
+                         "they are dealt then",
+                         count, BOOK_PARTS_MAX);
     host->parts = calloc(count, sizeof *host->parts);
     if (host->parts == NULL)
         return json_fail(&list, error, TR_ENOMEM, "no memory");
@@ -141,8 +143,10 @@ static int read_roles(const struct json_field *field, struct cluster_host *host,
                strcmp(cluster_role_names[role], json_string_value(item.value)) != 0)
             role++;
         if (rv == 0 && role == CLUSTER_ROLES)
-            rv = json_fail(&item, error, TR_EFORMAT, "\"%.50s\"; give \"server\", \"sampler\", "
-                           "\"trainer\" or \"coordinator\"", json_string_value(item.value));
+            rv = json_fail(&item, error, TR_EFORMAT,
+                           "\"%.50s\"; give \"server\", \"sampler\", "
+                           "\"trainer\" or \"coordinator\"",
+                           json_string_value(item.value));
         if (rv == 0)
             host->roles |= 1u << role;
     }
@@ -181,19 +185,24 @@ static int read_place(const struct json_field *field, const struct cluster *clus
     if (rv == 0 && host->unix_folder != NULL && (host->address != NULL || port != 0))
         return json_fail(field, error, TR_EINVAL, "give \"unix\", or \"address\" and \"port\"");
     if (rv == 0 && host->unix_folder != NULL && strlen(host->unix_folder) > UNIX_FOLDER_MAX)
-        return json_fail(field, error, TR_ERANGE, "\"unix\": the folder's name is longer than the "
+        return json_fail(field, error, TR_ERANGE,
+                         "\"unix\": the folder's name is longer than the "
                          "%d characters that a socket's allows; use a shorter one",
                          UNIX_FOLDER_MAX);
     if (rv == 0 && host->unix_folder == NULL && host->address == NULL)
         rv = (host->address = strdup(host->name)) == NULL
-                 ? json_fail(field, error, TR_ENOMEM, "no memory") : 0;
+                 ? json_fail(field, error, TR_ENOMEM, "no memory")
+                 : 0;
     if (rv == 0 && host->unix_folder == NULL && port == 0)
-        return json_fail(field, error, TR_EFORMAT, "\"port\" is missing or 0; give the first of "
+        return json_fail(field, error, TR_EFORMAT,
+                         "\"port\" is missing or 0; give the first of "
                          "the host's ports, or \"unix\" with a folder for sockets");
     if (rv == 0 && host->address != NULL &&
         (strlen(host->address) >= ENDPOINT_HOST_MAX || strpbrk(host->address, " []/%") != NULL))
-        return json_fail(field, error, TR_EFORMAT, "\"address\": \"%.100s\"; give a host name, an "
-                         "IPv4 or an IPv6 address without brackets", host->address);
+        return json_fail(field, error, TR_EFORMAT,
+                         "\"address\": \"%.100s\"; give a host name, an "
+                         "IPv4 or an IPv6 address without brackets",
+                         host->address);
     return rv;
 }
 
@@ -229,17 +238,19 @@ static int read_name(const struct json_field *field, char **name, struct error *
     if (rv == 0 && ((*name)[0] == '-' || (*name)[0] == '.' || strlen(*name) > 63 ||
                     (*name)[strspn(*name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789-_.")] != '\0'))
-        rv = json_fail(&found, error, TR_EFORMAT, "\"%.80s\"; a name has up to 63 letters, digits, "
-                       "'-', '_' and '.', and begins with a letter or digit", *name);
+        rv = json_fail(&found, error, TR_EFORMAT,
+                       "\"%.80s\"; a name has up to 63 letters, digits, "
+                       "'-', '_' and '.', and begins with a letter or digit",
+                       *name);
     return rv;
 }
 
 static int read_host(const struct json_field *field, const struct cluster *cluster,
                      struct cluster_host *host, struct error *error)
 {
-    static const char *const keys[] = { "name", "address", "port", "unix", "servers", "samplers",
-                                        "trainers", "loops", "threads", "processes", "parts",
-                                        "roles" };
+    static const char *const keys[] = { "name",    "address",   "port",     "unix",
+                                        "servers", "samplers",  "trainers", "loops",
+                                        "threads", "processes", "parts",    "roles" };
     *host = cluster_default_host();
     int rv = json_check_keys(field, NAMES(keys), error);
     if (rv == 0)
@@ -297,13 +308,13 @@ static int read_tls(const struct json_field *root, struct cluster *cluster, stru
         return rv;
     int certificates = (tls->ca != NULL) + (tls->certificate != NULL) + (tls->key != NULL);
     if (tls->shared_key != NULL ? certificates != 0 : certificates != 3)
-        return json_fail(&field, error, TR_EFORMAT, "give \"ca\", \"certificate\" and \"key\", or "
+        return json_fail(&field, error, TR_EFORMAT,
+                         "give \"ca\", \"certificate\" and \"key\", or "
                          "\"shared_key\" alone");
     return 0;
 }
 
-static int read_limits(const struct json_field *root, struct cluster *cluster,
-                       struct error *error)
+static int read_limits(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
     static const char *const keys[] = { "memory", "window", "recovery_deadline", "call",
                                         "coordinator" };
@@ -316,8 +327,10 @@ static int read_limits(const struct json_field *root, struct cluster *cluster,
         rv = json_take_count(&field, "window", INT64_MAX, &cluster->limits.window_bytes, error);
     if (rv == 0 && cluster->limits.window_bytes != 0 &&
         cluster->limits.window_bytes < LINKS_WINDOW_BYTES)
-        rv = json_fail(&field, error, TR_ERANGE, "\"window\" is %" PRIu64 " bytes; the largest "
-                       "messages need %" PRIu64, cluster->limits.window_bytes, LINKS_WINDOW_BYTES);
+        rv = json_fail(&field, error, TR_ERANGE,
+                       "\"window\" is %" PRIu64 " bytes; the largest "
+                       "messages need %" PRIu64,
+                       cluster->limits.window_bytes, LINKS_WINDOW_BYTES);
     if (rv == 0)
         rv = take_seconds(&field, "recovery_deadline", &cluster->limits.recovery_deadline_ns,
                           error);
@@ -327,8 +340,7 @@ static int read_limits(const struct json_field *root, struct cluster *cluster,
                    : rv;
 }
 
-static int read_restart(const struct json_field *root, struct cluster *cluster,
-                        struct error *error)
+static int read_restart(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
     static const char *const keys[] = { "times", "seconds" };
     struct json_field field;
@@ -399,16 +411,18 @@ static int read_coordinator(const struct json_field *root, struct cluster *clust
                          json_string_value(field.value));
     if ((cluster->hosts[cluster->coordinator_host].roles & CLUSTER_COORDINATOR) != 0)
         return 0;
-    return json_fail(&field, error, TR_EINVAL, "host \"%s\" may not coordinate; add "
+    return json_fail(&field, error, TR_EINVAL,
+                     "host \"%s\" may not coordinate; add "
                      "\"coordinator\" to its \"roles\", or name another host",
                      cluster->hosts[cluster->coordinator_host].name);
 }
 
 static int read_root(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
-    static const char *const keys[] = { "name", "graph", "seed", "hosts", "tls",
-                                        "insecure_network", "direct", "codec", "limits",
-                                        "restart", "checkpoints", "launcher", "coordinator" };
+    static const char *const keys[] = {
+        "name",  "graph",  "seed",    "hosts",       "tls",      "insecure_network", "direct",
+        "codec", "limits", "restart", "checkpoints", "launcher", "coordinator"
+    };
     int rv = json_check_keys(root, NAMES(keys), error);
     if (rv == 0)
         rv = read_name(root, &cluster->name, error);

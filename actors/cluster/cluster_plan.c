@@ -8,8 +8,8 @@
 #include "actors/cluster/cluster_read.h"
 
 /* A process as its place is decided; its parts come later. */
-static void put_process(struct cluster_plan *cp, uint32_t host, uint32_t servers,
-                        uint32_t samplers, uint32_t trainers)
+static void put_process(struct cluster_plan *cp, uint32_t host, uint32_t servers, uint32_t samplers,
+                        uint32_t trainers)
 {
     struct plan *plan = &cp->plan;
     uint32_t number = plan->num_processes++;
@@ -107,7 +107,7 @@ static uint32_t *deal_parts(struct plan *plan, const struct seed_split *deal, ui
 }
 
 struct dealing {
-    uint8_t *listed;     /* [num_parts]: a host lists it */
+    uint8_t *listed;      /* [num_parts]: a host lists it */
     uint32_t *free_parts; /* those that none lists, or all */
     uint32_t num_free;
     uint32_t *processes; /* that serve, those of one host or of all that list nothing */
@@ -140,9 +140,10 @@ static int find_listed(const struct cluster_plan *cp, struct dealing *d, struct 
         const struct cluster_host *host = &cp->cluster->hosts[h];
         for (uint32_t i = 0; i < host->num_parts; i++) {
             if (host->parts[i] >= num_parts)
-                return error_set(error, TR_ERANGE, "%s: host \"%s\" lists partition %" PRIu32
-                                 ", the graph has %" PRIu32, cp->cluster->path, host->name,
-                                 host->parts[i], num_parts);
+                return error_set(error, TR_ERANGE,
+                                 "%s: host \"%s\" lists partition %" PRIu32
+                                 ", the graph has %" PRIu32,
+                                 cp->cluster->path, host->name, host->parts[i], num_parts);
             d->listed[host->parts[i]] = 1;
         }
     }
@@ -151,9 +152,10 @@ static int find_listed(const struct cluster_plan *cp, struct dealing *d, struct 
             d->free_parts[d->num_free++] = p;
     uint32_t servers = free_servers(cp, d->processes);
     if (d->num_free > 0 && servers == 0)
-        return error_set(error, TR_EINVAL, "%s: partition %" PRIu32 " is in no host's \"parts\", "
-                         "and every host with servers lists its own", cp->cluster->path,
-                         d->free_parts[0]);
+        return error_set(error, TR_EINVAL,
+                         "%s: partition %" PRIu32 " is in no host's \"parts\", "
+                         "and every host with servers lists its own",
+                         cp->cluster->path, d->free_parts[0]);
     /* Everything is listed already: the others are replicas of all. */
     for (uint32_t p = 0; p < num_parts && d->num_free == 0; p++)
         d->free_parts[p] = p;
@@ -166,10 +168,10 @@ static struct seed_split deal_of(const struct cluster_plan *cp, const struct dea
 {
     if (h == cp->cluster->num_hosts)
         return (struct seed_split){ d->free_parts, d->num_free, d->processes,
-                              free_servers(cp, d->processes) };
+                                    free_servers(cp, d->processes) };
     const struct cluster_host *host = &cp->cluster->hosts[h];
     return (struct seed_split){ host->parts, host->num_parts, d->processes,
-                          host->num_parts == 0 ? 0 : servers_of(cp, h, d->processes) };
+                                host->num_parts == 0 ? 0 : servers_of(cp, h, d->processes) };
 }
 
 static int deal_all(struct cluster_plan *cp, struct error *error)
@@ -207,7 +209,8 @@ static int check_security(const struct cluster *cluster, struct error *error)
     bool tls = cluster->tls.ca != NULL || cluster->tls.shared_key != NULL;
     if (cluster->hosts[0].unix_folder != NULL || tls || cluster->insecure_network)
         return 0;
-    return error_set(error, TR_EINVAL, "%s: its hosts talk over TCP, and nothing says who they "
+    return error_set(error, TR_EINVAL,
+                     "%s: its hosts talk over TCP, and nothing says who they "
                      "are; give \"tls\" (`troupe cluster keys` makes the keys), start it with "
                      "`troupe launch`, or give \"insecure_network\": true where nobody else can "
                      "reach them",
@@ -264,8 +267,8 @@ uint32_t cluster_plan_peers(const struct cluster_plan *cp, uint32_t process,
         peers[count++] = (struct links_peer){
             .node = p,
             .endpoint = cp->processes[p].endpoint,
-            .host = cp->cluster->tls.ca == NULL
-                        ? NULL : cp->cluster->hosts[cp->processes[p].host].name,
+            .host = cp->cluster->tls.ca == NULL ? NULL
+                                                : cp->cluster->hosts[cp->processes[p].host].name,
         };
     }
     return count;

@@ -20,9 +20,9 @@ int launcher_init(struct launcher *launcher, const struct launcher_options *opti
 {
     uint32_t count = options->plan->num_processes;
     enum launcher_role *roles = calloc(count + (size_t)1, sizeof *roles);
-    *launcher = (struct launcher){.ops = options->ops,
-                                  .arg = options->arg,
-                                  .incarnation = options->incarnation};
+    *launcher = (struct launcher){ .ops = options->ops,
+                                   .arg = options->arg,
+                                   .incarnation = options->incarnation };
     if (roles == NULL)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < count; p++)
@@ -68,7 +68,7 @@ static bool take_kernels(struct launcher *launcher, uint32_t process, const char
         return false;
     }
     if (differ != NULL)
-        *differ = (struct launcher_kernels){kernels, launcher->kernels, launcher->kernels_of};
+        *differ = (struct launcher_kernels){ kernels, launcher->kernels, launcher->kernels_of };
     return strcmp(launcher->kernels, kernels) != 0;
 }
 

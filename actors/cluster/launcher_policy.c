@@ -6,34 +6,34 @@
 
 const char *launcher_role_name(enum launcher_role role)
 {
-    static const char *const NAMES[LAUNCHER_ROLES] = {"trainer", "sampler", "server"};
+    static const char *const NAMES[LAUNCHER_ROLES] = { "trainer", "sampler", "server" };
     return NAMES[role];
 }
 
 int launcher_policy_init(struct launcher_policy *policy,
                          const struct launcher_policy_options *options, uint64_t now_ns)
 {
-    *policy = (struct launcher_policy){.count = options->count,
-                                       .restarts = options->restarts,
-                                       .period_ns = options->period_ns,
-                                       .now_ns = now_ns};
+    *policy = (struct launcher_policy){ .count = options->count,
+                                        .restarts = options->restarts,
+                                        .period_ns = options->period_ns,
+                                        .now_ns = now_ns };
     if (options->restarts > LAUNCHER_RESTARTS_MAX)
         return TR_ERANGE;
     policy->members = calloc(options->count + (size_t)1, sizeof *policy->members);
     if (policy->members == NULL)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < options->count; p++)
-        policy->members[p] = (struct launcher_member){.role = options->roles[p],
-                                                      .state = LAUNCHER_PAUSING,
-                                                      .at_ns = now_ns,
-                                                      .incarnation = options->incarnation - 1};
+        policy->members[p] = (struct launcher_member){ .role = options->roles[p],
+                                                       .state = LAUNCHER_PAUSING,
+                                                       .at_ns = now_ns,
+                                                       .incarnation = options->incarnation - 1 };
     return 0;
 }
 
 void launcher_policy_fini(struct launcher_policy *policy)
 {
     free(policy->members);
-    *policy = (struct launcher_policy){0};
+    *policy = (struct launcher_policy){ 0 };
 }
 
 static void advance(struct launcher_policy *policy, uint64_t now_ns)
@@ -202,7 +202,8 @@ static bool has_trainers(const struct launcher_policy *policy)
 
 /* How a process ended does not matter any more. But the others may have waited for one that died
  * before it told them of the end. */
-static void ended_complete(struct launcher_policy *policy, struct launcher_member *member, bool well)
+static void ended_complete(struct launcher_policy *policy, struct launcher_member *member,
+                           bool well)
 {
     enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
     member->returning = false;
@@ -234,8 +235,7 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
         enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
-        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER ||
-                                     policy->trainer_failed))
+        if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER || policy->trainer_failed))
             enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
@@ -327,7 +327,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     struct launcher_member *member = &policy->members[process];
     if (member->told)
         return false;
-    *command = (struct launcher_command){.process = process};
+    *command = (struct launcher_command){ .process = process };
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ready = member->ended = false;
@@ -360,7 +360,7 @@ bool launcher_policy_next(struct launcher_policy *policy, struct launcher_comman
     if (policy->done_told || !is_over(policy))
         return false;
     policy->done_told = true;
-    *command = (struct launcher_command){.action = LAUNCHER_DONE};
+    *command = (struct launcher_command){ .action = LAUNCHER_DONE };
     return true;
 }
 

@@ -64,8 +64,8 @@ struct launcher_command {
 };
 
 enum launcher_state {
-    LAUNCHER_IDLE,     /* ended well, or not started */
-    LAUNCHER_PAUSING,  /* to be started at `at_ns` */
+    LAUNCHER_IDLE,    /* ended well, or not started */
+    LAUNCHER_PAUSING, /* to be started at `at_ns` */
     LAUNCHER_RUNNING,
     LAUNCHER_STOPPING, /* was asked to stop; killed at `at_ns` */
     LAUNCHER_KILLED,   /* was killed; its end is waited for */
@@ -74,9 +74,9 @@ enum launcher_state {
 struct launcher_member {
     enum launcher_role role;
     enum launcher_state state;
-    bool told;  /* the command of its state was taken */
-    bool ready; /* since it was started last */
-    bool ended; /* well, and was not started again */
+    bool told;      /* the command of its state was taken */
+    bool ready;     /* since it was started last */
+    bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     uint64_t at_ns;
     uint32_t incarnation;
@@ -103,9 +103,9 @@ struct launcher_policy {
     struct launcher_budget budgets[LAUNCHER_ROLES];
     uint64_t now_ns;
     bool trainer_failed; /* ever */
-    bool complete; /* the job's result is written: nothing is started again, whoever dies */
+    bool complete;       /* the job's result is written: nothing is started again, whoever dies */
     uint64_t complete_until_ns; /* then who has not ended by itself is asked to */
-    bool stopping; /* nothing is started again */
+    bool stopping;              /* nothing is started again */
     bool killing;
     bool failed;
     bool interrupted; /* stopped because somebody asked */

@@ -7,8 +7,11 @@
 int plan_init_single(struct plan *plan, uint32_t num_parts, uint32_t servers, uint32_t samplers,
                      uint32_t trainers, uint32_t loops)
 {
-    *plan = (struct plan){ .num_parts = num_parts, .num_processes = 1, .num_hosts = 1,
-                           .samplers = samplers, .trainers = trainers };
+    *plan = (struct plan){ .num_parts = num_parts,
+                           .num_processes = 1,
+                           .num_hosts = 1,
+                           .samplers = samplers,
+                           .trainers = trainers };
     plan->processes = calloc(1, sizeof *plan->processes);
     plan->parts = calloc((size_t)num_parts + 1, sizeof *plan->parts);
     if (plan->processes == NULL || plan->parts == NULL) {

@@ -27,13 +27,13 @@ struct plan_range {
 };
 
 struct plan_process {
-    uint32_t host;               /* its processes stand together, and may share files and memory */
-    uint32_t loops;              /* 0: one a processor */
-    uint32_t servers;            /* server actors; they share out `parts` */
-    const uint32_t *parts;       /* [num_parts] that it serves, ascending */
+    uint32_t host;         /* its processes stand together, and may share files and memory */
+    uint32_t loops;        /* 0: one a processor */
+    uint32_t servers;      /* server actors; they share out `parts` */
+    const uint32_t *parts; /* [num_parts] that it serves, ascending */
     uint32_t num_parts;
-    struct plan_range samplers;  /* of the job's samplers */
-    struct plan_range trainers;  /* ranks */
+    struct plan_range samplers; /* of the job's samplers */
+    struct plan_range trainers; /* ranks */
 };
 
 /* What all processes of a job have to have in common before one may believe another. */

@@ -28,6 +28,5 @@ int error_reply_read(const struct message *reply, struct error *error)
     size_t length = reply->frame.body_bytes < ERROR_TEXT_MAX ? reply->frame.body_bytes
                                                              : ERROR_TEXT_MAX - 1;
     const char *text = message_body(reply);
-    return error_set(error, code, "%.*s", text != NULL ? (int)length : 0,
-                     text != NULL ? text : "");
+    return error_set(error, code, "%.*s", text != NULL ? (int)length : 0, text != NULL ? text : "");
 }

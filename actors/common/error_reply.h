@@ -6,8 +6,8 @@
 #ifndef ACTORS_COMMON_ERROR_REPLY_H
 #define ACTORS_COMMON_ERROR_REPLY_H
 
-#include "runtime/core/call.h"
 #include "runtime/base/error.h"
+#include "runtime/core/call.h"
 
 /* Answers with the sentence, or where there is no memory for it with its code as the status.
  * Consumes the request. */

@@ -38,7 +38,8 @@ void job_progress_note_checkpoint(struct job_progress *progress, uint64_t step)
     pthread_mutex_unlock(&progress->mutex);
 }
 
-void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step, uint64_t steps)
+void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step,
+                            uint64_t steps)
 {
     if (progress == NULL)
         return;

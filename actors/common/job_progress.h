@@ -35,7 +35,8 @@ void job_progress_fini(struct job_progress *progress);
 void job_progress_note_era(struct job_progress *progress, uint32_t era, bool found, uint64_t step);
 void job_progress_note_checkpoint(struct job_progress *progress, uint64_t step);
 /* epoch: from 0. */
-void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step, uint64_t steps);
+void job_progress_note_step(struct job_progress *progress, uint32_t epoch, uint64_t step,
+                            uint64_t steps);
 void job_progress_note_epochs(struct job_progress *progress, uint32_t epochs);
 
 /* progress NULL: zeros. */

@@ -216,7 +216,7 @@ static int reserve(struct part_call *call)
     if (call->replies == NULL || !reply_budget_is_needed(call->self, call->to))
         return 0;
     return reply_budget_reserve(&call->room, call->replies, call->self, call->reply_bytes,
-                        call->deadline_ns, granted, call);
+                                call->deadline_ns, granted, call);
 }
 
 static int send(struct part_call *call, uint64_t now_ns)
@@ -228,8 +228,9 @@ static int send(struct part_call *call, uint64_t now_ns)
     uint64_t until_ns = now_ns + (fits ? call_ns << call->timeouts : left_ns);
     struct message *request;
     int rv = call->ops->make(call, &request);
-    return rv != 0 ? rv : actor_call(call->self, call->to, request, until_ns, answered, call,
-                                     &call->call);
+    return rv != 0
+               ? rv
+               : actor_call(call->self, call->to, request, until_ns, answered, call, &call->call);
 }
 
 static void attempt(struct part_call *call)

@@ -22,8 +22,8 @@
 
 #include "actors/common/part_locator.h"
 #include "actors/common/reply_budget.h"
-#include "runtime/core/call.h"
 #include "runtime/base/error.h"
+#include "runtime/core/call.h"
 #include "runtime/core/timer.h"
 
 /* The reason of the last failed attempt, which the message of a deadline repeats. */
@@ -61,14 +61,14 @@ struct part_call {
     /* Set by the owner before part_call_send. */
     const struct part_call_ops *ops;
     struct actor *self;
-    void *arg;              /* the owner's */
-    struct part_locator *owners;  /* NULL: ops->locate */
-    uint32_t part;          /* of owners */
-    struct account *replies; /* NULL: replies need no reservation */
-    size_t reply_bytes;     /* most that this request may bring */
-    uint64_t call_ns;       /* patience of the first attempt; 0: PART_CALL_NS */
-    uint64_t grace_ns;      /* an attempt that is under way at the deadline may take so much more */
-    bool one_life;          /* only this life of the peer has the answer: its end is final */
+    void *arg;                   /* the owner's */
+    struct part_locator *owners; /* NULL: ops->locate */
+    uint32_t part;               /* of owners */
+    struct account *replies;     /* NULL: replies need no reservation */
+    size_t reply_bytes;          /* most that this request may bring */
+    uint64_t call_ns;            /* patience of the first attempt; 0: PART_CALL_NS */
+    uint64_t grace_ns; /* an attempt that is under way at the deadline may take so much more */
+    bool one_life;     /* only this life of the peer has the answer: its end is final */
     /* The machine's. */
     enum part_call_state state;
     bool sending; /* part_call_send runs */

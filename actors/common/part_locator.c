@@ -89,7 +89,8 @@ static void look_at_next(struct part_location *owner, uint32_t count)
     owner->turn = (owner->turn + 1) % count;
     owner->misses++;
     uint64_t pause = owner->misses < count
-                         ? 0 : doubled(PAUSE_NS, owner->misses / count - 1, PAUSE_DOUBLINGS_MAX);
+                         ? 0
+                         : doubled(PAUSE_NS, owner->misses / count - 1, PAUSE_DOUBLINGS_MAX);
     timer_start(self, &owner->timer, actor_now_ns(self) + pause, look, owner);
 }
 
@@ -125,7 +126,7 @@ static void look(struct actor *self, void *arg)
 }
 
 int part_locator_init(struct part_locator *owners, struct actor *self, const struct plan *plan,
-                uint32_t num_parts)
+                      uint32_t num_parts)
 {
     *owners = (struct part_locator){ .self = self, .plan = plan, .num_parts = num_parts };
     owners->parts = calloc((size_t)num_parts + 1, sizeof *owners->parts);
@@ -145,7 +146,7 @@ void part_locator_fini(struct part_locator *owners)
 }
 
 void part_locator_find(struct part_locator *owners, uint32_t part, uint64_t deadline_ns,
-                 struct part_locator_wait *wait)
+                       struct part_locator_wait *wait)
 {
     struct part_location *owner = &owners->parts[part];
     add_wait(owner, wait);

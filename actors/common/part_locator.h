@@ -31,7 +31,7 @@ struct part_locator_wait {
 struct part_location {
     struct part_locator *owners;
     struct part_locator_wait *first; /* those that wait, in the order of their coming */
-    struct address address; /* none: not known */
+    struct address address;          /* none: not known */
     bool finding;
     uint32_t turn;   /* of its servers: which is looked for */
     uint32_t misses; /* that were not found, since one was */
@@ -48,7 +48,7 @@ struct part_locator {
 
 /* TR_ENOMEM. All zeros is valid for part_locator_fini. */
 int part_locator_init(struct part_locator *owners, struct actor *self, const struct plan *plan,
-                uint32_t num_parts);
+                      uint32_t num_parts);
 void part_locator_fini(struct part_locator *owners);
 
 static inline struct address part_locator_address(const struct part_locator *owners, uint32_t part)
@@ -59,7 +59,7 @@ static inline struct address part_locator_address(const struct part_locator *own
 /* Looks for a server of a partition that has none; wait->found follows, not before this returns. A
  * search that is under way keeps its deadline. */
 void part_locator_find(struct part_locator *owners, uint32_t part, uint64_t deadline_ns,
-                 struct part_locator_wait *wait);
+                       struct part_locator_wait *wait);
 
 /* found is not called after this. */
 void part_locator_wait_stop(struct part_locator_wait *wait);

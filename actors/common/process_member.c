@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "actors/job/coordinator.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
+#include "actors/job/coordinator.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/log.h"
@@ -48,8 +48,10 @@ static bool may_pass(int status)
 
 static void say_lost(struct actor *self, const struct process_member *member)
 {
-    log_write(actor_node(self), LOG_LEVEL_ERROR, "node %" PRIu32 ": no coordinator "
-              "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends", actor_address(self).node,
+    log_write(actor_node(self), LOG_LEVEL_ERROR,
+              "node %" PRIu32 ": no coordinator "
+              "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends",
+              actor_address(self).node,
               member->plan != NULL ? member->plan->coordinator : actor_address(self).node,
               patience_ns(member, !member->lost) / 1000000000);
 }
@@ -75,7 +77,7 @@ static void give_up(struct actor *self, struct process_member *member, int statu
         return;
     }
     if (done)
-        status = 0; /* a process that came too late ends as well as the others */
+        status = 0;               /* a process that came too late ends as well as the others */
     if (status == TR_ETIMEDOUT) { /* of its node that would be no reason to end */
         say_lost(self, member);
         status = TR_EPEERDOWN;

@@ -30,8 +30,8 @@ struct process_member {
      * the member again would change nothing. None: only the member ends. */
     struct address root;
     struct address coordinator; /* none: not joined */
-    uint32_t era;      /* the job's, as of the last joining */
-    uint32_t restored; /* what msg_join says; a reducer's business, as all of these */
+    uint32_t era;               /* the job's, as of the last joining */
+    uint32_t restored;          /* what msg_join says; a reducer's business, as all of these */
     uint32_t seen;
     uint64_t passed_name, passed_sequence, over_name, over_sequence;
     /* May be NULL: the first time and after each restart of the coordinator. */

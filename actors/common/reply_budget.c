@@ -10,9 +10,9 @@ static void tell(struct actor *self, void *arg, int status)
     room->granted(self, room->arg, status);
 }
 
-int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self, size_t bytes,
-                 uint64_t deadline_ns,
-                 void (*granted)(struct actor *self, void *arg, int status), void *arg)
+int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self,
+                         size_t bytes, uint64_t deadline_ns,
+                         void (*granted)(struct actor *self, void *arg, int status), void *arg)
 {
     if (account == NULL || room->account != NULL)
         return room->wait != NULL;

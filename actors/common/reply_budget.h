@@ -31,9 +31,9 @@ struct reply_budget {
 
 /* 0: it is held from now on, or the account is NULL, or the room holds some already; 1: granted
  * follows, with 0 or TR_ETIMEDOUT; TR_ENOMEM, TR_ECLOSED. */
-int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self, size_t bytes,
-                 uint64_t deadline_ns,
-                 void (*granted)(struct actor *self, void *arg, int status), void *arg);
+int reply_budget_reserve(struct reply_budget *room, struct account *account, struct actor *self,
+                         size_t bytes, uint64_t deadline_ns,
+                         void (*granted)(struct actor *self, void *arg, int status), void *arg);
 
 /* Gives it up, or stops waiting for it. */
 void reply_budget_release(struct reply_budget *room);

@@ -66,8 +66,8 @@ static void plain(struct flat *f, void *data, uint64_t count, uint64_t size)
 }
 
 /* An array of the batch; reading makes room for it once it is known to be there. */
-static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t count,
-                   uint64_t size, bool wanted)
+static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t count, uint64_t size,
+                   bool wanted)
 {
     const void *bytes;
     if (f->rv != 0 || !wanted)
@@ -84,8 +84,7 @@ static void *array(struct flat *f, struct vec *vec, const void *data, uint64_t c
 
 static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space *space)
 {
-    struct flat_edges head = { e->num_dst, e->num_edges, e->edge_ids != NULL,
-                               e->index == NULL };
+    struct flat_edges head = { e->num_dst, e->num_edges, e->edge_ids != NULL, e->index == NULL };
     plain(f, &head, 1, sizeof head);
     if (f->rv != 0 || head.absent != 0) {
         f->rv = f->rv == 0 && head.num_edges != 0 ? TR_EFORMAT : f->rv;
@@ -103,8 +102,8 @@ static void walk_edges(struct flat *f, struct block_edges *e, struct edge_space 
 
 static struct flat_rows rows_head(const struct batch_rows *r)
 {
-    return (struct flat_rows){ r->width, r->row_bytes, (uint32_t)r->dtype, r->num_rows,
-                               r->rows != NULL, 0 };
+    return (struct flat_rows){ r->width,    r->row_bytes,    (uint32_t)r->dtype,
+                               r->num_rows, r->rows != NULL, 0 };
 }
 
 static void walk_rows(struct flat *f, struct batch_rows *r, struct vec *vec,
@@ -119,9 +118,14 @@ static void walk_rows(struct flat *f, struct batch_rows *r, struct vec *vec,
 
 static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space *space)
 {
-    struct flat_nodes head = { n->num_nodes, n->num_seeds, n->original_ids != NULL,
-                               n->in_degrees != NULL, n->out_degrees != NULL, 0,
-                               rows_head(&n->features), rows_head(&n->labels) };
+    struct flat_nodes head = { n->num_nodes,
+                               n->num_seeds,
+                               n->original_ids != NULL,
+                               n->in_degrees != NULL,
+                               n->out_degrees != NULL,
+                               0,
+                               rows_head(&n->features),
+                               rows_head(&n->labels) };
     plain(f, &head, 1, sizeof head);
     if (f->rv != 0)
         return;
@@ -144,8 +148,8 @@ static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space 
 static void walk(struct flat *f, struct batch_space *s)
 {
     struct mini_batch *m = &s->batch;
-    struct flat_head head = { m->seed, m->index, m->epoch, m->rank, m->step_seeds, m->num_ntypes,
-                              m->num_etypes, m->num_layers };
+    struct flat_head head = { m->seed,       m->index,      m->epoch,      m->rank,
+                              m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers };
     plain(f, &head, 1, sizeof head);
     if (f->rv == 0 && (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
                        head.num_layers != m->num_layers))
@@ -186,8 +190,8 @@ static bool rows_fit(const struct batch_rows *r, uint32_t most)
     size_t size = (unsigned)r->dtype <= TR_BOOL ? tr_dtype_size(r->dtype) : 0;
     uint64_t bytes;
     return r->rows == NULL ||
-           (size > 0 && r->num_rows <= most &&
-            !__builtin_mul_overflow(r->width, size, &bytes) && bytes == r->row_bytes);
+           (size > 0 && r->num_rows <= most && !__builtin_mul_overflow(r->width, size, &bytes) &&
+            bytes == r->row_bytes);
 }
 
 /* Nodes of a layer's destinations are the next layer's sources; the last ones are the seeds. */
@@ -235,8 +239,8 @@ void batch_flatten(const struct sampled_batch *batch, void *to)
     walk(&f, (struct batch_space *)(uintptr_t)&batch->space);
 }
 
-int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types,
-                    const void *bytes, uint64_t length)
+int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types, const void *bytes,
+                    uint64_t length)
 {
     struct flat f = { .mode = FLAT_READ, .reader = { bytes, length, 0 } };
     struct batch_space *s = &batch->space;

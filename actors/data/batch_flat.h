@@ -23,7 +23,7 @@ void batch_flatten(const struct sampled_batch *batch, void *to);
 
 /* Fills an empty batch of the graph's types and of that many layers. TR_EFORMAT: the bytes are no
  * such batch; TR_ENOMEM. After a failure the batch is good for nothing but clear and release. */
-int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types,
-                    const void *bytes, uint64_t length);
+int batch_unflatten(struct sampled_batch *batch, const struct graph_types *types, const void *bytes,
+                    uint64_t length);
 
 #endif

@@ -120,8 +120,7 @@ static void unreserve(struct batch_store *store, struct store_loader *l, uint32_
                       uint64_t index)
 {
     uint32_t i = 0;
-    while (i < l->num_reserved &&
-           (l->reserved[i].index != index || l->reserved[i].epoch != epoch))
+    while (i < l->num_reserved && (l->reserved[i].index != index || l->reserved[i].epoch != epoch))
         i++;
     if (i == l->num_reserved)
         return;
@@ -132,7 +131,8 @@ static void unreserve(struct batch_store *store, struct store_loader *l, uint32_
 }
 
 /* Batches that wait here have one reference, the store's own. */
-static void drop_ready(struct batch_store *store, struct store_loader *l, struct sampled_batch **list)
+static void drop_ready(struct batch_store *store, struct store_loader *l,
+                       struct sampled_batch **list)
 {
     while (l->ready != NULL) {
         struct sampled_batch *batch = l->ready;
@@ -186,7 +186,7 @@ int batch_store_open_loader(struct batch_store *store, uint64_t loader, size_t e
 }
 
 void batch_store_set_epoch(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                          uint64_t index)
+                           uint64_t index)
 {
     struct sampled_batch *list = NULL;
     pthread_mutex_lock(&store->mutex);
@@ -289,10 +289,10 @@ int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epo
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
     size_t bytes = l == NULL ? 0 : estimate(l);
-    int rv = l == NULL                              ? TR_ECANCELED
+    int rv = l == NULL                                     ? TR_ECANCELED
              : l->num_reserved == BATCH_STORE_RESERVED_MAX ? TR_EFULL
-             : epoch > l->epoch                     ? reserve_spare(store, bytes)
-                                                    : reserve(store, l, &bytes, &list);
+             : epoch > l->epoch                            ? reserve_spare(store, bytes)
+                                                           : reserve(store, l, &bytes, &list);
     if (rv == 0)
         l->reserved[l->num_reserved++] = (struct reservation){ epoch, index, bytes };
     pthread_mutex_unlock(&store->mutex);
@@ -301,7 +301,7 @@ int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epo
 }
 
 void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                          uint64_t index)
+                           uint64_t index)
 {
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
@@ -327,7 +327,7 @@ static bool has_shape(const struct sampled_batch *b, uint32_t ntypes, uint32_t e
 }
 
 struct sampled_batch *batch_store_take(struct batch_store *store, uint32_t num_ntypes,
-                                      uint32_t num_etypes, uint32_t num_layers)
+                                       uint32_t num_etypes, uint32_t num_layers)
 {
     pthread_mutex_lock(&store->mutex);
     struct sampled_batch **link = &store->idle;
@@ -399,13 +399,14 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch)
 
 int batch_store_say_full(struct batch_store *store, size_t bytes, struct error *error)
 {
-    return error_set(error, TR_EFULL, "account \"batches\" is full: a batch of %zu bytes came, %zu "
-                     "of %zu are in use; release batches or raise memory_bytes_max", bytes,
-                     batch_store_used(store), batch_store_bound(store));
+    return error_set(error, TR_EFULL,
+                     "account \"batches\" is full: a batch of %zu bytes came, %zu "
+                     "of %zu are in use; release batches or raise memory_bytes_max",
+                     bytes, batch_store_used(store), batch_store_bound(store));
 }
 
 bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                         uint64_t index)
+                          uint64_t index)
 {
     pthread_mutex_lock(&store->mutex);
     struct store_loader *l = find(store, loader);
@@ -415,7 +416,7 @@ bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t e
 }
 
 struct sampled_batch *batch_store_collect(struct batch_store *store, uint64_t loader,
-                                         uint32_t epoch, uint64_t index)
+                                          uint32_t epoch, uint64_t index)
 {
     struct sampled_batch *batch = NULL;
     pthread_mutex_lock(&store->mutex);

@@ -20,8 +20,8 @@
 #include <stdint.h>
 
 #include "actors/data/sampled_batch.h"
-#include "runtime/core/account.h"
 #include "runtime/base/error.h"
+#include "runtime/core/account.h"
 
 struct batch_store;
 
@@ -39,9 +39,10 @@ int batch_store_open_loader(struct batch_store *store, uint64_t loader, size_t e
  * released when they come, and now all that wait are, and all reservations. Collecting moves epoch
  * and index on. */
 void batch_store_set_epoch(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                          uint64_t index);
+                           uint64_t index);
 /* Batches before that one are not wanted any more. */
-void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index);
+void batch_store_advance(struct batch_store *store, uint64_t loader, uint32_t epoch,
+                         uint64_t index);
 void batch_store_close_loader(struct batch_store *store, uint64_t loader);
 
 /* Reserves room for one batch to come, as large as the largest so far: 0, or TR_EFULL, and then
@@ -52,13 +53,13 @@ void batch_store_close_loader(struct batch_store *store, uint64_t loader);
 int batch_store_reserve(struct batch_store *store, uint64_t loader, uint32_t epoch, uint64_t index);
 /* The batch will not come; nothing happens if it came already. */
 void batch_store_unreserve(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                          uint64_t index);
+                           uint64_t index);
 bool batch_store_is_starving(struct batch_store *store, uint64_t loader);
 
 /* An empty batch of that shape, an idle one if there is; NULL: no memory. It is not charged:
  * the reservation of its requester stands for it until the deposit. */
 struct sampled_batch *batch_store_take(struct batch_store *store, uint32_t num_ntypes,
-                                      uint32_t num_etypes, uint32_t num_layers);
+                                       uint32_t num_etypes, uint32_t num_layers);
 
 /* Hands over one reference; what the batch holds is charged in the place of its reservation. 0;
  * TR_EFULL: it is larger than what is left of the account, TR_ECANCELED: nobody waits for it;
@@ -70,11 +71,11 @@ int batch_store_say_full(struct batch_store *store, size_t bytes, struct error *
 
 /* Whether that batch was collected, or is not wanted any more. */
 bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t epoch,
-                         uint64_t index);
+                          uint64_t index);
 
 /* The batch, now the caller's reference, or NULL when it is not there. */
 struct sampled_batch *batch_store_collect(struct batch_store *store, uint64_t loader,
-                                         uint32_t epoch, uint64_t index);
+                                          uint32_t epoch, uint64_t index);
 
 /* Batches that samplers here made, for whomever, and those that trainers here took, so far. */
 struct batch_store_counts {

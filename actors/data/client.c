@@ -52,8 +52,8 @@ int operation_charge(struct operation *op, size_t bytes, struct error *error)
 void operation_expire(struct operation *op)
 {
     char text[ERROR_TEXT_MAX];
-    snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s",
-             op->timeout_ns / 1000000, op->error.code != 0 ? ": " : "", op->error.text);
+    snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s", op->timeout_ns / 1000000,
+             op->error.code != 0 ? ": " : "", op->error.text);
     operation_end(op, TR_ETIMEDOUT, text);
 }
 
@@ -183,8 +183,7 @@ static void add(struct client *c, struct message *request, const struct operatio
     bool full = c->num_waiting == CLIENT_WAITING_MAX;
     struct operation *op = full ? NULL : calloc(1, ops->state_bytes);
     if (op == NULL) {
-        actor_refuse(c->self, request,
-                     c->num_waiting == CLIENT_WAITING_MAX ? TR_EFULL : TR_ENOMEM);
+        actor_refuse(c->self, request, c->num_waiting == CLIENT_WAITING_MAX ? TR_EFULL : TR_ENOMEM);
         return;
     }
     op->ops = ops;
@@ -229,8 +228,8 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, c);
     c->self = self;
     c->options = arg;
-    account_init(&c->account, "client", c->options->bytes_max != 0 ? c->options->bytes_max
-                                                                   : CLIENT_BYTES_DEFAULT);
+    account_init(&c->account, "client",
+                 c->options->bytes_max != 0 ? c->options->bytes_max : CLIENT_BYTES_DEFAULT);
     uint32_t num_parts = c->options->book->num_parts;
     int rv = part_locator_init(&c->owners, self, c->options->plan, num_parts);
     return rv != 0 ? rv : directory_register(self, CLIENT_NAME, NULL, NULL);

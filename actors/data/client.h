@@ -52,11 +52,11 @@ struct client_options {
     const struct book *book;
     struct snapshots *snapshots; /* read directly; NULL: everything is asked for by message */
     const struct plan *plan;     /* NULL: everything is in this process */
-    struct account *replies;     /* of the process, see reply_budget.h; NULL: none come through links */
-    size_t bytes_max;            /* of the account; 0: CLIENT_BYTES_DEFAULT */
-    uint64_t call_ns; /* after this a request goes out again, then after twice as long; 0: 10 s */
-    size_t piece_bytes;          /* most of one owner's answer; 0: 2 MiB */
-    uint32_t running_max;        /* 0: CLIENT_RUNNING_MAX */
+    struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
+    size_t bytes_max;        /* of the account; 0: CLIENT_BYTES_DEFAULT */
+    uint64_t call_ns;   /* after this a request goes out again, then after twice as long; 0: 10 s */
+    size_t piece_bytes; /* most of one owner's answer; 0: 2 MiB */
+    uint32_t running_max; /* 0: CLIENT_RUNNING_MAX */
 };
 
 /* arg: struct client_options. */

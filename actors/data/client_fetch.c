@@ -48,14 +48,17 @@ static int size(const struct client *client, const struct message *request, size
     if (head->ntype >= book->types.num_ntypes)
         return error_set(error, TR_ERANGE, "node type %" PRIu32 ", the graph has %" PRIu32,
                          head->ntype, book->types.num_ntypes);
-    if (__builtin_mul_overflow(head->count, head->row_bytes, &out) ||
-        out > MSG_REPLY_BYTES_MAX || head->count > CLIENT_FETCH_ROWS_MAX)
-        return error_set(error, TR_ETOOBIG, "%" PRIu32 " rows of %" PRIu64 " bytes asked for at "
-                         "once; ask for at most %" PRIu32, head->count, head->row_bytes,
-                         client_fetch_rows_max(head->row_bytes));
+    if (__builtin_mul_overflow(head->count, head->row_bytes, &out) || out > MSG_REPLY_BYTES_MAX ||
+        head->count > CLIENT_FETCH_ROWS_MAX)
+        return error_set(error, TR_ETOOBIG,
+                         "%" PRIu32 " rows of %" PRIu64 " bytes asked for at "
+                         "once; ask for at most %" PRIu32,
+                         head->count, head->row_bytes, client_fetch_rows_max(head->row_bytes));
     if (request->frame.body_bytes != head->count * UINT64_C(8))
-        return error_set(error, TR_EFORMAT, "%" PRIu32 " IDs announced, %" PRIu64 " bytes of them "
-                         "came", head->count, request->frame.body_bytes);
+        return error_set(error, TR_EFORMAT,
+                         "%" PRIu32 " IDs announced, %" PRIu64 " bytes of them "
+                         "came",
+                         head->count, request->frame.body_bytes);
     uint64_t piece = client_piece_bytes(client);
     piece = piece > head->row_bytes ? piece : head->row_bytes;
     uint64_t in_flight = CLIENT_LANES * piece;
@@ -64,17 +67,18 @@ static int size(const struct client *client, const struct message *request, size
     return 0;
 }
 
-static int count_owners(struct fetch *f, const uint64_t *ids, uint32_t *owners,
-                        struct error *error)
+static int count_owners(struct fetch *f, const uint64_t *ids, uint32_t *owners, struct error *error)
 {
     const struct book *book = f->op.client->options->book;
     uint32_t ntype = f->head->ntype;
     for (uint32_t i = 0; i < f->head->count; i++) {
         int owner = book_node_owner(book, ntype, ids[i]);
         if (owner < 0)
-            return error_set(error, TR_ERANGE, "ids[%" PRIu64 "] = %" PRIu64 " is no node of type "
-                             "%s, which has %" PRIu64, f->head->first + i, ids[i],
-                             book->types.ntypes[ntype], book->num_nodes[ntype]);
+            return error_set(error, TR_ERANGE,
+                             "ids[%" PRIu64 "] = %" PRIu64 " is no node of type "
+                             "%s, which has %" PRIu64,
+                             f->head->first + i, ids[i], book->types.ntypes[ntype],
+                             book->num_nodes[ntype]);
         owners[i] = (uint32_t)owner;
         f->starts[owner + 1]++;
     }
@@ -108,8 +112,9 @@ static int make_reply(struct fetch *f)
     f->op.reply = message_create(self, MSG_FETCH_REPLY);
     if (f->op.reply == NULL)
         return TR_ENOMEM;
-    *(struct msg_fetch_reply *)message_head(f->op.reply) =
-        (struct msg_fetch_reply){ .row_bytes = f->head->row_bytes, .count = f->head->count };
+    *(struct msg_fetch_reply *)message_head(f->op.reply) = (struct msg_fetch_reply){
+        .row_bytes = f->head->row_bytes, .count = f->head->count
+    };
     size_t bytes = (size_t)(f->head->count * f->head->row_bytes);
     f->out = bytes == 0 ? NULL : message_body_alloc(self, f->op.reply, bytes);
     return f->out == NULL && bytes > 0 ? TR_ENOMEM : 0;
@@ -125,7 +130,8 @@ static int begin(struct operation *op, struct error *error)
     f->places = malloc(room * sizeof *f->places);
     uint32_t *owners = malloc(room * sizeof *owners);
     int rv = f->starts == NULL || f->rows == NULL || f->places == NULL || owners == NULL
-                 ? TR_ENOMEM : make_reply(f);
+                 ? TR_ENOMEM
+                 : make_reply(f);
     if (rv == 0)
         rv = group(f, message_body(op->request), owners, error);
     else
@@ -156,8 +162,9 @@ static int make(struct lane *lane, struct message **out)
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct message *request = message_create(client->self, MSG_ROWS_REQUEST);
     size_t bytes = sizeof(struct msg_rows_section) + lane->piece * sizeof *f->rows;
-    struct msg_rows_section *section =
-        request == NULL ? NULL : message_body_alloc(client->self, request, bytes);
+    struct msg_rows_section *section = request == NULL
+                                           ? NULL
+                                           : message_body_alloc(client->self, request, bytes);
     if (section == NULL) {
         message_release(client->self, request);
         return TR_ENOMEM;
@@ -200,8 +207,9 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
     struct fetch *f = of(lane->op);
     struct body_reader reader;
     const void *rows;
-    int rv = reply->frame.kind != MSG_ROWS_REPLY ? TR_EFORMAT
-             : rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
+    int rv = reply->frame.kind != MSG_ROWS_REPLY
+                 ? TR_EFORMAT
+                 : rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     if (rv == 0)
         rv = rows_reply_next(&reader, lane->piece, f->head->row_bytes, &rows);
     if (rv == 0)
@@ -212,8 +220,8 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
     if (f->head->row_bytes > 0 && is_whole(f, lane, reply, rows))
         hand_on(f, reply);
     else if (f->head->row_bytes > 0)
-        scatter_rows(f->out, f->places + f->starts[lane->part] + lane->at, rows,
-                     f->head->row_bytes, lane->piece);
+        scatter_rows(f->out, f->places + f->starts[lane->part] + lane->at, rows, f->head->row_bytes,
+                     lane->piece);
     return step_on(f, lane);
 }
 
@@ -226,9 +234,10 @@ static int read_rows(struct lane *lane, struct error *error)
     lane->piece = piece_rows(f->head->row_bytes, SLICE_BYTES, f->starts[lane->part + 1] - begin);
     int rv = local_table_find(part, f->head->ntype, f->head->table, &table, error);
     if (rv == 0 && table.row_bytes != f->head->row_bytes)
-        rv = error_set(error, TR_EMISMATCH, "partition %" PRIu32 ": rows of %" PRIu64 " bytes "
-                       "asked for, the table has %zu", lane->part, f->head->row_bytes,
-                       table.row_bytes);
+        rv = error_set(error, TR_EMISMATCH,
+                       "partition %" PRIu32 ": rows of %" PRIu64 " bytes "
+                       "asked for, the table has %zu",
+                       lane->part, f->head->row_bytes, table.row_bytes);
     if (rv == 0)
         rv = local_rows_check(part, &table, f->rows + begin, lane->piece, error);
     if (rv != 0)

@@ -86,14 +86,17 @@ static void lane_done(struct part_call *call, int status, struct message *reply,
         operation_end(lane->op, status, error->text);
 }
 
-static const struct part_call_ops lane_ops = { .make = make_request, .failed = note_failure,
+static const struct part_call_ops lane_ops = { .make = make_request,
+                                               .failed = note_failure,
                                                .done = lane_done };
 
 static void init_lane(struct lane *lane, struct operation *op, bool local)
 {
     struct client *client = op->client;
     *lane = (struct lane){ .op = op, .local = local };
-    lane->call = (struct part_call){ .ops = &lane_ops, .self = client->self, .arg = lane,
+    lane->call = (struct part_call){ .ops = &lane_ops,
+                                     .self = client->self,
+                                     .arg = lane,
                                      .owners = &client->owners,
                                      .replies = client->options->replies,
                                      .call_ns = client->options->call_ns };

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/common/node_sort.h"
 #include "actors/data/client_state.h"
 #include "actors/data/local_select.h"
-#include "actors/common/node_sort.h"
 #include "runtime/core/crew.h"
 
 /* Answers asked for at once: 16 bytes each. */
@@ -125,8 +125,10 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
     if (reply->frame.kind != MSG_SELECT_REPLY ||
         reply->frame.body_bytes != head->count * UINT64_C(16) ||
         (!head->done && head->next <= lane->at))
-        return error_set(error, TR_EFORMAT, "partition %" PRIu32 " answered with a selection of "
-                         "the wrong shape", lane->part);
+        return error_set(error, TR_EFORMAT,
+                         "partition %" PRIu32 " answered with a selection of "
+                         "the wrong shape",
+                         lane->part);
     int rv = head->count == 0 ? 0 : add(of(lane->op), ids, ids + head->count, head->count, error);
     lane->at = head->next;
     return rv != 0 ? rv : head->done ? LANE_DONE : LANE_MORE;

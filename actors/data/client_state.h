@@ -4,12 +4,12 @@
 
 #include <stdbool.h>
 
-#include "actors/data/client.h"
-#include "actors/common/part_locator.h"
 #include "actors/common/part_call.h"
+#include "actors/common/part_locator.h"
+#include "actors/data/client.h"
+#include "runtime/base/error.h"
 #include "runtime/core/account.h"
 #include "runtime/core/call.h"
-#include "runtime/base/error.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
 
@@ -68,12 +68,12 @@ struct operation {
     struct message *request;
     struct message *reply; /* made by begin; goes out when the operation ended well */
     enum operation_state state;
-    bool began;          /* counts as running, its bytes are charged */
-    bool busy;           /* a job of the crew reads it: it stays until that is done */
+    bool began; /* counts as running, its bytes are charged */
+    bool busy;  /* a job of the crew reads it: it stays until that is done */
     uint64_t timeout_ns;
     struct timer deadline;
-    size_t bytes;        /* charged while it runs */
-    struct error error;  /* how it ended; before that: what it waits for */
+    size_t bytes;          /* charged while it runs */
+    struct error error;    /* how it ended; before that: what it waits for */
     uint32_t next_part[2]; /* the first that no remote, no local lane has looked at */
     uint32_t lanes_open;
     struct lane lanes[CLIENT_LANES];

@@ -33,13 +33,15 @@ int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
         .all_seeds = open->all_seeds,
     };
     if (open->batch_size == 0 || open->world == 0 || open->rank >= open->world)
-        return error_set(error, TR_EINVAL, "loader: batch size %" PRIu32 ", rank %" PRIu32
-                         " of %" PRIu32 " trainers", open->batch_size, open->rank, open->world);
+        return error_set(error, TR_EINVAL,
+                         "loader: batch size %" PRIu32 ", rank %" PRIu32 " of %" PRIu32 " trainers",
+                         open->batch_size, open->rank, open->world);
     if (open->num_seeds > UINT32_MAX || open->all_seeds > UINT32_MAX)
         return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^32 - 1",
                          all_seeds(plan));
     if (open->all_seeds != 0 && !is_even(plan))
-        return error_set(error, TR_EINVAL, "loader: %" PRIu64 " of %" PRIu64 " seeds were dealt "
+        return error_set(error, TR_EINVAL,
+                         "loader: %" PRIu64 " of %" PRIu64 " seeds were dealt "
                          "to one of %" PRIu32 " trainers; their numbers may differ by 1 at most",
                          open->num_seeds, open->all_seeds, open->world);
     return 0;
@@ -53,8 +55,8 @@ uint64_t epoch_plan_steps(const struct epoch_plan *plan)
     return all_seeds(plan) / step + (all_seeds(plan) % step != 0);
 }
 
-void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin,
-                     uint32_t *count, uint32_t *step_seeds)
+void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin, uint32_t *count,
+                     uint32_t *step_seeds)
 {
     uint64_t size = (uint64_t)plan->batch_size * plan->world;
     uint64_t first = step * size;
@@ -75,7 +77,9 @@ void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *beg
 
 int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch)
 {
-    const struct draw_key key = { .seed = plan->seed, .purpose = KEY_SHUFFLE, .epoch = epoch,
+    const struct draw_key key = { .seed = plan->seed,
+                                  .purpose = KEY_SHUFFLE,
+                                  .epoch = epoch,
                                   .rank = plan->all_seeds != 0 ? plan->rank : 0 };
     order->ready = false;
     order->epoch = epoch;

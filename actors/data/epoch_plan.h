@@ -58,8 +58,8 @@ uint64_t epoch_plan_steps(const struct epoch_plan *plan);
 
 /* The seeds of this rank in a step: [*begin, *begin + *count) of the epoch's order (of its own
  * where they were dealt), and how many all ranks have together. */
-void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin,
-                     uint32_t *count, uint32_t *step_seeds);
+void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin, uint32_t *count,
+                     uint32_t *step_seeds);
 
 /* Begins to make the order of an epoch. TR_ENOMEM. */
 int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch);

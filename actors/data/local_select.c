@@ -27,9 +27,10 @@ int local_mask_find(const struct graph_part *part, uint32_t ntype, uint32_t tabl
         return rv;
     mask->nodes = &part->nodes[ntype];
     if (mask->table.width != 1 || mask->table.row_bytes > sizeof(uint64_t))
-        return error_set(error, TR_EINVAL, "partition %" PRIu32 ": table %" PRIu32 " of node type "
-                         "%s has %" PRIu64 " elements a row; a mask has one", part->part_id,
-                         table, part->types->ntypes[ntype], mask->table.width);
+        return error_set(error, TR_EINVAL,
+                         "partition %" PRIu32 ": table %" PRIu32 " of node type "
+                         "%s has %" PRIu64 " elements a row; a mask has one",
+                         part->part_id, table, part->types->ntypes[ntype], mask->table.width);
     return 0;
 }
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "actors/data/epoch_plan.h"
 #include "actors/common/error_reply.h"
+#include "actors/data/epoch_plan.h"
 #include "actors/data/proxy_state.h"
 #include "runtime/core/directory.h"
 
@@ -70,7 +70,7 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
     if (l == NULL)
         return TR_ENOMEM;
     int rv = batch_store_open_loader(p->options->store, l->open->loader,
-                                    proxy_estimate(p->options, l->open));
+                                     proxy_estimate(p->options, l->open));
     if (rv != 0) {
         free_loader(p, l);
         return rv;
@@ -230,8 +230,10 @@ static int start(struct actor *self, const void *arg)
     char name[DIRECTORY_NAME_MAX];
     proxy_name(p->options->rank, name);
     int rv = directory_register(self, name, NULL, NULL);
-    p->member = (struct process_member){ .role = MSG_ROLE_TRAINER, .rank = p->options->rank,
-                                 .plan = p->options->plan, .root = p->options->root };
+    p->member = (struct process_member){ .role = MSG_ROLE_TRAINER,
+                                         .rank = p->options->rank,
+                                         .plan = p->options->plan,
+                                         .root = p->options->root };
     return rv == 0 && p->options->join ? process_member_join(self, &p->member) : rv;
 }
 

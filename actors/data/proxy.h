@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actors/data/batch_store.h"
 #include "actors/cluster/plan.h"
+#include "actors/data/batch_store.h"
 #include "graph/graph_meta.h"
 #include "partition/store/book.h"
 #include "runtime/core/actor.h"
@@ -38,15 +38,15 @@ struct proxy_options {
     const struct book *book;
     const struct graph_meta *meta;
     struct batch_store *store;
-    uint32_t num_samplers; /* of the job */
-    uint32_t rank;        /* of the trainer it stands for */
-    bool join;            /* the coordinator, and again when that was restarted */
+    uint32_t num_samplers;   /* of the job */
+    uint32_t rank;           /* of the trainer it stands for */
+    bool join;               /* the coordinator, and again when that was restarted */
     const struct plan *plan; /* NULL: everything is in this process */
     struct address root;     /* process_member.h */
     struct account *replies; /* of the process, see reply_budget.h; NULL: none come through links */
-    uint64_t recovery_ns; /* how long batches wait for samplers that are down */
+    uint64_t recovery_ns;    /* how long batches wait for samplers that are down */
     uint64_t piece_bytes_max; /* of a batch that is pulled; 0: PROXY_PIECE_BYTES */
-    size_t at_once_bytes; /* a larger batch is read by the crew; 0: PROXY_AT_ONCE_BYTES */
+    size_t at_once_bytes;     /* a larger batch is read by the crew; 0: PROXY_AT_ONCE_BYTES */
 };
 
 /* arg: struct proxy_options. */

@@ -90,9 +90,11 @@ static void say_unopened(const struct proxy_open *open, int status, struct error
     if (error->code != 0) /* the sampler's own words */
         return;
     if (status == TR_ETOOBIG)
-        error_set(error, status, "a loader of %" PRIu64 " seeds is larger than half the window of "
+        error_set(error, status,
+                  "a loader of %" PRIu64 " seeds is larger than half the window of "
                   "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, or give each "
-                  "trainer samplers in its own process", head->num_seeds, open->sampler);
+                  "trainer samplers in its own process",
+                  head->num_seeds, open->sampler);
     else
         error_set(error, status, "sampler %" PRIu32 " did not open the loader: %s", open->sampler,
                   tr_strerror(status));
@@ -174,7 +176,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
     if (error->code == 0)
         error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
     batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open->loader,
-                         slot->epoch, slot->step);
+                          slot->epoch, slot->step);
     proxy_fill(slot->loader);
 }
 
@@ -199,8 +201,10 @@ static int find_batch(struct proxy_slot *slot, const struct message *reply, stru
     const struct msg_batch_reply *head = (const void *)reply->head;
     bool is_elsewhere = reply->frame.from.node != actor_address(slot->loader->proxy->self).node;
     if (reply->frame.kind != MSG_BATCH_REPLY || (is_elsewhere && head->bytes == 0))
-        return error_set(error, TR_EFORMAT, "batch %" PRIu64 " of sampler %" PRIu32 " came without "
-                         "its bytes", slot->step, slot->sampler);
+        return error_set(error, TR_EFORMAT,
+                         "batch %" PRIu64 " of sampler %" PRIu32 " came without "
+                         "its bytes",
+                         slot->step, slot->sampler);
     return head->bytes > 0;
 }
 
@@ -254,7 +258,9 @@ static int make_request(struct part_call *call, struct message **request)
     if (*request == NULL)
         return TR_ENOMEM;
     *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
-        .loader = slot->loader->open->loader, .batch = slot->step, .epoch = slot->epoch,
+        .loader = slot->loader->open->loader,
+        .batch = slot->step,
+        .epoch = slot->epoch,
     };
     return 0;
 }
@@ -291,13 +297,16 @@ static void forget_sampler(struct part_call *call, const struct error *why)
         open->address = ADDRESS_NONE;
 }
 
-static const struct part_call_ops slot_ops = { .locate = locate_sampler, .make = make_request,
-                                               .failed = forget_sampler, .done = slot_done };
+static const struct part_call_ops slot_ops = {
+    .locate = locate_sampler, .make = make_request, .failed = forget_sampler, .done = slot_done
+};
 
 void proxy_init_slot(struct proxy_slot *slot, struct proxy_loader *l)
 {
     *slot = (struct proxy_slot){ .loader = l };
-    slot->call = (struct part_call){ .ops = &slot_ops, .self = l->proxy->self, .arg = slot,
+    slot->call = (struct part_call){ .ops = &slot_ops,
+                                     .self = l->proxy->self,
+                                     .arg = slot,
                                      .call_ns = PART_CALL_PATIENT,
                                      .grace_ns = PROXY_GRACE_NS };
 }
@@ -319,6 +328,6 @@ void proxy_cancel(struct proxy_slot *slot)
     proxy_pull_end(slot);
     if (proxy_is_under_way(slot))
         batch_store_unreserve(p->options->store, slot->loader->open->loader, slot->epoch,
-                             slot->step);
+                              slot->step);
     slot->state = SLOT_EMPTY;
 }

@@ -7,15 +7,15 @@
 static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch *batch)
 {
     const struct msg_loader_open *open = slot->loader->open;
-    return batch->epoch == slot->epoch && batch->index == slot->step &&
-           batch->seed == open->seed && batch->rank == open->rank;
+    return batch->epoch == slot->epoch && batch->index == slot->step && batch->seed == open->seed &&
+           batch->rank == open->rank;
 }
 
 struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
     return batch_store_take(o->store, o->book->types.num_ntypes, o->book->types.num_etypes,
-                           slot->loader->open->num_layers);
+                            slot->loader->open->num_layers);
 }
 
 int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,
@@ -27,8 +27,8 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
     if (read != 0) {
         sampled_batch_release(batch);
         return error_set(error, read, "batch %" PRIu64 " of sampler %" PRIu32 ": %s", slot->step,
-                         slot->sampler, read == TR_EFORMAT ? "its bytes are no such batch"
-                                                           : tr_strerror(read));
+                         slot->sampler,
+                         read == TR_EFORMAT ? "its bytes are no such batch" : tr_strerror(read));
     }
     batch->loader = slot->loader->open->loader;
     size_t held = sampled_batch_bytes(batch);

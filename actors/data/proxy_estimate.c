@@ -38,9 +38,11 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
     uint64_t edges = 0, bytes = 0;
     for (uint32_t l = open->num_layers; l-- > 0;) {
         int32_t fanout = open->fanout[l];
-        uint64_t drawn = fanout < 0 ? edges_max
-                                    : times(nodes, times((uint64_t)fanout, book->types.num_etypes,
-                                                         COUNT_MAX), COUNT_MAX);
+        uint64_t drawn = fanout < 0
+                             ? edges_max
+                             : times(nodes,
+                                     times((uint64_t)fanout, book->types.num_etypes, COUNT_MAX),
+                                     COUNT_MAX);
         bool repeats = (open->flags & MSG_LOADER_REPLACE) != 0;
         drawn = !repeats && drawn > edges_max ? edges_max : drawn;
         edges += drawn;

@@ -48,8 +48,11 @@ static struct message *make_pull(const struct proxy_slot *slot, uint64_t offset,
     struct message *message = message_create(slot->loader->proxy->self, MSG_BATCH_PULL);
     if (message != NULL)
         *(struct msg_batch_pull *)message_head(message) = (struct msg_batch_pull){
-            .loader = slot->loader->open->loader, .batch = slot->step, .offset = offset,
-            .epoch = slot->epoch, .bytes_max = count,
+            .loader = slot->loader->open->loader,
+            .batch = slot->step,
+            .offset = offset,
+            .epoch = slot->epoch,
+            .bytes_max = count,
         };
     return message;
 }
@@ -192,8 +195,10 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     int rv = take(pull, piece, reply);
     message_release(call->self, reply);
     if (rv != 0) {
-        error_set(&error, rv, "batch %" PRIu64 " of sampler %" PRIu32 " came in pieces that "
-                  "were not asked for", slot->step, slot->sampler);
+        error_set(&error, rv,
+                  "batch %" PRIu64 " of sampler %" PRIu32 " came in pieces that "
+                  "were not asked for",
+                  slot->step, slot->sampler);
         finish(slot, rv, &error);
     } else if (pull->taken < pull->total) {
         ask(piece);
@@ -202,7 +207,8 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     }
 }
 
-static const struct part_call_ops piece_ops = { .locate = locate_checkpoint_store, .make = make_request,
+static const struct part_call_ops piece_ops = { .locate = locate_checkpoint_store,
+                                                .make = make_request,
                                                 .done = piece_done };
 
 /* The next piece of the batch, if one is left. */
@@ -221,9 +227,12 @@ static void init_piece(struct piece *piece, struct proxy_slot *slot)
 {
     const struct proxy *p = slot->loader->proxy;
     piece->slot = slot;
-    piece->call = (struct part_call){ .ops = &piece_ops, .self = p->self, .arg = piece,
+    piece->call = (struct part_call){ .ops = &piece_ops,
+                                      .self = p->self,
+                                      .arg = piece,
                                       .replies = p->options->replies,
-                                      .call_ns = PART_CALL_PATIENT, .grace_ns = PROXY_GRACE_NS,
+                                      .call_ns = PART_CALL_PATIENT,
+                                      .grace_ns = PROXY_GRACE_NS,
                                       .one_life = true };
 }
 
@@ -259,8 +268,9 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
 {
     const struct proxy_options *o = slot->loader->proxy->options;
     if (total > MSG_BATCH_BYTES_MAX)
-        return error_set(error, TR_EFORMAT, "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64
-                         " bytes are no batch", slot->step, slot->sampler, total);
+        return error_set(error, TR_EFORMAT,
+                         "batch %" PRIu64 " of sampler %" PRIu32 ": %" PRIu64 " bytes are no batch",
+                         slot->step, slot->sampler, total);
     if (total > batch_store_bound(o->store))
         return batch_store_say_full(o->store, total, error);
     slot->pull = make(slot, from, total);

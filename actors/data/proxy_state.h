@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "actors/common/process_member.h"
 #include "actors/common/part_call.h"
+#include "actors/common/process_member.h"
 #include "actors/data/proxy.h"
 #include "runtime/core/call.h"
 #include "runtime/core/timer.h"
@@ -56,13 +56,13 @@ struct proxy_loader {
     uint64_t num_steps;
     uint32_t window;
     uint32_t epoch;
-    bool begun;        /* an epoch is under way */
-    bool closed;       /* by the client; see proxy_close_at */
-    bool follows;      /* at the end of an epoch the client goes on with the next, so far */
+    bool begun;   /* an epoch is under way */
+    bool closed;  /* by the client; see proxy_close_at */
+    bool follows; /* at the end of an epoch the client goes on with the next, so far */
     /* Turns count batches across the ends of epochs. */
-    uint64_t first;    /* the turn of step 0 of the epoch */
-    uint64_t position; /* the turn that the client takes next */
-    uint64_t next_ask; /* the first turn that has no slot yet */
+    uint64_t first;              /* the turn of step 0 of the epoch */
+    uint64_t position;           /* the turn that the client takes next */
+    uint64_t next_ask;           /* the first turn that has no slot yet */
     struct proxy_slot *slots;    /* [window]; turn t in slot t % window */
     struct proxy_open *samplers; /* [num_samplers] */
     struct message *waiter;      /* the client's call for turn `position`; or NULL */

@@ -63,8 +63,7 @@ static void go_on(struct proxy_loader *l)
 }
 
 /* Who waits for a batch that was taken already wants it again: the notice that said so was lost. */
-static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step,
-                            bool waits)
+static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
 {
     return waits && batch_store_is_taken(store_of(l), l->open->loader, epoch, step);
 }

@@ -22,8 +22,8 @@ struct sampled_batch {
     struct batch_space space; /* the batch is its first member */
     atomic_uint references;
     uint64_t loader;
-    struct batch_store *store; /* holds a reference on it; NULL: none */
-    size_t charged_bytes;    /* by the store */
+    struct batch_store *store;  /* holds a reference on it; NULL: none */
+    size_t charged_bytes;       /* by the store */
     struct sampled_batch *next; /* in a list of the store */
 };
 

@@ -84,7 +84,10 @@ void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
         return;
     }
     *(struct msg_batch_reply *)message_head(reply) = (struct msg_batch_reply){
-        .loader = asked->loader, .batch = asked->batch, .bytes = bytes, .epoch = asked->epoch,
+        .loader = asked->loader,
+        .batch = asked->batch,
+        .bytes = bytes,
+        .epoch = asked->epoch,
     };
     actor_reply(s->self, request, reply);
 }
@@ -161,8 +164,9 @@ static int add_seeds(struct task *task, struct error *error)
     uint64_t begin = task->next_seed, count = task->end_seed - begin;
     count = count < SLICE_SEEDS ? count : SLICE_SEEDS;
     task->next_seed += count;
-    rv = batch_builder_add_seeds(&task->builder, l->open->ntype, l->ids + (order == NULL ? begin : 0),
-                         order == NULL ? NULL : order + begin, (uint32_t)count, error);
+    rv = batch_builder_add_seeds(&task->builder, l->open->ntype,
+                                 l->ids + (order == NULL ? begin : 0),
+                                 order == NULL ? NULL : order + begin, (uint32_t)count, error);
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }
 
@@ -216,8 +220,7 @@ static bool is_waiting(const struct task *task)
         return task->loader->orders[asked->epoch % LOADER_ORDERS].busy;
     if (task->step == TASK_WAIT_KEEP)
         return !sampler_has_room(task);
-    return task->asks_open > 0 &&
-           (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
+    return task->asks_open > 0 && (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
 }
 
 /* The oldest task that can go on, so that batches come in order and caches serve one at a time. */
@@ -243,20 +246,21 @@ static void acquire_parts(struct task *task)
 }
 
 static int begin_builder(struct task *task, const struct msg_batch_request *asked,
-                       struct error *error)
+                         struct error *error)
 {
     struct sampler *s = task->sampler;
     struct loader_state *l = task->loader;
     if (asked->batch >= epoch_plan_steps(&l->epochs))
         return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
                          asked->batch, epoch_plan_steps(&l->epochs));
-    struct sampled_batch *out =
-        batch_store_take(s->options->store, s->options->book->types.num_ntypes,
-                        s->options->book->types.num_etypes, l->open->num_layers);
+    struct sampled_batch *out = batch_store_take(
+        s->options->store, s->options->book->types.num_ntypes, s->options->book->types.num_etypes,
+        l->open->num_layers);
     if (out == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
-    const struct draw_key key = { .seed = l->open->seed, .batch = asked->batch,
-                                  .epoch = asked->epoch, .rank = l->open->rank };
+    const struct draw_key key = {
+        .seed = l->open->seed, .batch = asked->batch, .epoch = asked->epoch, .rank = l->open->rank
+    };
     uint32_t count;
     epoch_plan_step(&l->epochs, asked->batch, &task->next_seed, &count,
                     &out->space.batch.step_seeds);
@@ -415,10 +419,12 @@ static int receive(struct actor *self, struct message *message)
 static int init_task(struct sampler *s, struct task *task)
 {
     const struct book *book = s->options->book;
-    const struct batch_builder_graph graph = { .types = &book->types, .num_parts = book->num_parts,
-                                       .num_nodes = book->num_nodes, .num_edges = book->num_edges,
-                                       .node_extents = book->node_extents,
-                                       .meta = s->options->meta };
+    const struct batch_builder_graph graph = { .types = &book->types,
+                                               .num_parts = book->num_parts,
+                                               .num_nodes = book->num_nodes,
+                                               .num_edges = book->num_edges,
+                                               .node_extents = book->node_extents,
+                                               .meta = s->options->meta };
     task->sampler = s;
     task->asks = calloc(book->num_parts, sizeof *task->asks);
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
@@ -452,8 +458,8 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, s);
     s->self = self;
     s->options = options;
-    account_init(&s->kept, "kept batches", options->kept_bytes_max != 0 ? options->kept_bytes_max
-                                                                        : SAMPLER_KEPT_BYTES);
+    account_init(&s->kept, "kept batches",
+                 options->kept_bytes_max != 0 ? options->kept_bytes_max : SAMPLER_KEPT_BYTES);
     int rv = part_locator_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
@@ -461,8 +467,10 @@ static int start(struct actor *self, const void *arg)
     sampler_name(options->number, name, sizeof name);
     if (rv == 0)
         rv = directory_register(self, name, NULL, NULL);
-    s->member = (struct process_member){ .role = MSG_ROLE_SAMPLER, .rank = options->number,
-                                 .plan = options->plan, .root = options->root };
+    s->member = (struct process_member){ .role = MSG_ROLE_SAMPLER,
+                                         .rank = options->number,
+                                         .plan = options->plan,
+                                         .root = options->root };
     return rv == 0 && options->join ? process_member_join(self, &s->member) : rv;
 }
 

@@ -24,8 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actors/data/batch_store.h"
 #include "actors/cluster/plan.h"
+#include "actors/data/batch_store.h"
 #include "actors/data/snapshot.h"
 #include "graph/graph_meta.h"
 #include "runtime/core/actor.h"

@@ -26,9 +26,11 @@ static int take_section(struct ask *ask, const struct sample_answer *got, struct
     uint32_t etype = etype_at(ask);
     if (etype == builder->num_etypes)
         return bad(ask, error, "more edge types than were asked for");
-    const struct batch_builder_piece piece = { .num_edges = got->num_edges, .counts = got->counts,
-                                       .columns = got->columns, .wide_columns = got->wide_columns,
-                                       .edge_ids = got->edge_ids };
+    const struct batch_builder_piece piece = { .num_edges = got->num_edges,
+                                               .counts = got->counts,
+                                               .columns = got->columns,
+                                               .wide_columns = got->wide_columns,
+                                               .edge_ids = got->edge_ids };
     int rv = batch_builder_add_answer(builder, etype, ask->part, got->num_rows, &piece, error);
     if (rv != 0)
         return rv;
@@ -63,8 +65,8 @@ int sampler_take_rows(struct ask *ask, struct message *reply, struct error *erro
 {
     struct rows_piece pieces[BATCH_BUILDER_TABLES];
     uint32_t count = sampler_rows_pieces(ask, pieces);
-    const uint32_t *positions =
-        (const uint32_t *)ask_list(ask, ask->ntype)->positions.data + ask->at;
+    const uint32_t *positions = (const uint32_t *)ask_list(ask, ask->ntype)->positions.data +
+                                ask->at;
     struct body_reader reader;
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
     for (uint32_t i = 0; i < count && rv == 0; i++) {

@@ -20,8 +20,10 @@ static void take_answer(struct ask *ask, struct message *reply)
     struct task *task = ask->task;
     struct error error = { 0 };
     bool fits = reply->frame.kind == (ask->what == ASK_SAMPLES ? MSG_SAMPLE_REPLY : MSG_ROWS_REPLY);
-    int rv = !fits ? error_set(&error, TR_EFORMAT, "partition %" PRIu32 " answered with a "
-                               "message of kind %u", ask->part, reply->frame.kind)
+    int rv = !fits                      ? error_set(&error, TR_EFORMAT,
+                                                    "partition %" PRIu32 " answered with a "
+                                                                         "message of kind %u",
+                                                    ask->part, reply->frame.kind)
              : ask->what == ASK_SAMPLES ? sampler_take_samples(ask, reply, &error)
                                         : sampler_take_rows(ask, reply, &error);
     message_release(task->sampler->self, reply);
@@ -51,9 +53,10 @@ static void ask_done(struct part_call *call, int status, struct message *reply,
     }
     /* The deadline is the task's: it began with it. */
     if (status == TR_ETIMEDOUT)
-        snprintf(text, sizeof text, "partition %" PRIu32 " did not answer within the recovery "
-                 "deadline of %" PRIu64 " ms: %.300s", ask->part,
-                 ask->task->sampler->options->recovery_ns / 1000000, error->text);
+        snprintf(text, sizeof text,
+                 "partition %" PRIu32 " did not answer within the recovery "
+                 "deadline of %" PRIu64 " ms: %.300s",
+                 ask->part, ask->task->sampler->options->recovery_ns / 1000000, error->text);
     sampler_fail_task(ask->task, status, status == TR_ETIMEDOUT ? text : error->text);
 }
 
@@ -63,8 +66,11 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 {
     struct sampler *s = task->sampler;
     *ask = (struct ask){ .task = task, .part = part };
-    ask->call = (struct part_call){ .ops = &ask_ops, .self = s->self, .arg = ask,
-                                    .owners = &s->servers, .part = part,
+    ask->call = (struct part_call){ .ops = &ask_ops,
+                                    .self = s->self,
+                                    .arg = ask,
+                                    .owners = &s->servers,
+                                    .part = part,
                                     .replies = s->options->replies,
                                     .call_ns = s->options->call_ns };
 }

@@ -60,8 +60,9 @@ bool sampler_has_room(const struct task *task)
 static void expire(struct actor *self, void *arg)
 {
     (void)self;
-    sampler_fail_task(arg, TR_ETIMEDOUT, "account \"kept batches\" is full: trainers elsewhere "
-                                         "don't pull their batches");
+    sampler_fail_task(arg, TR_ETIMEDOUT,
+                      "account \"kept batches\" is full: trainers elsewhere "
+                      "don't pull their batches");
 }
 
 int sampler_measure(struct task *task, struct error *error)
@@ -75,7 +76,8 @@ int sampler_measure(struct task *task, struct error *error)
     }
     uint64_t most = s->kept.bound_bytes;
     most = most < MSG_BATCH_BYTES_MAX ? most : MSG_BATCH_BYTES_MAX;
-    return error_set(error, TR_ETOOBIG, "a batch of %" PRIu64 " bytes is larger than the %" PRIu64
+    return error_set(error, TR_ETOOBIG,
+                     "a batch of %" PRIu64 " bytes is larger than the %" PRIu64
                      " that account \"kept batches\" has for it; use smaller batches or fan-outs",
                      task->flat_bytes, most);
 }
@@ -129,8 +131,12 @@ static struct kept_batch *make(struct task *task, const struct msg_batch_request
         free(kept);
         return NULL;
     }
-    *kept = (struct kept_batch){ .sampler = s, .epoch = asked->epoch, .batch = asked->batch,
-                                 .buffer = buffer, .bytes = task->flat_bytes, .from = task->out,
+    *kept = (struct kept_batch){ .sampler = s,
+                                 .epoch = asked->epoch,
+                                 .batch = asked->batch,
+                                 .buffer = buffer,
+                                 .bytes = task->flat_bytes,
+                                 .from = task->out,
                                  .request = task->request };
     task->out = NULL;
     task->request = NULL;
@@ -169,8 +175,8 @@ static struct message *make_piece(struct actor *self, const struct kept_batch *k
         return NULL;
     message_body_attach(reply, buffer_acquire(kept->buffer), count);
     reply->body_offset = (uint32_t)offset;
-    *(struct msg_batch_piece *)message_head(reply) =
-        (struct msg_batch_piece){ .offset = offset, .count = (uint32_t)count };
+    *(struct msg_batch_piece *)message_head(
+        reply) = (struct msg_batch_piece){ .offset = offset, .count = (uint32_t)count };
     return reply;
 }
 

@@ -11,8 +11,7 @@
 /* A piece of the crew's: 100 ms when every seed is out of the cache. */
 #define PIECE_SEEDS 1000000u
 
-struct loader_state *sampler_find_loader(struct sampler *s, struct address opener,
-                                         uint64_t loader)
+struct loader_state *sampler_find_loader(struct sampler *s, struct address opener, uint64_t loader)
 {
     struct loader_state *l = s->loaders;
     while (l != NULL && (l->open->loader != loader || l->opener.node != opener.node ||

@@ -91,8 +91,9 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
     uint64_t bytes = 0;
     uint32_t num_sections = put_samples(ask, NULL, &bytes);
     struct message *request = message_create(self, MSG_SAMPLE_REQUEST);
-    struct msg_sample_section *sections =
-        request == NULL ? NULL : message_body_alloc(self, request, bytes);
+    struct msg_sample_section *sections = request == NULL
+                                              ? NULL
+                                              : message_body_alloc(self, request, bytes);
     if (sections == NULL) {
         message_release(self, request);
         return TR_ENOMEM;
@@ -181,10 +182,11 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
     uint64_t bytes = count * sizeof(struct msg_rows_section);
     for (uint32_t i = 0; i < count; i++)
         bytes += i > 0 && pieces[i].count == pieces[i - 1].count
-                     ? 0 : pieces[i].count * sizeof(uint32_t);
+                     ? 0
+                     : pieces[i].count * sizeof(uint32_t);
     struct message *request = message_create(self, MSG_ROWS_REQUEST);
-    struct msg_rows_section *sections =
-        request == NULL ? NULL : message_body_alloc(self, request, bytes);
+    struct msg_rows_section *sections = request == NULL ? NULL
+                                                        : message_body_alloc(self, request, bytes);
     if (sections == NULL) {
         message_release(self, request);
         return TR_ENOMEM;
@@ -193,8 +195,8 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
     uint32_t *to = (uint32_t *)(sections + count);
     for (uint32_t i = 0; i < count; i++) {
         bool same = i > 0 && pieces[i].count == pieces[i - 1].count;
-        sections[i] = (struct msg_rows_section){ ask->ntype, pieces[i].rows.table,
-                                                 pieces[i].count, same };
+        sections[i] = (struct msg_rows_section){ ask->ntype, pieces[i].rows.table, pieces[i].count,
+                                                 same };
         if (!same) {
             memcpy(to, rows, pieces[i].count * sizeof *rows);
             to += pieces[i].count;

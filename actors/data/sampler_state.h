@@ -2,10 +2,10 @@
 #ifndef ACTORS_DATA_SAMPLER_STATE_H
 #define ACTORS_DATA_SAMPLER_STATE_H
 
-#include "actors/data/epoch_plan.h"
-#include "actors/common/process_member.h"
-#include "actors/common/part_locator.h"
 #include "actors/common/part_call.h"
+#include "actors/common/part_locator.h"
+#include "actors/common/process_member.h"
+#include "actors/data/epoch_plan.h"
 #include "actors/data/sampled_batch.h"
 #include "actors/data/sampler.h"
 #include "graph/batch_builder.h"
@@ -56,7 +56,7 @@ struct loader_state {
     struct epoch_plan epochs;
     struct batch_builder_plan plan;
     struct loader_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
-    bool closed; /* and freed when the crew is done with it */
+    bool closed;                               /* and freed when the crew is done with it */
     struct loader_state *next;
 };
 
@@ -91,13 +91,13 @@ struct task {
     struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
     const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
-    uint64_t next_seed, end_seed;    /* of the epoch's order: those that are not added yet */
-    struct message *request; /* NULL: the task is idle */
+    uint64_t next_seed, end_seed; /* of the epoch's order: those that are not added yet */
+    struct message *request;      /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
-    uint32_t asks_open; /* asks that are not answered */
-    struct ask *asks;   /* [num_parts] */
-    uint64_t order;     /* of their beginning: older ones first */
+    uint32_t asks_open;  /* asks that are not answered */
+    struct ask *asks;    /* [num_parts] */
+    uint64_t order;      /* of their beginning: older ones first */
     uint64_t flat_bytes; /* of a batch that will be pulled */
     struct timer keep;   /* ends its waiting for room */
 };

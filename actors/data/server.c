@@ -33,13 +33,17 @@ int server_pin(struct work *work, uint32_t part, uint32_t version, struct error 
 {
     const struct server_options *options = work->server->options;
     if (!owns(options, part))
-        return error_set(error, TR_ENOENT, "partition %" PRIu32 " is not served here; server %"
-                         PRIu32 " has %" PRIu32 " others of %" PRIu32, part, options->rank,
-                         options->num_parts, snapshots_book(options->snapshots)->num_parts);
+        return error_set(error, TR_ENOENT,
+                         "partition %" PRIu32 " is not served here; server %" PRIu32 " has %" PRIu32
+                         " others of %" PRIu32,
+                         part, options->rank, options->num_parts,
+                         snapshots_book(options->snapshots)->num_parts);
     work->snapshot = snapshot_acquire(options->snapshots, part, version);
     if (work->snapshot == NULL)
-        return error_set(error, TR_EMISMATCH, "version %" PRIu32 " of partition %" PRIu32
-                         " is not here; open the graph again", version, part);
+        return error_set(error, TR_EMISMATCH,
+                         "version %" PRIu32 " of partition %" PRIu32
+                         " is not here; open the graph again",
+                         version, part);
     work->part = snapshot_part(work->snapshot);
     return 0;
 }
@@ -47,8 +51,10 @@ int server_pin(struct work *work, uint32_t part, uint32_t version, struct error 
 int server_make_reply(struct actor *self, struct work *work, uint32_t kind, struct error *error)
 {
     work->reply = message_create(self, kind);
-    return work->reply != NULL ? 0 : error_set(error, TR_ENOMEM, "the server has no memory for a "
-                                               "reply");
+    return work->reply != NULL ? 0
+                               : error_set(error, TR_ENOMEM,
+                                           "the server has no memory for a "
+                                           "reply");
 }
 
 int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_t bytes,
@@ -58,8 +64,11 @@ int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_
     if (rv != 0)
         return rv;
     *body = message_body_alloc(self, work->reply, bytes);
-    return *body != NULL ? 0 : error_set(error, TR_ENOMEM, "the server has no memory for a reply "
-                                         "of %zu bytes", bytes);
+    return *body != NULL ? 0
+                         : error_set(error, TR_ENOMEM,
+                                     "the server has no memory for a reply "
+                                     "of %zu bytes",
+                                     bytes);
 }
 
 static void free_work(struct actor *self, struct work *work)
@@ -145,9 +154,9 @@ static void serve(struct actor *self, struct server *server, const struct work_o
                         request->frame.body_bytes) != 0)
         rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
     else if (is_full(server, request))
-        rv = error_set(&error, TR_EFULL, "server %" PRIu32 " has %" PRIu32 " requests of %" PRIu64
-                       " bytes waiting", server->options->rank, server->num_works,
-                       server->waiting_bytes);
+        rv = error_set(&error, TR_EFULL,
+                       "server %" PRIu32 " has %" PRIu32 " requests of %" PRIu64 " bytes waiting",
+                       server->options->rank, server->num_works, server->waiting_bytes);
     else if ((work = calloc(1, ops->state_bytes)) == NULL)
         rv = error_set(&error, TR_ENOMEM, "the server has no memory for a request");
     if (rv != 0) {
@@ -194,9 +203,10 @@ static int start(struct actor *self, const void *arg)
         server_part_name(server->options->parts[i], name);
         rv = directory_register(self, name, NULL, NULL);
     }
-    server->member = (struct process_member){ .role = MSG_ROLE_SERVER, .rank = server->options->rank,
-                                      .plan = server->options->plan,
-                                      .root = server->options->root };
+    server->member = (struct process_member){ .role = MSG_ROLE_SERVER,
+                                              .rank = server->options->rank,
+                                              .plan = server->options->plan,
+                                              .root = server->options->root };
     if (rv == 0 && server->options->join)
         rv = process_member_join(self, &server->member);
     return rv;

@@ -33,14 +33,14 @@ struct server_options {
     struct snapshots *snapshots;
     const uint32_t *parts; /* [num_parts] that it answers for */
     uint32_t num_parts;
-    uint32_t rank;         /* among servers */
-    bool named;            /* registers server_part_name() of each of its parts */
-    bool join;             /* tells the coordinator (see coordinator.h) */
-    const struct plan *plan; /* NULL: everything is in this process */
-    struct address root;     /* process_member.h */
-    uint32_t slice_edges;  /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
+    uint32_t rank;              /* among servers */
+    bool named;                 /* registers server_part_name() of each of its parts */
+    bool join;                  /* tells the coordinator (see coordinator.h) */
+    const struct plan *plan;    /* NULL: everything is in this process */
+    struct address root;        /* process_member.h */
+    uint32_t slice_edges;       /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
     uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
-    void *faults; /* of an actor that stands in for the server in the simulator */
+    void *faults;               /* of an actor that stands in for the server in the simulator */
 };
 
 /* Drawn at 10 M/s, on memory that is slow and busy, these take 7 ms. */

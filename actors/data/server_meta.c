@@ -80,9 +80,8 @@ static json_t *describe_ntypes(const struct graph_part *part, const struct book 
         const struct node_part *nodes = &part->nodes[i];
         json_array_append_new(
             list, json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", part->types->ntypes[i], "nodes",
-                            (json_int_t)nodes->num_nodes, "begin",
-                            (json_int_t)nodes->global_begin, "total",
-                            (json_int_t)book->num_nodes[i], "features",
+                            (json_int_t)nodes->num_nodes, "begin", (json_int_t)nodes->global_begin,
+                            "total", (json_int_t)book->num_nodes[i], "features",
                             describe_features(nodes->features, nodes->num_features)));
     }
     return list;
@@ -105,11 +104,11 @@ static json_t *describe_etypes(const struct graph_part *part, const struct book 
         const struct edge_part *edges = &part->edges[i];
         char *name = canonical(part->types, i);
         json_array_append_new(
-            list, json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", name != NULL ? name : "", "edges",
-                            (json_int_t)edges->csc.num_edges, "begin",
-                            (json_int_t)edges->csc.first_edge, "total",
-                            (json_int_t)book->num_edges[i], "features",
-                            describe_features(edges->features, edges->num_features)));
+            list,
+            json_pack("{s:s, s:I, s:I, s:I, s:o}", "name", name != NULL ? name : "", "edges",
+                      (json_int_t)edges->csc.num_edges, "begin", (json_int_t)edges->csc.first_edge,
+                      "total", (json_int_t)book->num_edges[i], "features",
+                      describe_features(edges->features, edges->num_features)));
         free(name);
     }
     return list;

@@ -30,10 +30,10 @@ struct rows_work {
     struct work work;
     struct rows_part *parts; /* [num_parts] */
     uint32_t num_parts;
-    uint32_t at;             /* the section being copied */
-    uint32_t rows_done;      /* of it */
-    uint64_t bytes;          /* of the reply */
-    unsigned char *body;     /* made when its turn comes: those who wait cost a request each */
+    uint32_t at;         /* the section being copied */
+    uint32_t rows_done;  /* of it */
+    uint64_t bytes;      /* of the reply */
+    unsigned char *body; /* made when its turn comes: those who wait cost a request each */
 };
 
 static int size_reply(struct rows_work *state, struct error *error)
@@ -54,9 +54,10 @@ static int size_reply(struct rows_work *state, struct error *error)
             return rv;
         rv = body_grow(&length, section->num_rows, part->table.row_bytes, SECTION_ALIGN);
         if (rv != 0 || length > MSG_REPLY_BYTES_MAX)
-            return error_set(error, TR_ETOOBIG, "partition %u: the rows asked for are more than "
-                             "%llu bytes; ask for fewer at once", head->part,
-                             (unsigned long long)MSG_REPLY_BYTES_MAX);
+            return error_set(error, TR_ETOOBIG,
+                             "partition %u: the rows asked for are more than "
+                             "%llu bytes; ask for fewer at once",
+                             head->part, (unsigned long long)MSG_REPLY_BYTES_MAX);
         part->begin = length - section->num_rows * (uint64_t)part->table.row_bytes;
     }
     assert(rv >= 0); /* messages_verify walked it */

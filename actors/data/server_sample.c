@@ -20,10 +20,10 @@
 
 struct section_plan {
     const struct msg_sample_section *section;
-    const uint32_t *rows;  /* of the section, those skipped left out */
-    uint32_t rows_left;    /* asked for */
-    uint32_t num_rows;     /* that fit */
-    uint64_t edges_bound;  /* that these can draw */
+    const uint32_t *rows; /* of the section, those skipped left out */
+    uint32_t rows_left;   /* asked for */
+    uint32_t num_rows;    /* that fit */
+    uint64_t edges_bound; /* that these can draw */
     uint32_t column_bytes;
 };
 
@@ -32,12 +32,12 @@ struct sample_work {
     const struct msg_sample_request *head;
     struct section_plan *plans; /* [num_plans] from skip_sections on */
     uint32_t num_plans;
-    uint32_t at;    /* the section being planned or filled */
+    uint32_t at; /* the section being planned or filled */
     uint32_t num_answered;
-    uint64_t room;  /* bytes that planning has left */
+    uint64_t room; /* bytes that planning has left */
     bool planned, full;
     struct buffer *body;
-    uint64_t filled; /* bytes of it */
+    uint64_t filled;    /* bytes of it */
     uint32_t rows_done; /* of the section being filled */
     uint64_t edges_done;
     unsigned char *head_at, *columns_at, *edge_ids_at;
@@ -48,14 +48,13 @@ static uint64_t edge_bytes(const struct sample_work *state, const struct section
     return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0);
 }
 
-static int prepare(const struct sample_work *state, const struct section_plan *plan,
-                   uint32_t first, uint32_t count, struct sample_request *request,
-                   struct error *error)
+static int prepare(const struct sample_work *state, const struct section_plan *plan, uint32_t first,
+                   uint32_t count, struct sample_request *request, struct error *error)
 {
     const struct draw_key key = draw_key_of(&state->head->draw);
-    return local_sample_prepare(state->work.part, &key, plan->section->etype,
-                                plan->section->fanout, state->head->replace != 0,
-                                plan->rows + first, count, request, error);
+    return local_sample_prepare(state->work.part, &key, plan->section->etype, plan->section->fanout,
+                                state->head->replace != 0, plan->rows + first, count, request,
+                                error);
 }
 
 static int read_sections(struct sample_work *state, struct error *error)
@@ -71,8 +70,10 @@ static int read_sections(struct sample_work *state, struct error *error)
     while (rv == 0 && (rv = sample_walk_next(&walk, &section, &rows)) == 1) {
         rv = 0;
         if (section->etype >= types->num_etypes)
-            return error_set(error, TR_ERANGE, "partition %u: edge type %u asked for, the graph "
-                             "has %u", head->part, section->etype, types->num_etypes);
+            return error_set(error, TR_ERANGE,
+                             "partition %u: edge type %u asked for, the graph "
+                             "has %u",
+                             head->part, section->etype, types->num_etypes);
         if (number++ < head->skip_sections)
             continue;
         uint32_t skip = number - 1 == head->skip_sections ? head->skip_rows : 0;
@@ -114,8 +115,7 @@ static int begin(struct actor *self, struct work *work, struct error *error)
 }
 
 /* The first row of the reply alone, exactly: progress is made or the caller told why not. */
-static int plan_one_row(struct sample_work *state, struct section_plan *plan,
-                        struct error *error)
+static int plan_one_row(struct sample_work *state, struct section_plan *plan, struct error *error)
 {
     struct sample_request request;
     uint64_t edges = 0;
@@ -128,7 +128,8 @@ static int plan_one_row(struct sample_work *state, struct section_plan *plan,
     uint64_t need = SECTION_BYTES + COUNT_BYTES + edges * edge_bytes(state, plan);
     uint64_t room = state->room + (state->at < state->num_answered ? SECTION_BYTES : 0);
     if (need > room)
-        return error_set(error, TR_ETOOBIG, "partition %u: one row of edge type %u takes %llu "
+        return error_set(error, TR_ETOOBIG,
+                         "partition %u: one row of edge type %u takes %llu "
                          "bytes of reply, there is room for %llu; ask for fewer neighbours",
                          state->head->part, plan->section->etype, (unsigned long long)need,
                          (unsigned long long)room);
@@ -274,8 +275,8 @@ static void end_section(struct sample_work *state, const struct section_plan *pl
 }
 
 /* Draws some rows of a section; *budget falls by the edges they could draw. */
-static int fill_rows(struct sample_work *state, const struct section_plan *plan,
-                     uint64_t *budget, struct error *error)
+static int fill_rows(struct sample_work *state, const struct section_plan *plan, uint64_t *budget,
+                     struct error *error)
 {
     struct sample_request request;
     uint64_t edges, per_turn = *budget;
@@ -293,8 +294,8 @@ static int fill_rows(struct sample_work *state, const struct section_plan *plan,
         .counts = counts + state->rows_done,
         .columns = (uint32_t *)state->columns_at + state->edges_done,
         .wide_columns = (uint64_t *)state->columns_at + state->edges_done,
-        .edge_ids = state->head->edge_ids != 0
-                        ? (uint64_t *)state->edge_ids_at + state->edges_done : NULL,
+        .edge_ids = state->head->edge_ids != 0 ? (uint64_t *)state->edge_ids_at + state->edges_done
+                                               : NULL,
     };
     rv = sample_uniform(&state->work.server->space, &request, &result);
     if (rv != 0)

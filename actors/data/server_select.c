@@ -18,12 +18,16 @@ static int check(const struct local_mask *mask, const struct msg_select_request 
                  const struct graph_part *part, struct error *error)
 {
     if (head->begin > mask->table.num_rows)
-        return error_set(error, TR_ERANGE, "partition %" PRIu32 ": row %" PRIu64 " of node type %s "
-                         "asked for, it has %" PRIu64, part->part_id, head->begin,
-                         part->types->ntypes[head->ntype], mask->table.num_rows);
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": row %" PRIu64 " of node type %s "
+                         "asked for, it has %" PRIu64,
+                         part->part_id, head->begin, part->types->ntypes[head->ntype],
+                         mask->table.num_rows);
     if (head->rows_max == 0)
-        return error_set(error, TR_EINVAL, "partition %" PRIu32 ": rows_max is 0; ask for at least "
-                         "one row", head->part);
+        return error_set(error, TR_EINVAL,
+                         "partition %" PRIu32 ": rows_max is 0; ask for at least "
+                         "one row",
+                         head->part);
     return 0;
 }
 
@@ -45,7 +49,9 @@ static int step(struct actor *self, struct work *work, struct error *error)
     uint64_t *ids = body;
     local_mask_read(&mask, head->begin, next, ids, ids + count);
     *(struct msg_select_reply *)message_head(work->reply) = (struct msg_select_reply){
-        .next = next, .count = count, .done = next == mask.table.num_rows,
+        .next = next,
+        .count = count,
+        .done = next == mask.table.num_rows,
     };
     return WORK_DONE;
 }

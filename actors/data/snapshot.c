@@ -65,12 +65,13 @@ static struct snapshot **find(struct snapshots *set, uint32_t part, uint32_t ver
     return at;
 }
 
-static int check_part(const struct book *book, const struct graph_part *part,
-                      struct error *error)
+static int check_part(const struct book *book, const struct graph_part *part, struct error *error)
 {
     if (part->part_id >= book->num_parts)
-        return error_set(error, TR_EMISMATCH, "partition %" PRIu32 " is not of graph %s, which has "
-                         "%" PRIu32, part->part_id, book->graph_name, book->num_parts);
+        return error_set(error, TR_EMISMATCH,
+                         "partition %" PRIu32 " is not of graph %s, which has "
+                         "%" PRIu32,
+                         part->part_id, book->graph_name, book->num_parts);
     if (part->types->num_ntypes != book->types.num_ntypes ||
         part->types->num_etypes != book->types.num_etypes)
         return error_set(error, TR_EMISMATCH, "partition %" PRIu32 " has other types than graph %s",
@@ -88,8 +89,9 @@ int snapshots_add(struct snapshots *set, struct graph_part *part,
     struct snapshot *snapshot = malloc(sizeof *snapshot);
     if (snapshot == NULL)
         return error_set(error, TR_ENOMEM, "partition %" PRIu32 ": out of memory", part->part_id);
-    *snapshot = (struct snapshot){ .set = set, .part = part, .unload = unload, .arg = arg,
-                                   .references = 1 };
+    *snapshot = (struct snapshot){
+        .set = set, .part = part, .unload = unload, .arg = arg, .references = 1
+    };
     pthread_mutex_lock(&set->mutex);
     if (*find(set, part->part_id, part->version) != NULL) {
         rv = TR_EEXIST;

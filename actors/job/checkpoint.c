@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint_paths.h"
 #include "actors/job/checkpoint_json.h"
+#include "actors/job/checkpoint_paths.h"
 #include "runtime/base/crc32c.h"
 
 /* Bytes checked or written at once. */
@@ -142,9 +142,9 @@ static int write_manifest(struct files *files, const char *aside,
 {
     char *path = files_join(aside, CHECKPOINT_MANIFEST);
     char *text = checkpoint_to_json(manifest);
-    int rv = path == NULL || text == NULL ? no_memory(aside, error)
-                                          : checkpoint_write_file(files, path, text, strlen(text),
-                                                                  error);
+    int rv = path == NULL || text == NULL
+                 ? no_memory(aside, error)
+                 : checkpoint_write_file(files, path, text, strlen(text), error);
     if (rv == 0)
         rv = files_sync_folder(files, aside, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_MANIFEST_SYNCED);
@@ -177,9 +177,10 @@ static int check_part(struct files *files, const char *aside, uint32_t rank,
     char *path = checkpoint_part_path(aside, rank);
     int rv = path == NULL ? no_memory(aside, error) : file_open(&file, files, path, error);
     if (rv == TR_ENOENT || (rv == 0 && file.size != part->bytes))
-        rv = error_set(error, TR_EMISMATCH, "%s: trainer %" PRIu32 " wrote %" PRIu64 " bytes, here "
-                       "are %" PRIu64 "; keep checkpoints in a folder that all hosts share", path,
-                       rank, part->bytes, file.size);
+        rv = error_set(error, TR_EMISMATCH,
+                       "%s: trainer %" PRIu32 " wrote %" PRIu64 " bytes, here "
+                       "are %" PRIu64 "; keep checkpoints in a folder that all hosts share",
+                       path, rank, part->bytes, file.size);
     file_close(&file);
     free(path);
     return rv;
@@ -195,8 +196,7 @@ static int check_parts(struct files *files, const char *aside,
 }
 
 int checkpoint_make(struct files *files, const char *folder,
-                    const struct checkpoint_manifest *manifest, uint32_t keep,
-                    struct error *error)
+                    const struct checkpoint_manifest *manifest, uint32_t keep, struct error *error)
 {
     char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     char *final = checkpoint_path(folder, manifest->step);
@@ -241,9 +241,9 @@ int checkpoint_read_manifest(struct files *files, const char *inside,
     char *name = files_join(inside, CHECKPOINT_MANIFEST);
     char *text = NULL;
     size_t size = 0;
-    int rv = name == NULL ? no_memory(inside, error)
-                          : files_read_all(files, name, CHECKPOINT_MANIFEST_BYTES_MAX, &text, &size,
-                                           error);
+    int rv = name == NULL
+                 ? no_memory(inside, error)
+                 : files_read_all(files, name, CHECKPOINT_MANIFEST_BYTES_MAX, &text, &size, error);
     if (rv == 0)
         rv = checkpoint_from_json(name, text, size, manifest, error);
     if (rv == 0)
@@ -286,8 +286,10 @@ int checkpoint_read_checked(struct files *files, const char *path,
             crc = crc32c(crc, to, left);
     }
     if (rv == 0 && crc != part->crc32c)
-        rv = error_set(error, TR_EFORMAT, "%s: its checksum is %08" PRIx32 " where the manifest "
-                       "says %08" PRIx32 ": it is damaged", path, crc, part->crc32c);
+        rv = error_set(error, TR_EFORMAT,
+                       "%s: its checksum is %08" PRIx32 " where the manifest "
+                       "says %08" PRIx32 ": it is damaged",
+                       path, crc, part->crc32c);
     file_close(&file);
     free(scratch);
     return rv;
@@ -310,7 +312,7 @@ int checkpoint_verify(struct files *files, const char *folder,
 {
     int rv = 0;
     for (uint32_t rank = 0; rank < manifest->world && rv == 0; rank++)
-        rv = checkpoint_read_part(files, folder, manifest->step, rank, &manifest->parts[rank],
-                                  NULL, error);
+        rv = checkpoint_read_part(files, folder, manifest->step, rank, &manifest->parts[rank], NULL,
+                                  error);
     return rv;
 }

@@ -194,9 +194,10 @@ int checkpoint_choose(struct files *files, const char *folder, uint32_t world,
         rv = choose(&listing, manifest, damaged, error);
     vec_fini(&listing.steps);
     if (rv == 0 && manifest->world != world) {
-        rv = error_set(error, TR_EMISMATCH, "%s: the checkpoint of step %" PRIu64 " was saved by "
-                       "%" PRIu32 " trainers; start as many, or use another folder", folder,
-                       manifest->step, manifest->world);
+        rv = error_set(error, TR_EMISMATCH,
+                       "%s: the checkpoint of step %" PRIu64 " was saved by "
+                       "%" PRIu32 " trainers; start as many, or use another folder",
+                       folder, manifest->step, manifest->world);
         checkpoint_manifest_fini(manifest);
     }
     return rv;

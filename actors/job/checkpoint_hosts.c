@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/cluster/cluster.h"
 #include "actors/job/checkpoint.h"
 #include "actors/job/checkpoint_paths.h"
-#include "actors/cluster/cluster.h"
 
 static int no_memory(const char *folder, struct error *error)
 {

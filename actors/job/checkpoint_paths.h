@@ -43,8 +43,7 @@ bool checkpoint_name_aside(const char *name, uint64_t *step, uint32_t *era);
 
 /* checkpoint_commit of what parts there are. */
 int checkpoint_make(struct files *files, const char *folder,
-                    const struct checkpoint_manifest *manifest, uint32_t keep,
-                    struct error *error);
+                    const struct checkpoint_manifest *manifest, uint32_t keep, struct error *error);
 
 /* Reads every part and compares its checksum. */
 int checkpoint_verify(struct files *files, const char *folder,

@@ -5,8 +5,8 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/job/checkpoint_store_state.h"
-#include "runtime/core/directory.h"
 #include "runtime/base/files.h"
+#include "runtime/core/directory.h"
 
 struct checkpoint_store {
     const struct checkpoint_store_options *options;
@@ -42,8 +42,9 @@ static int fill_found(struct actor *self, struct errand *errand)
     for (uint32_t rank = 0; rank < manifest->world; rank++)
         entries[rank] = (struct msg_checkpoint_entry){ manifest->parts[rank].bytes,
                                                        manifest->parts[rank].crc32c };
-    *(struct msg_checkpoint_found *)message_head(errand->reply) =
-        (struct msg_checkpoint_found){ manifest->step, manifest->era, manifest->world };
+    *(struct msg_checkpoint_found *)message_head(errand->reply) = (struct msg_checkpoint_found){
+        manifest->step, manifest->era, manifest->world
+    };
     return 0;
 }
 
@@ -68,8 +69,8 @@ static void worked(struct actor *self, struct job *job, int status)
 static uint32_t reply_kind(uint32_t kind)
 {
     static const uint32_t kinds[] = {
-        MSG_CHECKPOINT_LOOK,  MSG_CHECKPOINT_SEEN, MSG_CHECKPOINT_COPY,   MSG_CHECKPOINT_COPIED,
-        MSG_CHECKPOINT_FETCH, MSG_CHECKPOINT_PIECE, MSG_CHECKPOINT_FIND,  MSG_CHECKPOINT_FOUND,
+        MSG_CHECKPOINT_LOOK,   MSG_CHECKPOINT_SEEN,  MSG_CHECKPOINT_COPY, MSG_CHECKPOINT_COPIED,
+        MSG_CHECKPOINT_FETCH,  MSG_CHECKPOINT_PIECE, MSG_CHECKPOINT_FIND, MSG_CHECKPOINT_FOUND,
         MSG_CHECKPOINT_COMMIT, MSG_CHECKPOINT_DONE,
     };
     size_t i = 0;
@@ -79,8 +80,8 @@ static uint32_t reply_kind(uint32_t kind)
 }
 
 /* The folder is the end of every body. */
-static int read_folder(const struct checkpoint_store *store, const struct message *request, char **folder,
-                       struct error *error)
+static int read_folder(const struct checkpoint_store *store, const struct message *request,
+                       char **folder, struct error *error)
 {
     const void *head = request->head;
     uint32_t kind = request->frame.kind;
@@ -99,7 +100,8 @@ static int read_folder(const struct checkpoint_store *store, const struct messag
     int rv = given == NULL ? TR_ENOMEM : 0;
     /* A member may not have us write, or read, wherever it likes. */
     if (rv == 0 && (only == NULL || strcmp(only, given) != 0))
-        rv = error_set(error, TR_EMISMATCH, "this host keeps checkpoints in %s, not in %s: what "
+        rv = error_set(error, TR_EMISMATCH,
+                       "this host keeps checkpoints in %s, not in %s: what "
                        "all processes use is in the cluster file, which has to be equal on all "
                        "hosts",
                        only == NULL ? "no folder" : only, given);

@@ -40,14 +40,15 @@ struct checkpoint_store_calls {
 
 /* status 0: the reply, which is no MSG_ERROR_REPLY, now belongs to the callee; else error says why. */
 typedef void checkpoint_store_done(struct actor *self, void *arg, int status, struct message *reply,
-                         const struct error *error);
+                                   const struct error *error);
 
 /* Asks the store of a node, which may be on its way up, full or short of memory, until the
  * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at least.
  * Consumes the request. done runs once, after this returned, when 0 is returned, unless the call
  * is cancelled; never otherwise. TR_ENOMEM. */
 int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
-                struct message *request, uint64_t deadline_ns, checkpoint_store_done *done, void *arg);
+                          struct message *request, uint64_t deadline_ns,
+                          checkpoint_store_done *done, void *arg);
 
 /* Cancels all: done is not called. */
 void checkpoint_store_calls_cancel(struct checkpoint_store_calls *calls);
@@ -57,13 +58,14 @@ void checkpoint_store_calls_fini(struct checkpoint_store_calls *calls);
 
 /* A request whose body is bytes[count], then the folder; head is filled by the caller. NULL: out of
  * memory. */
-struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
-                               const char *folder);
+struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes,
+                                         size_t count, const char *folder);
 
-struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
-                            uint32_t rank, const struct checkpoint_part *part);
+struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step,
+                                      uint32_t era, uint32_t rank,
+                                      const struct checkpoint_part *part);
 struct message *checkpoint_store_commit(struct actor *self, const char *folder, uint32_t keep,
-                              const struct checkpoint_manifest *manifest);
+                                        const struct checkpoint_manifest *manifest);
 
 /* Reads a MSG_CHECKPOINT_FOUND; TR_ENOENT: there is none. */
 int checkpoint_store_read_found(const struct message *reply, struct checkpoint_manifest *manifest);

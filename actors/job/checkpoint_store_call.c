@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint_store.h"
 #include "actors/common/part_call.h"
+#include "actors/job/checkpoint_store.h"
 #include "runtime/core/directory.h"
 #include "schemas/messages.h"
 
@@ -25,7 +25,7 @@ struct checkpoint_store_call {
     struct part_call call;
     struct message *request; /* each attempt sends a copy */
     uint32_t node;
-    struct address store;   /* none: not known */
+    struct address store; /* none: not known */
     bool finding, cancelled;
     uint64_t busy_until_ns;
     checkpoint_store_done *done;
@@ -61,7 +61,8 @@ static int locate_checkpoint_store(struct part_call *call, struct address *to)
     *to = k->store;
     if (!address_is_none(k->store))
         return 0;
-    int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns, found, k);
+    int rv = directory_wait_at(call->self, k->node, CHECKPOINT_STORE_NAME, call->deadline_ns, found,
+                               k);
     k->finding = rv == 0;
     return rv != 0 ? rv : 1;
 }
@@ -86,7 +87,7 @@ static void attempt_failed(struct part_call *call, const struct error *why)
 }
 
 static void checkpoint_store_call_done(struct part_call *call, int status, struct message *reply,
-                             const struct error *error)
+                                       const struct error *error)
 {
     struct checkpoint_store_call *k = call->arg;
     struct actor *self = call->self;
@@ -105,16 +106,22 @@ static const struct part_call_ops checkpoint_store_call_ops = {
 };
 
 int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
-                struct message *request, uint64_t deadline_ns, checkpoint_store_done *done, void *arg)
+                          struct message *request, uint64_t deadline_ns,
+                          checkpoint_store_done *done, void *arg)
 {
     struct checkpoint_store_call *k = malloc(sizeof *k);
     if (k == NULL) {
         message_release(self, request);
         return TR_ENOMEM;
     }
-    *k = (struct checkpoint_store_call){ .next = calls->first, .link = &calls->first, .request = request,
-                               .node = node, .store = ADDRESS_NONE, .done = done, .arg = arg,
-                               .busy_until_ns = actor_now_ns(self) + BUSY_NS };
+    *k = (struct checkpoint_store_call){ .next = calls->first,
+                                         .link = &calls->first,
+                                         .request = request,
+                                         .node = node,
+                                         .store = ADDRESS_NONE,
+                                         .done = done,
+                                         .arg = arg,
+                                         .busy_until_ns = actor_now_ns(self) + BUSY_NS };
     if (k->next != NULL)
         k->next->link = &k->next;
     calls->first = k;
@@ -146,8 +153,8 @@ void checkpoint_store_calls_fini(struct checkpoint_store_calls *calls)
     }
 }
 
-struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes, size_t count,
-                               const char *folder)
+struct message *checkpoint_store_request(struct actor *self, uint32_t kind, const void *bytes,
+                                         size_t count, const char *folder)
 {
     size_t length = strlen(folder);
     struct message *request = message_create(self, kind);
@@ -162,19 +169,24 @@ struct message *checkpoint_store_request(struct actor *self, uint32_t kind, cons
     return request;
 }
 
-struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step, uint32_t era,
-                            uint32_t rank, const struct checkpoint_part *part)
+struct message *checkpoint_store_look(struct actor *self, const char *folder, uint64_t step,
+                                      uint32_t era, uint32_t rank,
+                                      const struct checkpoint_part *part)
 {
     struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_LOOK, NULL, 0, folder);
     if (request != NULL)
-        *(struct msg_checkpoint_look *)message_head(request) = (struct msg_checkpoint_look){
-            .step = step, .bytes = part->bytes, .crc32c = part->crc32c, .era = era, .rank = rank,
-            .path_bytes = (uint32_t)strlen(folder) };
+        *(struct msg_checkpoint_look *)message_head(
+            request) = (struct msg_checkpoint_look){ .step = step,
+                                                     .bytes = part->bytes,
+                                                     .crc32c = part->crc32c,
+                                                     .era = era,
+                                                     .rank = rank,
+                                                     .path_bytes = (uint32_t)strlen(folder) };
     return request;
 }
 
 struct message *checkpoint_store_commit(struct actor *self, const char *folder, uint32_t keep,
-                              const struct checkpoint_manifest *manifest)
+                                        const struct checkpoint_manifest *manifest)
 {
     size_t count = manifest->world * sizeof(struct msg_checkpoint_entry);
     struct msg_checkpoint_entry *entries = malloc(count + 1);
@@ -186,8 +198,11 @@ struct message *checkpoint_store_commit(struct actor *self, const char *folder, 
         request = checkpoint_store_request(self, MSG_CHECKPOINT_COMMIT, entries, count, folder);
     free(entries);
     if (request != NULL)
-        *(struct msg_checkpoint_commit *)message_head(request) = (struct msg_checkpoint_commit){
-            .step = manifest->step, .era = manifest->era, .world = manifest->world, .keep = keep,
-            .path_bytes = (uint32_t)strlen(folder) };
+        *(struct msg_checkpoint_commit *)message_head(
+            request) = (struct msg_checkpoint_commit){ .step = manifest->step,
+                                                       .era = manifest->era,
+                                                       .world = manifest->world,
+                                                       .keep = keep,
+                                                       .path_bytes = (uint32_t)strlen(folder) };
     return request;
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "actors/job/checkpoint_store.h"
-#include "runtime/core/crew.h"
 #include "runtime/base/error.h"
+#include "runtime/core/crew.h"
 #include "schemas/messages.h"
 
 /* A request while the crew works on it. */
@@ -27,7 +27,8 @@ struct errand {
 int (*checkpoint_store_work(uint32_t kind))(struct job *job);
 
 /* Reads the manifest of MSG_CHECKPOINT_COMMIT. */
-int checkpoint_store_read_commit(const struct message *request, struct checkpoint_manifest *manifest);
+int checkpoint_store_read_commit(const struct message *request,
+                                 struct checkpoint_manifest *manifest);
 
 /* Bytes of a piece that a request asks for. */
 uint32_t checkpoint_store_piece_count(const struct msg_checkpoint_fetch *head);

@@ -39,13 +39,16 @@ static int fetch(struct job *job)
 {
     struct errand *errand = job->arg;
     const struct msg_checkpoint_fetch *head = message_head(errand->request);
-    const struct checkpoint_piece piece = { head->step, head->offset, head->era, head->rank,
+    const struct checkpoint_piece piece = { head->step,
+                                            head->offset,
+                                            head->era,
+                                            head->rank,
                                             { head->bytes, head->crc32c },
                                             checkpoint_store_piece_count(head) };
-    *(struct msg_checkpoint_piece *)message_head(errand->reply) =
-        (struct msg_checkpoint_piece){ head->offset, piece.count };
-    return checkpoint_read_piece(errand->files, errand->folder, &piece,
-                                 message_body(errand->reply), &errand->error);
+    *(struct msg_checkpoint_piece *)message_head(
+        errand->reply) = (struct msg_checkpoint_piece){ head->offset, piece.count };
+    return checkpoint_read_piece(errand->files, errand->folder, &piece, message_body(errand->reply),
+                                 &errand->error);
 }
 
 static int find(struct job *job)
@@ -61,8 +64,8 @@ static int commit(struct job *job)
 {
     struct errand *errand = job->arg;
     const struct msg_checkpoint_commit *head = message_head(errand->request);
-    *(struct msg_checkpoint_done *)message_head(errand->reply) =
-        (struct msg_checkpoint_done){ .step = head->step, .era = head->era };
+    *(struct msg_checkpoint_done *)message_head(
+        errand->reply) = (struct msg_checkpoint_done){ .step = head->step, .era = head->era };
     return checkpoint_receive(errand->files, errand->folder, &errand->manifest, head->keep,
                               &errand->error);
 }
@@ -106,7 +109,8 @@ static int read_entries(const struct msg_checkpoint_entry *entries, uint64_t ste
     return 0;
 }
 
-int checkpoint_store_read_commit(const struct message *request, struct checkpoint_manifest *manifest)
+int checkpoint_store_read_commit(const struct message *request,
+                                 struct checkpoint_manifest *manifest)
 {
     const struct msg_checkpoint_commit *head = message_head((struct message *)(uintptr_t)request);
     if (head->world == 0)

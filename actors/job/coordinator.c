@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 
-#include "actors/job/coordinator_state.h"
 #include "actors/common/error_reply.h"
-#include "runtime/core/directory.h"
+#include "actors/job/coordinator_state.h"
 #include "runtime/base/files.h"
+#include "runtime/core/directory.h"
 #include "schemas/body.h"
 
 typedef int serve(struct actor *self, struct message *request, struct error *error);

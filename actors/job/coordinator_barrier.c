@@ -55,7 +55,8 @@ static void answer(struct actor *self, const struct sequenced_id *id, uint64_t s
     struct message *reply = kept ? message_create(self, MSG_BARRIER_DONE) : NULL;
     if (reply != NULL) {
         *(struct msg_barrier_done *)message_head(reply) = (struct msg_barrier_done){
-            .name = id->client.stream, .sequence = sequence, .era = id->era, .status = status };
+            .name = id->client.stream, .sequence = sequence, .era = id->era, .status = status
+        };
         sequenced_answer(&state->clients, self, id, reply);
         return;
     }
@@ -69,8 +70,7 @@ static void answer(struct actor *self, const struct sequenced_id *id, uint64_t s
 static void answer_late(struct actor *self, const struct sequenced_id *id,
                         const struct barrier_name *name)
 {
-    bool behind = (!name->any_passed || id->sequence > name->passed) &&
-                  id->sequence < name->newest;
+    bool behind = (!name->any_passed || id->sequence > name->passed) && id->sequence < name->newest;
     answer(self, id, behind ? name->newest : id->sequence, TR_ETIMEDOUT);
 }
 
@@ -83,8 +83,10 @@ static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
     if (*out != NULL)
         return 0;
     if (state->num_barriers >= COORDINATOR_BARRIERS_MAX)
-        return error_set(error, TR_EFULL, "%" PRIu32 " names of barriers are in use; use names "
-                         "again, with the next sequence", state->num_barriers);
+        return error_set(error, TR_EFULL,
+                         "%" PRIu32 " names of barriers are in use; use names "
+                         "again, with the next sequence",
+                         state->num_barriers);
     struct barrier_name *added = calloc(1, sizeof *added);
     if (added == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a barrier");
@@ -166,8 +168,10 @@ static int open_barrier(struct barrier_name *name, const struct msg_barrier *hea
                         struct barrier **out, struct error *error)
 {
     if (name->num_open >= OPEN_MAX)
-        return error_set(error, TR_EFULL, "%u instances of a barrier are open; ranks are too far "
-                         "apart", OPEN_MAX);
+        return error_set(error, TR_EFULL,
+                         "%u instances of a barrier are open; ranks are too far "
+                         "apart",
+                         OPEN_MAX);
     struct barrier *barrier = calloc(1, sizeof *barrier + head->count * sizeof(bool));
     if (barrier == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a barrier");
@@ -212,8 +216,10 @@ static int come(struct actor *self, struct barrier_name *name, const struct sequ
     if (rv != 0)
         return rv;
     if (barrier->count != head->count)
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
-                         "barrier, others %" PRIu32, head->rank, head->count, barrier->count);
+        return error_set(error, TR_EMISMATCH,
+                         "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
+                         "barrier, others %" PRIu32,
+                         head->rank, head->count, barrier->count);
     arrive(self, barrier, head->rank, request->frame.deadline_ns);
     return 0;
 }
@@ -223,8 +229,10 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     struct coordinator *state = actor_state(self);
     const struct msg_barrier *head = message_head(request);
     if (head->count == 0 || head->count > COORDINATOR_MEMBERS_MAX || head->rank >= head->count)
-        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
-                         "barrier", head->rank, head->count);
+        return error_set(error, TR_ERANGE,
+                         "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
+                         "barrier",
+                         head->rank, head->count);
     if (head->era != 0 && head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
     struct barrier_name *name;
@@ -255,8 +263,7 @@ static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint
     return rv;
 }
 
-int coordinator_learn_barriers(struct actor *self, const struct msg_join *head,
-                               struct error *error)
+int coordinator_learn_barriers(struct actor *self, const struct msg_join *head, struct error *error)
 {
     const struct coordinator *state = actor_state(self);
     int rv = 0;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/coordinator_state.h"
 #include "actors/common/process_member.h"
+#include "actors/job/coordinator_state.h"
 
 /* After this it is looked who is still to hear that the job is over, and again after as long. */
 #define LINGER_NS UINT64_C(5000000000)
@@ -111,8 +111,9 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     const struct msg_job_done head = *(const struct msg_job_done *)message_head(request);
     bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
     if (head.code == 0 && head.rank >= state->options->trainers)
-        return error_set(error, TR_ERANGE, "rank %" PRIu32 " ends the job, which has %" PRIu32
-                         " trainers", head.rank, state->options->trainers);
+        return error_set(error, TR_ERANGE,
+                         "rank %" PRIu32 " ends the job, which has %" PRIu32 " trainers", head.rank,
+                         state->options->trainers);
     if (head.code == 0 && waits && head.complete == 0 && !state->over && !state->stopping) {
         wait_for_others(self, request, head.rank);
         return 0;

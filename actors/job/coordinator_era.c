@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/cluster/plan.h"
+#include "actors/common/error_reply.h"
+#include "actors/common/job_progress.h"
 #include "actors/job/checkpoint.h"
 #include "actors/job/coordinator_state.h"
-#include "actors/common/error_reply.h"
-#include "actors/cluster/plan.h"
 #include "runtime/core/crew.h"
-#include "actors/common/job_progress.h"
 #include "runtime/core/log.h"
 
 #define TELL_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
@@ -108,9 +108,10 @@ static int set_world(struct coordinator *state, uint32_t world, struct error *er
         return 0;
     if (state->world != 0 || world == 0 || world > CHECKPOINT_WORLD_MAX ||
         (state->options->trainers != 0 && world != state->options->trainers))
-        return error_set(error, TR_EMISMATCH, "a trainer expects %" PRIu32 " trainers, the job has "
-                         "%" PRIu32, world,
-                         state->world != 0 ? state->world : state->options->trainers);
+        return error_set(error, TR_EMISMATCH,
+                         "a trainer expects %" PRIu32 " trainers, the job has "
+                         "%" PRIu32,
+                         world, state->world != 0 ? state->world : state->options->trainers);
     state->restores = calloc(world, sizeof *state->restores);
     if (state->restores == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for trainers");
@@ -145,16 +146,19 @@ static void answer_restore(struct actor *self, struct message *request, uint32_t
 {
     struct coordinator *state = actor_state(self);
     struct message *reply = message_create(self, MSG_RESTORED);
-    struct address *list =
-        reply == NULL ? NULL : message_body_alloc(self, reply, state->world * sizeof *list);
+    struct address *list = reply == NULL
+                               ? NULL
+                               : message_body_alloc(self, reply, state->world * sizeof *list);
     if (list == NULL) {
         message_release(self, reply);
         actor_refuse(self, request, TR_ENOMEM);
         return;
     }
     struct msg_restored *head = message_head(reply);
-    *head = (struct msg_restored){ .step = manifest->step, .found = manifest->world != 0,
-                                   .era = state->era, .world = state->world,
+    *head = (struct msg_restored){ .step = manifest->step,
+                                   .found = manifest->world != 0,
+                                   .era = state->era,
+                                   .world = state->world,
                                    .saved = manifest->era };
     if (head->found) {
         head->bytes = manifest->parts[rank].bytes;
@@ -181,7 +185,8 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     uint32_t after = manifest->era + 1;
     state->era = state->era > after ? state->era : after;
     state->entered = true;
-    job_progress_note_era(state->options->progress, state->era, manifest->world != 0, manifest->step);
+    job_progress_note_era(state->options->progress, state->era, manifest->world != 0,
+                          manifest->step);
     coordinator_end_dones(self);
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
@@ -268,8 +273,8 @@ void coordinator_restore_all(struct actor *self)
         choose(self);
 }
 
-int coordinator_keep_folder(struct coordinator *state, const struct message *request,
-                            uint32_t keep, struct error *error)
+int coordinator_keep_folder(struct coordinator *state, const struct message *request, uint32_t keep,
+                            struct error *error)
 {
     size_t size = request->frame.body_bytes;
     state->keep = keep;
@@ -281,7 +286,8 @@ int coordinator_keep_folder(struct coordinator *state, const struct message *req
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
     if (strlen(state->checkpoints) != size ||
         memcmp(state->checkpoints, message_body(request), size) != 0)
-        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " keeps checkpoints in %.*s, "
+        return error_set(error, TR_EMISMATCH,
+                         "process %" PRIu32 " keeps checkpoints in %.*s, "
                          "others in %s; give all trainers the same folder",
                          request->frame.from.node, (int)size, (const char *)message_body(request),
                          state->checkpoints);

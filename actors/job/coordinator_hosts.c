@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/coordinator_state.h"
-#include "actors/job/checkpoint_store.h"
 #include "actors/cluster/plan.h"
+#include "actors/job/checkpoint_store.h"
+#include "actors/job/coordinator_state.h"
 
 /* A host that does not answer in this time is done without. */
 #define ANSWER_NS UINT64_C(10000000000)
@@ -56,11 +56,12 @@ void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
     const struct plan *plan = state->options->plan;
     for (uint32_t host = 0; host < plan->num_hosts; host++) {
         uint32_t node = plan_host_node(plan, host);
-        struct message *request =
-            node == PLAN_NO_NODE ? NULL : checkpoint_store_commit(self, folder, keep, manifest);
+        struct message *request = node == PLAN_NO_NODE
+                                      ? NULL
+                                      : checkpoint_store_commit(self, folder, keep, manifest);
         if (request != NULL) /* best effort: the next manifest makes good what is missed */
             (void)checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                              actor_now_ns(self) + ANSWER_NS, ignore, NULL);
+                                        actor_now_ns(self) + ANSWER_NS, ignore, NULL);
     }
 }
 
@@ -80,7 +81,8 @@ static void finish(struct actor *self, struct search *search)
 
 static int no_memory(struct search *search)
 {
-    return error_set(&search->error, TR_ENOMEM, "the coordinator has no memory to look for a "
+    return error_set(&search->error, TR_ENOMEM,
+                     "the coordinator has no memory to look for a "
                      "checkpoint");
 }
 
@@ -107,9 +109,10 @@ static void judge_parts(struct actor *self, struct search *search)
         return;
     }
     if (search->damaged.code == 0)
-        error_set(&search->damaged, TR_EFORMAT, "%s: the checkpoint of step %" PRIu64 ": the part "
-                  "of trainer %" PRIu32 " is whole on no host that answers", search->folder,
-                  search->best.step, search->lost);
+        error_set(&search->damaged, TR_EFORMAT,
+                  "%s: the checkpoint of step %" PRIu64 ": the part "
+                  "of trainer %" PRIu32 " is whole on no host that answers",
+                  search->folder, search->best.step, search->lost);
     search->before = search->best.step;
     checkpoint_manifest_fini(&search->best);
     find_manifests(self, search);
@@ -125,11 +128,13 @@ static void look(struct actor *self, struct look *look)
     const struct plan *plan = state->options->plan;
     uint32_t host = plan->processes[plan_trainer_node(plan, look->rank)].host;
     uint32_t node = look->second ? plan_second_node(plan, host) : plan_host_node(plan, host);
-    struct message *request = checkpoint_store_look(self, search->folder, search->best.step, search->best.era,
-                                          look->rank, &search->best.parts[look->rank]);
-    int rv = request == NULL ? TR_ENOMEM
-                             : checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                           actor_now_ns(self) + ANSWER_NS, looked, look);
+    struct message *request = checkpoint_store_look(self, search->folder, search->best.step,
+                                                    search->best.era, look->rank,
+                                                    &search->best.parts[look->rank]);
+    int rv = request == NULL
+                 ? TR_ENOMEM
+                 : checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
+                                         actor_now_ns(self) + ANSWER_NS, looked, look);
     if (rv == 0)
         return;
     no_memory(search);
@@ -173,9 +178,10 @@ static void judge_manifests(struct actor *self, struct search *search)
     if (search->answers == 0)
         error_set(&search->error, TR_EPEERDOWN, "no host that keeps checkpoints answers");
     else if (search->best.world != 0 && search->best.world != search->world)
-        error_set(&search->error, TR_EMISMATCH, "%s: the checkpoint of step %" PRIu64 " was saved "
-                  "by %" PRIu32 " trainers; start as many, or use another folder", search->folder,
-                  search->best.step, search->best.world);
+        error_set(&search->error, TR_EMISMATCH,
+                  "%s: the checkpoint of step %" PRIu64 " was saved "
+                  "by %" PRIu32 " trainers; start as many, or use another folder",
+                  search->folder, search->best.step, search->best.world);
     if (search->error.code != 0 || search->best.world == 0)
         finish(self, search);
     else
@@ -218,15 +224,16 @@ static void find_manifests(struct actor *self, struct search *search)
         uint32_t node = plan_host_node(plan, host);
         if (node == PLAN_NO_NODE)
             continue;
-        struct message *request =
-            checkpoint_store_request(self, MSG_CHECKPOINT_FIND, NULL, 0, search->folder);
+        struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_FIND, NULL, 0,
+                                                           search->folder);
         if (request != NULL)
-            *(struct msg_checkpoint_find *)message_head(request) =
-                (struct msg_checkpoint_find){ search->before, (uint32_t)strlen(search->folder) };
+            *(struct msg_checkpoint_find *)message_head(request) = (struct msg_checkpoint_find){
+                search->before, (uint32_t)strlen(search->folder)
+            };
         search->pending++;
         if (request == NULL ||
-            checkpoint_store_call(self, &state->checkpoint_store_calls, node, request, actor_now_ns(self) + ANSWER_NS,
-                        found, search) != 0) {
+            checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
+                                  actor_now_ns(self) + ANSWER_NS, found, search) != 0) {
             no_memory(search);
             search->pending--;
         }

@@ -20,8 +20,7 @@ struct coordinator_member {
 static struct coordinator_member **find(struct coordinator *state, uint32_t role, uint32_t rank)
 {
     struct coordinator_member **at = &state->members;
-    while (*at != NULL &&
-           ((*at)->role < role || ((*at)->role == role && (*at)->rank < rank)))
+    while (*at != NULL && ((*at)->role < role || ((*at)->role == role && (*at)->rank < rank)))
         at = &(*at)->next;
     return at;
 }
@@ -113,19 +112,21 @@ static int check_marks(const struct plan_marks *here, const struct msg_join *hea
                        struct error *error)
 {
     if (head->plan != here->plan)
-        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another plan of the job "
+        return error_set(error, TR_EMISMATCH,
+                         "process %" PRIu32 " has another plan of the job "
                          "than the coordinator; give all processes the same cluster file and graph",
                          process);
     if (head->graph != here->graph)
-        return error_set(error, TR_EMISMATCH, "process %" PRIu32 " has another graph, or another "
+        return error_set(error, TR_EMISMATCH,
+                         "process %" PRIu32 " has another graph, or another "
                          "partitioning of it, than the coordinator; copy the same partitions to "
-                         "all hosts", process);
+                         "all hosts",
+                         process);
     return 0;
 }
 
 static int check_join(const struct coordinator *state, const struct msg_join *head,
-                      const struct coordinator_member *at, struct address from,
-                      struct error *error)
+                      const struct coordinator_member *at, struct address from, struct error *error)
 {
     if (head->role > MSG_ROLE_PROCESS)
         return error_set(error, TR_EINVAL, "there is no role %" PRIu32, head->role);
@@ -139,8 +140,10 @@ static int check_join(const struct coordinator *state, const struct msg_join *he
         return rv;
     if (stands_at(at, head->role, head->rank)) {
         if (!address_equal(at->address, from))
-            return error_set(error, TR_EEXIST, "rank %" PRIu32 " of role %" PRIu32 " is taken; "
-                             "give each process its own rank", head->rank, head->role);
+            return error_set(error, TR_EEXIST,
+                             "rank %" PRIu32 " of role %" PRIu32 " is taken; "
+                             "give each process its own rank",
+                             head->rank, head->role);
         return 0;
     }
     if (state->num_members >= COORDINATOR_MEMBERS_MAX)
@@ -190,8 +193,8 @@ int coordinator_join_member(struct actor *self, struct message *request, struct 
     }
     if (head->role == MSG_ROLE_REDUCER)
         coordinator_reducer_joined(self, head);
-    *(struct msg_joined *)message_head(reply) =
-        (struct msg_joined){ .rank = head->rank, .era = state->era };
+    *(struct msg_joined *)message_head(reply) = (struct msg_joined){ .rank = head->rank,
+                                                                     .era = state->era };
     actor_reply(self, request, reply);
     actor_failpoint(self, FAILPOINT_START_ADMITTED);
     return 0;

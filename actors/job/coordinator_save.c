@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint.h"
-#include "actors/job/coordinator_state.h"
-#include "actors/common/error_reply.h"
-#include "actors/job/checkpoint_store.h"
-#include "actors/common/part_call.h"
 #include "actors/cluster/plan.h"
+#include "actors/common/error_reply.h"
 #include "actors/common/job_progress.h"
+#include "actors/common/part_call.h"
+#include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_store.h"
+#include "actors/job/coordinator_state.h"
 #include "runtime/core/crew.h"
 
 enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
@@ -47,7 +47,7 @@ struct saving {
     struct error error;                  /* when ENDED: code 0 or why there is none */
     uint64_t sequence;                   /* of the ranks' saves */
     uint32_t reported;
-    uint64_t *sequences;        /* [world]: of the ranks' reports; 0: has not reported */
+    uint64_t *sequences; /* [world]: of the ranks' reports; 0: has not reported */
 };
 
 static void destroy(struct saving *saving)
@@ -80,9 +80,9 @@ static void answer(struct actor *self, struct saving *saving, uint32_t rank)
             actor_refuse(self, request, TR_ENOMEM);
         return;
     }
-    *(struct msg_checkpoint_done *)message_head(reply) =
-        (struct msg_checkpoint_done){ .step = saving->manifest.step, .era = saving->manifest.era,
-                                      .sequence = saving->sequence };
+    *(struct msg_checkpoint_done *)message_head(reply) = (struct msg_checkpoint_done){
+        .step = saving->manifest.step, .era = saving->manifest.era, .sequence = saving->sequence
+    };
     sequenced_answer(clients, self, &id, reply);
 }
 
@@ -146,12 +146,14 @@ static void copy_manifest(struct actor *self, void *arg)
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = arg;
-    struct message *request = checkpoint_store_commit(self, saving->given, saving->keep, &saving->manifest);
+    struct message *request = checkpoint_store_commit(self, saving->given, saving->keep,
+                                                      &saving->manifest);
     saving->stage = COPYING;
     actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
     saving->working = request != NULL &&
-                      checkpoint_store_call(self, &state->checkpoint_store_calls, saving->second, request,
-                                  actor_now_ns(self) + ANSWER_NS, copied, saving) == 0;
+                      checkpoint_store_call(self, &state->checkpoint_store_calls, saving->second,
+                                            request, actor_now_ns(self) + ANSWER_NS, copied,
+                                            saving) == 0;
     if (!saving->working)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
@@ -168,8 +170,10 @@ static bool is_refused(const struct coordinator *state, const struct saving *sav
 
 static void refuse(const struct coordinator *state, struct saving *saving)
 {
-    error_set(&saving->error, state->refused.status, "the checkpoint of step %" PRIu64 " could not "
-              "be written: %s", saving->manifest.step, tr_strerror(state->refused.status));
+    error_set(&saving->error, state->refused.status,
+              "the checkpoint of step %" PRIu64 " could not "
+              "be written: %s",
+              saving->manifest.step, tr_strerror(state->refused.status));
 }
 
 /* All ranks have reported, and the folder is known not to have this checkpoint. */
@@ -264,15 +268,19 @@ static int check(const struct coordinator *state, const struct msg_checkpoint_pa
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
     if (head->world == 0 || head->world > CHECKPOINT_WORLD_MAX || head->rank >= head->world ||
         head->sequence == 0)
-        return error_set(error, TR_ERANGE, "rank %" PRIu32 " of %" PRIu32 " saves a part, its "
-                         "save %" PRIu64, head->rank, head->world, head->sequence);
+        return error_set(error, TR_ERANGE,
+                         "rank %" PRIu32 " of %" PRIu32 " saves a part, its "
+                         "save %" PRIu64,
+                         head->rank, head->world, head->sequence);
     const struct saving *saving = state->saving;
     bool same = saving != NULL && saving->manifest.step == head->step;
-    if (saving != NULL && (saving->manifest.world != head->world ||
-                           (!same && saving->stage != ENDED)))
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " saves step %" PRIu64 " of %" PRIu32
-                         " trainers while others save step %" PRIu64 " of %" PRIu32, head->rank,
-                         head->step, head->world, saving->manifest.step, saving->manifest.world);
+    if (saving != NULL &&
+        (saving->manifest.world != head->world || (!same && saving->stage != ENDED)))
+        return error_set(error, TR_EMISMATCH,
+                         "rank %" PRIu32 " saves step %" PRIu64 " of %" PRIu32
+                         " trainers while others save step %" PRIu64 " of %" PRIu32,
+                         head->rank, head->step, head->world, saving->manifest.step,
+                         saving->manifest.world);
     return 0;
 }
 
@@ -284,8 +292,7 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
     struct saving *saving = state->saving;
     /* One that failed may be tried again; where it failed in passing, ranks do so by themselves. */
     bool again = saving != NULL && saving->stage == ENDED && saving->error.code != 0 &&
-                 (head->sequence > saving->sequence ||
-                  part_call_is_transient(saving->error.code));
+                 (head->sequence > saving->sequence || part_call_is_transient(saving->error.code));
     if (saving != NULL && saving->manifest.step == head->step && !again) {
         *out = saving;
         return 0;
@@ -305,9 +312,10 @@ static void note_failure(struct saving *saving, const struct msg_checkpoint_part
 {
     int status = head->status;
     bool is_answer = !part_call_is_transient(status) && status != TR_EROLLBACK;
-    error_set(&saving->error, is_answer ? status : TR_EIO, "trainer %" PRIu32 " could not write "
-              "its part of the checkpoint of step %" PRIu64 ": %s", head->rank, head->step,
-              tr_strerror(status));
+    error_set(&saving->error, is_answer ? status : TR_EIO,
+              "trainer %" PRIu32 " could not write "
+              "its part of the checkpoint of step %" PRIu64 ": %s",
+              head->rank, head->step, tr_strerror(status));
 }
 
 /* A rank's first report of this save. */

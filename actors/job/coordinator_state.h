@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actors/job/coordinator.h"
 #include "actors/job/checkpoint_store.h"
+#include "actors/job/coordinator.h"
+#include "runtime/base/error.h"
 #include "runtime/core/account.h"
 #include "runtime/core/call.h"
-#include "runtime/base/error.h"
 #include "runtime/core/sequenced.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
@@ -38,29 +38,29 @@ struct coordinator {
     struct sequenced clients; /* of barriers, checkpoints' parts and restores */
     struct barrier_name *barriers;
     uint32_t num_barriers;
-    struct message **dones;   /* [options->trainers]: that wait for the others; NULL: didn't come */
+    struct message **dones; /* [options->trainers]: that wait for the others; NULL: didn't come */
     uint32_t num_done;
-    bool over;                /* all trainers were done: nothing rolls that back */
-    unsigned char *told;      /* [options->trainers]: knows it, or is not here any more */
+    bool over;           /* all trainers were done: nothing rolls that back */
+    unsigned char *told; /* [options->trainers]: knows it, or is not here any more */
     uint32_t num_told;
     struct timer linger;      /* until members are stopped, and until all could be told to */
     uint64_t linger_until_ns; /* at the latest */
     bool stopping;
-    int code; /* of the job */
+    int code;          /* of the job */
     char *checkpoints; /* their folder; NULL: none are kept, an era begins at the start */
     uint32_t keep;
     uint32_t era;
-    struct timer tell_again;   /* of the era's beginning */
-    bool entered;              /* some reducer was restored to the era */
-    uint32_t world;            /* of those who wait to be restored; 0: nobody asked yet */
-    bool *restores;            /* [world]: asked, and waits */
+    struct timer tell_again; /* of the era's beginning */
+    bool entered;            /* some reducer was restored to the era */
+    uint32_t world;          /* of those who wait to be restored; 0: nobody asked yet */
+    bool *restores;          /* [world]: asked, and waits */
     uint32_t num_restores;
     struct choosing *choosing; /* the checkpoint they begin from; NULL: not yet */
     struct search *search;     /* the same among several hosts */
     struct checkpoint_store_calls checkpoint_store_calls;
-    struct saving *saving;     /* the checkpoint that is made, or the last one; NULL: none */
+    struct saving *saving; /* the checkpoint that is made, or the last one; NULL: none */
     struct refused_save refused;
-    uint32_t num_abandoned;    /* of eras that are over, while the crew still makes them */
+    uint32_t num_abandoned; /* of eras that are over, while the crew still makes them */
 };
 
 /* Each consumes the request unless it returns a failure, which the caller answers. */
@@ -116,8 +116,8 @@ void coordinator_free_saving(struct coordinator *state);
 
 /* Keeps the folder that is in the body of a request, which is one for all, and how many
  * checkpoints to keep there. */
-int coordinator_keep_folder(struct coordinator *state, const struct message *request,
-                            uint32_t keep, struct error *error);
+int coordinator_keep_folder(struct coordinator *state, const struct message *request, uint32_t keep,
+                            struct error *error);
 
 /* What was looked for: the checkpoint (world 0: there is none) from which the next era begins. */
 void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,

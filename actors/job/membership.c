@@ -19,8 +19,10 @@ static int start(struct actor *self, const void *arg)
         return TR_ENOMEM;
     actor_set_state(self, membership);
     membership->options = options;
-    membership->member = (struct process_member){ .role = MSG_ROLE_PROCESS, .rank = options->process,
-                                        .plan = options->plan, .root = options->root };
+    membership->member = (struct process_member){ .role = MSG_ROLE_PROCESS,
+                                                  .rank = options->process,
+                                                  .plan = options->plan,
+                                                  .root = options->root };
     return process_member_join(self, &membership->member);
 }
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
+#include "actors/job/checkpoint.h"
 #include "actors/job/reducer_state.h"
 #include "runtime/core/directory.h"
 
@@ -257,11 +257,15 @@ static int check(const struct reducer *r, const struct msg_group_request *head, 
     bool anytime = head->operation == MSG_GROUP_RESTORE || is_completing(head) ||
                    (head->operation == MSG_GROUP_FINISH && (head->value != 0 || r->finished));
     if (!anytime && r->era == 0)
-        return error_set(error, TR_EROLLBACK, "trainer %" PRIu32 " is not in an era of its group; "
-                         "call tr_group_restore()", r->options->rank);
+        return error_set(error, TR_EROLLBACK,
+                         "trainer %" PRIu32 " is not in an era of its group; "
+                         "call tr_group_restore()",
+                         r->options->rank);
     if (r->options->checkpoints != NULL && strlen(r->options->checkpoints) > MSG_PATH_BYTES_MAX)
-        return error_set(error, TR_ETOOBIG, "the path of the checkpoints' folder has more than %u "
-                         "bytes", MSG_PATH_BYTES_MAX);
+        return error_set(error, TR_ETOOBIG,
+                         "the path of the checkpoints' folder has more than %u "
+                         "bytes",
+                         MSG_PATH_BYTES_MAX);
     bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
     if (saves && r->options->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
@@ -340,8 +344,8 @@ void reducer_tell_end(struct actor *self)
     struct message *message = r->finished ? message_create(self, MSG_JOB_DONE) : NULL;
     if (message == NULL)
         return;
-    *(struct msg_job_done *)message_head(message) =
-        (struct msg_job_done){ .code = r->result, .rank = r->options->rank };
+    *(struct msg_job_done *)message_head(
+        message) = (struct msg_job_done){ .code = r->result, .rank = r->options->rank };
     (void)actor_send(self, r->member.coordinator, message);
 }
 
@@ -377,9 +381,11 @@ static int start(struct actor *self, const void *arg)
     account_init(&r->account, "sequenced", REDUCER_CLIENTS_BYTES);
     sequenced_init(&r->adders, &r->account, REDUCER_CLIENTS_MAX);
     r->options = arg;
-    r->member = (struct process_member){ .role = MSG_ROLE_REDUCER, .rank = r->options->rank,
-                                 .plan = r->options->plan, .root = r->options->root,
-                                 .joined = joined };
+    r->member = (struct process_member){ .role = MSG_ROLE_REDUCER,
+                                         .rank = r->options->rank,
+                                         .plan = r->options->plan,
+                                         .root = r->options->root,
+                                         .joined = joined };
     const char *given = r->options->checkpoints;
     r->folder = given == NULL ? NULL : checkpoint_folder(given, r->options->host);
     if (given != NULL && r->folder == NULL)

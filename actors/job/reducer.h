@@ -41,12 +41,12 @@ struct job_progress;
 
 struct reducer_options {
     uint32_t rank, world;
-    const struct plan *plan;  /* where the coordinator is; NULL: in this process */
-    struct address root;      /* see process_member.h */
-    struct files *files;      /* NULL: files_posix */
-    const char *checkpoints;  /* their folder, "%h" being the host; NULL: none are kept */
-    const char *host;         /* "%h"; NULL: stands for itself */
-    uint32_t checkpoint_keep; /* 0: coordinator.h's */
+    const struct plan *plan;       /* where the coordinator is; NULL: in this process */
+    struct address root;           /* see process_member.h */
+    struct files *files;           /* NULL: files_posix */
+    const char *checkpoints;       /* their folder, "%h" being the host; NULL: none are kept */
+    const char *host;              /* "%h"; NULL: stands for itself */
+    uint32_t checkpoint_keep;      /* 0: coordinator.h's */
     struct job_progress *progress; /* may be NULL */
 };
 

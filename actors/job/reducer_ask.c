@@ -1,10 +1,10 @@
 /* What a reducer asks the coordinator: to restore it, a barrier, to take its part. */
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "actors/common/error_reply.h"
-#include "actors/job/reducer_state.h"
 #include "actors/common/job_progress.h"
+#include "actors/job/reducer_state.h"
 
 static struct message *make(struct actor *self, const struct reducer *r)
 {
@@ -32,17 +32,27 @@ static struct message *make(struct actor *self, const struct reducer *r)
     if (op->kind == MSG_GROUP_RESTORE)
         *(struct msg_restore *)head = (struct msg_restore){ rank, world, path_bytes, keep };
     else if (op->kind == MSG_GROUP_BARRIER)
-        *(struct msg_barrier *)head = (struct msg_barrier){
-            .name = asked->value, .sequence = r->barriers + 1, .rank = rank, .count = world,
-            .era = r->era };
+        *(struct msg_barrier *)head = (struct msg_barrier){ .name = asked->value,
+                                                            .sequence = r->barriers + 1,
+                                                            .rank = rank,
+                                                            .count = world,
+                                                            .era = r->era };
     else if (op->kind == MSG_GROUP_FINISH)
         *(struct msg_job_done *)head = (struct msg_job_done){ (int32_t)asked->value, rank,
-                                                               reducer_is_completing(r) };
+                                                              reducer_is_completing(r) };
     else
         *(struct msg_checkpoint_part *)head = (struct msg_checkpoint_part){
-            .step = asked->value, .bytes = op->part.bytes, .crc32c = op->part.crc32c, .era = r->era,
-            .rank = rank, .world = world, .path_bytes = path_bytes, .keep = keep,
-            .sequence = r->saves + 1, .status = op->part.error.code };
+            .step = asked->value,
+            .bytes = op->part.bytes,
+            .crc32c = op->part.crc32c,
+            .era = r->era,
+            .rank = rank,
+            .world = world,
+            .path_bytes = path_bytes,
+            .keep = keep,
+            .sequence = r->saves + 1,
+            .status = op->part.error.code
+        };
     return request;
 }
 
@@ -54,8 +64,8 @@ static void reply_done(struct actor *self, uint64_t step)
         reducer_end(self, TR_ENOMEM);
         return;
     }
-    *(struct msg_group_reply *)message_head(reply) =
-        (struct msg_group_reply){ .step = step, .era = r->era };
+    *(struct msg_group_reply *)message_head(reply) = (struct msg_group_reply){ .step = step,
+                                                                               .era = r->era };
     reducer_reply(self, reply);
 }
 
@@ -145,9 +155,9 @@ static void save_failed(struct actor *self, int status, const struct error *erro
     if (why.code == 0)
         error_set(&why, status, "a checkpoint: %s", tr_strerror(status));
     r->saves++;
-    r->refused = (struct msg_checkpoint_done){ .step = r->operation.part.step,
-                                               .sequence = r->saves, .era = r->era,
-                                               .status = why.code };
+    r->refused = (struct msg_checkpoint_done){
+        .step = r->operation.part.step, .sequence = r->saves, .era = r->era, .status = why.code
+    };
     reducer_drop_begin(self, &why);
 }
 
@@ -221,8 +231,7 @@ void reducer_ask(struct actor *self)
     struct operation *op = &r->operation;
     /* Without a coordinator: as soon as one was joined again. */
     if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
-        op->working || op->away ||
-        address_is_none(r->member.coordinator))
+        op->working || op->away || address_is_none(r->member.coordinator))
         return;
     struct message *request = make(self, r);
     /* What is not a barrier has no deadline here: a repeat takes the answer of this attempt. */

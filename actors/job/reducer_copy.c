@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "actors/job/checkpoint_store.h"
 #include "actors/common/part_call.h"
+#include "actors/job/checkpoint_store.h"
 #include "actors/job/reducer_state.h"
 #include "runtime/base/crc32c.h"
 
@@ -37,13 +37,18 @@ static struct message *make_copy(struct actor *self, const struct reducer *r)
     const char *folder = r->options->checkpoints;
     uint32_t count = (uint32_t)(pieces_end(op) - op->copied);
     const unsigned char *data = op->part.data;
-    struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_COPY,
-                                             count > 0 ? data + op->copied : NULL, count, folder);
+    struct message *request = checkpoint_store_request(
+        self, MSG_CHECKPOINT_COPY, count > 0 ? data + op->copied : NULL, count, folder);
     if (request != NULL)
-        *(struct msg_checkpoint_copy *)message_head(request) = (struct msg_checkpoint_copy){
-            .step = op->part.step, .bytes = op->part.bytes, .offset = op->copied,
-            .crc32c = op->part.crc32c, .era = op->part.era, .rank = r->options->rank,
-            .count = count, .path_bytes = (uint32_t)strlen(folder) };
+        *(struct msg_checkpoint_copy *)message_head(
+            request) = (struct msg_checkpoint_copy){ .step = op->part.step,
+                                                     .bytes = op->part.bytes,
+                                                     .offset = op->copied,
+                                                     .crc32c = op->part.crc32c,
+                                                     .era = op->part.era,
+                                                     .rank = r->options->rank,
+                                                     .count = count,
+                                                     .path_bytes = (uint32_t)strlen(folder) };
     return request;
 }
 
@@ -53,10 +58,14 @@ static struct message *make_fetch(struct actor *self, const struct reducer *r)
     const char *folder = r->options->checkpoints;
     struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_FETCH, NULL, 0, folder);
     if (request != NULL)
-        *(struct msg_checkpoint_fetch *)message_head(request) = (struct msg_checkpoint_fetch){
-            .step = op->part.step, .bytes = op->part.bytes, .offset = op->copied,
-            .crc32c = op->part.crc32c, .era = op->part.era, .rank = r->options->rank,
-            .path_bytes = (uint32_t)strlen(folder) };
+        *(struct msg_checkpoint_fetch *)message_head(
+            request) = (struct msg_checkpoint_fetch){ .step = op->part.step,
+                                                      .bytes = op->part.bytes,
+                                                      .offset = op->copied,
+                                                      .crc32c = op->part.crc32c,
+                                                      .era = op->part.era,
+                                                      .rank = r->options->rank,
+                                                      .path_bytes = (uint32_t)strlen(folder) };
     return request;
 }
 
@@ -64,15 +73,16 @@ static struct message *make_look(struct actor *self, const struct reducer *r)
 {
     const struct part_work *part = &r->operation.part;
     const struct checkpoint_part wanted = { part->bytes, part->crc32c };
-    return checkpoint_store_look(self, r->options->checkpoints, part->step, part->era, part->rank, &wanted);
+    return checkpoint_store_look(self, r->options->checkpoints, part->step, part->era, part->rank,
+                                 &wanted);
 }
 
 /* The operation may outlive its deadline; its end cancels the call. */
 static void send(struct actor *self, struct message *request, checkpoint_store_done *done)
 {
     struct reducer *r = actor_state(self);
-    if (request == NULL || checkpoint_store_call(self, &r->checkpoint_store_calls, second_node(r), request,
-                                       UINT64_MAX, done, NULL) != 0)
+    if (request == NULL || checkpoint_store_call(self, &r->checkpoint_store_calls, second_node(r),
+                                                 request, UINT64_MAX, done, NULL) != 0)
         reducer_again(self);
 }
 
@@ -95,8 +105,10 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
         reducer_again(self);
     } else if (r->operation.kind == MSG_GROUP_SAVE) {
         if (error.code == 0)
-            error_set(&error, status != 0 ? status : TR_EFORMAT, "a part of a checkpoint on a "
-                      "second host: %s", tr_strerror(status));
+            error_set(&error, status != 0 ? status : TR_EFORMAT,
+                      "a part of a checkpoint on a "
+                      "second host: %s",
+                      tr_strerror(status));
         reducer_copy_stop(self);
         reducer_save_refused(self, &error);
     } else if (error.code != 0) {

@@ -102,9 +102,10 @@ void reducer_skip_begin(struct actor *self)
     const struct msg_group_request *head = message_head(op->request);
     int status = (int32_t)head->count;
     struct error error = { 0 };
-    error_set(&error, status < 0 ? status : TR_EINTERNAL, "trainer %" PRIu32 " saves no part of "
-              "the checkpoint of step %" PRIu64 ": %s", r->options->rank, head->value,
-              tr_strerror(status));
+    error_set(&error, status < 0 ? status : TR_EINTERNAL,
+              "trainer %" PRIu32 " saves no part of "
+              "the checkpoint of step %" PRIu64 ": %s",
+              r->options->rank, head->value, tr_strerror(status));
     op->kind = MSG_GROUP_SAVE;
     op->part.step = head->value;
     op->part.era = r->era;
@@ -185,7 +186,8 @@ static void was_kept(struct actor *self, struct job *job, int status)
     (void)job;
     /* The bytes are here, and the next checkpoint has its own: no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
-        log_write(actor_node(self), LOG_LEVEL_WARN, "trainer %" PRIu32 ": its part of the "
+        log_write(actor_node(self), LOG_LEVEL_WARN,
+                  "trainer %" PRIu32 ": its part of the "
                   "checkpoint of step %" PRIu64 " came from another host and is not here again: %s",
                   r->options->rank, op->part.step,
                   op->part.error.code != 0 ? op->part.error.text : tr_strerror(status));
@@ -208,14 +210,14 @@ void reducer_load_begin(struct actor *self, const struct msg_restored *head)
     struct reducer *r = actor_state(self);
     struct operation *op = &r->operation;
     op->reply = message_create(self, MSG_GROUP_REPLY);
-    op->part.data =
-        op->reply == NULL ? NULL : message_body_alloc(self, op->reply, head->bytes);
+    op->part.data = op->reply == NULL ? NULL : message_body_alloc(self, op->reply, head->bytes);
     if (op->part.data == NULL || r->options->checkpoints == NULL) {
         reducer_end(self, r->options->checkpoints == NULL ? TR_EMISMATCH : TR_ENOMEM);
         return;
     }
     *(struct msg_group_reply *)message_head(op->reply) = (struct msg_group_reply){
-        .step = head->step, .count = head->bytes, .found = 1, .era = head->era };
+        .step = head->step, .count = head->bytes, .found = 1, .era = head->era
+    };
     op->part.step = head->step;
     op->part.era = head->saved;
     op->part.bytes = head->bytes;

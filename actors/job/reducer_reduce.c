@@ -23,8 +23,7 @@ static struct message *make_piece(struct actor *self, const struct reducer *r, u
     const struct reduction *reduction = &r->operation.reduction;
     uint32_t count = piece_count(reduction, piece);
     struct message *request = message_create(self, MSG_REDUCE);
-    void *body = request == NULL ? NULL
-                                 : message_body_alloc(self, request, count * sizeof(float));
+    void *body = request == NULL ? NULL : message_body_alloc(self, request, count * sizeof(float));
     if (body == NULL) {
         message_release(self, request);
         return NULL;
@@ -55,8 +54,8 @@ static void finish(struct actor *self)
         return;
     }
     r->reductions = op->reduction.sequence;
-    *(struct msg_group_reply *)message_head(reply) =
-        (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
+    *(struct msg_group_reply *)message_head(
+        reply) = (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
     struct buffer *buffer = message_body_detach(op->request);
     if (buffer != NULL)
         message_body_attach(reply, buffer, op->reduction.total * sizeof(float));
@@ -116,7 +115,8 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     message_release(self, reply);
 }
 
-static const struct part_call_ops piece_ops = { .locate = locate_owner, .make = make_request,
+static const struct part_call_ops piece_ops = { .locate = locate_owner,
+                                                .make = make_request,
                                                 .done = piece_done };
 
 /* Without a deadline: the reduction outlives the call that asked for it, and a piece that was
@@ -173,8 +173,9 @@ int reducer_reduce_begin(struct actor *self, struct error *error)
     };
     for (uint32_t i = 0; i < REDUCER_WINDOW; i++) {
         struct slot *slot = &op->reduction.slots[i];
-        slot->call = (struct part_call){ .ops = &piece_ops, .self = self, .arg = slot,
-                                         .call_ns = PART_CALL_PATIENT };
+        slot->call = (struct part_call){
+            .ops = &piece_ops, .self = self, .arg = slot, .call_ns = PART_CALL_PATIENT
+        };
     }
     reducer_reduce_pump(self);
     return 0;

@@ -27,8 +27,8 @@ struct share {
 };
 
 /* owned: number among the pieces of this rank. */
-static struct sequenced_id id_of(const struct reducer *r, const struct share *share,
-                                 uint32_t owned, uint32_t rank)
+static struct sequenced_id id_of(const struct reducer *r, const struct share *share, uint32_t owned,
+                                 uint32_t rank)
 {
     uint64_t piece = (uint64_t)owned * r->options->world + r->options->rank;
     return (struct sequenced_id){ { MSG_REDUCE, rank, piece }, share->era, share->sequence };
@@ -70,16 +70,19 @@ static int check(const struct reducer *r, const struct msg_reduce *head, struct 
     if (head->era > r->era) /* this rank was not told yet that it begins */
         return TR_EFULL;
     if (head->world != o->world || head->rank >= o->world)
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " of %" PRIu32 " reduces with "
-                         "%" PRIu32 " others", head->rank, head->world, o->world);
+        return error_set(error, TR_EMISMATCH,
+                         "rank %" PRIu32 " of %" PRIu32 " reduces with "
+                         "%" PRIu32 " others",
+                         head->rank, head->world, o->world);
     uint64_t from = (uint64_t)head->piece * head->piece_values;
     uint64_t left = from < head->total ? head->total - from : 0;
     if (head->total > REDUCER_VALUES_MAX ||
         head->piece_values != reducer_piece_values(head->total, o->world) ||
         head->piece % o->world != o->rank || head->count == 0 ||
         head->count != (left < head->piece_values ? left : head->piece_values))
-        return error_set(error, TR_ERANGE, "piece %" PRIu32 " of %" PRIu64 " values is not rank %"
-                         PRIu32 "'s to add", head->piece, head->total, o->rank);
+        return error_set(error, TR_ERANGE,
+                         "piece %" PRIu32 " of %" PRIu64 " values is not rank %" PRIu32 "'s to add",
+                         head->piece, head->total, o->rank);
     return 0;
 }
 
@@ -115,8 +118,10 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
         *at = share;
     }
     if ((*at)->total != head->total)
-        return error_set(error, TR_EMISMATCH, "rank %" PRIu32 " reduces %" PRIu64 " values, others "
-                         "%" PRIu64, head->rank, head->total, (*at)->total);
+        return error_set(error, TR_EMISMATCH,
+                         "rank %" PRIu32 " reduces %" PRIu64 " values, others "
+                         "%" PRIu64,
+                         head->rank, head->total, (*at)->total);
     *out = *at;
     return 0;
 }
@@ -148,7 +153,8 @@ static void answer(struct actor *self, struct message *request, const struct pie
         return;
     }
     *(struct msg_reduced *)message_head(reply) = (struct msg_reduced){
-        .sequence = head->sequence, .piece = head->piece, .count = head->count, .era = head->era };
+        .sequence = head->sequence, .piece = head->piece, .count = head->count, .era = head->era
+    };
     message_body_attach(reply, buffer_acquire(piece->sums), head->count * sizeof(float));
     actor_reply(self, request, reply);
 }

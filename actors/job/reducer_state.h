@@ -6,13 +6,13 @@
 
 #include <stdbool.h>
 
-#include "actors/job/checkpoint_store.h"
-#include "actors/common/process_member.h"
 #include "actors/common/part_call.h"
+#include "actors/common/process_member.h"
+#include "actors/job/checkpoint_store.h"
 #include "actors/job/reducer.h"
+#include "runtime/base/error.h"
 #include "runtime/core/call.h"
 #include "runtime/core/crew.h"
-#include "runtime/base/error.h"
 #include "runtime/core/sequenced.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
@@ -83,13 +83,13 @@ struct operation {
     struct call_id call; /* to the coordinator */
     uint64_t until_ns;   /* the deadline of that */
     bool calling;
-    bool asks_outcome;   /* of a barrier whose deadline passed */
-    bool working;        /* the crew has `part` and the request's body */
-    int ended;           /* while working: the status to end with; 0: none */
+    bool asks_outcome; /* of a barrier whose deadline passed */
+    bool working;      /* the crew has `part` and the request's body */
+    int ended;         /* while working: the status to end with; 0: none */
     struct part_work part;
-    bool away;           /* the part is copied to, or pulled from, another host */
-    uint64_t copied;     /* bytes of it */
-    uint32_t crc32c;     /* of those that were pulled */
+    bool away;             /* the part is copied to, or pulled from, another host */
+    uint64_t copied;       /* bytes of it */
+    uint32_t crc32c;       /* of those that were pulled */
     struct message *reply; /* of a restore: made, waits for its body */
     struct reduction reduction;
 };
@@ -97,22 +97,23 @@ struct operation {
 struct reducer {
     const struct reducer_options *options;
     struct process_member member;
-    uint32_t era;  /* restored to; 0: none, or it is over */
-    uint32_t seen; /* the newest heard of */
-    struct address *peers; /* [world], of the era */
-    uint64_t reductions; /* of the era that are done here */
-    uint64_t barriers;   /* that are over here */
-    uint64_t passed;     /* of those the ones that all came to */
-    uint64_t saves;      /* of the era that were answered here */
+    uint32_t era;                       /* restored to; 0: none, or it is over */
+    uint32_t seen;                      /* the newest heard of */
+    struct address *peers;              /* [world], of the era */
+    uint64_t reductions;                /* of the era that are done here */
+    uint64_t barriers;                  /* that are over here */
+    uint64_t passed;                    /* of those the ones that all came to */
+    uint64_t saves;                     /* of the era that were answered here */
     struct msg_checkpoint_done refused; /* the last that failed; sequence 0: none did */
-    bool finished; /* the job is over, as far as this rank is concerned */
+    bool finished;                      /* the job is over, as far as this rank is concerned */
     int32_t result;
     struct operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */
-    struct checkpoint_store_calls checkpoint_store_calls; /* one at a time: what is asked of another host */
-    struct share *shares[2]; /* pieces that this rank owns, by sequence % 2 */
-    struct account account;  /* "sequenced" */
-    struct sequenced adders; /* requests that wait for sums: a client is a rank at a piece */
+    struct checkpoint_store_calls
+        checkpoint_store_calls; /* one at a time: what is asked of another host */
+    struct share *shares[2];    /* pieces that this rank owns, by sequence % 2 */
+    struct account account;     /* "sequenced" */
+    struct sequenced adders;    /* requests that wait for sums: a client is a rank at a piece */
 };
 
 /* Ends the operation: with a reply of the reducer's, a status alone, or a message. */

@@ -32,8 +32,8 @@ static int start(struct actor *self, const void *arg)
     struct endpoint endpoint;
     metrics->options = arg;
     actor_set_state(self, metrics);
-    int rv = http_listen(self, &metrics->options->listen, asked, metrics, &metrics->http,
-                         &endpoint, &error);
+    int rv = http_listen(self, &metrics->options->listen, asked, metrics, &metrics->http, &endpoint,
+                         &error);
     if (metrics->options->listening != NULL)
         metrics->options->listening(metrics->options->arg, rv == 0 ? &endpoint : NULL, &error);
     if (rv != 0)

@@ -16,8 +16,11 @@ int metrics_address(const char *text, struct endpoint *endpoint, struct error *e
         return error_set(error, TR_EINVAL, "--metrics: the address is too long");
     snprintf(full, sizeof full, "tcp:%s%s", alone ? "127.0.0.1:" : "", text);
     int rv = endpoint_parse(full, endpoint, error);
-    return rv == 0 ? 0 : error_set(error, TR_EINVAL, "--metrics %s: give PORT, HOST:PORT or "
-                                   "[ADDRESS]:PORT", text);
+    return rv == 0 ? 0
+                   : error_set(error, TR_EINVAL,
+                               "--metrics %s: give PORT, HOST:PORT or "
+                               "[ADDRESS]:PORT",
+                               text);
 }
 
 /* A label's value: backslash, quote and newline are escaped. */
@@ -76,8 +79,8 @@ static void put_node(FILE *out, struct node *node)
 }
 
 /* One family of all links; at(link) is its value. */
-static void put_links(FILE *out, const struct links_status *links, uint32_t count,
-                      const char *name, const char *type, const char *unit, const char *help,
+static void put_links(FILE *out, const struct links_status *links, uint32_t count, const char *name,
+                      const char *type, const char *unit, const char *help,
                       uint64_t (*at)(const struct links_status *link))
 {
     put_family(out, name, type, unit, help);

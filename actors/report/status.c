@@ -30,8 +30,7 @@ static void add_actor(void *arg, const struct dump_actor *actor)
     json_t *object = json_object();
     json_object_set_new(object, "name", json_string(actor->name));
     json_object_set_new(object, "messages",
-                        json_integer((json_int_t)(actor->control_messages +
-                                                  actor->data_messages)));
+                        json_integer((json_int_t)(actor->control_messages + actor->data_messages)));
     json_object_set_new(object, "bytes", json_integer((json_int_t)actor->data_bytes));
     json_object_set_new(object, "bytes_max", json_integer((json_int_t)actor->data_bytes_max));
     json_object_set_new(object, "calls", json_integer(actor->calls));
@@ -86,7 +85,8 @@ static int start(struct actor *self, const void *arg)
     status->probes = calloc(loops, sizeof *status->probes);
     int rv = status->probes != NULL ? 0 : TR_ENOMEM;
     for (; status->num_probes < loops && rv == 0; status->num_probes += rv == 0) {
-        const struct actor_options probe = { .ops = &probe_ops, .loop = status->num_probes,
+        const struct actor_options probe = { .ops = &probe_ops,
+                                             .loop = status->num_probes,
                                              .restart = ACTOR_RESTART_ON_FAILURE };
         rv = actor_spawn(self, &probe, &status->probes[status->num_probes]);
     }

@@ -23,8 +23,8 @@
 
 #include <jansson.h>
 
-#include "actors/data/batch_store.h"
 #include "actors/common/job_progress.h"
+#include "actors/data/batch_store.h"
 #include "runtime/core/actor.h"
 #include "runtime/core/node.h"
 

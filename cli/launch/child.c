@@ -74,10 +74,9 @@ static bool put_input(const struct pipes *pipes, const char *input)
 
 static int open_pipes(struct pipes *pipes, const char *input, bool inherit)
 {
-    *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+    *pipes = (struct pipes){ { -1, -1 }, { -1, -1 }, { -1, -1 } };
     if (pipe2(pipes->in, O_CLOEXEC) == 0 && put_input(pipes, input) &&
-        (inherit ||
-         (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0)))
+        (inherit || (pipe2(pipes->out, O_CLOEXEC) == 0 && pipe2(pipes->err, O_CLOEXEC) == 0)))
         return 0;
     int saved = errno;
     close_pipes(pipes);
@@ -94,7 +93,7 @@ static void say(const char *text)
 static void become(const struct child_start *start, struct pipes *pipes, char **environment,
                    pid_t parent)
 {
-    static const int CAUGHT[] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ};
+    static const int CAUGHT[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ };
     for (size_t i = 0; i < sizeof CAUGHT / sizeof CAUGHT[0]; i++)
         signal(CAUGHT[i], SIG_DFL);
     setsid();
@@ -120,7 +119,7 @@ static void become(const struct child_start *start, struct pipes *pipes, char **
 int child_start(struct child_process *child, const struct child_start *start, struct error *error)
 {
     struct pipes pipes;
-    *child = (struct child_process){0, -1, -1, -1};
+    *child = (struct child_process){ 0, -1, -1, -1 };
     char **environment = join_environment(start->environment);
     if (environment == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to start it", start->words[0]);
@@ -139,7 +138,7 @@ int child_start(struct child_process *child, const struct child_start *start, st
         close_pipes(&pipes);
         return error_set_errno(error, failed, "%s: cannot be started", start->words[0]);
     }
-    *child = (struct child_process){pid, pipes.in[1], pipes.out[0], pipes.err[0]};
+    *child = (struct child_process){ pid, pipes.in[1], pipes.out[0], pipes.err[0] };
     pipes.in[1] = pipes.out[0] = pipes.err[0] = -1;
     close_pipes(&pipes);
     return 0;
@@ -175,7 +174,7 @@ void child_signal(const struct child_process *child, int number)
 
 bool child_ended(struct child_process *child, int *code, int *signal)
 {
-    siginfo_t info = {0};
+    siginfo_t info = { 0 };
     if (child->pid <= 0)
         return false;
     /* Its number stays its own until it is waited for, so the group that is ended is surely it. */

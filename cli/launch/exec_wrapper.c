@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "cli/launch/child.h"
+#include "cli/launch/job_key.h"
+#include "cli/lib/argv_builder.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/launch/job_key.h"
 #include "cli/lib/self_pipe.h"
-#include "cli/lib/argv_builder.h"
 
 /* Less than the launcher waits before it kills the holder. */
 #define GRACE_MS 15000
@@ -26,7 +26,7 @@ struct exec_wrapper_values {
     bool json;
 };
 
-static const struct option_spec OPTIONS[] = {OPTION_ROW_END};
+static const struct option_spec OPTIONS[] = { OPTION_ROW_END };
 
 static int64_t now_ms(void)
 {
@@ -54,8 +54,8 @@ static void stop(const struct child_process *child, int64_t *kill_ms)
 
 static int hold(struct child_process *child, struct self_pipe *wakeups)
 {
-    struct pollfd polled[] = {{.fd = wakeups->pipe[0], .events = POLLIN},
-                              {.fd = STDIN_FILENO, .events = POLLIN}};
+    struct pollfd polled[] = { { .fd = wakeups->pipe[0], .events = POLLIN },
+                               { .fd = STDIN_FILENO, .events = POLLIN } };
     int64_t kill_ms = 0;
     int code, number;
     while (!child_ended(child, &code, &number)) {
@@ -92,11 +92,11 @@ static int take_key(struct job_key *key, struct argv_builder *environment, struc
 static int run(const struct invocation *invocation, const void *values)
 {
     (void)values;
-    struct argv_builder words = {0}, environment = {0};
+    struct argv_builder words = { 0 }, environment = { 0 };
     struct job_key key;
     struct self_pipe wakeups;
     struct child_process child;
-    struct error error = {0};
+    struct error error = { 0 };
     for (int i = 0; i < invocation->num_operands; i++)
         argv_builder_add(&words, invocation->operands[i]);
     if (argv_builder_failed(&words)) {
@@ -109,8 +109,10 @@ static int run(const struct invocation *invocation, const void *values)
     if (rv == 0)
         rv = self_pipe_start(&wakeups, &error);
     if (rv == 0) {
-        const struct child_start start = {.words = words.list, .environment = environment.list,
-                                          .orphan_signal = SIGKILL, .inherit = true};
+        const struct child_start start = { .words = words.list,
+                                           .environment = environment.list,
+                                           .orphan_signal = SIGKILL,
+                                           .inherit = true };
         rv = child_start(&child, &start, &error);
         if (rv == 0) {
             code = hold(&child, &wakeups);

@@ -35,7 +35,7 @@ static int give_path(struct job_key *key, struct error *error)
 int job_key_make(struct job_key *key, struct error *error)
 {
     unsigned char bytes[SECRET_KEY_BYTES_MIN];
-    *key = (struct job_key){0};
+    *key = (struct job_key){ 0 };
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         return error_set_errno(error, errno, "the system has no random bytes for a key");
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -53,28 +53,33 @@ static int read_line(struct job_key *key, struct error *error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return error_set_errno(error, errno, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the "
-                                   "standard input cannot be read");
+            return error_set_errno(error, errno,
+                                   JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the "
+                                                    "standard input cannot be read");
         if (got == 0)
-            return error_set(error, TR_EFORMAT, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the standard "
-                             "input ended before the line of the job's key");
+            return error_set(error, TR_EFORMAT,
+                             JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the standard "
+                                              "input ended before the line of the job's key");
         if (key->line[used++] == '\n')
             return 0;
     }
-    return error_set(error, TR_EFORMAT, JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the first line of the "
-                     "standard input is longer than a key");
+    return error_set(error, TR_EFORMAT,
+                     JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the first line of the "
+                                      "standard input is longer than a key");
 }
 
 int job_key_find(struct job_key *key, struct error *error)
 {
     const char *from = getenv(JOB_KEY_VARIABLE);
-    *key = (struct job_key){0};
+    *key = (struct job_key){ 0 };
     if (from == NULL)
         return 0;
     if (strcmp(from, JOB_KEY_INPUT) != 0) {
         key->path = strdup(from);
-        return key->path != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for the path of a "
-                                                 "key");
+        return key->path != NULL ? 0
+                                 : error_set(error, TR_ENOMEM,
+                                             "no memory for the path of a "
+                                             "key");
     }
     int rv = read_line(key, error);
     return rv == 0 ? give_path(key, error) : rv;

@@ -27,7 +27,7 @@
 struct job_key {
     char *path; /* NULL: there is none */
     bool in_memory;
-    int memory; /* its descriptor where in_memory */
+    int memory;                      /* its descriptor where in_memory */
     char line[JOB_KEY_LINE_MAX + 1]; /* what a process reads; "": path is a file's */
 };
 

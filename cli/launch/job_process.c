@@ -99,7 +99,7 @@ static int read_number(const char *option, const char *text, uint32_t *number, s
 /* The plan depends on how many partitions there are, and only on that. */
 static int make_plan(struct process *process, struct cluster_plan *plan, struct error *error)
 {
-    struct book_file book = {0};
+    struct book_file book = { 0 };
     int rv = book_file_read(&book, files_posix, process->graph, error);
     if (rv == 0)
         rv = cluster_plan_make(plan, &process->cluster, book.book.num_parts, error);
@@ -110,7 +110,7 @@ static int make_plan(struct process *process, struct cluster_plan *plan, struct 
 static int find_place(struct process *process, struct error *error)
 {
     const struct process_values *values = process->values;
-    struct cluster_plan plan = {0};
+    struct cluster_plan plan = { 0 };
     char host_name[256] = "";
     if (gethostname(host_name, sizeof host_name - 1) != 0)
         host_name[0] = '\0';
@@ -134,8 +134,7 @@ static int find_place(struct process *process, struct error *error)
         process->plays.trainers = plays->trainers.count;
         process->plays.threads = process->cluster.hosts[plays->host].threads;
         process->plays.host = plays->host;
-        process->plays.first =
-            process->number == cluster_host_processes(&plan, plays->host).first;
+        process->plays.first = process->number == cluster_host_processes(&plan, plays->host).first;
         process->plays.beside_trainers = process->cluster.hosts[plays->host].trainers > 0;
     }
     cluster_plan_fini(&plan);
@@ -149,8 +148,10 @@ static int find_graph(struct process *process, const char *graph, struct error *
     if (graph == NULL)
         graph = getenv("TROUPE_GRAPH");
     if (graph == NULL)
-        return error_set(error, TR_EINVAL, "%s names no graph: add its field 'graph', or give "
-                         "NAME.json", process->cluster_path);
+        return error_set(error, TR_EINVAL,
+                         "%s names no graph: add its field 'graph', or give "
+                         "NAME.json",
+                         process->cluster_path);
     process->graph = strdup(graph);
     return process->graph != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
 }
@@ -164,18 +165,21 @@ static int add_key(struct process *process, struct error *error)
         cluster->tls.shared_key != NULL)
         return 0;
     cluster->tls.shared_key = strdup(key);
-    return cluster->tls.shared_key != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a "
-                                                           "path");
+    return cluster->tls.shared_key != NULL ? 0
+                                           : error_set(error, TR_ENOMEM,
+                                                       "no memory for a "
+                                                       "path");
 }
 
 int process_find(struct process *process, const struct process_values *values, const char *graph,
                  enum launcher_role role, struct error *error)
 {
-    *process = (struct process){.values = values, .role = role, .stop_pipe = {-1, -1}};
+    *process = (struct process){ .values = values, .role = role, .stop_pipe = { -1, -1 } };
     atomic_init(&process->orphaned, false);
     const char *path = option_or(values->cluster, "TROUPE_CLUSTER");
     if (path == NULL)
-        return error_set(error, TR_EINVAL, "--cluster is missing: add --cluster FILE, or set "
+        return error_set(error, TR_EINVAL,
+                         "--cluster is missing: add --cluster FILE, or set "
                          "TROUPE_CLUSTER");
     process->cluster_path = strdup(path);
     if (process->cluster_path == NULL)
@@ -224,8 +228,8 @@ bool process_cancelled(const struct process *process)
 static void *watch(void *arg)
 {
     struct process *process = arg;
-    struct pollfd polled[] = {{.fd = process->stop_pipe[0], .events = POLLIN},
-                              {.fd = STDIN_FILENO, .events = POLLIN}};
+    struct pollfd polled[] = { { .fd = process->stop_pipe[0], .events = POLLIN },
+                               { .fd = STDIN_FILENO, .events = POLLIN } };
     for (;;) {
         char bytes[256];
         if (poll(polled, 2, -1) < 0 && errno == EINTR)
@@ -306,12 +310,13 @@ int process_serve_metrics(struct process_metrics *metrics, const char *address,
     pthread_mutex_init(&metrics->mutex, NULL);
     pthread_cond_init(&metrics->wake, NULL);
     metrics->told = 0;
-    metrics->options = (struct metrics_options){
-        .status = &graph->status, .listening = listening, .arg = metrics};
+    metrics->options = (struct metrics_options){ .status = &graph->status,
+                                                 .listening = listening,
+                                                 .arg = metrics };
     int rv = metrics_address(address, &metrics->options.listen, error);
     if (rv != 0)
         return rv;
-    const struct actor_options root = {.ops = &metrics_ops, .arg = &metrics->options};
+    const struct actor_options root = { .ops = &metrics_ops, .arg = &metrics->options };
     struct address ignored;
     rv = node_spawn(graph_node(graph), &root, &ignored);
     if (rv != 0)

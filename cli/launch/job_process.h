@@ -24,10 +24,10 @@
 
 #include "actors/cluster/cluster.h"
 #include "actors/report/metrics.h"
-#include "cli/lib/fail.h"
 #include "cli/launch/job_key.h"
-#include "cli/lib/options.h"
 #include "cli/launch/process_identity.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/options.h"
 #include "cli/lib/signals.h"
 
 /* From the end of its input on. */
@@ -38,17 +38,31 @@ struct process_values {
 };
 
 /* Rows of a command's option table; member is its struct process_values. */
-#define PROCESS_OPTION_ROWS(type, member)                                                         \
-    {.name = "cluster", .kind = OPTION_TEXT, .offset = offsetof(type, member.cluster),            \
-     .metavar = "FILE", .help = "cluster file of a job of several processes; this is one"},       \
-    {.name = "process", .kind = OPTION_TEXT, .offset = offsetof(type, member.process),            \
-     .metavar = "N", .help = "which: its number, from 0 on"},                                     \
-    {.name = "host", .kind = OPTION_TEXT, .offset = offsetof(type, member.host),                  \
-     .metavar = "NAME", .help = "or the host's name in the cluster file"},                        \
-    {.name = "index", .kind = OPTION_TEXT, .offset = offsetof(type, member.index),                \
-     .metavar = "I", .help = "and which of its processes of this role, from 0 on"},               \
-    {.name = "metrics", .kind = OPTION_TEXT, .offset = offsetof(type, member.metrics),            \
-     .metavar = "ADDRESS", .help = "serve OpenMetrics at [HOST:]PORT"}
+#define PROCESS_OPTION_ROWS(type, member)                                                 \
+    { .name = "cluster",                                                                  \
+      .kind = OPTION_TEXT,                                                                \
+      .offset = offsetof(type, member.cluster),                                           \
+      .metavar = "FILE",                                                                  \
+      .help = "cluster file of a job of several processes; this is one" },                \
+        { .name = "process",                                                              \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.process),                                       \
+          .metavar = "N",                                                                 \
+          .help = "which: its number, from 0 on" },                                       \
+        { .name = "host",                                                                 \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.host),                                          \
+          .metavar = "NAME",                                                              \
+          .help = "or the host's name in the cluster file" },                             \
+        { .name = "index",                                                                \
+          .kind = OPTION_TEXT,                                                            \
+          .offset = offsetof(type, member.index),                                         \
+          .metavar = "I",                                                                 \
+          .help = "and which of its processes of this role, from 0 on" },                 \
+    {                                                                                     \
+        .name = "metrics", .kind = OPTION_TEXT, .offset = offsetof(type, member.metrics), \
+        .metavar = "ADDRESS", .help = "serve OpenMetrics at [HOST:]PORT"                  \
+    }
 
 /* Metrics while they are served. Embedded; all zeros at first. */
 struct process_metrics {
@@ -68,7 +82,7 @@ struct process {
     struct {
         uint32_t trainers, threads; /* threads of each */
         uint32_t host;
-        bool first;       /* of the host's processes: it keeps the copies of checkpoints */
+        bool first;           /* of the host's processes: it keeps the copies of checkpoints */
         bool beside_trainers; /* the host has some, here or in other processes */
     } plays;
     char *cluster_path, *graph;

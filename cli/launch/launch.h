@@ -11,10 +11,10 @@
 
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/launcher.h"
-#include "cli/lib/command.h"
 #include "cli/launch/job_key.h"
 #include "cli/launch/process_identity.h"
 #include "cli/lib/argv_builder.h"
+#include "cli/lib/command.h"
 #include "partition/store/book_json.h"
 
 /* How many lines of a host's commands a person reads; more is a log's matter. */
@@ -43,7 +43,8 @@ struct launch_plan {
     struct book_file book;
     struct cluster_plan plan;
     enum cluster_launcher_kind kind;
-    struct job_key key; /* of this job alone; none where the file chose how hosts prove themselves */
+    struct job_key
+        key; /* of this job alone; none where the file chose how hosts prove themselves */
 };
 
 /* Reads cluster file and graph, and makes the key of the job where it needs one. */
@@ -57,18 +58,19 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 
 /* What runs a process, here: to be given to child_start. */
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct argv_builder *words, struct argv_builder *environment,
-                         struct error *error);
+                         bool restarted, struct argv_builder *words,
+                         struct argv_builder *environment, struct error *error);
 
 /* Words that run `command` with `environment` on a host; what child_start is to add to our own
  * environment stays in *environment. */
-int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
-                     struct argv_builder *environment, struct argv_builder *wrapped, struct error *error);
+int launch_host_wrap(const struct launch_plan *plan, uint32_t host,
+                     const struct argv_builder *command, struct argv_builder *environment,
+                     struct argv_builder *wrapped, struct error *error);
 
 /* Runs a command on a host that answers by its exit code, 0: yes, 1: no. TR_ECHILD: it was not run
  * or ended otherwise. */
-int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
-                    bool *yes, struct error *error);
+int launch_host_ask(const struct launch_plan *plan, uint32_t host,
+                    const struct argv_builder *command, bool *yes, struct error *error);
 
 /* Copies to every host what it reads, where the launcher is ssh and the user lets it. */
 int launch_copy(const struct launch_plan *plan, struct error *error);

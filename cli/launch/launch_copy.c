@@ -35,10 +35,10 @@ static int add_path(void *arg, const char *path)
 /* By what a host proves itself. What is not here was given to the hosts by somebody else. */
 static int list_proofs(const struct launch_plan *plan, uint32_t host, struct argv_builder *words)
 {
-    struct cluster_tls tls = {0};
+    struct cluster_tls tls = { 0 };
     /* The key of this job alone lies in no file. */
     int rv = plan->key.path == NULL ? cluster_host_tls(&plan->cluster, host, &tls) : 0;
-    const char *const paths[] = {tls.ca, tls.certificate, tls.key, tls.shared_key};
+    const char *const paths[] = { tls.ca, tls.certificate, tls.key, tls.shared_key };
     for (size_t i = 0; rv == 0 && i < sizeof paths / sizeof *paths; i++)
         if (paths[i] != NULL && files_exists(files_posix, paths[i]))
             argv_builder_add(words, paths[i]);
@@ -80,7 +80,7 @@ static const char KEY_FOLDER[] =
 static int check_key_folder(const struct launch_plan *plan, uint32_t host, const char *key,
                             struct error *error)
 {
-    struct argv_builder command = {0};
+    struct argv_builder command = { 0 };
     char *folder = files_parent(key), *above = folder != NULL ? files_parent(folder) : NULL;
     bool safe = false;
     int rv = above != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
@@ -108,13 +108,13 @@ static int check_key_folder(const struct launch_plan *plan, uint32_t host, const
 
 static int check_keys(const struct launch_plan *plan, uint32_t host, struct error *error)
 {
-    struct cluster_tls tls = {0};
+    struct cluster_tls tls = { 0 };
     if (plan->key.path != NULL) /* it lies in no file */
         return 0;
     int rv = cluster_host_tls(&plan->cluster, host, &tls);
     if (rv != 0)
         error_set(error, rv, "no memory for the names of keys");
-    const char *const secrets[] = {tls.key, tls.shared_key};
+    const char *const secrets[] = { tls.key, tls.shared_key };
     for (int i = 0; rv == 0 && i < 2; i++)
         if (secrets[i] != NULL && files_exists(files_posix, secrets[i]))
             rv = check_key_folder(plan, host, secrets[i], error);
@@ -128,7 +128,7 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
     const struct cluster_host *where = &plan->cluster.hosts[host];
     const char *name = where->address != NULL ? where->address : where->name;
     const char *user = plan->cluster.launcher.user;
-    struct argv_builder words = {0}, paths = {0};
+    struct argv_builder words = { 0 }, paths = { 0 };
     struct child_process child;
     argv_builder_add(&words, "rsync");
     argv_builder_add(&words, "--archive");
@@ -140,12 +140,13 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
     argv_builder_add_all(&words, &paths);
     bool literal = strchr(name, ':') != NULL;
     argv_builder_addf(&words, "%s%s%s%s%s:/", user != NULL ? user : "", user != NULL ? "@" : "",
-               literal ? "[" : "", name, literal ? "]" : "");
+                      literal ? "[" : "", name, literal ? "]" : "");
     if (rv != 0 || argv_builder_failed(&words)) {
         rv = error_set(error, TR_ENOMEM, "no memory for the list of files");
     } else {
-        const struct child_start start = {
-            .words = words.list, .orphan_signal = SIGTERM, .inherit = true};
+        const struct child_start start = { .words = words.list,
+                                           .orphan_signal = SIGTERM,
+                                           .inherit = true };
         rv = child_start(&child, &start, error);
     }
     if (rv == 0) {

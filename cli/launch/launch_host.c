@@ -29,11 +29,11 @@ static int wrap_ssh(const struct launch_plan *plan, const struct cluster_host *h
                     struct argv_builder *wrapped)
 {
     const char *name = host->address != NULL ? host->address : host->name;
-    struct argv_builder remote = {0};
+    struct argv_builder remote = { 0 };
     add_with_environment(&remote, environment, command);
     char *line = argv_builder_failed(&remote) ? NULL : argv_builder_quote(&remote);
     argv_builder_fini(&remote);
-    struct argv_builder folder = {0};
+    struct argv_builder folder = { 0 };
     if (plan->cluster.launcher.workdir != NULL)
         argv_builder_add(&folder, plan->cluster.launcher.workdir);
     char *where = argv_builder_quote(&folder);
@@ -71,8 +71,9 @@ static void wrap_srun(const struct launch_plan *plan, const struct cluster_host 
     add_with_environment(wrapped, environment, command);
 }
 
-int launch_host_wrap(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
-                     struct argv_builder *environment, struct argv_builder *wrapped, struct error *error)
+int launch_host_wrap(const struct launch_plan *plan, uint32_t host,
+                     const struct argv_builder *command, struct argv_builder *environment,
+                     struct argv_builder *wrapped, struct error *error)
 {
     const struct cluster_host *where = &plan->cluster.hosts[host];
     int rv = 0;
@@ -107,15 +108,16 @@ static int wait_for(struct child_process *child, const char *name, bool *yes, st
     return 0;
 }
 
-int launch_host_ask(const struct launch_plan *plan, uint32_t host, const struct argv_builder *command,
-                    bool *yes, struct error *error)
+int launch_host_ask(const struct launch_plan *plan, uint32_t host,
+                    const struct argv_builder *command, bool *yes, struct error *error)
 {
-    struct argv_builder words = {0}, environment = {0};
+    struct argv_builder words = { 0 }, environment = { 0 };
     struct child_process child;
     int rv = launch_host_wrap(plan, host, command, &environment, &words, error);
     if (rv == 0) {
-        const struct child_start start = {
-            .words = words.list, .orphan_signal = SIGTERM, .inherit = true};
+        const struct child_start start = { .words = words.list,
+                                           .orphan_signal = SIGTERM,
+                                           .inherit = true };
         rv = child_start(&child, &start, error);
     }
     if (rv == 0) {

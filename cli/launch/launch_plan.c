@@ -67,8 +67,8 @@ static int name_run(struct launch_plan *plan, struct error *error)
         return error_set_errno(error, errno, "--run %s: the folder it begins in is not known", run);
     plan->run = from_here ? files_join(here, run) : strdup(run);
     free(here);
-    return plan->run != NULL ? 0 : error_set(error, TR_ENOMEM, "--run %s: no memory for its path",
-                                             run);
+    return plan->run != NULL ? 0
+                             : error_set(error, TR_ENOMEM, "--run %s: no memory for its path", run);
 }
 
 /* torch.distributed starts one process a rank. */
@@ -88,9 +88,9 @@ static int check_exec(const struct launch_plan *plan, struct error *error)
 int launch_plan_init(struct launch_plan *plan, const struct invocation *invocation,
                      const struct launch_values *values, struct error *error)
 {
-    *plan = (struct launch_plan){.values = values,
-                                 .words = invocation->operands + 1,
-                                 .num_words = invocation->num_operands - 1};
+    *plan = (struct launch_plan){ .values = values,
+                                  .words = invocation->operands + 1,
+                                  .num_words = invocation->num_operands - 1 };
     int rv = absolute(invocation->operands[0], &plan->cluster_path, error);
     if (rv == 0)
         rv = cluster_read(files_posix, plan->cluster_path, &plan->cluster, error);
@@ -121,8 +121,7 @@ void launch_plan_fini(struct launch_plan *plan)
     job_key_fini(&plan->key);
 }
 
-void launch_prefix(const struct launch_plan *plan, uint32_t process,
-                   char prefix[LAUNCH_PREFIX_MAX])
+void launch_prefix(const struct launch_plan *plan, uint32_t process, char prefix[LAUNCH_PREFIX_MAX])
 {
     const char *host = plan->cluster.hosts[plan->plan.plan.processes[process].host].name;
     snprintf(prefix, LAUNCH_PREFIX_MAX, "[%.120s/%s %u]", host,
@@ -130,7 +129,8 @@ void launch_prefix(const struct launch_plan *plan, uint32_t process,
 }
 
 /* What torch.distributed and the like expect of whoever starts a rank. */
-static void add_rank(const struct launch_plan *plan, uint32_t process, struct argv_builder *environment)
+static void add_rank(const struct launch_plan *plan, uint32_t process,
+                     struct argv_builder *environment)
 {
     const struct plan *all = &plan->plan.plan;
     const struct plan_process *mine = &all->processes[process];
@@ -145,8 +145,9 @@ static void add_rank(const struct launch_plan *plan, uint32_t process, struct ar
     argv_builder_addf(environment, "WORLD_SIZE=%u", all->trainers);
     argv_builder_addf(environment, "LOCAL_RANK=%u", local);
     argv_builder_addf(environment, "MASTER_ADDR=%s",
-               first->address != NULL ? first->address : "127.0.0.1");
-    argv_builder_addf(environment, "MASTER_PORT=%llu", (unsigned long long)plan->values->master_port);
+                      first->address != NULL ? first->address : "127.0.0.1");
+    argv_builder_addf(environment, "MASTER_PORT=%llu",
+                      (unsigned long long)plan->values->master_port);
     if (host->threads > 0)
         argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
 }
@@ -189,9 +190,10 @@ static bool replaces(const struct launch_plan *plan)
     return replace;
 }
 
-static void add_built_in(const struct launch_plan *plan, uint32_t process, struct argv_builder *words)
+static void add_built_in(const struct launch_plan *plan, uint32_t process,
+                         struct argv_builder *words)
 {
-    static const char *const COMMANDS[] = {"train", "sample", "serve"};
+    static const char *const COMMANDS[] = { "train", "sample", "serve" };
     enum launcher_role role = launcher_role_of(&plan->plan.plan, process);
     add_program(plan, words);
     argv_builder_add(words, COMMANDS[role]);
@@ -223,10 +225,10 @@ static void add_exec(const struct launch_plan *plan, struct argv_builder *words)
 }
 
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
-                         bool restarted, struct argv_builder *words, struct argv_builder *environment,
-                         struct error *error)
+                         bool restarted, struct argv_builder *words,
+                         struct argv_builder *environment, struct error *error)
 {
-    struct argv_builder command = {0};
+    struct argv_builder command = { 0 };
     if (plan->values->exec != NULL &&
         launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);

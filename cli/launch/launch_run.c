@@ -90,8 +90,8 @@ static void take_line(void *arg, char *line, size_t length)
         launch_show_event(&launch->show, who, "kernels",
                           "computes with the kernels '%.120s', %s with '%.120s': the result may "
                           "differ in its last digits from that of equal hosts; train's "
-                          "--reproducible refuses that", differ.here,
-                          launch->launched[differ.process].prefix, differ.there);
+                          "--reproducible refuses that",
+                          differ.here, launch->launched[differ.process].prefix, differ.there);
     launch_show_line(&launch->show, who, stream->fd, line, length);
 }
 
@@ -122,8 +122,8 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
 {
     struct launch *launch = arg;
     struct launched *launched = &launch->launched[process];
-    struct argv_builder words = {0}, environment = {0};
-    struct error error = {0};
+    struct argv_builder words = { 0 }, environment = { 0 };
+    struct error error = { 0 };
     int rv = launch_process_words(launch->plan, process, incarnation, restarted, &words,
                                   &environment, &error);
     if (rv == 0) {
@@ -145,7 +145,7 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
     }
     for (int s = 0; s < STREAMS; s++) {
         struct stream_of *stream = &launched->streams[s];
-        *stream = (struct stream_of){.launch = launch, .process = process, .fd = s + 1};
+        *stream = (struct stream_of){ .launch = launch, .process = process, .fd = s + 1 };
         line_reader_init(&stream->lines, take_line, stream);
         fcntl(*pipe_of(launched, s), F_SETFL, O_NONBLOCK);
     }
@@ -218,11 +218,12 @@ static void take_signals(struct launch *launch)
 
 static void wait_and_take(struct launch *launch)
 {
-    launch->polled[0] = (struct pollfd){.fd = launch->wakeups.pipe[0], .events = POLLIN};
+    launch->polled[0] = (struct pollfd){ .fd = launch->wakeups.pipe[0], .events = POLLIN };
     for (uint32_t p = 0; p < launch->count; p++)
         for (int s = 0; s < STREAMS; s++)
             launch->polled[1 + STREAMS * p + (uint32_t)s] = (struct pollfd){
-                .fd = *pipe_of(&launch->launched[p], s), .events = POLLIN};
+                .fd = *pipe_of(&launch->launched[p], s), .events = POLLIN
+            };
     poll(launch->polled, 1 + (nfds_t)STREAMS * launch->count, wait_ms(launch));
     for (uint32_t p = 0; p < launch->count; p++)
         for (int s = 0; s < STREAMS; s++)
@@ -234,8 +235,9 @@ static void wait_and_take(struct launch *launch)
 
 static int init_launcher(struct launch *launch, struct error *error)
 {
-    static const struct launcher_ops OPS = {
-        .start = start_process, .ask_to_stop = ask_to_stop, .kill = kill_process};
+    static const struct launcher_ops OPS = { .start = start_process,
+                                             .ask_to_stop = ask_to_stop,
+                                             .kill = kill_process };
     const struct launch_plan *plan = launch->plan;
     const struct launcher_options options = {
         .plan = &plan->plan.plan,
@@ -254,7 +256,7 @@ static int init_launcher(struct launch *launch, struct error *error)
 
 static int init(struct launch *launch, const struct launch_plan *plan, struct error *error)
 {
-    *launch = (struct launch){.plan = plan, .count = plan->plan.plan.num_processes};
+    *launch = (struct launch){ .plan = plan, .count = plan->plan.plan.num_processes };
     launch_show_init(&launch->show, plan->values->json, plan->values->quiet);
     launch->launched = calloc(launch->count, sizeof *launch->launched);
     launch->polled = calloc(1 + (size_t)STREAMS * launch->count, sizeof *launch->polled);
@@ -262,7 +264,7 @@ static int init(struct launch *launch, const struct launch_plan *plan, struct er
         return error_set(error, TR_ENOMEM, "no memory to launch");
     for (uint32_t p = 0; p < launch->count; p++) {
         struct launched *launched = &launch->launched[p];
-        launched->child = (struct child_process){0, -1, -1, -1};
+        launched->child = (struct child_process){ 0, -1, -1, -1 };
         launch_prefix(plan, p, launched->prefix);
         launched->who = (struct launch_who){
             .process = p,

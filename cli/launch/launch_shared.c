@@ -47,8 +47,8 @@ static int remove_dead(void *arg, const char *name)
     char *path = is_token(name) ? files_join(arg, name) : NULL;
     /* For writing: some file systems lock only so. */
     int fd = path != NULL ? open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
-    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) &&
-        facts.st_uid == geteuid() && facts.st_size == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+    if (fd >= 0 && fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_uid == geteuid() &&
+        facts.st_size == 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         (void)unlink(path);
     if (fd >= 0)
         close(fd);
@@ -83,7 +83,7 @@ static int make_token(const char *folder, struct token *token, struct error *err
             return 0;
         close(token->fd);
         free(token->path);
-        *token = (struct token){NULL, -1};
+        *token = (struct token){ NULL, -1 };
     }
     return error_set(error, TR_EEXIST, "%s: other launchers remove the file that this one makes",
                      folder);
@@ -101,7 +101,7 @@ static void remove_token(struct token *token)
 static int probe(const struct launch_plan *plan, uint32_t host, const char *path, bool *seen,
                  struct error *error)
 {
-    struct argv_builder command = {0};
+    struct argv_builder command = { 0 };
     argv_builder_add(&command, "test");
     argv_builder_add(&command, "-e");
     argv_builder_add(&command, path);
@@ -123,15 +123,17 @@ int launch_check_shared(const struct launch_plan *plan, struct error *error)
     int rv = files_make_folders(files_posix, folder, error);
     if (rv != 0)
         return rv;
-    struct token token = {NULL, -1};
+    struct token token = { NULL, -1 };
     files_posix->list(files_posix, folder, remove_dead, (void *)(uintptr_t)folder);
     rv = make_token(folder, &token, error);
     bool seen = true;
     for (uint32_t host = 0; rv == 0 && seen && host < plan->cluster.num_hosts; host++) {
         rv = probe(plan, host, token.path, &seen, error);
         if (rv == 0 && !seen)
-            fprintf(stderr, "troupe launch: host %s does not see the checkpoints in %s: each part "
-                    "of one is copied to a second host\n", plan->cluster.hosts[host].name, folder);
+            fprintf(stderr,
+                    "troupe launch: host %s does not see the checkpoints in %s: each part "
+                    "of one is copied to a second host\n",
+                    plan->cluster.hosts[host].name, folder);
     }
     remove_token(&token);
     return rv;

@@ -12,12 +12,12 @@
 #include "cli/lib/line_reader.h"
 
 /* Those that are readable on light and dark terminals. */
-static const int COLOURS[] = {32, 33, 34, 35, 36};
+static const int COLOURS[] = { 32, 33, 34, 35, 36 };
 #define NUM_COLOURS (sizeof COLOURS / sizeof COLOURS[0])
 
 void launch_show_init(struct launch_show *show, bool json, bool quiet)
 {
-    *show = (struct launch_show){.json = json, .quiet = quiet};
+    *show = (struct launch_show){ .json = json, .quiet = quiet };
     for (int fd = 1; fd <= 2; fd++)
         show->colour[fd] = isatty(fd) == 1 && getenv("NO_COLOR") == NULL;
 }

@@ -5,14 +5,16 @@
 #include <string.h>
 
 int process_identity_check(const struct plan *plan, uint32_t process, enum launcher_role role,
-                struct error *error)
+                           struct error *error)
 {
-    static const char *const COMMANDS[LAUNCHER_ROLES] = {"train", "sample", "serve"};
+    static const char *const COMMANDS[LAUNCHER_ROLES] = { "train", "sample", "serve" };
     enum launcher_role is = launcher_role_of(plan, process);
     if (is == role)
         return 0;
-    return error_set(error, TR_EINVAL, "process %u is a %s by the cluster file: start it with "
-                     "troupe %s", process, launcher_role_name(is), COMMANDS[is]);
+    return error_set(error, TR_EINVAL,
+                     "process %u is a %s by the cluster file: start it with "
+                     "troupe %s",
+                     process, launcher_role_name(is), COMMANDS[is]);
 }
 
 static const char *say(const struct process_identity_wanted *wanted, const char *name)
@@ -29,15 +31,16 @@ bool process_identity_read_number(const char *text, uint32_t *number)
         return true;
     errno = 0;
     unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value >= PROCESS_IDENTITY_NONE)
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 ||
+        value >= PROCESS_IDENTITY_NONE)
         return false;
     *number = (uint32_t)value;
     return true;
 }
 
 /* *number: PROCESS_IDENTITY_NONE where the environment says nothing. */
-static int say_number(const struct process_identity_wanted *wanted, const char *name, uint32_t *number,
-                      struct error *error)
+static int say_number(const struct process_identity_wanted *wanted, const char *name,
+                      uint32_t *number, struct error *error)
 {
     const char *text = say(wanted, name);
     if (!process_identity_read_number(text, number))
@@ -86,8 +89,9 @@ static int on_host(const struct cluster_plan *plan, uint32_t host, enum launcher
     return 0;
 }
 
-static int by_host_name(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-                        const char *name, uint32_t *process, struct error *error)
+static int by_host_name(const struct cluster_plan *plan,
+                        const struct process_identity_wanted *wanted, const char *name,
+                        uint32_t *process, struct error *error)
 {
     uint32_t host, index = wanted->index;
     int rv = cluster_find_host(plan->cluster, name, &host, error);
@@ -170,8 +174,9 @@ static uint32_t ordinal(const char *name)
     return (uint32_t)strtoul(name + at, NULL, 10);
 }
 
-static int by_own_name(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-                       uint32_t *process, struct error *error)
+static int by_own_name(const struct cluster_plan *plan,
+                       const struct process_identity_wanted *wanted, uint32_t *process,
+                       struct error *error)
 {
     uint32_t found, host = find_host(plan->cluster, wanted->host_name);
     if (host != PROCESS_IDENTITY_NONE)
@@ -179,7 +184,7 @@ static int by_own_name(const struct cluster_plan *plan, const struct process_ide
     uint32_t index = wanted->host_name != NULL ? ordinal(wanted->host_name) : PROCESS_IDENTITY_NONE;
     if (index == PROCESS_IDENTITY_NONE)
         return 0;
-    const struct plan_range all = {0, plan->plan.num_processes};
+    const struct plan_range all = { 0, plan->plan.num_processes };
     *process = nth_of_role(plan, all, wanted->role, index, &found);
     if (*process == PROCESS_IDENTITY_NONE)
         return error_set(error, TR_ERANGE,
@@ -189,8 +194,9 @@ static int by_own_name(const struct cluster_plan *plan, const struct process_ide
     return 0;
 }
 
-static int from_surroundings(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-                             uint32_t *process, struct error *error)
+static int from_surroundings(const struct cluster_plan *plan,
+                             const struct process_identity_wanted *wanted, uint32_t *process,
+                             struct error *error)
 {
     int rv = say_number(wanted, "TROUPE_PROCESS", process, error);
     if (rv != 0)
@@ -208,8 +214,9 @@ static int from_surroundings(const struct cluster_plan *plan, const struct proce
     return rv;
 }
 
-int process_identity_find(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-               uint32_t *process, struct error *error)
+int process_identity_find(const struct cluster_plan *plan,
+                          const struct process_identity_wanted *wanted, uint32_t *process,
+                          struct error *error)
 {
     int rv;
     *process = wanted->process;

@@ -39,12 +39,13 @@ struct process_identity_wanted {
 };
 
 /* TR_EINVAL, TR_ENOENT, TR_ERANGE: what was said, and what there is. */
-int process_identity_find(const struct cluster_plan *plan, const struct process_identity_wanted *wanted,
-               uint32_t *process, struct error *error);
+int process_identity_find(const struct cluster_plan *plan,
+                          const struct process_identity_wanted *wanted, uint32_t *process,
+                          struct error *error);
 
 /* Is it a process of that role? If not, the sentence says which command starts it. */
 int process_identity_check(const struct plan *plan, uint32_t process, enum launcher_role role,
-                struct error *error);
+                           struct error *error);
 
 /* A number below PROCESS_IDENTITY_NONE, which a NULL text gives; false: the text is no such number. */
 bool process_identity_read_number(const char *text, uint32_t *number);

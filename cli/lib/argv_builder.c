@@ -59,7 +59,7 @@ void argv_builder_fini(struct argv_builder *words)
     for (size_t i = 0; i < words->count; i++)
         free(words->list[i]);
     free(words->list);
-    *words = (struct argv_builder){0};
+    *words = (struct argv_builder){ 0 };
 }
 
 bool argv_builder_failed(const struct argv_builder *words)

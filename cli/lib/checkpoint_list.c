@@ -53,8 +53,10 @@ static int open_single(char *folder, struct checkpoints *c, struct error *error)
     if (c->inside == NULL)
         return no_memory(folder, error);
     if (!holds(folder, CHECKPOINT_MANIFEST))
-        return error_set(error, TR_ENOENT, "%s/" CHECKPOINT_MANIFEST ": there is none, and without "
-                         "it this is no checkpoint: it was not finished", folder);
+        return error_set(error, TR_ENOENT,
+                         "%s/" CHECKPOINT_MANIFEST ": there is none, and without "
+                         "it this is no checkpoint: it was not finished",
+                         folder);
     c->inside[c->count++] = folder;
     return 0;
 }
@@ -84,13 +86,15 @@ static int open_all(const char *folder, struct checkpoints *c, struct error *err
         return rv;
     if (!files_is_folder(files_posix, folder))
         return error_set(error, TR_ENOENT, "%s: there is no such folder", folder);
-    return error_set(error, TR_ENOENT, "%s: no " CHECKPOINT_PREFIX "STEP in it has a manifest: "
-                     "there is no checkpoint", folder);
+    return error_set(error, TR_ENOENT,
+                     "%s: no " CHECKPOINT_PREFIX "STEP in it has a manifest: "
+                     "there is no checkpoint",
+                     folder);
 }
 
 int checkpoints_open(const char *path, struct checkpoints *checkpoints, struct error *error)
 {
-    *checkpoints = (struct checkpoints){0};
+    *checkpoints = (struct checkpoints){ 0 };
     char *folder = trim(path);
     if (folder == NULL)
         return no_memory(path, error);
@@ -108,7 +112,7 @@ void checkpoints_close(struct checkpoints *checkpoints)
     for (size_t i = 0; i < checkpoints->count; i++)
         free(checkpoints->inside[i]);
     free(checkpoints->inside);
-    *checkpoints = (struct checkpoints){0};
+    *checkpoints = (struct checkpoints){ 0 };
 }
 
 struct verifying {
@@ -153,9 +157,9 @@ static int verify_one(const struct verifying *v, const char *inside, struct erro
 int checkpoints_verify(const char *path, bool some, struct work *work,
                        struct checkpoints_found *found, struct error *error)
 {
-    const struct verifying v = {some, work, found};
+    const struct verifying v = { some, work, found };
     struct checkpoints checkpoints;
-    *found = (struct checkpoints_found){0};
+    *found = (struct checkpoints_found){ 0 };
     int rv = checkpoints_open(path, &checkpoints, error);
     if (rv != 0)
         return rv;
@@ -163,8 +167,7 @@ int checkpoints_verify(const char *path, bool some, struct work *work,
     for (size_t i = 0; i < checkpoints.count && rv == 0; i++) {
         rv = verify_one(&v, checkpoints.inside[i], error);
         /* A job that runs removes old ones; its manifest goes first. */
-        if (rv != 0 && !checkpoints.single &&
-            !holds(checkpoints.inside[i], CHECKPOINT_MANIFEST))
+        if (rv != 0 && !checkpoints.single && !holds(checkpoints.inside[i], CHECKPOINT_MANIFEST))
             rv = 0;
     }
     checkpoints_close(&checkpoints);

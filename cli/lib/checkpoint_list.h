@@ -12,9 +12,9 @@
 #include "cli/lib/work.h"
 
 struct checkpoints {
-    bool single;  /* one was named itself */
-    size_t count; /* newest first */
-    char **inside;      /* [count], the folder of each */
+    bool single;         /* one was named itself */
+    size_t count;        /* newest first */
+    char **inside;       /* [count], the folder of each */
     uint32_t unfinished; /* folders without a manifest */
 };
 

@@ -24,14 +24,14 @@ struct invocation {
 
 struct command {
     const char *name;
-    const char *summary;            /* one line, no full stop */
-    const struct command *kinds;    /* NULL, or the commands below this one; name NULL ends */
-    const char *operands;           /* "RAW", "" : as the synopsis shows them */
+    const char *summary;         /* one line, no full stop */
+    const struct command *kinds; /* NULL, or the commands below this one; name NULL ends */
+    const char *operands;        /* "RAW", "" : as the synopsis shows them */
     int operands_min;
     int operands_max;
     const struct option_spec *options; /* name NULL ends */
-    size_t values_size;             /* of the struct that the offsets of options mean */
-    const char *const *examples;    /* NULL ends */
+    size_t values_size;                /* of the struct that the offsets of options mean */
+    const char *const *examples;       /* NULL ends */
     int (*run)(const struct invocation *invocation, const void *values);
 };
 

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length), void *arg)
+void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length),
+                      void *arg)
 {
     lines->line = line;
     lines->arg = arg;

@@ -22,7 +22,8 @@ struct line_reader {
     char bytes[LINE_BYTES_MAX + 1];
 };
 
-void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length), void *arg);
+void line_reader_init(struct line_reader *lines, void (*line)(void *arg, char *line, size_t length),
+                      void *arg);
 
 /* Where the next bytes may be written, at least one; then line_reader_grew says how many were. */
 char *line_reader_room(struct line_reader *lines, size_t *room);

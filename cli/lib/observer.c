@@ -89,8 +89,8 @@ static void ask_status(struct actor *self, struct asked *asked)
     }
     ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
     asked->asked_ns = actor_now_ns(self);
-    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered, asked,
-                   NULL) < 0)
+    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered,
+                   asked, NULL) < 0)
         failed(self, asked);
 }
 
@@ -145,7 +145,7 @@ static int read_cluster(struct observer *observer, const char *path, const char 
                         struct error *error)
 {
     struct cluster *cluster = &observer->cluster;
-    struct book_file book = {0};
+    struct book_file book = { 0 };
     int rv = job_key_find(&observer->key, error);
     if (rv == 0)
         rv = cluster_read(files_posix, path, cluster, error);
@@ -177,12 +177,12 @@ static uint32_t own_host(const struct cluster *cluster)
 
 static int open_security(struct observer *observer, const char *host, struct error *error)
 {
-    struct cluster_tls tls = {0};
+    struct cluster_tls tls = { 0 };
     uint32_t number = own_host(&observer->cluster);
     int rv = host != NULL ? cluster_find_host(&observer->cluster, host, &number, error) : 0;
     if (rv == 0 && cluster_host_tls(&observer->cluster, number, &tls) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the names of keys");
-    const struct security_options options = {tls.ca, tls.certificate, tls.key, tls.shared_key};
+    const struct security_options options = { tls.ca, tls.certificate, tls.key, tls.shared_key };
     if (rv == 0 && (tls.ca != NULL || tls.shared_key != NULL))
         rv = security_create(&options, &observer->security, error);
     cluster_tls_fini(&tls);
@@ -221,7 +221,7 @@ static int join(struct observer *observer, struct error *error)
     };
     int rv = links_create(observer->node, &options, error);
     free(peers);
-    const struct actor_options root = {.ops = &observer_ops, .arg = observer};
+    const struct actor_options root = { .ops = &observer_ops, .arg = observer };
     struct address address;
     if (rv == 0 && ((rv = node_spawn(observer->node, &root, &address)) != 0 ||
                     (rv = node_start(observer->node)) != 0))
@@ -230,7 +230,7 @@ static int join(struct observer *observer, struct error *error)
 }
 
 int observer_open(const char *cluster, const char *graph, const char *host, struct observer **out,
-               struct error *error)
+                  struct error *error)
 {
     struct observer *observer = calloc(1, sizeof *observer);
     *out = observer;
@@ -244,11 +244,12 @@ int observer_open(const char *cluster, const char *graph, const char *host, stru
         uint32_t count = observer->plan.plan.num_processes;
         observer->asked = calloc(count, sizeof *observer->asked);
         for (uint32_t p = 0; observer->asked != NULL && p < count; p++)
-            observer->asked[p] = (struct asked){
-                .observer = observer, .process = p, .status = ADDRESS_NONE};
-        rv = observer->asked != NULL ? create_node(observer, error)
-                                  : error_set(error, TR_ENOMEM, "no memory for %u processes",
-                                              count);
+            observer->asked[p] = (struct asked){ .observer = observer,
+                                                 .process = p,
+                                                 .status = ADDRESS_NONE };
+        rv = observer->asked != NULL
+                 ? create_node(observer, error)
+                 : error_set(error, TR_ENOMEM, "no memory for %u processes", count);
     }
     if (rv == 0)
         rv = join(observer, error);
@@ -305,7 +306,7 @@ static bool all_asked(struct observer *observer, uint64_t times)
 
 void observer_wait(struct observer *observer, uint64_t times, uint64_t timeout_ns)
 {
-    const struct timespec look = {.tv_nsec = LOOK_NS};
+    const struct timespec look = { .tv_nsec = LOOK_NS };
     uint64_t until_ns = env_now_ns(observer->env) + timeout_ns;
     while (!all_asked(observer, times) && env_now_ns(observer->env) < until_ns)
         nanosleep(&look, NULL);

@@ -22,8 +22,8 @@ struct observer;
 
 /* graph: for the number of partitions; NULL: as the cluster file says. host: whose keys are used,
  * where the cluster has certificates; NULL: this host's. */
-int observer_open(const char *cluster, const char *graph, const char *host, struct observer **observer,
-               struct error *error);
+int observer_open(const char *cluster, const char *graph, const char *host,
+                  struct observer **observer, struct error *error);
 void observer_close(struct observer *observer);
 
 const struct cluster_plan *observer_plan(const struct observer *observer);

@@ -10,15 +10,15 @@ struct unit {
     uint64_t factor;
 };
 
-static const struct unit COUNT_UNITS[] = {
-    {"", 1}, {"k", 1000}, {"K", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0}};
-static const struct unit BYTE_UNITS[] = {{"", 1},
-                                         {"B", 1},
-                                         {"KiB", UINT64_C(1) << 10},
-                                         {"MiB", UINT64_C(1) << 20},
-                                         {"GiB", UINT64_C(1) << 30},
-                                         {"TiB", UINT64_C(1) << 40},
-                                         {NULL, 0}};
+static const struct unit COUNT_UNITS[] = { { "", 1 },        { "k", 1000 },       { "K", 1000 },
+                                           { "M", 1000000 }, { "G", 1000000000 }, { NULL, 0 } };
+static const struct unit BYTE_UNITS[] = { { "", 1 },
+                                          { "B", 1 },
+                                          { "KiB", UINT64_C(1) << 10 },
+                                          { "MiB", UINT64_C(1) << 20 },
+                                          { "GiB", UINT64_C(1) << 30 },
+                                          { "TiB", UINT64_C(1) << 40 },
+                                          { NULL, 0 } };
 
 static const struct unit *find_unit(const struct unit *units, const char *suffix, size_t length)
 {
@@ -52,8 +52,8 @@ static int refuse_range(const struct option_spec *spec, const char *text, struct
     if (spec->max == 0)
         return error_set(error, TR_ERANGE, "--%s %s: must be at least %.15g", spec->name, text,
                          spec->min);
-    return error_set(error, TR_ERANGE, "--%s %s: must be between %.15g and %.15g", spec->name,
-                     text, spec->min, spec->max);
+    return error_set(error, TR_ERANGE, "--%s %s: must be between %.15g and %.15g", spec->name, text,
+                     spec->min, spec->max);
 }
 
 static int set_whole(const struct option_spec *spec, const char *text, const struct unit *units,

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "runtime/base/nearest.h"
 #include "cli/lib/option_value.h"
+#include "runtime/base/nearest.h"
 
 /* Options of one command; a 64-bit set says which were given. */
 #define OPTIONS_MAX 64
@@ -47,8 +47,7 @@ static int refuse_unknown(const struct option_spec *specs, const char *word, siz
 static int set_defaults(const struct option_spec *specs, void *values, struct error *error)
 {
     for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
-        int rc = spec->fallback == NULL ? 0
-                                        : option_value_set(spec, values, spec->fallback, error);
+        int rc = spec->fallback == NULL ? 0 : option_value_set(spec, values, spec->fallback, error);
         if (rc < 0)
             return rc;
     }

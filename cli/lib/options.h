@@ -24,14 +24,14 @@
 #define OPTION_LIST_MAX 64
 
 enum option_kind {
-    OPTION_FLAG,    /* bool */
-    OPTION_TEXT,    /* const char *, NULL when absent */
-    OPTION_COUNT,   /* uint64_t; 10k, 2M, 1G stand for powers of 1000 */
-    OPTION_BYTES,   /* uint64_t; 64KiB, 2GiB ... */
-    OPTION_REAL,    /* double */
-    OPTION_CHOICE,  /* int, the position in choices */
-    OPTION_COUNTS,  /* struct count_list, from 10,25 */
-    OPTION_TEXTS,   /* struct text_list: the option may be repeated */
+    OPTION_FLAG,   /* bool */
+    OPTION_TEXT,   /* const char *, NULL when absent */
+    OPTION_COUNT,  /* uint64_t; 10k, 2M, 1G stand for powers of 1000 */
+    OPTION_BYTES,  /* uint64_t; 64KiB, 2GiB ... */
+    OPTION_REAL,   /* double */
+    OPTION_CHOICE, /* int, the position in choices */
+    OPTION_COUNTS, /* struct count_list, from 10,25 */
+    OPTION_TEXTS,  /* struct text_list: the option may be repeated */
 };
 
 struct count_list {
@@ -58,13 +58,20 @@ struct option_spec {
 };
 
 /* Rows that every command with a report or progress has. */
-#define OPTION_ROW_JSON(type) \
-    {.name = "json", .kind = OPTION_FLAG, .offset = offsetof(type, json), \
-     .help = "print results as JSON, one object a line"}
-#define OPTION_ROW_QUIET(type) \
-    {.name = "quiet", .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
-     .help = "show no progress"}
-#define OPTION_ROW_END {.name = NULL}
+#define OPTION_ROW_JSON(type)                                                \
+    {                                                                        \
+        .name = "json", .kind = OPTION_FLAG, .offset = offsetof(type, json), \
+        .help = "print results as JSON, one object a line"                   \
+    }
+#define OPTION_ROW_QUIET(type)                                                 \
+    {                                                                          \
+        .name = "quiet", .kind = OPTION_FLAG, .offset = offsetof(type, quiet), \
+        .help = "show no progress"                                             \
+    }
+#define OPTION_ROW_END \
+    {                  \
+        .name = NULL   \
+    }
 
 /*
  * Reads argv[0 .. argc) into values (zeroed and filled with defaults first). Operands are moved

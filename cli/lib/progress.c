@@ -27,8 +27,7 @@ void progress_init(struct progress *progress, bool quiet)
     progress->terminal = isatty(STDERR_FILENO);
 }
 
-void progress_begin(struct progress *progress, const char *label, const char *unit,
-                    uint64_t total)
+void progress_begin(struct progress *progress, const char *label, const char *unit, uint64_t total)
 {
     progress_end(progress);
     snprintf(progress->label, sizeof progress->label, "%s", label);

@@ -28,8 +28,7 @@ struct progress {
 void progress_init(struct progress *progress, bool quiet);
 
 /* Begins a piece of work; one that runs is ended first. */
-void progress_begin(struct progress *progress, const char *label, const char *unit,
-                    uint64_t total);
+void progress_begin(struct progress *progress, const char *label, const char *unit, uint64_t total);
 void progress_update(struct progress *progress, uint64_t done);
 
 /* Ends the line of the bar; a piece that took no time shows nothing. */

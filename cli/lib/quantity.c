@@ -19,13 +19,13 @@ static char *scale(char *text, double number, double base, const char *const *un
 
 char *quantity_count(char *text, double count)
 {
-    static const char *const UNITS[] = {"", " k", " M", " G", " T"};
+    static const char *const UNITS[] = { "", " k", " M", " G", " T" };
     return scale(text, count, 1000, UNITS, LENGTH(UNITS));
 }
 
 char *quantity_bytes(char *text, uint64_t bytes)
 {
-    static const char *const UNITS[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB"};
+    static const char *const UNITS[] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB" };
     return scale(text, (double)bytes, 1024, UNITS, LENGTH(UNITS));
 }
 

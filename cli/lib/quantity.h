@@ -11,9 +11,9 @@
 #define QUANTITY_TEXT_MAX 40
 
 /* Each writes into text, [QUANTITY_TEXT_MAX], and returns it. */
-char *quantity_count(char *text, double count);     /* three digits and k, M, G, T */
-char *quantity_whole(char *text, uint64_t count);   /* all digits, in groups: 342,600 */
-char *quantity_bytes(char *text, uint64_t bytes);   /* binary units */
+char *quantity_count(char *text, double count);   /* three digits and k, M, G, T */
+char *quantity_whole(char *text, uint64_t count); /* all digits, in groups: 342,600 */
+char *quantity_bytes(char *text, uint64_t bytes); /* binary units */
 char *quantity_seconds(char *text, double seconds);
 
 #endif

@@ -17,10 +17,9 @@ static void show(void *arg, const char *what, uint64_t done, uint64_t total)
 int raw_report_begin(struct raw_report *making, bool quiet, bool replace, struct error *error)
 {
     making->num_edges = 0;
-    making->options = (struct raw_write_options){.cancel = &making->work.cancel,
-                                                 .replace = replace,
-                                                 .progress = show,
-                                                 .progress_arg = making};
+    making->options = (struct raw_write_options){
+        .cancel = &making->work.cancel, .replace = replace, .progress = show, .progress_arg = making
+    };
     return work_begin(&making->work, quiet, error);
 }
 
@@ -56,7 +55,7 @@ static int print(const char *path, bool json, struct error *error)
 }
 
 int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
-                  const char *path, bool json, struct error *error)
+                      const char *path, bool json, struct error *error)
 {
     raw_report_end(making);
     if (rc == 0)

@@ -25,6 +25,6 @@ void raw_report_end(struct raw_report *making);
 
 /* Ends the making and prints the error (rc < 0) or the report; returns the exit code. */
 int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
-                  const char *path, bool json, struct error *error);
+                      const char *path, bool json, struct error *error);
 
 #endif

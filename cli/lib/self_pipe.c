@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const int CAUGHT[SELF_PIPE_CAUGHT] = {SIGINT, SIGTERM, SIGHUP, SIGCHLD};
+static const int CAUGHT[SELF_PIPE_CAUGHT] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD };
 
 /* Where handlers write: a signal belongs to the process, so its handler has no other place to find
  * this. Set while no handler is installed. */
@@ -27,7 +27,7 @@ int self_pipe_start(struct self_pipe *wakeups, struct error *error)
     if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return error_set_errno(error, errno, "cannot make the pipe for signals");
     handler_fd = wakeups->pipe[1];
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SELF_PIPE_CAUGHT; i++) {
         sigaction(CAUGHT[i], NULL, &wakeups->before[i]);
@@ -41,7 +41,7 @@ void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen)
 {
     unsigned char numbers[64];
     ssize_t got;
-    *seen = (struct self_pipe_seen){0};
+    *seen = (struct self_pipe_seen){ 0 };
     while ((got = read(wakeups->pipe[0], numbers, sizeof numbers)) > 0)
         for (ssize_t i = 0; i < got; i++) {
             seen->child = seen->child || numbers[i] == SIGCHLD;

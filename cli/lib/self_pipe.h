@@ -24,9 +24,9 @@ struct self_pipe {
 
 /* What came since the last take. */
 struct self_pipe_seen {
-    unsigned stops;    /* SIGINT, SIGTERM, SIGHUP */
-    bool interrupted;  /* one of them was a Ctrl-C */
-    bool child;        /* a child changed */
+    unsigned stops;   /* SIGINT, SIGTERM, SIGHUP */
+    bool interrupted; /* one of them was a Ctrl-C */
+    bool child;       /* a child changed */
 };
 
 int self_pipe_start(struct self_pipe *wakeups, struct error *error);

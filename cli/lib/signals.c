@@ -11,7 +11,7 @@
 /* What a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
 
-static const int CAUGHT[SIGNALS_CAUGHT] = {SIGINT, SIGTERM, SIGUSR1};
+static const int CAUGHT[SIGNALS_CAUGHT] = { SIGINT, SIGTERM, SIGUSR1 };
 
 /* Where handlers write. A signal belongs to the process, so its handler has no other place to find
  * this; it is set while no handler is installed. */
@@ -74,7 +74,7 @@ static void *wait_for_signals(void *arg)
 static void install(struct signals *signals)
 {
     handler_fd = signals->pipe[1];
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SIGNALS_CAUGHT; i++) {
         sigaction(CAUGHT[i], NULL, &signals->before[i]);
@@ -83,8 +83,8 @@ static void install(struct signals *signals)
     }
 }
 
-int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
-                  void (*on_dump)(void *arg), void *arg, struct error *error)
+int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
+                  void *arg, struct error *error)
 {
     atomic_init(&signals->cancelled, false);
     signals->on_cancel = on_cancel;

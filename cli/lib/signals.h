@@ -34,8 +34,8 @@ struct signals {
 };
 
 /* Hooks may be NULL. */
-int signals_start(struct signals *signals, void (*on_cancel)(void *arg),
-                  void (*on_dump)(void *arg), void *arg, struct error *error);
+int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
+                  void *arg, struct error *error);
 void signals_stop(struct signals *signals);
 
 #endif

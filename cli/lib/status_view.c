@@ -31,7 +31,7 @@ void status_view_add_job(struct job_progress_now *job, json_t *document)
         .checkpoint = count_of(document, "checkpoint"),
     };
     if (one.era > job->era)
-        *job = (struct job_progress_now){.era = one.era, .epochs = job->epochs};
+        *job = (struct job_progress_now){ .era = one.era, .epochs = job->epochs };
     if (one.era < job->era)
         return;
     if (one.epoch > job->epoch || (one.epoch == job->epoch && one.step > job->step)) {
@@ -50,7 +50,8 @@ static void add_links(struct status_view *view, json_t *links)
 {
     size_t i;
     json_t *link;
-    json_array_foreach(links, i, link) {
+    json_array_foreach(links, i, link)
+    {
         const char *state = json_string_value(json_object_get(link, "state"));
         uint64_t credit = count_of(link, "credit_bytes");
         bool up = state != NULL && strcmp(state, "up") == 0;
@@ -68,7 +69,8 @@ static void add_mailboxes(struct status_view *view, json_t *actors)
 {
     size_t i;
     json_t *actor;
-    json_array_foreach(actors, i, actor) {
+    json_array_foreach(actors, i, actor)
+    {
         view->mailbox_messages += count_of(actor, "messages");
         view->mailbox_bytes += count_of(actor, "bytes");
     }
@@ -77,7 +79,9 @@ static void add_mailboxes(struct status_view *view, json_t *actors)
 void status_view_fill(const struct cluster_plan *plan, uint32_t process, json_t *document,
                       uint64_t round_trip_ns, struct status_view *view)
 {
-    *view = (struct status_view){.host = plan->cluster->hosts[plan->processes[process].host].name};
+    *view = (struct status_view){
+        .host = plan->cluster->hosts[plan->processes[process].host].name
+    };
     cluster_roles_text(plan->processes[process].roles, view->planned, sizeof view->planned);
     view->roles = view->planned;
     if (document == NULL)

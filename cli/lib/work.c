@@ -10,7 +10,7 @@ static bool asked(void *arg)
 int work_begin(struct work *work, bool quiet, struct error *error)
 {
     progress_init(&work->progress, quiet);
-    work->cancel = (struct cancel){.asked = asked, .arg = &work->signals};
+    work->cancel = (struct cancel){ .asked = asked, .arg = &work->signals };
     return signals_start(&work->signals, NULL, NULL, NULL, error);
 }
 

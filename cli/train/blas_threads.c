@@ -22,8 +22,8 @@ static cpu_set_t allowed;
 static bool narrowed;
 
 /* Bare calls of the system: a sanitizer, which watches those of the C library, is not ready yet. */
-__attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined")))
-static void narrow(void)
+__attribute__((no_sanitize("address"), no_sanitize("thread"), no_sanitize("undefined"))) static void
+narrow(void)
 {
     cpu_set_t one;
     if (syscall(SYS_sched_getaffinity, 0, sizeof allowed, &allowed) < 0)
@@ -41,5 +41,5 @@ __attribute__((constructor)) static void widen(void)
         (void)syscall(SYS_sched_setaffinity, 0, sizeof allowed, &allowed);
 }
 
-__attribute__((section(".preinit_array"), used))
-static void (*const before_libraries)(void) = narrow;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const before_libraries)(void) = narrow;

@@ -54,8 +54,10 @@ void loader_source_init(struct loader_source *source, struct tr_session *session
                         struct tr_loader *loader, const struct cancel *cancel)
 {
     *source = (struct loader_source){
-        .base = {.start_epoch = start_epoch, .next = next, .release = release,
-                 .start_at = start_at},
+        .base = { .start_epoch = start_epoch,
+                  .next = next,
+                  .release = release,
+                  .start_at = start_at },
         .session = session,
         .loader = loader,
         .cancel = cancel,

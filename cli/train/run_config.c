@@ -6,7 +6,7 @@
 /* A configuration is a few hundred bytes; a larger file is not one. */
 #define RUN_CONFIG_BYTES_MAX ((size_t)1 << 20)
 
-static const char *const EVALUATION_NAMES[] = {"exact", "sampled", "none"};
+static const char *const EVALUATION_NAMES[] = { "exact", "sampled", "none" };
 
 int run_config_names(struct run_config *config, const char *features, const char *labels,
                      const char *train_mask, const char *val_mask, const char *test_mask)
@@ -119,18 +119,18 @@ struct read_counts {
     json_int_t warmup_epochs, step_epochs, epochs;
 };
 
-static int store_counts(const char *path, const struct read_counts *read,
-                        struct run_config *config, struct error *error)
+static int store_counts(const char *path, const struct read_counts *read, struct run_config *config,
+                        struct error *error)
 {
-    const json_int_t counts[] = {read->layers,     read->inputs,        read->hidden,
-                                 read->classes,    read->batch_size,    read->every,
-                                 read->patience,   read->warmup_epochs, read->step_epochs,
-                                 read->epochs};
-    uint32_t *const fields[] = {&config->model.layers,        &config->model.inputs,
-                                &config->model.hidden,        &config->model.classes,
-                                &config->batch_size,          &config->evaluate_every,
-                                &config->patience,            &config->model.warmup_epochs,
-                                &config->model.step_epochs,   &config->model.epochs};
+    const json_int_t counts[] = { read->layers,   read->inputs,        read->hidden,
+                                  read->classes,  read->batch_size,    read->every,
+                                  read->patience, read->warmup_epochs, read->step_epochs,
+                                  read->epochs };
+    uint32_t *const fields[] = { &config->model.layers,      &config->model.inputs,
+                                 &config->model.hidden,      &config->model.classes,
+                                 &config->batch_size,        &config->evaluate_every,
+                                 &config->patience,          &config->model.warmup_epochs,
+                                 &config->model.step_epochs, &config->model.epochs };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i] < 0 || counts[i] > UINT32_MAX)
             return error_set(error, TR_EFORMAT, "%s: the count %lld is out of range", path,
@@ -162,8 +162,8 @@ static int read_fanout(const char *path, const json_t *list, struct run_config *
 static int read_object(const char *path, json_t *object, struct run_config *config,
                        struct error *error)
 {
-    struct read_counts n = {0};
-    struct read_names names = {0};
+    struct read_counts n = { 0 };
+    struct read_names names = { 0 };
     const char *features, *labels, *train_mask, *val_mask, *test_mask;
     double dropout, input_dropout, lr, l2, decay, momentum, beta1, beta2, eps, gamma, cosine_floor;
     int normalise, replace, drop_last, balanced;
@@ -174,17 +174,17 @@ static int read_object(const char *path, json_t *object, struct run_config *conf
         "{s:{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:b, s:I, s:s, s:s, s:s, s:F, s:F, s:F, s:F, s:F,"
         " s:F, s:F, s:s, s:I, s:I, s:F, s:F, s:I}, s:o, s:I, s:b, s:b, s:b, s:s, s:I, s:I, s:s,"
         " s:s, s:s, s:s, s:s}",
-        "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden",
-        &n.hidden, "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout,
-        "normalise", &normalise, "seed", &n.seed, "loss", &names.loss, "metric", &names.metric,
-        "optimiser", &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum",
-        &momentum, "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule,
-        "warmup_epochs", &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma,
-        "cosine_floor", &cosine_floor, "epochs", &n.epochs, "fanout", &fanout, "batch_size",
-        &n.batch_size, "replace", &replace, "drop_last", &drop_last, "balanced_weights", &balanced,
-        "evaluation", &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience,
-        "features", &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask,
-        "test_mask", &test_mask);
+        "model", "kind", &names.kind, "layers", &n.layers, "inputs", &n.inputs, "hidden", &n.hidden,
+        "classes", &n.classes, "dropout", &dropout, "input_dropout", &input_dropout, "normalise",
+        &normalise, "seed", &n.seed, "loss", &names.loss, "metric", &names.metric, "optimiser",
+        &names.optimiser, "lr", &lr, "l2", &l2, "weight_decay", &decay, "momentum", &momentum,
+        "beta1", &beta1, "beta2", &beta2, "eps", &eps, "schedule", &names.schedule, "warmup_epochs",
+        &n.warmup_epochs, "step_epochs", &n.step_epochs, "step_gamma", &gamma, "cosine_floor",
+        &cosine_floor, "epochs", &n.epochs, "fanout", &fanout, "batch_size", &n.batch_size,
+        "replace", &replace, "drop_last", &drop_last, "balanced_weights", &balanced, "evaluation",
+        &names.evaluation, "evaluate_every", &n.every, "patience", &n.patience, "features",
+        &features, "labels", &labels, "train_mask", &train_mask, "val_mask", &val_mask, "test_mask",
+        &test_mask);
     if (rv != 0)
         return error_set(error, TR_EFORMAT, "%s: %s", path, why.text);
     rv = resolve_names(path, &names, config, error);
@@ -225,14 +225,13 @@ static int read_root(struct files *files, const char *path, json_t **root, struc
     json_error_t why;
     *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
     free(text);
-    return *root != NULL ? 0
-                         : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
+    return *root != NULL ? 0 : error_set(error, TR_EFORMAT, "%s:%d: %s", path, why.line, why.text);
 }
 
 int run_config_compare(struct files *files, const char *path, const json_t *now, char **kernels,
                        struct error *error)
 {
-    static const char *const decisive[] = {"trainers", "deal_hash", "run"};
+    static const char *const decisive[] = { "trainers", "deal_hash", "run" };
     json_t *root;
     *kernels = NULL;
     int rv = read_root(files, path, &root, error);
@@ -240,9 +239,11 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
         return rv;
     for (size_t i = 0; i < sizeof decisive / sizeof decisive[0] && rv == 0; i++)
         if (!json_equal(json_object_get(root, decisive[i]), json_object_get(now, decisive[i])))
-            rv = error_set(error, TR_EMISMATCH, "%s: its '%s' differs from what was asked for; go "
+            rv = error_set(error, TR_EMISMATCH,
+                           "%s: its '%s' differs from what was asked for; go "
                            "on with the options that the run was begun with, or give another "
-                           "folder to --run", path, decisive[i]);
+                           "folder to --run",
+                           path, decisive[i]);
     const char *text = json_string_value(json_object_get(root, "kernels"));
     if (rv == 0 && text == NULL)
         rv = error_set(error, TR_EFORMAT, "%s: 'kernels' is missing: not a run's config.json",
@@ -256,7 +257,7 @@ int run_config_compare(struct files *files, const char *path, const json_t *now,
 int run_config_read(struct files *files, const char *path, struct run_config *config,
                     struct error *error)
 {
-    *config = (struct run_config){0};
+    *config = (struct run_config){ 0 };
     json_t *root;
     int rv = read_root(files, path, &root, error);
     if (rv != 0)

@@ -9,7 +9,7 @@
 static int set_paths(struct run_folder *folder, struct files *files, const char *path,
                      struct error *error)
 {
-    *folder = (struct run_folder){.files = files};
+    *folder = (struct run_folder){ .files = files };
     folder->path = strdup(path);
     folder->config_path = files_join(path, "config.json");
     folder->metrics_path = files_join(path, "metrics.jsonl");
@@ -95,7 +95,8 @@ static void forget_pending(struct run_folder *folder)
 
 int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *error)
 {
-    forget_pending(folder); /* a mark is of a checkpoint, and those are made of what is on the disk */
+    forget_pending(
+        folder); /* a mark is of a checkpoint, and those are made of what is on the disk */
     if (folder->metrics.path != NULL && folder->metrics.size == mark)
         return 0;
     char *text = NULL;
@@ -105,8 +106,10 @@ int run_folder_rewind(struct run_folder *folder, uint64_t mark, struct error *er
         rv = files_read_all(folder->files, folder->metrics_path, METRICS_BYTES_MAX, &text, &size,
                             error);
     if (rv == 0 && size < mark)
-        rv = error_set(error, TR_EFORMAT, "%s: %zu bytes where the checkpoint knew of %llu; it was "
-                       "changed since", folder->metrics_path, size, (unsigned long long)mark);
+        rv = error_set(error, TR_EFORMAT,
+                       "%s: %zu bytes where the checkpoint knew of %llu; it was "
+                       "changed since",
+                       folder->metrics_path, size, (unsigned long long)mark);
     if (rv == 0)
         rv = replace_metrics(folder, text, (size_t)mark, error);
     free(text);
@@ -129,7 +132,7 @@ int run_folder_find(struct run_folder *folder, struct files *files, const char *
     int rv = set_paths(folder, files, path, error);
     if (rv != 0)
         return rv;
-    const char *const needed[] = {folder->config_path, folder->model_path};
+    const char *const needed[] = { folder->config_path, folder->model_path };
     for (int i = 0; i < 2 && rv == 0; i++) {
         if (!files_exists(files, needed[i]))
             rv = error_set(error, TR_ENOENT,
@@ -149,7 +152,7 @@ void run_folder_close(struct run_folder *folder)
     free(folder->config_path);
     free(folder->metrics_path);
     free(folder->model_path);
-    *folder = (struct run_folder){0};
+    *folder = (struct run_folder){ 0 };
 }
 
 int run_folder_write_config(struct run_folder *folder, json_t *config, struct error *error)
@@ -183,9 +186,11 @@ int run_folder_append(struct run_folder *folder, json_t *line, struct error *err
     size_t length = strlen(text);
     if (folder->pending_bytes + length >= RUN_FOLDER_PENDING_MAX && flush(folder, error) != 0) {
         free(text);
-        return error_set(error, TR_EFULL, "%s: the disk took nothing for so long that %zu bytes of "
+        return error_set(error, TR_EFULL,
+                         "%s: the disk took nothing for so long that %zu bytes of "
                          "epochs' lines wait for it, more than are kept in memory; make room, and "
-                         "go on with the run", folder->metrics_path, folder->pending_bytes);
+                         "go on with the run",
+                         folder->metrics_path, folder->pending_bytes);
     }
     size_t before = folder->pending_bytes;
     char *pending = realloc(folder->pending, before + length + 1);
@@ -223,10 +228,9 @@ json_t *run_scores_to_json(const struct scores *scores)
 
 json_t *run_epoch_to_json(const struct epoch_report *report)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch",
-                     (json_int_t)report->epoch, "steps", (json_int_t)report->steps, "seeds",
-                     (json_int_t)report->seeds, "rate", number(report->rate), "train_loss",
-                     number(report->train_loss), "val",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:o, s:b, s:o}", "epoch", (json_int_t)report->epoch,
+                     "steps", (json_int_t)report->steps, "seeds", (json_int_t)report->seeds, "rate",
+                     number(report->rate), "train_loss", number(report->train_loss), "val",
                      report->evaluated ? run_scores_to_json(&report->scores) : json_null(), "best",
                      report->best, "seconds", number(report->seconds));
 }

@@ -83,14 +83,14 @@ static int refuse_labels(const struct tr_feature_info *info, struct error *error
 static int scan_part(const struct run_job *job, uint32_t part, const struct tr_feature_info *info,
                      int64_t *largest, struct error *error)
 {
-    const struct feature_table *table =
-        node_part_feature(&job->whole.parts[part]->nodes[0], info->name);
+    const struct feature_table *table = node_part_feature(&job->whole.parts[part]->nodes[0],
+                                                          info->name);
     if (table == NULL || table->width != 1)
         return refuse_labels(info, error);
-    struct batch_rows rows = {.dtype = table->dtype,
-                              .num_rows = (uint32_t)table->num_rows,
-                              .width = 1,
-                              .row_bytes = table->row_bytes};
+    struct batch_rows rows = { .dtype = table->dtype,
+                               .num_rows = (uint32_t)table->num_rows,
+                               .width = 1,
+                               .row_bytes = table->row_bytes };
     for (uint64_t begin = 0; begin < table->num_rows; begin += LABELS_AT_ONCE) {
         uint64_t left = table->num_rows - begin;
         rows.rows = (char *)(uintptr_t)table->rows + begin * table->row_bytes;
@@ -118,7 +118,8 @@ static int fetch_labels(struct run_job *job, const struct tr_feature_info *info,
     uint64_t *ids = malloc(LABELS_AT_ONCE * sizeof *ids);
     void *labels = malloc(LABELS_AT_ONCE * info->row_bytes);
     struct batch_rows rows = {
-        .dtype = info->dtype, .width = 1, .row_bytes = info->row_bytes, .rows = labels};
+        .dtype = info->dtype, .width = 1, .row_bytes = info->row_bytes, .rows = labels
+    };
     int rv = 0;
     if (ids == NULL || labels == NULL)
         rv = error_set(error, TR_ENOMEM, "no memory for labels");
@@ -225,8 +226,9 @@ static int count_classes_of(struct run_job *job, const struct tr_nodes *nodes, u
         return rv;
     size_t at_once = rows_at_once(&info), count = tr_nodes_count(nodes);
     void *rows = malloc(at_once * info.row_bytes + 1);
-    struct batch_rows labels = {.dtype = info.dtype, .width = info.width,
-                                .row_bytes = info.row_bytes, .rows = rows};
+    struct batch_rows labels = {
+        .dtype = info.dtype, .width = info.width, .row_bytes = info.row_bytes, .rows = rows
+    };
     if (rows == NULL)
         return error_set(error, TR_ENOMEM, "no memory for labels");
     for (size_t begin = 0; begin < count && rv == 0; begin += labels.num_rows) {
@@ -251,8 +253,9 @@ static void weigh_classes(const uint64_t *counts, uint32_t classes, float *weigh
     for (uint32_t c = 0; c < classes; c++)
         total += counts[c];
     for (uint32_t c = 0; c < classes; c++)
-        weights[c] =
-            counts[c] == 0 ? 0 : (float)((double)total / ((double)classes * (double)counts[c]));
+        weights[c] = counts[c] == 0
+                         ? 0
+                         : (float)((double)total / ((double)classes * (double)counts[c]));
 }
 
 static int balance_classes(struct run_job *job, struct error *error)
@@ -325,7 +328,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  const struct run_job_layout *layout, const struct run_job_hooks *hooks,
                  struct error *error)
 {
-    *job = (struct run_job){.config = config, .hooks = *hooks};
+    *job = (struct run_job){ .config = config, .hooks = *hooks };
     /* First of all, while there is nothing to clean up. */
     int rv = warm_up_threads(job, layout, error);
     if (rv == 0)
@@ -338,8 +341,10 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         goto failed;
     }
     if (layout->process == NULL && !tr_graph_has_checksums(job->graph))
-        fprintf(stderr, "troupe: %s: an older version wrote it without checksums: its files are "
-                "loaded unchecked; partition again to have them\n", graph);
+        fprintf(stderr,
+                "troupe: %s: an older version wrote it without checksums: its files are "
+                "loaded unchecked; partition again to have them\n",
+                graph);
     rv = check_homogeneous(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;
@@ -369,7 +374,7 @@ void run_job_close(struct run_job *job)
     tr_graph_close(job->graph);
     tr_session_close(job->session);
     free(job->class_weights);
-    *job = (struct run_job){0};
+    *job = (struct run_job){ 0 };
 }
 
 static void loader_options(const struct run_job *job, bool shuffle,
@@ -405,7 +410,7 @@ static int open_loader(struct run_job *job, const struct tr_loader_options *opti
 static int open_split(struct run_job *job, const char *mask, struct run_job_split *split,
                       struct error *error)
 {
-    *split = (struct run_job_split){0};
+    *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
     loader_options(job, false, &options);
     options.world = 1;
@@ -430,7 +435,7 @@ int run_job_split_open_all(struct run_job *job, struct run_job_split *split, str
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
                         struct run_job_split *split, struct error *error)
 {
-    *split = (struct run_job_split){0};
+    *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
     struct tr_nodes *all = NULL;
     loader_options(job, true, &options);
@@ -460,7 +465,7 @@ void run_job_split_close(struct run_job_split *split)
     tr_batch_release(split->source.batch);
     tr_loader_close(split->loader);
     tr_nodes_close(split->nodes);
-    *split = (struct run_job_split){0};
+    *split = (struct run_job_split){ 0 };
 }
 
 /* Passes over the whole graph take long, and the trainers whose threads these are wait then. */
@@ -504,14 +509,14 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
         rv = open_exact(job, error);
     if (rv == 0)
         rv = exact_scores(job->exact, &job->logits, job->config->labels,
-                          tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes),
-                          scores, error);
+                          tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
+                          error);
     model_set_parallel(job->model, job->parallel);
     return rv;
 }
 
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
-                 struct scores *scores, struct error *error)
+                     struct scores *scores, struct error *error)
 {
     if (!exact)
         return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
@@ -521,7 +526,7 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
 
 int run_job_write_logits(const struct run_job *job, const char *path, struct error *error)
 {
-    const uint64_t shape[] = {job->logits.rows, job->logits.cols};
+    const uint64_t shape[] = { job->logits.rows, job->logits.cols };
     char *aside = NULL;
     if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
         return error_set(error, TR_ENOMEM, "%s: no memory", path);

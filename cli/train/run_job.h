@@ -11,14 +11,14 @@
 
 #include <troupe/troupe.h>
 
-#include "cli/train/loader_source.h"
 #include "cli/launch/job_process.h"
+#include "cli/train/loader_source.h"
 #include "cli/train/run_config.h"
 #include "model/exact.h"
 
 /* How the job is laid out; of this only the number of trainers changes a result. */
 struct run_job_layout {
-    uint32_t trainers; /* of this process; they share out the threads; 0: 1 */
+    uint32_t trainers;       /* of this process; they share out the threads; 0: 1 */
     const char *checkpoints; /* their folder, or NULL */
     uint32_t checkpoint_keep;
     const struct process *process; /* of a cluster, which this is; NULL: all is here */
@@ -86,7 +86,7 @@ void run_job_split_close(struct run_job_split *split);
 
 /* Scores the model on a split, exactly or by sampling. epoch keys the draws. */
 int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
-                 struct scores *scores, struct error *error);
+                     struct scores *scores, struct error *error);
 
 /* Fills job->logits with the exact outputs of every node. */
 int run_job_infer(struct run_job *job, struct error *error);

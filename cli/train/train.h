@@ -6,8 +6,8 @@
 #ifndef CLI_TRAIN_TRAIN_H
 #define CLI_TRAIN_TRAIN_H
 
-#include "cli/lib/command.h"
 #include "cli/launch/job_process.h"
+#include "cli/lib/command.h"
 #include "cli/train/run_job.h"
 
 struct train_values {

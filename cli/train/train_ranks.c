@@ -119,8 +119,10 @@ static int compare_jobs(struct train_rank *r, struct error *error)
     if (rv != 0 || other == r->all->world)
         return rv;
     part_together(r);
-    return error_set(error, TR_EMISMATCH, "trainer %u has other options, another deal or another "
-                     "graph than trainer 0; start all trainers with the same", other);
+    return error_set(error, TR_EMISMATCH,
+                     "trainer %u has other options, another deal or another "
+                     "graph than trainer 0; start all trainers with the same",
+                     other);
 }
 
 /* Sums over ranks with other kernels than ours would be equal on no other placement. */
@@ -131,9 +133,11 @@ static int compare_kernels(struct train_rank *r, struct error *error)
     if (rv != 0 || other == r->all->world)
         return rv;
     part_together(r);
-    return error_set(error, TR_EMISMATCH, "trainer %u computes with other kernels than trainer 0 "
+    return error_set(error, TR_EMISMATCH,
+                     "trainer %u computes with other kernels than trainer 0 "
                      "('%s' here): their results differ; leave --reproducible out to train all "
-                     "the same", other, model_kernels_text(r->model));
+                     "the same",
+                     other, model_kernels_text(r->model));
 }
 
 static int rewind_run(void *arg, uint64_t to, struct error *error)
@@ -206,14 +210,14 @@ static void computing(void *arg, bool begins)
 static bool wait_some(void *arg, uint64_t ns)
 {
     for (uint64_t waited = 0; waited < ns && !cancelled(arg); waited += LOOK_NS)
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
     return !cancelled(arg);
 }
 
 static int restore(void *arg, const void **bytes, size_t *count, struct error *error)
 {
     struct train_rank *r = arg;
-    struct tr_checkpoint checkpoint = {0};
+    struct tr_checkpoint checkpoint = { 0 };
     int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint);
     *bytes = checkpoint.bytes;
     *count = checkpoint.count;
@@ -246,18 +250,18 @@ static int finish(void *arg, struct error *error)
 static struct trainer_hooks hooks_of(struct train_rank *r)
 {
     const struct train_ranks *all = r->all;
-    struct trainer_hooks hooks = {.arg = r,
-                                  .restore = restore,
-                                  /* All know of the evaluation, rank 0 does it. */
-                                  .evaluate = all->hooks->evaluate == NULL ? NULL : evaluate,
-                                  .meet = meet,
-                                  .finish = all->finishes ? finish : NULL,
-                                  .refused = refused,
-                                  .computing = computing,
-                                  .cancelled = cancelled,
-                                  .wait = wait_some,
-                                  .now_ns = now_ns,
-                                  .rewind = rewind_run};
+    struct trainer_hooks hooks = { .arg = r,
+                                   .restore = restore,
+                                   /* All know of the evaluation, rank 0 does it. */
+                                   .evaluate = all->hooks->evaluate == NULL ? NULL : evaluate,
+                                   .meet = meet,
+                                   .finish = all->finishes ? finish : NULL,
+                                   .refused = refused,
+                                   .computing = computing,
+                                   .cancelled = cancelled,
+                                   .wait = wait_some,
+                                   .now_ns = now_ns,
+                                   .rewind = rewind_run };
     if (all->world > 1)
         hooks.reduce = reduce;
     if (all->save_every > 0) {
@@ -331,14 +335,14 @@ int train_ranks_open(struct train_ranks *ranks, struct error *error)
 {
     atomic_init(&ranks->failed, false);
     pthread_mutex_init(&ranks->refusing, NULL);
-    ranks->stop = (struct cancel){.asked = is_over, .arg = ranks};
+    ranks->stop = (struct cancel){ .asked = is_over, .arg = ranks };
     ranks->ranks = calloc(ranks->count, sizeof *ranks->ranks);
     ranks->watched = calloc(ranks->count, sizeof(struct watched *));
     if (ranks->ranks == NULL || ranks->watched == NULL)
         return error_set(error, TR_ENOMEM, "no memory for %u trainers", ranks->count);
     int rv = 0;
     for (uint32_t i = 0; i < ranks->count && rv == 0; i++) {
-        ranks->ranks[i] = (struct train_rank){.all = ranks, .rank = ranks->first + i};
+        ranks->ranks[i] = (struct train_rank){ .all = ranks, .rank = ranks->first + i };
         atomic_init(&ranks->ranks[i].ended, false);
         ranks->ranks[i].watched.rank = ranks->first + i;
         ranks->watched[i] = &ranks->ranks[i].watched;
@@ -365,7 +369,7 @@ static void wait_for(struct train_ranks *ranks, uint32_t count)
 {
     bool shut = false;
     while (!all_ended(ranks, count)) {
-        nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = LOOK_NS }, NULL);
         if (shut || !is_over(ranks))
             continue;
         shut = true;

@@ -22,27 +22,27 @@
 struct train_rank;
 
 struct train_ranks {
-    struct run_job *job; /* its model is the first rank's */
+    struct run_job *job;       /* its model is the first rank's */
     struct run_folder *folder; /* rank 0's process writes there */
-    const char *deal;    /* see run_job_split_train */
+    const char *deal;          /* see run_job_split_train */
     uint32_t first, count, world;
     bool grouped;
     bool reproducible;
     bool finishes; /* the job has other processes, which end with it */
     uint64_t save_every;
-    uint64_t patience_ns; /* see trainer.h */
+    uint64_t patience_ns;     /* see trainer.h */
     struct watchdog watchdog; /* limit_ns is given; runs while they train */
-    uint64_t job_hash;   /* what checkpoints belong to */
-    uint64_t deal_hash;  /* of the splits, once open; 0: shuffle */
+    uint64_t job_hash;        /* what checkpoints belong to */
+    uint64_t deal_hash;       /* of the splits, once open; 0: shuffle */
     /* Of rank 0, but refused, which any rank calls, one at a time. Those that are about the group are
      * added. */
     const struct trainer_hooks *hooks;
-    const struct cancel *cancel;       /* who asks to stop all */
+    const struct cancel *cancel; /* who asks to stop all */
     /* Below: train_ranks.c's. */
     atomic_bool failed;
     pthread_mutex_t refusing; /* guards calls of refused */
     struct watched **watched; /* [count] */
-    struct cancel stop; /* asked, or another rank failed */
+    struct cancel stop;       /* asked, or another rank failed */
     struct train_rank *ranks; /* [count] */
 };
 

@@ -8,12 +8,12 @@
 
 #include "actors/job/checkpoint.h"
 #include "api/internal.h"
-#include "cli/lib/fail.h"
 #include "cli/launch/job_process.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
-#include "cli/train/run_folder.h"
 #include "cli/lib/signals.h"
+#include "cli/train/run_folder.h"
 #include "cli/train/train.h"
 #include "cli/train/train_ranks.h"
 #include "config.h"
@@ -34,7 +34,7 @@ struct training {
     struct run_folder folder;
     struct train_ranks ranks;
     struct trainer_hooks hooks;
-    char *checkpoints; /* their folder; NULL: none are kept */
+    char *checkpoints;   /* their folder; NULL: none are kept */
     uint64_t save_every; /* steps; 0: none */
     struct run_job_split val;
     struct run_job_split test;
@@ -47,10 +47,10 @@ struct training {
     struct trainer_result result;
     struct scores test_scores;
     bool tested;
-    bool model_kept;  /* RUNDIR has the best model so far */
-    bool any_kept;    /* or one of this run that is older */
-    bool lost;        /* what was trained could not be written */
-    uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
+    bool model_kept;         /* RUNDIR has the best model so far */
+    bool any_kept;           /* or one of this run that is older */
+    bool lost;               /* what was trained could not be written */
+    uint64_t warned_ns[2];   /* of a disk that is waited for, that is gone on without; 0: not yet */
     struct error unreported; /* the report could not be printed */
     uint32_t epoch;
 };
@@ -112,7 +112,7 @@ static int evaluate(void *arg, struct model *model, struct scores *scores, struc
     struct training *t = arg;
     (void)model;
     return run_job_evaluate(&t->job, &t->val, t->config.evaluation == RUN_EVALUATE_EXACT, t->epoch,
-                        scores, error);
+                            scores, error);
 }
 
 static void show_epoch(struct training *t, const struct epoch_report *report)
@@ -160,11 +160,12 @@ static void say_lost(struct training *t, enum training_operation operation, stru
     char why[ERROR_TEXT_MAX];
     memcpy(why, error->text, sizeof why);
     const char *lost = operation != TRAINING_KEEP ? "the run cannot go on"
-                       : t->model_kept ? "the last lines of metrics.jsonl are lost"
+                       : t->model_kept            ? "the last lines of metrics.jsonl are lost"
                        : t->any_kept ? "the trained model is lost, but for an earlier best one"
                                      : "the trained model is lost";
     const char *remedy = t->checkpoints != NULL
-                             ? "; make room, and --resume goes on from the last checkpoint" : "";
+                             ? "; make room, and --resume goes on from the last checkpoint"
+                             : "";
     error_set(error, error->code, "%s; it was tried again for %llu s (--disk-wait): %s%s", why,
               (unsigned long long)t->values->disk_wait, lost, remedy);
     t->lost = true;
@@ -221,15 +222,14 @@ static json_t *describe(const struct training *t)
 {
     char hash[24];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)t->ranks.deal_hash);
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}",
-                     "troupe", PACKAGE_VERSION, "graph", t->graph, "kernels",
-                     model_kernels_text(t->job.model), "trainers", (json_int_t)t->ranks.world,
-                     "deal", t->ranks.deal == NULL ? "shuffle" : t->ranks.deal, "deal_hash",
-                     t->ranks.deal == NULL ? json_null() : json_string(hash), "layout", "servers",
-                     (json_int_t)t->values->servers, "samplers", (json_int_t)t->values->samplers,
-                     "loops", (json_int_t)t->values->loops, "threads",
-                     (json_int_t)t->values->threads, "messages", t->values->messages, "codec",
-                     t->values->codec, "run", run_config_to_json(&t->config));
+    return json_pack(
+        "{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
+        PACKAGE_VERSION, "graph", t->graph, "kernels", model_kernels_text(t->job.model), "trainers",
+        (json_int_t)t->ranks.world, "deal", t->ranks.deal == NULL ? "shuffle" : t->ranks.deal,
+        "deal_hash", t->ranks.deal == NULL ? json_null() : json_string(hash), "layout", "servers",
+        (json_int_t)t->values->servers, "samplers", (json_int_t)t->values->samplers, "loops",
+        (json_int_t)t->values->loops, "threads", (json_int_t)t->values->threads, "messages",
+        t->values->messages, "codec", t->values->codec, "run", run_config_to_json(&t->config));
 }
 
 /* The deal of the run: NULL shuffles. */
@@ -251,9 +251,9 @@ static int hash_job(struct training *t, uint64_t *hash, struct error *error)
     json_decref(run);
     if (text == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the configuration");
-    const uint64_t rest[] = {t->ranks.world, t->ranks.deal_hash,
-                             tr_graph_num_nodes(t->job.graph, 0),
-                             tr_graph_num_edges(t->job.graph, 0)};
+    const uint64_t rest[] = { t->ranks.world, t->ranks.deal_hash,
+                              tr_graph_num_nodes(t->job.graph, 0),
+                              tr_graph_num_edges(t->job.graph, 0) };
     *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     for (const char *at = text; *at != '\0'; at++)
         *hash = (*hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
@@ -268,13 +268,12 @@ static int test(struct training *t, struct error *error)
     if (t->config.evaluation == RUN_EVALUATE_NONE || t->tested)
         return 0;
     int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
-                          &t->test_scores, error);
+                              &t->test_scores, error);
     if (rv != 0)
         return rv;
     t->tested = true;
-    return run_folder_append(&t->folder,
-                             json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)),
-                             error);
+    return run_folder_append(
+        &t->folder, json_pack("{s:o}", "test", run_scores_to_json(&t->test_scores)), error);
 }
 
 static void report_scores(struct report *report, const struct training *t)
@@ -319,7 +318,7 @@ static int keep(void *arg, const struct trainer_result *result, struct error *er
     if (rv == 0)
         rv = run_folder_sync(&t->folder, error);
     if (rv == 0) {
-        t->unreported = (struct error){0};
+        t->unreported = (struct error){ 0 };
         (void)report_run(t, &t->unreported);
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
@@ -352,7 +351,7 @@ static int open_ranks(struct training *t, struct error *error)
         .reproducible = t->values->reproducible,
         .finishes = t->in_cluster,
         .save_every = t->save_every,
-        .watchdog = {.limit_ns = t->values->step_limit * UINT64_C(1000000000)},
+        .watchdog = { .limit_ns = t->values->step_limit * UINT64_C(1000000000) },
         .patience_ns = t->values->disk_wait * UINT64_C(1000000000),
         .hooks = &t->hooks,
         .cancel = &t->cancel,
@@ -380,12 +379,16 @@ static int compare(const struct training *t, const json_t *now, struct error *er
     int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, error);
     if (rv == 0 && strcmp(kernels, here) != 0) {
         if (t->values->reproducible)
-            rv = error_set(error, TR_EMISMATCH, "%s was begun with the kernels '%s', this computer "
+            rv = error_set(error, TR_EMISMATCH,
+                           "%s was begun with the kernels '%s', this computer "
                            "has '%s': the result would differ; leave --reproducible out to go on "
-                           "all the same", t->folder.path, kernels, here);
+                           "all the same",
+                           t->folder.path, kernels, here);
         else
-            fprintf(stderr, "troupe train: the run was begun with the kernels '%s', it goes on "
-                    "with '%s': the result may differ in its last digits\n", kernels, here);
+            fprintf(stderr,
+                    "troupe train: the run was begun with the kernels '%s', it goes on "
+                    "with '%s': the result may differ in its last digits\n",
+                    kernels, here);
     }
     free(kernels);
     return rv;
@@ -407,8 +410,10 @@ static int refuse_checkpoints(const struct training *t, struct error *error)
              t->values->checkpoints == NULL)
         rv = checkpoint_prune(files_posix, folder, 0, error);
     else if (checkpoint_is_any(files_posix, folder))
-        rv = error_set(error, TR_EEXIST, "%s has checkpoints already; go on from them with "
-                       "--resume, or remove them", folder);
+        rv = error_set(error, TR_EEXIST,
+                       "%s has checkpoints already; go on from them with "
+                       "--resume, or remove them",
+                       folder);
     free(folder);
     return rv;
 }
@@ -461,9 +466,10 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     if (t->in_cluster) {
         const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
         if (given != NULL && all->folder != NULL && strcmp(given, all->folder) != 0)
-            return error_set(error, TR_EINVAL, "--checkpoints %s: the processes of %s keep them in "
-                             "%s; name another folder there, in its field 'checkpoints'", given,
-                             t->process.cluster_path, all->folder);
+            return error_set(error, TR_EINVAL,
+                             "--checkpoints %s: the processes of %s keep them in "
+                             "%s; name another folder there, in its field 'checkpoints'",
+                             given, t->process.cluster_path, all->folder);
         named = all->folder != NULL;
         given = named ? all->folder : given;
         t->save_every = t->save_every != 0 ? t->save_every : all->every;
@@ -513,9 +519,9 @@ static int do_job(struct training *t, struct error *error)
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     /* Evaluations poll this between their pieces. */
-    const struct cancel working = {.asked = asked_at_work, .arg = t};
-    const struct run_job_hooks hooks = {.log = log_line, .log_arg = t, .cancel = &working};
-    struct process_metrics metrics = {0};
+    const struct cancel working = { .asked = asked_at_work, .arg = t };
+    const struct run_job_hooks hooks = { .log = log_line, .log_arg = t, .cancel = &working };
+    struct process_metrics metrics = { 0 };
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
@@ -547,8 +553,10 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
 static int join_cluster(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     if (!process_in_cluster(&t->values->process))
-        return t->graph != NULL ? 0 : error_set(error, TR_EINVAL, "something is missing: give "
-                                                "DIR/NAME.json");
+        return t->graph != NULL ? 0
+                                : error_set(error, TR_EINVAL,
+                                            "something is missing: give "
+                                            "DIR/NAME.json");
     int rv = process_find(&t->process, &t->values->process, t->graph, LAUNCHER_TRAINER, error);
     t->in_cluster = true;
     if (rv != 0)
@@ -564,7 +572,7 @@ static int join_cluster(struct training *t, struct run_job_layout *layout, struc
 
 static int run_all(struct training *t, struct run_job_layout *layout, struct error *error)
 {
-    t->cancel = (struct cancel){.asked = asked, .arg = t};
+    t->cancel = (struct cancel){ .asked = asked, .arg = t };
     progress_init(&t->progress, t->values->quiet);
     int rv = signals_start(&t->signals, NULL, dump, t, error);
     if (rv != 0)
@@ -585,9 +593,9 @@ static int run_all(struct training *t, struct run_job_layout *layout, struct err
 
 int train_run(const struct invocation *invocation, const void *values)
 {
-    struct training t = {.values = values};
+    struct training t = { .values = values };
     struct run_job_layout layout;
-    struct error error = {0};
+    struct error error = { 0 };
     t.graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
     int rv = train_configure(values, &t.config, &layout, &error);
     if (rv == 0)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "cli/train/ticks.h"
 #include "model/matmul.h"
 #include "runtime/base/thread.h"
-#include "cli/train/ticks.h"
 
 /* A product that takes a buffer for about a millisecond, often enough that all threads are at it at
  * the same time. */
@@ -41,15 +41,17 @@ static int refuse(size_t threads, size_t done, struct error *error)
     struct rlimit limit;
     bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     if (limited)
-        return error_set(error, TR_ENOMEM, "the BLAS found no memory to compute with in %u s for "
+        return error_set(error, TR_ENOMEM,
+                         "the BLAS found no memory to compute with in %u s for "
                          "%zu of %zu threads: this process may have %llu MiB of addresses; raise "
                          "that (ulimit -v; about 130 MiB a thread), or give fewer --threads",
                          (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads,
                          (unsigned long long)limit.rlim_cur >> 20);
-    return error_set(error, TR_ENOMEM, "the BLAS found no memory to compute with in %u s for %zu of "
+    return error_set(error, TR_ENOMEM,
+                     "the BLAS found no memory to compute with in %u s for %zu of "
                      "%zu threads; free some (about 130 MiB of addresses a thread), or give fewer "
-                     "--threads", (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done,
-                     threads);
+                     "--threads",
+                     (unsigned)(WARM_UP_NS / UINT64_C(1000000000)), threads - done, threads);
 }
 
 int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct error *error)
@@ -67,8 +69,7 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     atomic_init(&warming->ready, 0);
     atomic_init(&warming->done, 0);
     warming->threads = threads;
-    while (count < threads &&
-           thread_create(&made[count], "tr-warm-up", compute, warming) == 0)
+    while (count < threads && thread_create(&made[count], "tr-warm-up", compute, warming) == 0)
         count++;
     /* Those that could not be made: the others need not wait for them. */
     atomic_fetch_add(&warming->ready, threads - count);
@@ -90,8 +91,10 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     if (*stuck)
         return refuse(threads, done, error);
     free(warming);
-    return count == threads ? 0 : error_set(error, TR_ENOMEM, "%zu of %zu threads to compute with "
-                                            "could not be made; give fewer --threads, or raise the "
-                                            "limits of threads and addresses (ulimit -u, -v)",
-                                            threads - count, threads);
+    return count == threads ? 0
+                            : error_set(error, TR_ENOMEM,
+                                        "%zu of %zu threads to compute with "
+                                        "could not be made; give fewer --threads, or raise the "
+                                        "limits of threads and addresses (ulimit -u, -v)",
+                                        threads - count, threads);
 }

@@ -110,7 +110,7 @@ static void *watch(void *arg)
     uint64_t beats = 0, still_ns = 0, asked_ns = 0;
     ticks_init(&ticks);
     while (!atomic_load(&dog->stopping)) {
-        nanosleep(&(struct timespec){.tv_nsec = (long)LOOK_NS}, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = (long)LOOK_NS }, NULL);
         uint64_t passed_ns = ticks_read(&ticks), now = atomic_load(&dog->beats);
         uint32_t rank = 0;
         bool moved = now != beats || !is_any_busy(dog, &rank);
@@ -128,7 +128,7 @@ static void *watch(void *arg)
 int watchdog_start(struct watchdog *dog, struct error *error)
 {
     void *frame;
-    struct sigaction action = {.sa_handler = show_stack, .sa_flags = SA_RESTART};
+    struct sigaction action = { .sa_handler = show_stack, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     (void)backtrace(&frame, 1); /* loads what it needs, which a handler may not */
     sigaction(THREAD_STACK_SIGNAL, &action, NULL);

@@ -28,8 +28,8 @@ struct tr_batch;
 
 /* Pointers that were not asked for in the loader's options are NULL. */
 struct tr_block {
-    uint32_t num_src;         /* source nodes of the edge type's source type */
-    uint32_t num_dst;         /* destination nodes of its destination type */
+    uint32_t num_src; /* source nodes of the edge type's source type */
+    uint32_t num_dst; /* destination nodes of its destination type */
     uint32_t num_edges;
     const uint32_t *index;    /* [num_dst + 1] */
     const uint32_t *sources;  /* [num_edges] */

@@ -46,8 +46,7 @@ TR_API uint32_t tr_group_world(const struct tr_group *group);
  * a failure the values are what they were. After TR_ETIMEDOUT the call may be made again with the
  * same values: those that were given first are what is added up.
  * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the sentence says the bound. */
-TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count,
-                           int64_t timeout_ns);
+TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns);
 
 /* Waits until every rank came to the barrier of that name, or TR_ETIMEDOUT for all. */
 TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns);

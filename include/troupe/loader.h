@@ -33,13 +33,13 @@ struct tr_loader_options {
     /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
      * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour. */
     int32_t fanout[TR_LAYERS_MAX];
-    uint32_t batch_size; /* seeds a batch, for each trainer */
-    bool replace;        /* draw with replacement */
-    bool shuffle;        /* a new order each epoch */
-    bool drop_last;      /* drop a last batch that is not full */
-    bool edge_ids;       /* give each edge's global ID */
-    bool original_ids;   /* give the user's ID of each node (tr_batch_digest needs them) */
-    bool degrees;        /* give whole-graph in- and out-degrees */
+    uint32_t batch_size;  /* seeds a batch, for each trainer */
+    bool replace;         /* draw with replacement */
+    bool shuffle;         /* a new order each epoch */
+    bool drop_last;       /* drop a last batch that is not full */
+    bool edge_ids;        /* give each edge's global ID */
+    bool original_ids;    /* give the user's ID of each node (tr_batch_digest needs them) */
+    bool degrees;         /* give whole-graph in- and out-degrees */
     const char *features; /* feature of the input nodes to bring along, or NULL */
     const char *labels;   /* feature of the seeds to bring along, or NULL */
     uint32_t prefetch;    /* batches in flight or waiting; 0: 2 a sampler */

@@ -16,16 +16,16 @@ extern "C" {
 #endif
 
 /* X(name, number, NumPy name, bytes); bf16 has no NumPy type of its own. */
-#define TR_DTYPES(X)            \
-    X(TR_F32, 0, "float32", 4)  \
-    X(TR_F16, 1, "float16", 2)  \
+#define TR_DTYPES(X)             \
+    X(TR_F32, 0, "float32", 4)   \
+    X(TR_F16, 1, "float16", 2)   \
     X(TR_BF16, 2, "bfloat16", 2) \
-    X(TR_F64, 3, "float64", 8)  \
-    X(TR_I8, 4, "int8", 1)      \
-    X(TR_U8, 5, "uint8", 1)     \
-    X(TR_I16, 6, "int16", 2)    \
-    X(TR_I32, 7, "int32", 4)    \
-    X(TR_I64, 8, "int64", 8)    \
+    X(TR_F64, 3, "float64", 8)   \
+    X(TR_I8, 4, "int8", 1)       \
+    X(TR_U8, 5, "uint8", 1)      \
+    X(TR_I16, 6, "int16", 2)     \
+    X(TR_I32, 7, "int32", 4)     \
+    X(TR_I64, 8, "int64", 8)     \
     X(TR_BOOL, 9, "bool", 1)
 
 enum tr_dtype {

@@ -2,7 +2,6 @@
 
 #include <stdlib.h>
 
-
 int assignment_init(struct assignment *assignment, struct partition_job *job, struct error *error)
 {
     const struct raw_graph *raw = job->raw;
@@ -22,8 +21,7 @@ int assignment_init(struct assignment *assignment, struct partition_job *job, st
         assignment->parts[type] = malloc(bytes);
         if (trainers > 0)
             assignment->trainers[type] = malloc(bytes);
-        if (assignment->parts[type] == NULL ||
-            (trainers > 0 && assignment->trainers[type] == NULL))
+        if (assignment->parts[type] == NULL || (trainers > 0 && assignment->trainers[type] == NULL))
             return job_no_memory(error, "the assignment", bytes);
     }
     return 0;

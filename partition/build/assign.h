@@ -16,8 +16,7 @@ struct assignment {
     uint32_t **trainers;   /* [ntype][node], of assign_part_trainers(); NULL: none */
 };
 
-int assignment_init(struct assignment *assignment, struct partition_job *job,
-                    struct error *error);
+int assignment_init(struct assignment *assignment, struct partition_job *job, struct error *error);
 void assignment_fini(struct assignment *assignment);
 
 /* Each fills parts, and trainers where they are named. */
@@ -30,8 +29,7 @@ int assign_metis(struct assignment *assignment, struct partition_job *job, struc
 struct trainer_range {
     uint32_t first, last;
 };
-struct trainer_range assign_part_trainers(uint32_t part, uint32_t num_parts,
-                                          uint32_t num_trainers);
+struct trainer_range assign_part_trainers(uint32_t part, uint32_t num_parts, uint32_t num_trainers);
 
 /* Trainers of nodes whose partition is known, drawn by (seed, type, original ID). */
 void assign_trainers(struct assignment *assignment, uint64_t seed, const uint64_t *num_nodes);

@@ -38,8 +38,8 @@ struct filling {
     struct assignment *assignment;
     const uint64_t *num_nodes;
     uint32_t type;
-    uint64_t node; /* of the type */
-    uint64_t done; /* of all */
+    uint64_t node;      /* of the type */
+    uint64_t done;      /* of all */
     uint32_t last_type; /* exclusive */
 };
 
@@ -102,16 +102,15 @@ static int parse_line(const char *path, uint64_t line, const char *text, size_t 
     errno = 0;
     const char *start = text + strspn(text, " \t");
     *part = strtoull(start, &end, 10);
-    if (*start < '0' || *start > '9' || errno != 0 ||
-        end + strspn(end, " \t\r") != text + length)
+    if (*start < '0' || *start > '9' || errno != 0 || end + strspn(end, " \t\r") != text + length)
         return error_set(error, TR_EFORMAT,
-                         "%s: line %" PRIu64 ": '%s' is not the number of a partition", path,
-                         line, text);
+                         "%s: line %" PRIu64 ": '%s' is not the number of a partition", path, line,
+                         text);
     return 0;
 }
 
-static int put_line(struct filling *filling, const char *path, const char *text,
-                    size_t length, uint64_t expected, struct error *error)
+static int put_line(struct filling *filling, const char *path, const char *text, size_t length,
+                    uint64_t expected, struct error *error)
 {
     uint64_t part, line = filling->done + 1;
     int rv = parse_line(path, line, text, length, &part, error);
@@ -125,8 +124,8 @@ static int put_line(struct filling *filling, const char *path, const char *text,
 }
 
 /* Splits text into lines; what begins a line that has not ended moves to the front. */
-static int put_lines(struct filling *filling, const char *path, char *text, size_t *size,
-                     bool last, uint64_t expected, struct error *error)
+static int put_lines(struct filling *filling, const char *path, char *text, size_t *size, bool last,
+                     uint64_t expected, struct error *error)
 {
     size_t begin = 0;
     int rv = 0;
@@ -182,13 +181,15 @@ static bool is_npy(const char *path)
 }
 
 /* TYPE.txt or TYPE.npy of each type, in a folder. */
-static int read_folder(struct assignment *assignment, struct partition_job *job,
-                       const char *folder, struct error *error)
+static int read_folder(struct assignment *assignment, struct partition_job *job, const char *folder,
+                       struct error *error)
 {
     int rv = 0;
     for (uint32_t t = 0; t < assignment->num_ntypes && rv == 0; t++) {
-        struct filling filling = { .assignment = assignment, .num_nodes = job->raw->num_nodes,
-                                   .type = t, .last_type = t + 1 };
+        struct filling filling = { .assignment = assignment,
+                                   .num_nodes = job->raw->num_nodes,
+                                   .type = t,
+                                   .last_type = t + 1 };
         char name[300];
         snprintf(name, sizeof name, "%s.npy", job->raw->types.ntypes[t]);
         char *path = files_join(folder, name);
@@ -210,7 +211,8 @@ static int read_folder(struct assignment *assignment, struct partition_job *job,
 int assign_file(struct assignment *assignment, struct partition_job *job, struct error *error)
 {
     const char *path = job->options->assignment;
-    struct filling filling = { .assignment = assignment, .num_nodes = job->raw->num_nodes,
+    struct filling filling = { .assignment = assignment,
+                               .num_nodes = job->raw->num_nodes,
                                .last_type = assignment->num_ntypes };
     if (path == NULL)
         return error_set(error, TR_EINVAL, "no assignment file is named");

@@ -32,8 +32,7 @@ static uint32_t draw_below(uint64_t key, uint64_t id, uint32_t bound)
     }
 }
 
-struct trainer_range assign_part_trainers(uint32_t part, uint32_t num_parts,
-                                          uint32_t num_trainers)
+struct trainer_range assign_part_trainers(uint32_t part, uint32_t num_parts, uint32_t num_trainers)
 {
     uint64_t begin = (uint64_t)part * num_trainers;
     return (struct trainer_range){ (uint32_t)(begin / num_parts),
@@ -50,10 +49,10 @@ void assign_trainers(struct assignment *assignment, uint64_t seed, const uint64_
     for (uint32_t type = 0; type < assignment->num_ntypes; type++) {
         uint64_t key = key_of(seed, PURPOSE_TRAINER, type);
         for (uint64_t v = 0; v < num_nodes[type]; v++)
-            assignment->trainers[type][v] =
-                (uint32_t)((assignment->parts[type][v] * num_trainers +
-                            draw_below(key, v, assignment->num_trainers)) /
-                           assignment->num_parts);
+            assignment->trainers[type][v] = (uint32_t)((assignment->parts[type][v] * num_trainers +
+                                                        draw_below(key, v,
+                                                                   assignment->num_trainers)) /
+                                                       assignment->num_parts);
     }
 }
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/build/job.h"
+#include "partition/raw/raw_source.h"
 #include "partition/store/book.h"
 #include "partition/store/book_json.h"
-#include "partition/build/job.h"
 #include "partition/store/part_files.h"
-#include "partition/raw/raw_source.h"
 
 static int check_numbers(const struct raw_graph *raw, const struct partition_options *options,
                          struct error *error)
@@ -23,8 +23,8 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
         return error_set(error, TR_ETOOBIG,
                          "%u partitions of %u types: %" PRIu64 " ranges, at most %" PRIu64
                          " fit the partition book",
-                         options->num_parts, raw->types.num_ntypes + raw->types.num_etypes,
-                         ranges, BOOK_RANGES_MAX);
+                         options->num_parts, raw->types.num_ntypes + raw->types.num_etypes, ranges,
+                         BOOK_RANGES_MAX);
     uint64_t arrays = raw->types.num_ntypes * (4 + (uint64_t)options->halo_hops) +
                       raw->types.num_etypes * UINT64_C(5) + raw->num_tables;
     uint64_t bytes = ranges * BOOK_RANGE_BYTES + options->num_parts * arrays * BOOK_CHECKSUM_BYTES;
@@ -59,8 +59,8 @@ static int check_tables(const struct raw_graph *raw, const struct partition_opti
     }
     /* The bounds that whoever reads the partition book holds it to. */
     if (raw->num_tables > BOOK_TABLES_MAX - raw->types.num_ntypes)
-        return error_set(error, TR_ETOOBIG, "%u features; at most %u are possible",
-                         raw->num_tables, BOOK_TABLES_MAX - raw->types.num_ntypes);
+        return error_set(error, TR_ETOOBIG, "%u features; at most %u are possible", raw->num_tables,
+                         BOOK_TABLES_MAX - raw->types.num_ntypes);
     for (uint32_t i = 0; i < raw->num_tables; i++) {
         uint64_t largest = raw->tables[i].width;
         for (uint32_t d = 0; d < raw->tables[i].ndim; d++)

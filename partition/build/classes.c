@@ -47,8 +47,8 @@ static int check_table(const struct raw_table *table, struct error *error)
 }
 
 /* The class of a class and a value; a new one if this pair is new. */
-static int split_class(struct splits *splits, uint32_t *num_classes, uint8_t before,
-                       int64_t value, uint8_t *after, const char *name, struct error *error)
+static int split_class(struct splits *splits, uint32_t *num_classes, uint8_t before, int64_t value,
+                       uint8_t *after, const char *name, struct error *error)
 {
     bool first = true;
     for (uint32_t i = 0; i < splits->count; i++) {
@@ -61,8 +61,7 @@ static int split_class(struct splits *splits, uint32_t *num_classes, uint8_t bef
             return 0;
         }
     }
-    if (splits->count == PARTITION_CLASSES_MAX ||
-        (!first && *num_classes == PARTITION_CLASSES_MAX))
+    if (splits->count == PARTITION_CLASSES_MAX || (!first && *num_classes == PARTITION_CLASSES_MAX))
         return error_set(error, TR_ETOOBIG,
                          "table '%s' makes more than %d classes of nodes; balance a mask instead",
                          name, PARTITION_CLASSES_MAX);

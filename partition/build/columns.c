@@ -29,8 +29,7 @@ static uint64_t count_halo(struct columns *columns)
     return total;
 }
 
-static int append_all(const struct columns *columns, struct npy_writer *writer,
-                      struct error *error)
+static int append_all(const struct columns *columns, struct npy_writer *writer, struct error *error)
 {
     int rv = 0;
     for (uint64_t v = columns->begin; v < columns->end && rv == 0; v++)
@@ -49,8 +48,8 @@ static int write_globals(const struct columns *columns, const struct scatter *sc
 {
     struct npy_writer writer = { 0 };
     struct partition_job *job = scatter->job;
-    char *path = job_path(job, part, part_file_edge(&job->raw->types, scatter->etype,
-                                                    PART_COLUMN_GLOBAL));
+    char *path = job_path(job, part,
+                          part_file_edge(&job->raw->types, scatter->etype, PART_COLUMN_GLOBAL));
     int rv = path == NULL ? job_no_memory(error, "a file's name", 0)
                           : npy_create(&writer, job->files, path, "<u8", 1, &total, error);
     if (rv == 0)

@@ -15,8 +15,8 @@
 struct columns {
     uint64_t begin, end; /* global IDs of owned sources */
     uint64_t num_words;
-    uint64_t *words;     /* halo: a bit a node */
-    uint64_t *before;    /* [num_words] halo nodes before the word */
+    uint64_t *words;  /* halo: a bit a node */
+    uint64_t *before; /* [num_words] halo nodes before the word */
 };
 
 /* Collects the sources of cells [begin, begin + count) and writes column_global.npy. TR_ETOOBIG

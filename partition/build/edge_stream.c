@@ -38,8 +38,8 @@ static void work(void *arg, size_t index, size_t worker)
 }
 
 int edge_stream_run(struct partition_job *job, uint32_t etype, const char *stage, size_t tasks,
-                    void (*body)(void *arg, const struct edge_block *block, size_t task),
-                    void *arg, struct error *error)
+                    void (*body)(void *arg, const struct edge_block *block, size_t task), void *arg,
+                    struct error *error)
 {
     struct stream stream = { .job = job,
                              .etype = etype,

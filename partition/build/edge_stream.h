@@ -18,7 +18,7 @@ struct edge_block {
 
 /* Calls body(arg, block, task) for each block in order and each task in [0, tasks). */
 int edge_stream_run(struct partition_job *job, uint32_t etype, const char *stage, size_t tasks,
-                    void (*body)(void *arg, const struct edge_block *block, size_t task),
-                    void *arg, struct error *error);
+                    void (*body)(void *arg, const struct edge_block *block, size_t task), void *arg,
+                    struct error *error);
 
 #endif

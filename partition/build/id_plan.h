@@ -16,14 +16,14 @@
 struct id_plan {
     uint32_t num_ntypes;
     uint32_t num_parts;
-    uint32_t *const *parts;  /* [ntype][original ID] */
-    uint64_t columns_max;    /* types above this have 64-bit maps */
-    uint64_t *num_nodes;     /* [ntype] */
-    uint64_t *node_counts;   /* [ntype * num_parts + part] */
-    uint64_t *node_begins;   /* [ntype * num_parts + part], per-type global IDs */
-    uint64_t *edge_counts;   /* [etype * num_parts + part], filled as edges are counted */
-    uint32_t **global32;     /* [ntype][original ID]; NULL for a type above columns_max */
-    uint64_t **global64;     /* for those */
+    uint32_t *const *parts; /* [ntype][original ID] */
+    uint64_t columns_max;   /* types above this have 64-bit maps */
+    uint64_t *num_nodes;    /* [ntype] */
+    uint64_t *node_counts;  /* [ntype * num_parts + part] */
+    uint64_t *node_begins;  /* [ntype * num_parts + part], per-type global IDs */
+    uint64_t *edge_counts;  /* [etype * num_parts + part], filled as edges are counted */
+    uint32_t **global32;    /* [ntype][original ID]; NULL for a type above columns_max */
+    uint64_t **global64;    /* for those */
 };
 
 int id_plan_init(struct id_plan *plan, const struct assignment *assignment,

@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
+#include "partition/build/partition.h"
 #include "partition/store/checksums.h"
 #include "partition/store/npy.h"
-#include "partition/build/partition.h"
 
 /* Pieces between which cancellation is asked: a few milliseconds of work each. */
 #define JOB_BLOCK_EDGES ((uint64_t)1 << 19)
@@ -25,9 +25,9 @@ struct partition_job {
     const struct partition_hooks *hooks;
     struct parallel *parallel;
     struct files *files;
-    const char *folder;     /* where the directory is being written */
+    const char *folder; /* where the directory is being written */
     struct id_plan *plan;
-    uint32_t **in_degrees;  /* [ntype][original ID], over all edge types */
+    uint32_t **in_degrees; /* [ntype][original ID], over all edge types */
     uint32_t **out_degrees;
     struct partition_report *report;
     struct checksums checksums; /* of the arrays that are finished */

@@ -43,11 +43,10 @@ static void call_metis(const struct metis_question *question, struct shared *sha
     options[METIS_OPTION_OBJTYPE] = question->volume ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
     options[METIS_OPTION_SEED] = (idx_t)((question->seed ^ question->seed >> 32) & INT32_MAX);
     double begin = job_seconds();
-    int status = METIS_PartGraphKway(&num_nodes, &num_constraints,
-                                     unconst(question->graph->index),
+    int status = METIS_PartGraphKway(&num_nodes, &num_constraints, unconst(question->graph->index),
                                      unconst(question->graph->adjacency),
-                                     unconst(question->weights), NULL, NULL, &num_parts, NULL,
-                                     NULL, options, &objective, shared->parts);
+                                     unconst(question->weights), NULL, NULL, &num_parts, NULL, NULL,
+                                     options, &objective, shared->parts);
     shared->seconds = job_seconds() - begin;
     shared->objective = objective;
     shared->status = status;
@@ -121,8 +120,8 @@ static int explain(int how, int status, struct error *error)
                      status, WIFEXITED(how) ? WEXITSTATUS(how) : -1);
 }
 
-static int take(const struct shared *shared, const struct metis_question *question,
-                uint32_t *parts, struct error *error)
+static int take(const struct shared *shared, const struct metis_question *question, uint32_t *parts,
+                struct error *error)
 {
     for (uint64_t v = 0; v < question->graph->num_nodes; v++) {
         if (shared->parts[v] < 0 || shared->parts[v] >= question->num_parts)
@@ -139,8 +138,8 @@ int metis_run(struct partition_job *job, const struct metis_question *question, 
     size_t bytes = sizeof(struct shared) + question->graph->num_nodes * sizeof(idx_t);
     struct rusage usage = { 0 };
     int how = 0;
-    struct shared *shared =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                                 -1, 0);
     if (shared == MAP_FAILED)
         return job_no_memory(error, "METIS's answer", bytes);
     pid_t parent = getpid(), child = fork();

@@ -9,13 +9,13 @@
 #include <sys/resource.h>
 
 #include "partition/build/assign.h"
-#include "partition/store/book_json.h"
 #include "partition/build/check.h"
 #include "partition/build/classes.h"
 #include "partition/build/id_plan.h"
-#include "partition/store/replace.h"
 #include "partition/build/train_mask.h"
 #include "partition/build/write.h"
+#include "partition/store/book_json.h"
+#include "partition/store/replace.h"
 #include "runtime/base/atomic_dir.h"
 #include "runtime/base/hotmem.h"
 
@@ -230,8 +230,7 @@ static int report_classes(struct partition_job *job, const struct assignment *as
     }
     classes_fini(&classes);
     return rv != 0 ? rv
-                   : train_mask_balance(job, assignment->parts, &job->report->train_balance,
-                                        error);
+                   : train_mask_balance(job, assignment->parts, &job->report->train_balance, error);
 }
 
 /* Everything between an assignment and a directory that is whole but for its rename. */

@@ -36,17 +36,17 @@ struct partition_options {
     uint32_t num_parts;
     uint64_t seed;
     uint32_t halo_hops;
-    uint32_t trainers;     /* of the whole job, among whom nodes are dealt; 0: none are named */
+    uint32_t trainers;      /* of the whole job, among whom nodes are dealt; 0: none are named */
     const char *train_mask; /* who is dealt; NULL: PARTITION_TRAIN_MASK */
-    bool volume;           /* METIS: minimise communication volume, not the edge cut */
+    bool volume;            /* METIS: minimise communication volume, not the edge cut */
     /* Node tables (masks or integers) whose values part nodes into classes to balance. */
     const char *const *balance_tables;
     uint32_t num_balance_tables;
     bool balance_edges;
-    bool drop_edge_ids;    /* do not store original edge IDs: 8 bytes an edge on disk */
-    bool replace;          /* a partition directory that is there, or an empty one */
-    uint64_t columns_max;  /* node types this large get column tables; 0: 2^32 */
-    struct files *files;   /* NULL: the system's */
+    bool drop_edge_ids;   /* do not store original edge IDs: 8 bytes an edge on disk */
+    bool replace;         /* a partition directory that is there, or an empty one */
+    uint64_t columns_max; /* node types this large get column tables; 0: 2^32 */
+    struct files *files;  /* NULL: the system's */
 };
 
 /* Who watches. Both may be NULL; called on the calling thread, between pieces. */
@@ -59,19 +59,19 @@ struct partition_hooks {
 struct partition_report {
     uint64_t num_nodes;
     uint64_t num_edges;
-    uint64_t cut_edges;      /* whose source another partition owns */
+    uint64_t cut_edges; /* whose source another partition owns */
     double cut_share;
-    double node_balance;     /* largest partition over the mean, 1 is even */
+    double node_balance; /* largest partition over the mean, 1 is even */
     double edge_balance;
-    double train_balance;    /* of nodes in the train mask; 0 where there are none */
-    uint32_t num_classes;    /* of balance_tables */
+    double train_balance; /* of nodes in the train mask; 0 where there are none */
+    uint32_t num_classes; /* of balance_tables */
     double class_balance[PARTITION_CLASSES_MAX];
     uint64_t halo_nodes;     /* first hop, summed over partitions */
     double halo_share;       /* of the nodes that partitions see (owned and halo) */
     int64_t metis_objective; /* METIS's cut or volume, of the symmetric graph */
     double metis_seconds;    /* METIS alone, 0 where it was not called */
     double total_seconds;
-    uint64_t peak_bytes;     /* resident, of this process; METIS's child apart */
+    uint64_t peak_bytes; /* resident, of this process; METIS's child apart */
     uint64_t metis_peak_bytes;
 };
 

@@ -107,8 +107,8 @@ static void start_rows(struct building *building)
 
 struct cleaning {
     struct symmetric *graph;
-    uint32_t **marks;  /* [workers][num_nodes]: the last row + 1 that had the node */
-    int32_t *kept;     /* [num_nodes] entries that are left of a row, at its begin */
+    uint32_t **marks; /* [workers][num_nodes]: the last row + 1 that had the node */
+    int32_t *kept;    /* [num_nodes] entries that are left of a row, at its begin */
 };
 
 static void clean_rows(void *arg, size_t index, size_t worker)

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_mask(const struct partition_job *job, const struct raw_table *table,
-                    uint32_t ntype)
+static bool is_mask(const struct partition_job *job, const struct raw_table *table, uint32_t ntype)
 {
     const char *name = job->options->train_mask;
     name = name != NULL ? name : PARTITION_TRAIN_MASK;
@@ -12,8 +11,7 @@ static bool is_mask(const struct partition_job *job, const struct raw_table *tab
            tr_dtype_size(table->dtype) == 1 && strcmp(table->name, name) == 0;
 }
 
-int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask,
-                    struct error *error)
+int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask, struct error *error)
 {
     const struct raw_graph *raw = job->raw;
     uint32_t index = 0;

@@ -10,8 +10,7 @@
 #include "partition/build/job.h"
 
 /* *mask: [num_nodes] by original ID, all 0 where the type has no such table. */
-int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask,
-                    struct error *error);
+int train_mask_read(struct partition_job *job, uint32_t ntype, uint8_t **mask, struct error *error);
 
 /* Training nodes of the largest partition over the mean; 0 where nothing trains. */
 int train_mask_balance(struct partition_job *job, uint32_t *const *parts, double *balance,

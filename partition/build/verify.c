@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/store/part_files.h"
 #include "partition/build/verify_private.h"
+#include "partition/store/part_files.h"
 #include "runtime/base/hotmem.h"
 
 int verify_differs(struct verification *verification, uint32_t part, char *name, const char *what,
@@ -72,7 +72,8 @@ static int check_tables(struct verification *verification)
         found++;
     }
     for (uint32_t t = 0; file->num_trainers > 0 && t < raw->types.num_ntypes; t++) {
-        const struct raw_table ids = { .name = (char[]){ PARTITION_TRAINER_ID }, .type = t,
+        const struct raw_table ids = { .name = (char[]){ PARTITION_TRAINER_ID },
+                                       .type = t,
                                        .dtype = TR_I32 };
         uint32_t j = 0;
         while (j < file->num_tables && !same_table(&file->tables[j], &ids))
@@ -81,10 +82,9 @@ static int check_tables(struct verification *verification)
             return differs_in_book(verification, "table", PARTITION_TRAINER_ID);
         found++;
     }
-    return found == file->num_tables
-               ? 0
-               : differs_in_book(verification, "the number of tables of",
-                                 verification->book->graph_name);
+    return found == file->num_tables ? 0
+                                     : differs_in_book(verification, "the number of tables of",
+                                                       verification->book->graph_name);
 }
 
 static int load_parts(struct verification *verification)
@@ -129,11 +129,10 @@ static int map_nodes(struct verification *verification, uint32_t ntype)
         for (uint64_t i = 0; i < nodes->num_nodes; i++) {
             uint64_t original = nodes->original_ids[i];
             if (global[original] != UINT64_MAX)
-                return verify_differs(verification, p,
-                                      part_file_node(&verification->book->types, ntype,
-                                                     PART_ORIGINAL_IDS),
-                                      "a second owner of the node in element", i, original,
-                                      global[original]);
+                return verify_differs(
+                    verification, p,
+                    part_file_node(&verification->book->types, ntype, PART_ORIGINAL_IDS),
+                    "a second owner of the node in element", i, original, global[original]);
             global[original] = nodes->global_begin + i;
         }
     }
@@ -155,8 +154,8 @@ static int check_degrees(struct verification *verification, uint32_t ntype)
                                       nodes->in_degrees[i], in);
             if (nodes->out_degrees[i] != out)
                 return verify_differs(verification, p,
-                                      part_file_node(types, ntype, PART_OUT_DEGREES), "element",
-                                      i, nodes->out_degrees[i], out);
+                                      part_file_node(types, ntype, PART_OUT_DEGREES), "element", i,
+                                      nodes->out_degrees[i], out);
         }
     }
     return 0;
@@ -231,8 +230,12 @@ int verify_directory(const char *path, struct raw_graph *raw, struct parallel *p
     double begin = job_seconds();
     struct store_checked checked;
     struct verification verification = {
-        .job = { .raw = raw, .hooks = hooks, .parallel = parallel_serial, .files = files_posix,
-                 .report = &unused, .options = &options },
+        .job = { .raw = raw,
+                 .hooks = hooks,
+                 .parallel = parallel_serial,
+                 .files = files_posix,
+                 .report = &unused,
+                 .options = &options },
         .raw = raw,
         .report = report == NULL ? &unwanted : report,
         .error = error,

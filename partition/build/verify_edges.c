@@ -1,8 +1,8 @@
 #include <stdlib.h>
 
 #include "partition/build/edge_stream.h"
-#include "partition/store/part_files.h"
 #include "partition/build/verify_private.h"
+#include "partition/store/part_files.h"
 #include "runtime/base/hotmem.h"
 
 /* One edge type: where the next edge of each destination must stand. */
@@ -27,18 +27,15 @@ static int check_edge(struct edge_check *check, uint64_t edge, uint64_t src, uin
     uint64_t row = owner_row - verification->parts[part]->nodes[check->type->dst].global_begin;
     uint64_t position = at - edges->csc.first_edge;
     if (position >= edges->csc.index[row + 1])
-        return verify_differs(verification, part,
-                              part_file_edge(types, check->etype, PART_INDEX),
+        return verify_differs(verification, part, part_file_edge(types, check->etype, PART_INDEX),
                               "the number of in-edges of row", row,
                               edges->csc.index[row + 1] - edges->csc.index[row],
                               position - edges->csc.index[row] + 1);
     uint64_t column = edges->csc.indices[position];
-    uint64_t found = edges->csc.column_global == NULL ? column
-                                                      : edges->csc.column_global[column];
+    uint64_t found = edges->csc.column_global == NULL ? column : edges->csc.column_global[column];
     uint64_t expected = verification->global[check->type->src][src];
     if (found != expected)
-        return verify_differs(verification, part,
-                              part_file_edge(types, check->etype, PART_INDICES),
+        return verify_differs(verification, part, part_file_edge(types, check->etype, PART_INDICES),
                               "the source of edge", position, found, expected);
     if (edges->original_edge_ids != NULL && edges->original_edge_ids[position] != edge)
         return verify_differs(verification, part,
@@ -113,7 +110,8 @@ static int check_all_rows(struct edge_check *check)
 
 int verify_edges(struct verification *verification, uint32_t etype)
 {
-    struct edge_check check = { .verification = verification, .etype = etype,
+    struct edge_check check = { .verification = verification,
+                                .etype = etype,
                                 .type = &verification->book->types.etypes[etype] };
     size_t next_bytes = (size_t)verification->book->num_nodes[check.type->dst] * sizeof(uint64_t);
     size_t position_bytes = (size_t)verification->book->num_edges[etype] * sizeof(uint64_t);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
-#include "partition/store/part_files.h"
 #include "partition/build/verify_private.h"
+#include "partition/store/part_files.h"
 
 /* Hop by hop, from what was already proven: the in-edges of all partitions. 0: not reached,
  * 1: owned, h + 1: reached first at hop h. */

@@ -5,8 +5,8 @@
 #define PARTITION_BUILD_VERIFY_PRIVATE_H
 
 #include "partition/build/job.h"
-#include "partition/store/store_private.h"
 #include "partition/build/verify.h"
+#include "partition/store/store_private.h"
 
 struct verification {
     struct partition_job job; /* for streams and hooks */

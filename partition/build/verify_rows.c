@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "partition/build/assign.h"
-#include "partition/store/part_files.h"
 #include "partition/build/train_mask.h"
 #include "partition/build/verify_private.h"
+#include "partition/store/part_files.h"
 
 static const struct feature_table *find_table(const struct graph_part *part,
                                               const struct raw_table *table)
@@ -29,10 +29,10 @@ static int check_row(struct verification *verification, const struct raw_table *
     size_t byte = 0;
     while (found[byte] == row[byte])
         byte++;
-    return verify_differs(verification, part,
-                          part_file_feature(&book->types, table->on_edges, table->type,
-                                            table->name),
-                          "a byte of row", at, found[byte], row[byte]);
+    return verify_differs(
+        verification, part,
+        part_file_feature(&book->types, table->on_edges, table->type, table->name), "a byte of row",
+        at, found[byte], row[byte]);
 }
 
 int verify_rows(struct verification *verification, uint32_t index, const uint64_t *positions)
@@ -46,11 +46,9 @@ int verify_rows(struct verification *verification, uint32_t index, const uint64_
     int rv = block == NULL ? job_no_memory(verification->error, "a block of rows", 0) : 0;
     for (uint64_t begin = 0; begin < table->num_rows && rv == 0; begin += step) {
         uint64_t left = table->num_rows - begin, count = left < step ? left : step;
-        rv = job_step(&verification->job, table->name, begin, table->num_rows,
-                      verification->error);
+        rv = job_step(&verification->job, table->name, begin, table->num_rows, verification->error);
         if (rv == 0)
-            rv = raw_read_rows(verification->raw, index, begin, count, block,
-                               verification->error);
+            rv = raw_read_rows(verification->raw, index, begin, count, block, verification->error);
         for (uint64_t i = 0; i < count && rv == 0; i++) {
             uint64_t global = positions != NULL ? positions[begin + i]
                                                 : verification->global[table->type][begin + i];
@@ -78,11 +76,10 @@ static int check_trainers(struct verification *verification, uint32_t ntype, con
         uint32_t trainer = ((const uint32_t *)ids->rows)[row];
         struct trainer_range beside = assign_part_trainers(part, book->num_parts, num_trainers);
         if (trainer < beside.first || trainer > beside.last)
-            return verify_differs(verification, part,
-                                  part_file_feature(&book->types, false, ntype,
-                                                    PARTITION_TRAINER_ID),
-                                  "the trainer (beside the partition) of row", row, trainer,
-                                  beside.first);
+            return verify_differs(
+                verification, part,
+                part_file_feature(&book->types, false, ntype, PARTITION_TRAINER_ID),
+                "the trainer (beside the partition) of row", row, trainer, beside.first);
         if ((mask[v] != 0 ? deal[v] < 0 : deal[v] != -1) || deal[v] >= (int64_t)num_trainers)
             return verify_differs(verification, UINT32_MAX, part_file_deal(&book->types, ntype),
                                   "whether a trainer has node", v, deal[v] >= 0, mask[v] != 0);
@@ -109,9 +106,9 @@ int verify_trainers(struct verification *verification, uint32_t ntype)
     if (file->num_trainers == 0)
         return 0;
     uint64_t *counts = calloc(file->num_trainers, sizeof *counts);
-    int rv = counts == NULL ? job_no_memory(verification->error, "the deal", 0)
-                            : store_read_deal(verification->store, ntype, &deal,
-                                              verification->error);
+    int rv = counts == NULL
+                 ? job_no_memory(verification->error, "the deal", 0)
+                 : store_read_deal(verification->store, ntype, &deal, verification->error);
     if (rv == 0)
         rv = train_mask_read(&verification->job, ntype, &mask, verification->error);
     if (rv == 0)

@@ -12,8 +12,7 @@
 
 /* Topology of one edge type: index, indices, edge_rank, original edge IDs, edge features. Adds to
  * job->in_degrees and out_degrees. *column_table: columns are local IDs. */
-int write_edges(struct partition_job *job, uint32_t etype, bool *column_table,
-                struct error *error);
+int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, struct error *error);
 
 /* Original IDs and degrees of one node type, and trainer IDs where they are named. */
 int write_nodes(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
@@ -30,7 +29,6 @@ int write_edge_rows(struct partition_job *job, uint32_t table, const uint64_t *p
 int write_halos(struct partition_job *job, const bool *column_tables, struct error *error);
 
 /* The trainer of each training node, evened out. */
-int write_deal(struct partition_job *job, const struct assignment *assignment,
-               struct error *error);
+int write_deal(struct partition_job *job, const struct assignment *assignment, struct error *error);
 
 #endif

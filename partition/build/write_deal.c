@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/store/seed_split.h"
+#include "partition/build/train_mask.h"
 #include "partition/store/npy.h"
 #include "partition/store/part_files.h"
-#include "partition/build/train_mask.h"
+#include "partition/store/seed_split.h"
 
 /* Training nodes keep their trainer, the others get -1. Counts training nodes a trainer. */
-static int read_deal(struct partition_job *job, const struct assignment *assignment,
-                     uint32_t ntype, int32_t *deal, uint64_t *counts, struct error *error)
+static int read_deal(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
+                     int32_t *deal, uint64_t *counts, struct error *error)
 {
     uint64_t count = job->raw->num_nodes[ntype];
     uint8_t *mask;
@@ -26,8 +26,8 @@ static int read_deal(struct partition_job *job, const struct assignment *assignm
     return 0;
 }
 
-static int deal_type(struct partition_job *job, const struct assignment *assignment,
-                     uint32_t ntype, uint64_t *counts, struct error *error)
+static int deal_type(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
+                     uint64_t *counts, struct error *error)
 {
     uint64_t num_nodes = job->raw->num_nodes[ntype];
     struct npy_writer writer = { 0 };
@@ -38,7 +38,8 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
         rv = read_deal(job, assignment, ntype, deal, counts, error);
     if (rv == 0)
         rv = seed_split_even_out(deal, num_nodes, counts, assignment->num_trainers) == 0
-                 ? 0 : job_no_memory(error, "the deal", 0);
+                 ? 0
+                 : job_no_memory(error, "the deal", 0);
     char *path = job_path(job, UINT32_MAX, part_file_deal(&job->raw->types, ntype));
     if (rv == 0 && path == NULL)
         rv = job_no_memory(error, "a file's name", 0);
@@ -54,8 +55,7 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
     return rv;
 }
 
-int write_deal(struct partition_job *job, const struct assignment *assignment,
-               struct error *error)
+int write_deal(struct partition_job *job, const struct assignment *assignment, struct error *error)
 {
     uint64_t *counts = calloc(assignment->num_trainers, sizeof *counts);
     int rv = counts == NULL ? job_no_memory(error, "the deal", 0) : 0;

@@ -26,9 +26,8 @@ static uint64_t rows_of(size_t bytes, const struct raw_table *table, uint64_t at
     return rows < at_most ? rows : at_most;
 }
 
-static int fill_window(struct partition_job *job, uint32_t table_index,
-                       const uint64_t *positions, struct window *window, uint8_t *block,
-                       struct error *error)
+static int fill_window(struct partition_job *job, uint32_t table_index, const uint64_t *positions,
+                       struct window *window, uint8_t *block, struct error *error)
 {
     const struct raw_table *table = &job->raw->tables[table_index];
     uint64_t step = rows_of(JOB_BLOCK_BYTES, table, table->num_rows);
@@ -50,9 +49,8 @@ static int fill_window(struct partition_job *job, uint32_t table_index,
 
 /* Appends positions [begin, end) of a partition, window by window; windows end with it. */
 static int write_part(struct partition_job *job, uint32_t table_index, const uint64_t *positions,
-                      struct window *window, uint64_t window_rows, uint8_t *block,
-                      uint64_t begin, uint64_t end, struct npy_writer *writer,
-                      struct error *error)
+                      struct window *window, uint64_t window_rows, uint8_t *block, uint64_t begin,
+                      uint64_t end, struct npy_writer *writer, struct error *error)
 {
     const struct raw_table *table = &job->raw->tables[table_index];
     int rv = 0;

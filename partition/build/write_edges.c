@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "partition/build/columns.h"
-#include "partition/store/part_files.h"
 #include "partition/build/scatter.h"
 #include "partition/build/write_set.h"
+#include "partition/store/part_files.h"
 
 /* How many nodes pass between two looks at whether somebody cancelled. */
 #define STEP_NODES ((uint64_t)1 << 20)
@@ -51,17 +51,17 @@ static int write_piecewise(struct scatter *scatter, int kind, uint64_t begin, ui
 }
 
 /* The columns or the edge IDs of one partition, whose cells begin at begin. */
-static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, int kind,
-                       bool table, struct error *error)
+static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, int kind, bool table,
+                       struct error *error)
 {
     struct partition_job *job = scatter->job;
     const struct graph_types *types = &job->raw->types;
     const uint64_t *counts = job->plan->edge_counts + (size_t)scatter->etype * job->plan->num_parts;
     struct npy_writer writer = { 0 };
     struct columns columns = { 0 };
-    char *path = job_path(job, part, part_file_edge(types, scatter->etype,
-                                                    kind == COLUMNS ? PART_INDICES
-                                                                    : PART_ORIGINAL_IDS));
+    char *path = job_path(
+        job, part,
+        part_file_edge(types, scatter->etype, kind == COLUMNS ? PART_INDICES : PART_ORIGINAL_IDS));
     int rv = path == NULL ? job_no_memory(error, "a file's name", 0) : 0;
     if (rv == 0 && table && kind == COLUMNS)
         rv = columns_init(&columns, scatter, part, begin, counts[part], error);
@@ -82,9 +82,9 @@ static int write_cells(struct scatter *scatter, uint32_t part, uint64_t begin, i
 struct writing {
     struct scatter *scatter;
     bool table;
-    uint32_t first;       /* partition */
+    uint32_t first;                       /* partition */
     uint64_t begins[WRITE_SET_PARTS + 1]; /* of the partitions' cells, from first */
-    struct error *errors; /* [WRITE_SET_PARTS * NUM_KINDS] */
+    struct error *errors;                 /* [WRITE_SET_PARTS * NUM_KINDS] */
 };
 
 static void write_task(void *arg, size_t index, size_t worker)
@@ -159,8 +159,8 @@ static int open_index(struct write_set *index, struct write_set *rank,
     const struct graph_types *types = &job->raw->types;
     uint64_t rows[WRITE_SET_PARTS], bounds[WRITE_SET_PARTS];
     for (uint32_t i = 0; i < count; i++) {
-        rows[i] = job->plan->node_counts[(size_t)scatter->ntype_dst * job->plan->num_parts +
-                                         first + i];
+        rows[i] =
+            job->plan->node_counts[(size_t)scatter->ntype_dst * job->plan->num_parts + first + i];
         bounds[i] = rows[i] + 1;
     }
     char *index_name = part_file_edge(types, scatter->etype, PART_INDEX);
@@ -212,8 +212,7 @@ static int write_all_rows(struct scatter *scatter, struct error *error)
     return rv;
 }
 
-int write_edges(struct partition_job *job, uint32_t etype, bool *column_table,
-                struct error *error)
+int write_edges(struct partition_job *job, uint32_t etype, bool *column_table, struct error *error)
 {
     struct scatter scatter;
     uint64_t sources = job->raw->num_nodes[job->raw->types.etypes[etype].src];

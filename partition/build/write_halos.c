@@ -68,8 +68,7 @@ static void set_bit(uint64_t *bits, uint64_t id)
 static int open_array(struct halo *halo, uint32_t part, uint32_t etype, const char *array,
                       struct npy *npy)
 {
-    char *path =
-        job_path(halo->job, part, part_file_edge(&halo->job->raw->types, etype, array));
+    char *path = job_path(halo->job, part, part_file_edge(&halo->job->raw->types, etype, array));
     int rv = path == NULL ? job_no_memory(&halo->error, "a file's name", 0)
                           : npy_open(npy, halo->job->files, path, &halo->error);
     free(path);
@@ -83,8 +82,7 @@ struct sources {
     const uint64_t *global; /* NULL: columns are global IDs */
 };
 
-static int open_sources(struct halo *halo, uint32_t part, uint32_t etype,
-                        struct sources *sources)
+static int open_sources(struct halo *halo, uint32_t part, uint32_t etype, struct sources *sources)
 {
     const void *map;
     *sources = (struct sources){ 0 };
@@ -199,9 +197,9 @@ static int write_bits(struct halo *halo, uint32_t ntype, uint32_t hop)
         return 0;
     char *path = job_path(halo->job, halo->part,
                           part_file_halo(&halo->job->raw->types, ntype, hop));
-    int rv = path == NULL ? job_no_memory(&halo->error, "a file's name", 0)
-                          : npy_create(&writer, halo->job->files, path, "<u8", 1, &count,
-                                       &halo->error);
+    int rv = path == NULL
+                 ? job_no_memory(&halo->error, "a file's name", 0)
+                 : npy_create(&writer, halo->job->files, path, "<u8", 1, &count, &halo->error);
     for (size_t w = 0; w < words && rv == 0; w++) {
         for (uint64_t word = bits[w]; word != 0 && rv == 0; word &= word - 1) {
             uint64_t id = w * 64 + (uint64_t)__builtin_ctzll(word);
@@ -239,8 +237,7 @@ static void find_halo(void *arg, size_t index, size_t worker)
     halo->seen = make_bits(plan);
     halo->frontier = make_bits(plan);
     halo->previous = make_bits(plan);
-    int rv = piece == NULL || halo->seen == NULL || halo->frontier == NULL ||
-                     halo->previous == NULL
+    int rv = piece == NULL || halo->seen == NULL || halo->frontier == NULL || halo->previous == NULL
                  ? job_no_memory(&halo->error, "halo lists", 0)
                  : 0;
     for (uint32_t hop = 1; rv == 0 && (hop == 1 || hop <= hops); hop++) {
@@ -266,7 +263,8 @@ int write_halos(struct partition_job *job, const bool *column_tables, struct err
         uint32_t count = num_parts - first < GROUP_PARTS ? num_parts - first : GROUP_PARTS;
         rv = job_step(job, "halo", first, num_parts, error);
         for (uint32_t i = 0; i < count; i++)
-            halos[i] = (struct halo){ .job = job, .column_tables = column_tables,
+            halos[i] = (struct halo){ .job = job,
+                                      .column_tables = column_tables,
                                       .part = first + i };
         if (rv == 0)
             parallel_for(job->parallel, count, find_halo, halos);

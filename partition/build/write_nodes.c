@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 
-#include "partition/store/part_files.h"
 #include "partition/build/write_set.h"
+#include "partition/store/part_files.h"
 
 /* Arrays of a node type that hold one number a node. */
 enum { ORIGINAL_IDS, IN_DEGREES, OUT_DEGREES, TRAINERS, NUM_ARRAYS };
@@ -28,9 +28,8 @@ static int open_sets(struct write_set *sets, uint32_t num_arrays, struct partiti
     const uint64_t *rows = job->plan->node_counts + (size_t)ntype * job->plan->num_parts + first;
     int rv = 0;
     for (uint32_t a = 0; a < num_arrays && rv == 0; a++) {
-        char *name = a == TRAINERS
-                         ? part_file_feature(types, false, ntype, PARTITION_TRAINER_ID)
-                         : part_file_node(types, ntype, arrays[a].array);
+        char *name = a == TRAINERS ? part_file_feature(types, false, ntype, PARTITION_TRAINER_ID)
+                                   : part_file_node(types, ntype, arrays[a].array);
         rv = name == NULL ? job_no_memory(error, "a file's name", 0)
                           : write_set_open(&sets[a], job, name, arrays[a].descr, 0, NULL, first,
                                            count, rows, error);

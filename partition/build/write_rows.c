@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/store/part_files.h"
 #include "partition/build/write_set.h"
+#include "partition/store/part_files.h"
 
 /* Rows of a block that fits JOB_BLOCK_BYTES, at least one. */
 static uint64_t block_rows(const struct raw_table *table)

@@ -17,9 +17,9 @@ int write_set_open(struct write_set *set, struct partition_job *job, const char 
     for (uint32_t i = 0; i < count && rv == 0; i++) {
         char *path = job_path(job, first + i, strdup(name));
         whole[0] = rows[i];
-        rv = path == NULL ? job_no_memory(error, "a file's name", 0)
-                          : npy_create(&set->writers[i], job->files, path, descr, ndim + 1, whole,
-                                       error);
+        rv = path == NULL
+                 ? job_no_memory(error, "a file's name", 0)
+                 : npy_create(&set->writers[i], job->files, path, descr, ndim + 1, whole, error);
         free(path);
         set->count += rv == 0;
     }

@@ -53,8 +53,8 @@ static int check_blocks(const struct generate_options *options, struct error *er
 static int check_quadrants(const struct generate_options *options, struct error *error)
 {
     double sum = options->a + options->b + options->c + options->d;
-    if (options->a >= 0 && options->b >= 0 && options->c >= 0 && options->d >= 0 &&
-        sum > 0.9999 && sum < 1.0001)
+    if (options->a >= 0 && options->b >= 0 && options->c >= 0 && options->d >= 0 && sum > 0.9999 &&
+        sum < 1.0001)
         return 0;
     return error_set(error, TR_EINVAL,
                      "R-MAT quadrants %g, %g, %g, %g: four numbers >= 0 whose sum is 1 are needed",
@@ -105,7 +105,7 @@ static void fill_labels(const struct fill *fill, uint64_t begin, uint64_t count,
 
 static void fill_masks(const struct fill *fill, uint64_t begin, uint64_t count, void *rows)
 {
-    static const int part_of_quarter[4] = {0, 0, 1, 2};
+    static const int part_of_quarter[4] = { 0, 0, 1, 2 };
     uint8_t *mask = rows;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t quarter = key_draw(key_node(fill->draws->split_base, begin + i), 0) >> 62;
@@ -179,9 +179,9 @@ static float *make_centroids(const struct draws *draws)
 static int write_tables(struct raw_writer *writer, const struct kind *kind,
                         const struct draws *draws, struct error *error)
 {
-    static const char *const masks[] = {"train_mask", "val_mask", "test_mask"};
+    static const char *const masks[] = { "train_mask", "val_mask", "test_mask" };
     const struct generate_options *options = draws->options;
-    struct fill fill = {kind, draws, NULL, 0};
+    struct fill fill = { kind, draws, NULL, 0 };
     float *centroids = NULL;
     int rv = 0;
     if (options->num_features > 0 && options->num_classes > 0) {
@@ -201,8 +201,8 @@ static int write_tables(struct raw_writer *writer, const struct kind *kind,
 }
 
 static int generate(const char *path, const struct kind *kind,
-                    const struct generate_options *options,
-                    const struct raw_write_options *write, struct error *error)
+                    const struct generate_options *options, const struct raw_write_options *write,
+                    struct error *error)
 {
     struct graph_types types;
     struct raw_writer *writer;
@@ -242,7 +242,7 @@ static struct generate_options with_defaults(const struct generate_options *opti
 int generate_rmat(const char *path, const struct generate_options *options,
                   const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = {"rmat", draw_rmat, false};
+    static const struct kind kind = { "rmat", draw_rmat, false };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     if (rv == 0)
@@ -253,7 +253,7 @@ int generate_rmat(const char *path, const struct generate_options *options,
 int generate_sbm(const char *path, const struct generate_options *options,
                  const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = {"sbm", draw_sbm, true};
+    static const struct kind kind = { "sbm", draw_sbm, true };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     if (rv == 0)
@@ -264,7 +264,7 @@ int generate_sbm(const char *path, const struct generate_options *options,
 int generate_skew(const char *path, const struct generate_options *options,
                   const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = {"skew", draw_skew, false};
+    static const struct kind kind = { "skew", draw_skew, false };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     return rv != 0 ? rv : generate(path, &kind, &filled, write, error);

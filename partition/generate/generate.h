@@ -40,7 +40,10 @@ struct generate_options {
 };
 
 /* GENERATE_DEFAULTS, then set sizes and seed. */
-#define GENERATE_DEFAULTS {.inside = -1}
+#define GENERATE_DEFAULTS \
+    {                     \
+        .inside = -1      \
+    }
 
 /* write may be NULL. The graph is named after the kind. */
 int generate_rmat(const char *path, const struct generate_options *options,

@@ -28,7 +28,7 @@ static uint64_t invert(uint64_t a, uint64_t n)
 
 void scatter_init(struct scatter *scatter, uint64_t n)
 {
-    *scatter = (struct scatter){.n = n == 0 ? 1 : n, .factor = FACTOR};
+    *scatter = (struct scatter){ .n = n == 0 ? 1 : n, .factor = FACTOR };
     if (n <= 2) {
         scatter->factor = scatter->inverse = 1;
         return;
@@ -41,7 +41,7 @@ enum { STREAM_EDGES, STREAM_LABELS, STREAM_FEATURES, STREAM_CENTROIDS };
 
 static uint64_t make_base(uint64_t seed, uint32_t purpose, uint32_t stream)
 {
-    struct draw_key key = {.seed = seed, .purpose = purpose, .type = stream};
+    struct draw_key key = { .seed = seed, .purpose = purpose, .type = stream };
     return key_base(&key);
 }
 
@@ -113,8 +113,7 @@ void draw_skew(const struct draws *draws, uint64_t begin, uint64_t count, uint64
     }
 }
 
-static uint64_t draw_member(const struct draws *draws, uint64_t key, uint64_t *draw,
-                            uint64_t block)
+static uint64_t draw_member(const struct draws *draws, uint64_t key, uint64_t *draw, uint64_t block)
 {
     uint64_t first = block_first(draws, block), end = block_first(draws, block + 1);
     return scatter_invert(&draws->scatter, first + key_below(key, draw, end - first));
@@ -143,8 +142,7 @@ uint32_t block_of(const struct draws *draws, uint64_t node)
     uint64_t n = draws->options->num_nodes;
     uint64_t position = scatter_apply(&draws->scatter, node);
     /* The largest block whose first position is not above this one. */
-    uint64_t block =
-        (uint64_t)(((unsigned __int128)position * draws->options->num_classes) / n);
+    uint64_t block = (uint64_t)(((unsigned __int128)position * draws->options->num_classes) / n);
     while (block_first(draws, block + 1) <= position)
         block++;
     return (uint32_t)block;

@@ -31,13 +31,13 @@ static inline uint64_t scatter_invert(const struct scatter *scatter, uint64_t y)
 struct draws {
     const struct generate_options *options;
     struct scatter scatter;
-    uint64_t edge_base;   /* keys, as key_base gives them */
+    uint64_t edge_base; /* keys, as key_base gives them */
     uint64_t label_base;
     uint64_t feature_base;
     uint64_t centroid_base;
     uint64_t split_base;
-    uint32_t levels;      /* R-MAT: log2 of the matrix */
-    uint32_t cuts[3];     /* R-MAT: a, a + b, a + b + c in 1/65536 */
+    uint32_t levels;  /* R-MAT: log2 of the matrix */
+    uint32_t cuts[3]; /* R-MAT: a, a + b, a + b + c in 1/65536 */
 };
 
 void draws_init(struct draws *draws, const struct generate_options *options);

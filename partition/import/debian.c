@@ -19,7 +19,7 @@ int debian_import(FILE *input, const char *input_name, const char *path,
                   const struct raw_write_options *write, struct debian_facts *facts,
                   struct error *error)
 {
-    struct archive archive = {0};
+    struct archive archive = { 0 };
     struct debian_facts ignored;
     const struct cancel *cancel = write != NULL ? write->cancel : NULL;
     int rv = archive_parse(&archive, input, input_name, cancel, error);

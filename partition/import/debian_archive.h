@@ -27,7 +27,7 @@ struct names {
 
 struct package {
     uint32_t name;
-    uint32_t section; /* in sections, or NO_SECTION */
+    uint32_t section;   /* in sections, or NO_SECTION */
     size_t description; /* in texts */
 };
 

@@ -27,9 +27,9 @@ enum field {
 };
 _Static_assert(FIELD_PROVIDES == DEBIAN_KINDS, "dependency kinds come first");
 
-static const char *const field_names[NUM_FIELDS] = {
-    "Depends",  "Pre-Depends", "Recommends", "Suggests",   "Enhances",
-    "Provides", "Package",     "Section",    "Description"};
+static const char *const field_names[NUM_FIELDS] = { "Depends",  "Pre-Depends", "Recommends",
+                                                     "Suggests", "Enhances",    "Provides",
+                                                     "Package",  "Section",     "Description" };
 
 /* A field's value, continuation lines included. */
 struct value {
@@ -117,8 +117,8 @@ static int add_dependency(struct parser *parser, uint32_t package, int kind, uin
     archive->dependencies = items;
     if (rv != 0)
         return no_memory(parser);
-    archive->dependencies[archive->num_dependencies++] =
-        (struct dependency){package, name, (uint8_t)kind};
+    archive->dependencies[archive->num_dependencies++] = (struct dependency){ package, name,
+                                                                              (uint8_t)kind };
     return 0;
 }
 
@@ -265,7 +265,8 @@ int archive_parse(struct archive *archive, FILE *input, const char *input_name,
                   const struct cancel *cancel, struct error *error)
 {
     struct parser parser = {
-        .archive = archive, .input_name = input_name, .field = -1, .error = error};
+        .archive = archive, .input_name = input_name, .field = -1, .error = error
+    };
     char *line = NULL;
     size_t room = 0;
     ssize_t length;

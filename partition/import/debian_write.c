@@ -14,8 +14,8 @@ static uint32_t resolve(const struct archive *archive, uint32_t name)
 
 static void count_edges(const struct archive *archive, struct debian_facts *facts)
 {
-    *facts = (struct debian_facts){.num_packages = archive->num_packages,
-                                   .num_sections = archive->sections.count};
+    *facts = (struct debian_facts){ .num_packages = archive->num_packages,
+                                    .num_sections = archive->sections.count };
     for (size_t i = 0; i < archive->num_dependencies; i++) {
         const struct dependency *dependency = &archive->dependencies[i];
         if (resolve(archive, dependency->name) == NO_PACKAGE) {
@@ -156,8 +156,8 @@ static int write_labels(const struct archive *archive, struct raw_writer *writer
 static int write_masks(const struct archive *archive, struct raw_writer *writer,
                        struct error *error)
 {
-    static const char *const masks[] = {"train_mask", "val_mask", "test_mask"};
-    static const int part_of_quarter[] = {0, 0, 1, 2};
+    static const char *const masks[] = { "train_mask", "val_mask", "test_mask" };
+    static const int part_of_quarter[] = { 0, 0, 1, 2 };
     const struct names *names = &archive->names;
     int rv = 0;
     for (int part = 0; rv == 0 && part < 3; part++) {
@@ -180,8 +180,7 @@ static int write_names(const struct archive *archive, struct raw_writer *writer,
         return error_set(error, TR_ENOMEM, "no memory for names.txt");
     for (uint32_t i = 0; i < archive->num_packages; i++)
         order[i] = archive->packages[i].name;
-    int rv = write_lines(&archive->names, order, archive->num_packages, writer, "names.txt",
-                         error);
+    int rv = write_lines(&archive->names, order, archive->num_packages, writer, "names.txt", error);
     free(order);
     return rv;
 }

@@ -81,7 +81,7 @@ static void *convert(const struct columns *columns)
 int csv_parse(const char *path, struct files *files, const struct cancel *cancel, char delimiter,
               struct npy_header *header, void **rows, struct error *error)
 {
-    struct columns columns = {.whole = true};
+    struct columns columns = { .whole = true };
     struct text text;
     int rv = text_open(&text, files, path, cancel, error);
     if (rv != 0)
@@ -105,7 +105,7 @@ int csv_parse(const char *path, struct files *files, const struct cancel *cancel
         .kind = columns.whole ? 'i' : 'f',
         .item_bytes = columns.whole ? 8 : 4,
         .ndim = columns.width > 1 ? 2 : 1,
-        .shape = {columns.num_rows, columns.width},
+        .shape = { columns.num_rows, columns.width },
         .num_items = columns.count,
     };
     return rv;

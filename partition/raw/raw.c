@@ -104,7 +104,7 @@ int raw_graph_add_table(struct raw_graph *graph, const char *name, bool on_edges
     if (ndim > RAW_NDIM_MAX)
         return error_set(error, TR_EUNSUPPORTED, "feature '%s': rows of %u dimensions; at most %d",
                          name, ndim, RAW_NDIM_MAX);
-    struct raw_table table = {.on_edges = on_edges, .type = type, .dtype = dtype, .ndim = ndim};
+    struct raw_table table = { .on_edges = on_edges, .type = type, .dtype = dtype, .ndim = ndim };
     table.width = 1;
     table.num_rows = on_edges ? graph->num_edges[type] : graph->num_nodes[type];
     uint64_t bytes = 0, all;

@@ -34,13 +34,13 @@
 struct raw_table {
     char *name;
     bool on_edges;
-    uint32_t type;       /* node type or edge type */
+    uint32_t type; /* node type or edge type */
     enum tr_dtype dtype;
-    uint32_t ndim;       /* of one row */
+    uint32_t ndim; /* of one row */
     uint64_t shape[RAW_NDIM_MAX];
-    uint64_t width;      /* elements a row: the product of shape */
+    uint64_t width; /* elements a row: the product of shape */
     size_t row_bytes;
-    uint64_t num_rows;   /* = nodes or edges of the type, checked at open */
+    uint64_t num_rows; /* = nodes or edges of the type, checked at open */
 };
 
 struct raw_graph {
@@ -54,10 +54,10 @@ struct raw_graph {
 };
 
 struct raw_options {
-    bool undirected;      /* edge lists: each line also stands for its reverse */
-    uint64_t num_nodes;   /* edge lists: 0 = largest ID + 1 */
-    char delimiter;       /* edge lists: 0 = blanks, tabs, commas or semicolons */
-    struct files *files;  /* NULL = files_posix */
+    bool undirected;             /* edge lists: each line also stands for its reverse */
+    uint64_t num_nodes;          /* edge lists: 0 = largest ID + 1 */
+    char delimiter;              /* edge lists: 0 = blanks, tabs, commas or semicolons */
+    struct files *files;         /* NULL = files_posix */
     const struct cancel *cancel; /* asked while text is parsed */
 };
 

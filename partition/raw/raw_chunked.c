@@ -9,17 +9,17 @@
 #include <string.h>
 
 #include "partition/raw/csv.h"
-#include "runtime/base/json_field.h"
 #include "partition/raw/raw_series.h"
 #include "partition/raw/raw_source.h"
+#include "runtime/base/json_field.h"
 
 struct chunked {
     struct raw_source base;
-    const char *folder;     /* borrowed while opening */
+    const char *folder; /* borrowed while opening */
     const struct raw_options *options;
     struct raw_graph *graph; /* owns this */
-    struct series *edges;   /* [num_etypes] */
-    struct series *tables;  /* [num_tables] */
+    struct series *edges;    /* [num_etypes] */
+    struct series *tables;   /* [num_tables] */
     struct series *reading; /* the one that holds a file open: there may be more than descriptors */
 };
 
@@ -52,8 +52,7 @@ static void name_edge(struct raw_source *self, uint32_t etype, uint64_t edge, ch
     series_name_row(&source->edges[etype], "edge", edge, text, size);
 }
 
-static void name_row(struct raw_source *self, uint32_t table, uint64_t row, char *text,
-                     size_t size)
+static void name_row(struct raw_source *self, uint32_t table, uint64_t row, char *text, size_t size)
 {
     struct chunked *source = (struct chunked *)self;
     series_name_row(&source->tables[table], "row", row, text, size);
@@ -98,9 +97,8 @@ static int read_types(struct chunked *source, const struct json_field *root, str
 }
 
 /* counts[i] from total_key[i], from the sum of chunk_key[i], or from both, which must agree. */
-static int read_counts(const struct json_field *root, const char *total_key,
-                       const char *chunk_key, uint32_t num_types, uint64_t *counts,
-                       struct error *error)
+static int read_counts(const struct json_field *root, const char *total_key, const char *chunk_key,
+                       uint32_t num_types, uint64_t *counts, struct error *error)
 {
     struct json_field totals, chunks, item;
     int rv = json_get_optional(root, total_key, JSON_ARRAY, &totals, error);
@@ -110,7 +108,7 @@ static int read_counts(const struct json_field *root, const char *total_key,
         rv = json_get_optional(root, chunk_key, JSON_ARRAY, &chunks, error);
     if (rv != 0)
         return rv;
-    const struct json_field *lists[] = {&totals, &chunks};
+    const struct json_field *lists[] = { &totals, &chunks };
     for (int i = 0; i < 2; i++) {
         if (lists[i]->value != NULL && json_array_size(lists[i]->value) != num_types)
             return json_fail(lists[i], error, TR_EFORMAT,
@@ -163,11 +161,10 @@ static int read_delimiter(const struct json_field *format, char *delimiter, stru
     return 0;
 }
 
-static int read_format(const struct json_field *entry, struct listed *listed,
-                       struct error *error)
+static int read_format(const struct json_field *entry, struct listed *listed, struct error *error)
 {
     struct json_field format, name;
-    *listed = (struct listed){.csv = false};
+    *listed = (struct listed){ .csv = false };
     int rv = json_get(entry, "format", JSON_OBJECT, &format, error);
     if (rv == 0)
         rv = json_get(&format, "name", JSON_STRING, &name, error);
@@ -189,10 +186,10 @@ static int read_format(const struct json_field *entry, struct listed *listed,
 static int add_csv_edges(struct chunked *source, const struct listed *listed, const char *path,
                          struct series *series, struct error *error)
 {
-    struct pairs pairs = {0};
-    struct raw_options options = {.files = source->options->files,
-                                  .cancel = source->options->cancel,
-                                  .delimiter = listed->delimiter};
+    struct pairs pairs = { 0 };
+    struct raw_options options = { .files = source->options->files,
+                                   .cancel = source->options->cancel,
+                                   .delimiter = listed->delimiter };
     int rv = raw_parse_edgelist(path, &options, &pairs, error);
     if (rv == 0)
         return series_add_parsed_pairs(series, path, &pairs, error);
@@ -281,7 +278,7 @@ static int read_dtype(const struct json_field *entry, const struct series *serie
     if (rv != 0)
         return rv;
     bool bf16 = note.value != NULL && strcmp(json_string_value(note.value), "bfloat16") == 0;
-    struct npy first = {.header = series->header};
+    struct npy first = { .header = series->header };
     first.file.path = series->pieces[0].path;
     return npy_dtype(&first, bf16, dtype, error);
 }
@@ -359,19 +356,18 @@ static int read_tables(struct chunked *source, const struct json_field *root, bo
     return 0;
 }
 
-static int read_metadata(struct chunked *source, const struct json_field *root,
-                         struct error *error)
+static int read_metadata(struct chunked *source, const struct json_field *root, struct error *error)
 {
     struct raw_graph *graph = source->graph;
     int rv = read_types(source, root, error);
     if (rv == 0)
         rv = raw_graph_alloc_counts(graph, error);
     if (rv == 0)
-        rv = read_counts(root, "num_nodes_per_type", "num_nodes_per_chunk",
-                         graph->types.num_ntypes, graph->num_nodes, error);
+        rv = read_counts(root, "num_nodes_per_type", "num_nodes_per_chunk", graph->types.num_ntypes,
+                         graph->num_nodes, error);
     if (rv == 0)
-        rv = read_counts(root, "num_edges_per_type", "num_edges_per_chunk",
-                         graph->types.num_etypes, graph->num_edges, error);
+        rv = read_counts(root, "num_edges_per_type", "num_edges_per_chunk", graph->types.num_etypes,
+                         graph->num_edges, error);
     if (rv == 0)
         rv = read_edge_files(source, root, error);
     if (rv == 0)
@@ -400,7 +396,7 @@ static int new_graph(const char *folder, const struct raw_options *options,
         free(source);
         return error_set(error, TR_ENOMEM, "%s: no memory to open it", folder);
     }
-    source->base = (struct raw_source){read_edges, read_rows, name_edge, name_row, close_source};
+    source->base = (struct raw_source){ read_edges, read_rows, name_edge, name_row, close_source };
     source->folder = folder;
     source->options = options;
     source->graph = graph;
@@ -416,8 +412,8 @@ static int new_graph(const char *folder, const struct raw_options *options,
     return 0;
 }
 
-int raw_open_chunked(const char *path, const struct raw_options *options,
-                     struct raw_graph **out, struct error *error)
+int raw_open_chunked(const char *path, const struct raw_options *options, struct raw_graph **out,
+                     struct error *error)
 {
     json_t *document = NULL;
     struct json_field root;

@@ -47,8 +47,7 @@ static int copy_table(struct raw_graph *graph, uint32_t index, struct raw_writer
     size_t row_bytes = table->row_bytes > 0 ? table->row_bytes : 1;
     void *rows = malloc(table->row_bytes > 0 ? (size_t)at_once * row_bytes : 1);
     if (rows == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory to copy '%s'", graph->name,
-                         table->name);
+        return error_set(error, TR_ENOMEM, "%s: no memory to copy '%s'", graph->name, table->name);
     for (uint64_t done = 0; rv == 0 && done < table->num_rows;) {
         uint64_t some = smaller(table->num_rows - done, at_once);
         rv = raw_read_rows(graph, index, done, some, rows, error);

@@ -110,10 +110,10 @@ int raw_parse_edgelist(const char *path, const struct raw_options *options, stru
     return rv;
 }
 
-int raw_open_edgelist(const char *path, const struct raw_options *options,
-                      struct raw_graph **out, struct error *error)
+int raw_open_edgelist(const char *path, const struct raw_options *options, struct raw_graph **out,
+                      struct error *error)
 {
-    struct pairs pairs = {0};
+    struct pairs pairs = { 0 };
     int rv = raw_parse_edgelist(path, options, &pairs, error);
     if (rv != 0) {
         pairs_fini(&pairs);

@@ -88,8 +88,7 @@ static void name_edge(struct raw_source *self, uint32_t etype, uint64_t edge, ch
     snprintf(text, size, "%s: edge %" PRIu64, ((struct memory *)self)->path, edge);
 }
 
-static void name_row(struct raw_source *self, uint32_t table, uint64_t row, char *text,
-                     size_t size)
+static void name_row(struct raw_source *self, uint32_t table, uint64_t row, char *text, size_t size)
 {
     struct memory *source = (struct memory *)self;
     snprintf(text, size, "%s: %s %" PRIu64, source->path,
@@ -137,7 +136,7 @@ static struct raw_graph *new_graph(const char *path, struct pairs *pairs)
         raw_close(graph);
         return NULL;
     }
-    source->base = (struct raw_source){read_edges, read_rows, name_edge, name_row, close_source};
+    source->base = (struct raw_source){ read_edges, read_rows, name_edge, name_row, close_source };
     source->path = copy;
     source->pairs = *pairs;
     memset(pairs, 0, sizeof *pairs);
@@ -163,8 +162,8 @@ int raw_memory_graph(const char *path, struct pairs *pairs, uint64_t num_nodes,
     return rv;
 }
 
-int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges,
-                     enum tr_dtype dtype, uint64_t width, void *rows, struct error *error)
+int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges, enum tr_dtype dtype,
+                     uint64_t width, void *rows, struct error *error)
 {
     struct memory *source = (struct memory *)graph->source;
     void **grown = realloc(source->tables, (graph->num_tables + 1) * sizeof *grown);

@@ -24,8 +24,8 @@ void pairs_read(const struct pairs *pairs, uint64_t begin, uint64_t count, uint6
 /* 0 or TR_ENOMEM. */
 static inline int pairs_add(struct pairs *pairs, uint64_t src, uint64_t dst)
 {
-    if (__builtin_expect(pairs->count == pairs->room || pairs->narrow == NULL ||
-                             (src | dst) > UINT32_MAX, 0)) {
+    if (__builtin_expect(
+            pairs->count == pairs->room || pairs->narrow == NULL || (src | dst) > UINT32_MAX, 0)) {
         int rv = pairs_make_room(pairs, src, dst);
         if (rv != 0)
             return rv;
@@ -47,8 +47,8 @@ int raw_memory_graph(const char *path, struct pairs *pairs, uint64_t num_nodes,
                      struct raw_graph **out, struct error *error);
 
 /* Adds a table of one dimension (or none: width 0); takes rows (malloc'ed) even when it fails. */
-int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges,
-                     enum tr_dtype dtype, uint64_t width, void *rows, struct error *error);
+int raw_memory_table(struct raw_graph *graph, const char *name, bool on_edges, enum tr_dtype dtype,
+                     uint64_t width, void *rows, struct error *error);
 
 /* "cora" for "data/cora.txt.gz": a name for a graph from a file's, in malloc'ed memory, or NULL. */
 char *raw_name_of(const char *path);

@@ -86,8 +86,9 @@ static int parse_neighbour(struct text *text, struct metis_file *file, uint64_t 
     if (rv == 0 && neighbour == 0)
         rv = text_fail(text, TR_ERANGE, "neighbour 0; METIS numbers from 1");
     if (rv == 0 && file->pairs.count == file->num_listed)
-        rv = text_fail(text, TR_EFORMAT, "more neighbours than twice the %" PRIu64
-                       " edges that the first line says", file->num_listed / 2);
+        rv = text_fail(text, TR_EFORMAT,
+                       "more neighbours than twice the %" PRIu64 " edges that the first line says",
+                       file->num_listed / 2);
     if (rv != 0)
         return rv;
     if (pairs_add(&file->pairs, node, neighbour - 1) != 0)
@@ -164,7 +165,7 @@ static int give(struct raw_graph *graph, const char *name, bool on_edges, uint64
 int raw_open_metis(const char *path, const struct raw_options *options, struct raw_graph **out,
                    struct error *error)
 {
-    struct metis_file file = {0};
+    struct metis_file file = { 0 };
     struct raw_graph *graph = NULL;
     struct text text;
     int rv = text_open(&text, options->files, path, options->cancel, error);

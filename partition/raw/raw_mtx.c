@@ -50,8 +50,8 @@ static int parse_banner(struct text *text, struct matrix *matrix)
 
 static int parse_sizes(struct text *text, struct matrix *matrix)
 {
-    static const char *const what[] = {"the number of rows", "the number of columns",
-                                       "the number of entries"};
+    static const char *const what[] = { "the number of rows", "the number of columns",
+                                        "the number of entries" };
     uint64_t sizes[3];
     text_skip_comments(text, false);
     for (int i = 0; i < 3; i++) {
@@ -68,8 +68,10 @@ static int parse_sizes(struct text *text, struct matrix *matrix)
     matrix->entries = sizes[2];
     /* An entry needs 4 bytes of text at least: a lying count costs no memory. */
     if (!text->gzip && matrix->entries > text->file.size / 4)
-        return text_fail(text, TR_EFORMAT, "%" PRIu64 " entries do not fit the %" PRIu64
-                         " bytes of the file; it is truncated", matrix->entries, text->file.size);
+        return text_fail(text, TR_EFORMAT,
+                         "%" PRIu64 " entries do not fit the %" PRIu64
+                         " bytes of the file; it is truncated",
+                         matrix->entries, text->file.size);
     return text_end_line(text);
 }
 
@@ -143,7 +145,7 @@ static int parse_matrix(struct text *text, struct matrix *matrix)
 int raw_open_mtx(const char *path, const struct raw_options *options, struct raw_graph **out,
                  struct error *error)
 {
-    struct matrix matrix = {0};
+    struct matrix matrix = { 0 };
     struct raw_graph *graph = NULL;
     struct text text;
     int rv = text_open(&text, options->files, path, options->cancel, error);

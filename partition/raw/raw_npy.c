@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/json_field.h"
 #include "partition/raw/raw_memory.h"
 #include "partition/raw/raw_series.h"
+#include "runtime/base/json_field.h"
 
 /* Edges looked at together for the largest ID. */
 #define EDGES_AT_ONCE 8192
@@ -54,8 +54,7 @@ static void name_edge(struct raw_source *self, uint32_t etype, uint64_t edge, ch
     series_name_row(&((struct npy_source *)self)->edges, "edge", edge, text, size);
 }
 
-static void name_row(struct raw_source *self, uint32_t index, uint64_t row, char *text,
-                     size_t size)
+static void name_row(struct raw_source *self, uint32_t index, uint64_t row, char *text, size_t size)
 {
     struct npy_table *table = &((struct npy_source *)self)->tables[index];
     if (table->bits == NULL)
@@ -76,8 +75,8 @@ static void close_source(struct raw_source *self)
     free(source);
 }
 
-static int new_graph(const char *path, const struct raw_options *options,
-                     struct raw_graph **out, struct error *error)
+static int new_graph(const char *path, const struct raw_options *options, struct raw_graph **out,
+                     struct error *error)
 {
     char *name = raw_name_of(path);
     struct raw_graph *graph = name == NULL ? NULL : raw_graph_new(name);
@@ -88,7 +87,7 @@ static int new_graph(const char *path, const struct raw_options *options,
         raw_close(graph);
         return error_set(error, TR_ENOMEM, "%s: no memory to open it", path);
     }
-    source->base = (struct raw_source){read_edges, read_rows, name_edge, name_row, close_source};
+    source->base = (struct raw_source){ read_edges, read_rows, name_edge, name_row, close_source };
     source->graph = graph;
     series_init(&source->edges, options->files);
     graph->source = &source->base;
@@ -158,7 +157,7 @@ static int add_table(struct npy_source *source, const char *name, enum tr_dtype 
         free(bits);
         return rv;
     }
-    grown[index] = (struct npy_table){*series, bits};
+    grown[index] = (struct npy_table){ *series, bits };
     return 0;
 }
 
@@ -175,9 +174,8 @@ static int add_rows(struct npy_source *source, const char *name, const char *pat
                        "%s: shape: %" PRIu64 " rows for %" PRIu64 " nodes; one row a node is "
                        "needed",
                        path, series.num_rows, nodes);
-    struct npy first = {.header = series.header, .file = {.path = series.num_pieces > 0
-                                                                     ? series.pieces[0].path
-                                                                     : NULL}};
+    struct npy first = { .header = series.header,
+                         .file = { .path = series.num_pieces > 0 ? series.pieces[0].path : NULL } };
     if (rv == 0)
         rv = npy_dtype(&first, false, &dtype, error);
     if (rv != 0) {
@@ -189,8 +187,8 @@ static int add_rows(struct npy_source *source, const char *name, const char *pat
 }
 
 /* One split of a packed file: bit i of row `split` says whether node i is in it. */
-static int add_split(struct npy_source *source, struct npy *npy, const char *mask,
-                     uint64_t split, struct error *error)
+static int add_split(struct npy_source *source, struct npy *npy, const char *mask, uint64_t split,
+                     struct error *error)
 {
     char name[64];
     struct series none;
@@ -268,8 +266,7 @@ static int read_meta(struct files *files, const char *path, uint64_t *num_nodes,
     return rv;
 }
 
-static int rows_of(struct files *files, const char *path, uint64_t *num_nodes,
-                   struct error *error)
+static int rows_of(struct files *files, const char *path, uint64_t *num_nodes, struct error *error)
 {
     struct npy npy;
     if (*num_nodes > 0 || !files_exists(files, path))
@@ -285,7 +282,7 @@ static int rows_of(struct files *files, const char *path, uint64_t *num_nodes,
 static int find_num_nodes(struct npy_source *source, const char *folder, uint64_t *num_nodes,
                           struct error *error)
 {
-    static const char *const names[] = {"meta.json", "feat.npy", "label.npy"};
+    static const char *const names[] = { "meta.json", "feat.npy", "label.npy" };
     int rv = 0;
     for (int i = 0; rv == 0 && i < 3; i++) {
         char *path = files_join(folder, names[i]);
@@ -300,7 +297,7 @@ static int find_num_nodes(struct npy_source *source, const char *folder, uint64_
 static int open_folder(struct npy_source *source, const char *folder, uint64_t num_nodes,
                        struct error *error)
 {
-    static const char *const tables[] = {"feat", "label", "train_mask", "val_mask", "test_mask"};
+    static const char *const tables[] = { "feat", "label", "train_mask", "val_mask", "test_mask" };
     char *edges = files_join(folder, "edges.npy");
     int rv = edges == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to open it", folder)
                            : series_add_pairs(&source->edges, edges, error);
@@ -316,8 +313,8 @@ static int open_folder(struct npy_source *source, const char *folder, uint64_t n
     return rv;
 }
 
-int raw_open_npy_folder(const char *path, const struct raw_options *options,
-                        struct raw_graph **out, struct error *error)
+int raw_open_npy_folder(const char *path, const struct raw_options *options, struct raw_graph **out,
+                        struct error *error)
 {
     struct raw_graph *graph;
     int rv = new_graph(path, options, &graph, error);

@@ -7,16 +7,16 @@
 
 #include "partition/raw/raw_source.h"
 
-static int open_folder(const char *path, const struct raw_options *options,
-                       struct raw_graph **out, struct error *error)
+static int open_folder(const char *path, const struct raw_options *options, struct raw_graph **out,
+                       struct error *error)
 {
     static const struct {
         const char *holds;
         int (*open)(const char *path, const struct raw_options *options, struct raw_graph **out,
                     struct error *error);
     } kinds[] = {
-        {"metadata.json", raw_open_chunked},
-        {"edges.npy", raw_open_npy_folder},
+        { "metadata.json", raw_open_chunked },
+        { "edges.npy", raw_open_npy_folder },
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         char *inside = files_join(path, kinds[i].holds);
@@ -27,8 +27,10 @@ static int open_folder(const char *path, const struct raw_options *options,
         if (there)
             return kinds[i].open(path, options, out, error);
     }
-    return error_set(error, TR_ENOENT, "%s: holds neither metadata.json nor edges.npy; name the "
-                     "folder of a graph", path);
+    return error_set(error, TR_ENOENT,
+                     "%s: holds neither metadata.json nor edges.npy; name the "
+                     "folder of a graph",
+                     path);
 }
 
 static bool ends_with(const char *path, const char *end)
@@ -38,8 +40,8 @@ static bool ends_with(const char *path, const char *end)
 }
 
 /* Files are told by their names; what no name tells is an edge list. */
-static int open_file(const char *path, const struct raw_options *options,
-                     struct raw_graph **out, struct error *error)
+static int open_file(const char *path, const struct raw_options *options, struct raw_graph **out,
+                     struct error *error)
 {
     if (ends_with(path, ".npy"))
         return raw_open_npy(path, options, out, error);
@@ -69,7 +71,7 @@ static int check_counts(const char *path, const struct raw_graph *graph, struct 
 int raw_open(const char *path, const struct raw_options *options, struct raw_graph **out,
              struct error *error)
 {
-    struct raw_options filled = {0};
+    struct raw_options filled = { 0 };
     if (options != NULL)
         filled = *options;
     if (filled.files == NULL)

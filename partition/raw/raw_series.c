@@ -40,13 +40,14 @@ void series_fini(struct series *series)
 static int append(struct series *series, const char *path, uint64_t count, bool columns,
                   struct error *error)
 {
-    struct series_piece *grown =
-        realloc(series->pieces, (series->num_pieces + 1) * sizeof *series->pieces);
+    struct series_piece *grown = realloc(series->pieces,
+                                         (series->num_pieces + 1) * sizeof *series->pieces);
     if (grown == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
     series->pieces = grown;
     struct series_piece piece = {
-        .path = strdup(path), .begin = series->num_rows, .count = count, .columns = columns};
+        .path = strdup(path), .begin = series->num_rows, .count = count, .columns = columns
+    };
     if (piece.path == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to read it", path);
     if (__builtin_add_overflow(series->num_rows, count, &series->num_rows)) {
@@ -72,8 +73,10 @@ static int check_rows(struct series *series, const char *path, const struct npy_
                       struct error *error)
 {
     if (header->ndim == 0)
-        return error_set(error, TR_EFORMAT, "%s: shape () is a single number; one row a node or "
-                                            "edge is needed", path);
+        return error_set(error, TR_EFORMAT,
+                         "%s: shape () is a single number; one row a node or "
+                         "edge is needed",
+                         path);
     if (series->num_pieces == 0)
         series->header = *header;
     else if (!same_rows(&series->header, header))
@@ -98,8 +101,8 @@ int series_add_parsed_pairs(struct series *series, const char *path, struct pair
     return 0;
 }
 
-int series_add_parsed_rows(struct series *series, const char *path,
-                           const struct npy_header *header, void *rows, struct error *error)
+int series_add_parsed_rows(struct series *series, const char *path, const struct npy_header *header,
+                           void *rows, struct error *error)
 {
     int rv = check_rows(series, path, header, error);
     if (rv == 0)
@@ -198,7 +201,7 @@ struct span {
 
 static struct span next_span(const struct series *series, uint64_t begin, uint64_t count)
 {
-    struct span span = {.piece = find_piece(series, begin)};
+    struct span span = { .piece = find_piece(series, begin) };
     const struct series_piece *piece = &series->pieces[span.piece];
     span.begin = begin - piece->begin;
     uint64_t left = piece->count - span.begin;
@@ -236,8 +239,8 @@ int series_read_rows(struct series *series, uint64_t begin, uint64_t count, void
     return 0;
 }
 
-static int read_span(struct series *series, const struct span *span, uint64_t *src,
-                     uint64_t *dst, struct error *error)
+static int read_span(struct series *series, const struct span *span, uint64_t *src, uint64_t *dst,
+                     struct error *error)
 {
     const struct series_piece *piece = &series->pieces[span->piece];
     if (piece->columns) {

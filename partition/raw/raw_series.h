@@ -10,15 +10,15 @@
 #ifndef PARTITION_RAW_RAW_SERIES_H
 #define PARTITION_RAW_RAW_SERIES_H
 
-#include "partition/store/npy.h"
 #include "partition/raw/raw_memory.h"
+#include "partition/store/npy.h"
 
 struct series_piece {
     char *path;
     uint64_t begin; /* row in the series */
     uint64_t count;
-    bool columns;   /* pairs only: the file is [2, count], not [count, 2] */
-    bool parsed;    /* the file was text; these hold what it said: */
+    bool columns; /* pairs only: the file is [2, count], not [count, 2] */
+    bool parsed;  /* the file was text; these hold what it said: */
     struct pairs pairs;
     void *rows;
 };
@@ -48,8 +48,8 @@ int series_add_pairs(struct series *series, const char *path, struct error *erro
  * shape of the rows, as a .npy file would say it. */
 int series_add_parsed_pairs(struct series *series, const char *path, struct pairs *pairs,
                             struct error *error);
-int series_add_parsed_rows(struct series *series, const char *path,
-                           const struct npy_header *header, void *rows, struct error *error);
+int series_add_parsed_rows(struct series *series, const char *path, const struct npy_header *header,
+                           void *rows, struct error *error);
 
 int series_read_rows(struct series *series, uint64_t begin, uint64_t count, void *rows,
                      struct error *error);

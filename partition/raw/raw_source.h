@@ -45,14 +45,14 @@ int raw_graph_add_table(struct raw_graph *graph, const char *name, bool on_edges
 int raw_check_name(const char *name, struct error *error);
 
 /* Readers. Each takes the path and returns a whole graph or nothing. */
-int raw_open_chunked(const char *path, const struct raw_options *options,
-                     struct raw_graph **out, struct error *error);
-int raw_open_edgelist(const char *path, const struct raw_options *options,
-                      struct raw_graph **out, struct error *error);
+int raw_open_chunked(const char *path, const struct raw_options *options, struct raw_graph **out,
+                     struct error *error);
+int raw_open_edgelist(const char *path, const struct raw_options *options, struct raw_graph **out,
+                      struct error *error);
 int raw_open_npy(const char *path, const struct raw_options *options, struct raw_graph **out,
                  struct error *error);
-int raw_open_npy_folder(const char *path, const struct raw_options *options,
-                        struct raw_graph **out, struct error *error);
+int raw_open_npy_folder(const char *path, const struct raw_options *options, struct raw_graph **out,
+                        struct error *error);
 int raw_open_mtx(const char *path, const struct raw_options *options, struct raw_graph **out,
                  struct error *error);
 int raw_open_metis(const char *path, const struct raw_options *options, struct raw_graph **out,

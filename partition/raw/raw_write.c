@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/store/npy.h"
 #include "partition/raw/raw_source.h"
+#include "partition/store/npy.h"
 #include "partition/store/replace.h"
 #include "runtime/base/atomic_dir.h"
 
@@ -61,7 +61,7 @@ static int open_out(struct raw_writer *writer, struct out_file *file, const char
 
 static int open_edges(struct raw_writer *writer, struct error *error)
 {
-    const uint64_t shape[] = {NPY_ROWS_UNKNOWN, 2};
+    const uint64_t shape[] = { NPY_ROWS_UNKNOWN, 2 };
     for (uint32_t i = 0; i < writer->types.num_etypes; i++) {
         char file_name[FILE_NAME_MAX_BYTES] = "edges/";
         int length = graph_types_canonical(&writer->types, i, file_name + 6, 1024);
@@ -73,8 +73,8 @@ static int open_edges(struct raw_writer *writer, struct error *error)
         const struct graph_etype *type = &writer->types.etypes[i];
         writer->wide[i] = writer->num_nodes[type->src] > (uint64_t)INT32_MAX + 1 ||
                           writer->num_nodes[type->dst] > (uint64_t)INT32_MAX + 1;
-        int rv = open_out(writer, &writer->edges[i], file_name, writer->wide[i] ? "<i8" : "<i4",
-                          2, shape, error);
+        int rv = open_out(writer, &writer->edges[i], file_name, writer->wide[i] ? "<i8" : "<i4", 2,
+                          shape, error);
         if (rv != 0)
             return rv;
     }
@@ -149,8 +149,8 @@ static int check_cancel(const struct raw_writer *writer, struct error *error)
                      writer->dir.final_path);
 }
 
-static int check_pair(const struct raw_writer *writer, uint32_t etype, uint64_t src,
-                      uint64_t dst, struct error *error)
+static int check_pair(const struct raw_writer *writer, uint32_t etype, uint64_t src, uint64_t dst,
+                      struct error *error)
 {
     const struct graph_etype *type = &writer->types.etypes[etype];
     if (src < writer->num_nodes[type->src] && dst < writer->num_nodes[type->dst])
@@ -159,8 +159,8 @@ static int check_pair(const struct raw_writer *writer, uint32_t etype, uint64_t 
                      src, dst, type->name);
 }
 
-int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count,
-                     const uint64_t *src, const uint64_t *dst, struct error *error)
+int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, const uint64_t *src,
+                     const uint64_t *dst, struct error *error)
 {
     union {
         int32_t narrow[2 * PAIRS_AT_ONCE];
@@ -209,9 +209,9 @@ static int name_table(struct raw_writer *writer, bool on_edges, uint32_t type, c
     return 0;
 }
 
-int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges,
-                         uint32_t type, enum tr_dtype dtype, uint32_t ndim,
-                         const uint64_t *shape, uint32_t *table, struct error *error)
+int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges, uint32_t type,
+                         enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape, uint32_t *table,
+                         struct error *error)
 {
     char folder[FILE_NAME_MAX_BYTES], file_name[FILE_NAME_MAX_BYTES];
     assert(ndim <= RAW_NDIM_MAX);
@@ -222,13 +222,13 @@ int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_ed
         rv = make_folder(writer, folder, error);
     if (rv != 0)
         return rv;
-    struct out_table *grown =
-        realloc(writer->tables, (writer->num_tables + 1) * sizeof *writer->tables);
+    struct out_table *grown = realloc(writer->tables,
+                                      (writer->num_tables + 1) * sizeof *writer->tables);
     if (grown == NULL)
         return error_set(error, TR_ENOMEM, "no memory for feature '%s'", name);
     writer->tables = grown;
     struct out_table *added = &grown[writer->num_tables];
-    *added = (struct out_table){.on_edges = on_edges, .type = type, .dtype = dtype};
+    *added = (struct out_table){ .on_edges = on_edges, .type = type, .dtype = dtype };
     *table = writer->num_tables++;
     added->name = strdup(name);
     if (added->name == NULL)
@@ -273,8 +273,7 @@ int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, c
     file->num_rows += count;
     writer->bytes_done += count * file->npy.row_bytes;
     if (writer->progress != NULL)
-        writer->progress(writer->progress_arg, "features", writer->bytes_done,
-                         writer->bytes_total);
+        writer->progress(writer->progress_arg, "features", writer->bytes_done, writer->bytes_total);
     /* A node table that is whole gives back its buffer and descriptor at once. */
     const struct out_table *of = &writer->tables[table];
     if (rv == 0 && !of->on_edges && !file->finished &&
@@ -283,8 +282,8 @@ int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, c
     return rv;
 }
 
-int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text,
-                    size_t size, struct error *error)
+int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text, size_t size,
+                    struct error *error)
 {
     struct file file;
     char *path = files_join(writer->dir.path, file_name);
@@ -355,9 +354,8 @@ static int describe_tables(const struct raw_writer *writer, bool on_edges, json_
 
 static int describe_counts(const struct raw_writer *writer, json_t *root)
 {
-    static const char *const keys[] = {"node_type",          "num_nodes_per_type",
-                                       "num_nodes_per_chunk", "edge_type",
-                                       "num_edges_per_type", "num_edges_per_chunk"};
+    static const char *const keys[] = { "node_type", "num_nodes_per_type", "num_nodes_per_chunk",
+                                        "edge_type", "num_edges_per_type", "num_edges_per_chunk" };
     json_t *lists[6];
     int rv = 0;
     for (int i = 0; i < 6; i++) {

@@ -30,19 +30,19 @@ int raw_writer_open(const char *path, const struct raw_write_options *options, c
                     const struct graph_types *types, const uint64_t *num_nodes,
                     struct raw_writer **out, struct error *error);
 
-int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count,
-                     const uint64_t *src, const uint64_t *dst, struct error *error);
+int raw_writer_edges(struct raw_writer *writer, uint32_t etype, uint64_t count, const uint64_t *src,
+                     const uint64_t *dst, struct error *error);
 
 /* A feature of a node or edge type; shape is that of a row. Its number is *table. */
-int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges,
-                         uint32_t type, enum tr_dtype dtype, uint32_t ndim,
-                         const uint64_t *shape, uint32_t *table, struct error *error);
+int raw_writer_add_table(struct raw_writer *writer, const char *name, bool on_edges, uint32_t type,
+                         enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape, uint32_t *table,
+                         struct error *error);
 int raw_writer_rows(struct raw_writer *writer, uint32_t table, uint64_t count, const void *rows,
                     struct error *error);
 
 /* A file of text beside metadata.json. */
-int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text,
-                    size_t size, struct error *error);
+int raw_writer_text(struct raw_writer *writer, const char *file_name, const char *text, size_t size,
+                    struct error *error);
 
 /* Checks that every table has a row for each node or edge, and puts the folder in its place. */
 int raw_writer_commit(struct raw_writer *writer, struct error *error);

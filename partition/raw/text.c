@@ -11,14 +11,14 @@
 
 #define BLOCK_BYTES ((size_t)1 << 20) /* a read: its cost vanishes beside that of parsing it */
 
-int text_open(struct text *text, struct files *files, const char *path,
-              const struct cancel *cancel, struct error *error)
+int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
+              struct error *error)
 {
     memset(text, 0, sizeof *text);
     int rv = file_open(&text->file, files, path, error);
     if (rv != 0)
         return rv;
-    uint8_t magic[2] = {0};
+    uint8_t magic[2] = { 0 };
     size_t got;
     text->line = 1;
     text->cancel = cancel;
@@ -106,8 +106,8 @@ bool text_fill(struct text *text)
     if (text->gzip) {
         got = unpack(text);
     } else {
-        text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes,
-                                  &got, text->error);
+        text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes, &got,
+                                  text->error);
         text->offset += got;
     }
     if (text->rv != 0)
@@ -130,8 +130,8 @@ int text_fail(struct text *text, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
-    text->rv = error_set(text->error, code, "%s: line %" PRIu64 ": %s", text->file.path,
-                         text->line, sentence);
+    text->rv = error_set(text->error, code, "%s: line %" PRIu64 ": %s", text->file.path, text->line,
+                         sentence);
     return text->rv;
 }
 
@@ -203,8 +203,8 @@ int text_number(struct text *text, uint64_t bound, const char *what, uint64_t *v
         number = number * 10 + (uint64_t)(c - '0');
         if (number >= bound)
             return text_fail(text, TR_ERANGE,
-                             "%s begins with %" PRIu64 ", it must be below %" PRIu64, what,
-                             number, bound);
+                             "%s begins with %" PRIu64 ", it must be below %" PRIu64, what, number,
+                             bound);
         text->at++;
         c = text_peek(text);
     } while (c >= '0' && c <= '9');

@@ -39,8 +39,8 @@ struct text {
 };
 
 /* error is kept: failures of the stream are told there. */
-int text_open(struct text *text, struct files *files, const char *path,
-              const struct cancel *cancel, struct error *error);
+int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
+              struct error *error);
 void text_close(struct text *text);
 
 /* Loads the next block; false at the end or on failure. */
@@ -64,8 +64,8 @@ static inline void text_skip(struct text *text)
 int text_fail(struct text *text, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-void text_skip_blanks(struct text *text);   /* ' ', '\t', '\r' */
-void text_skip_line(struct text *text);     /* and the '\n' at its end */
+void text_skip_blanks(struct text *text); /* ' ', '\t', '\r' */
+void text_skip_line(struct text *text);   /* and the '\n' at its end */
 /* Skips blanks, empty lines and lines that begin with '%' (or '#' where hash). */
 void text_skip_comments(struct text *text, bool hash);
 

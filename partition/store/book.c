@@ -14,8 +14,7 @@ static struct extent *make_extents(const uint64_t *counts, uint32_t num_parts, u
             free(extents);
             return NULL;
         }
-        extents[part] =
-            (struct extent){ .begin = next, .end = next + counts[part], .owner = part };
+        extents[part] = (struct extent){ .begin = next, .end = next + counts[part], .owner = part };
         next += counts[part];
     }
     *total = next;

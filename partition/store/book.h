@@ -29,8 +29,8 @@ struct book {
     uint32_t num_parts;
     uint32_t halo_hops;
     struct graph_types types;
-    uint64_t *num_nodes;          /* [types.num_ntypes] */
-    uint64_t *num_edges;          /* [types.num_etypes] */
+    uint64_t *num_nodes; /* [types.num_ntypes] */
+    uint64_t *num_edges; /* [types.num_etypes] */
     /* [type][part], increasing; an empty partition has begin == end. */
     struct extent **node_extents; /* [types.num_ntypes][num_parts] */
     struct extent **edge_extents; /* [types.num_etypes][num_parts] */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/base/json_field.h"
 #include "partition/build/partition.h"
+#include "runtime/base/json_field.h"
 
 size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
 {
@@ -71,8 +71,8 @@ static int read_types(const struct json_field *root, struct reading *reading, bo
             rv = json_count(&field, &number, error);
         if (rv == 0 && (number >= count || names[number] != NULL))
             rv = json_fail(&field, error, TR_EFORMAT,
-                           "type number %" PRIu64 " is not one of 0 to %zu, each used once",
-                           number, count - 1);
+                           "type number %" PRIu64 " is not one of 0 to %zu, each used once", number,
+                           count - 1);
         if (rv == 0)
             names[number] = json_object_iter_key(i);
     }
@@ -86,8 +86,8 @@ static int read_types(const struct json_field *root, struct reading *reading, bo
 }
 
 /* One [begin, end). */
-static int read_range(const struct json_field *ranges, size_t part, uint64_t *begin,
-                      uint64_t *end, struct error *error)
+static int read_range(const struct json_field *ranges, size_t part, uint64_t *begin, uint64_t *end,
+                      struct error *error)
 {
     struct json_field range, field;
     int rv = json_at(ranges, part, JSON_ARRAY, &range, error);
@@ -183,8 +183,8 @@ static int read_map(const struct json_field *root, struct reading *reading, bool
     return rv;
 }
 
-static int read_u32(const struct json_field *object, const char *key, uint64_t max,
-                    uint32_t *value, struct error *error)
+static int read_u32(const struct json_field *object, const char *key, uint64_t max, uint32_t *value,
+                    struct error *error)
 {
     struct json_field field;
     uint64_t count;
@@ -209,8 +209,7 @@ static int read_string(const struct json_field *object, const char *key, char **
     return *text == NULL ? json_fail(&field, error, TR_ENOMEM, "no memory") : 0;
 }
 
-static int read_folders(const struct json_field *root, struct book_file *file,
-                        struct error *error)
+static int read_folders(const struct json_field *root, struct book_file *file, struct error *error)
 {
     int rv = 0;
     file->part_folders = calloc(file->book.num_parts, sizeof *file->part_folders);
@@ -233,10 +232,10 @@ static int read_dtype(const struct json_field *object, enum tr_dtype *dtype, str
     int rv = json_get(object, "dtype", JSON_STRING, &field, error);
     if (rv != 0)
         return rv;
-#define X(name, number, text, bytes)                        \
+#define X(name, number, text, bytes)                         \
     if (strcmp(json_string_value(field.value), text) == 0) { \
-        *dtype = name;                                      \
-        return 0;                                           \
+        *dtype = name;                                       \
+        return 0;                                            \
     }
     TR_DTYPES(X)
 #undef X
@@ -258,9 +257,9 @@ static int read_shape(const struct json_field *object, struct book_table *table,
         if (rv == 0)
             rv = json_count(&field, &table->shape[d], error);
         /* Below 2^31 elements a row, so that no size of a row overflows. */
-        if (rv == 0 && (table->shape[d] > INT32_MAX ||
-                        __builtin_mul_overflow(items, table->shape[d], &items) ||
-                        items > INT32_MAX))
+        if (rv == 0 &&
+            (table->shape[d] > INT32_MAX ||
+             __builtin_mul_overflow(items, table->shape[d], &items) || items > INT32_MAX))
             rv = json_fail(&field, error, TR_ETOOBIG, "a row of 2^31 elements or more");
         table->ndim++;
     }
@@ -313,8 +312,7 @@ static int read_tables(const struct json_field *own, bool on_edges, struct book_
     return rv;
 }
 
-static int read_columns(const struct json_field *own, struct book_file *file,
-                        struct error *error)
+static int read_columns(const struct json_field *own, struct book_file *file, struct error *error)
 {
     struct json_field columns, field;
     file->column_tables = calloc(file->book.types.num_etypes + 1, sizeof *file->column_tables);
@@ -323,8 +321,9 @@ static int read_columns(const struct json_field *own, struct book_file *file,
         rv = json_fail(&columns, error, TR_ENOMEM, "no memory for the types");
     for (size_t i = 0; rv == 0 && i < json_array_size(columns.value); i++) {
         rv = json_at(&columns, i, JSON_STRING, &field, error);
-        int type = rv != 0 ? 0 : graph_types_find_etype(&file->book.types,
-                                                        json_string_value(field.value));
+        int type = rv != 0
+                       ? 0
+                       : graph_types_find_etype(&file->book.types, json_string_value(field.value));
         if (rv == 0 && type < 0)
             rv = json_fail(&field, error, TR_EFORMAT, "'%s' is not an edge type of this file",
                            json_string_value(field.value));
@@ -401,9 +400,9 @@ static int read_book(const struct json_field *root, struct book *book, struct er
         rv = read_types(root, &reading, false, error);
     if (rv == 0)
         rv = read_types(root, &reading, true, error);
-    if (rv == 0 && (uint64_t)reading.num_parts *
-                           (reading.types.num_ntypes + reading.types.num_etypes) >
-                       BOOK_RANGES_MAX)
+    if (rv == 0 &&
+        (uint64_t)reading.num_parts * (reading.types.num_ntypes + reading.types.num_etypes) >
+            BOOK_RANGES_MAX)
         rv = json_fail(root, error, TR_ETOOBIG, "%u partitions of %u types: too many ranges",
                        reading.num_parts, reading.types.num_ntypes + reading.types.num_etypes);
     if (rv == 0)

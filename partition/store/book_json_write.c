@@ -19,8 +19,8 @@ static json_t *make_ranges(struct extent *const *extents, uint32_t num_types, ui
         for (uint32_t t = 0; t < num_types; t++) {
             uint64_t end = begin + (extents[t][part].end - extents[t][part].begin);
             if (t == type)
-                json_array_append_new(
-                    ranges, json_pack("[I,I]", (json_int_t)begin, (json_int_t)end));
+                json_array_append_new(ranges,
+                                      json_pack("[I,I]", (json_int_t)begin, (json_int_t)end));
             begin = end;
         }
     }
@@ -80,9 +80,9 @@ static json_t *make_tables(const struct book_file *file, bool edges)
         json_t *shape = json_array();
         for (uint32_t d = 0; d < table->ndim; d++)
             json_array_append_new(shape, json_integer((json_int_t)table->shape[d]));
-        json_object_set_new(of_type, table->name,
-                            json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape",
-                                      shape));
+        json_object_set_new(
+            of_type, table->name,
+            json_pack("{s:s,s:o}", "dtype", tr_dtype_name(table->dtype), "shape", shape));
         free(name);
     }
     return types;
@@ -126,10 +126,9 @@ static json_t *make_root(const struct book_file *file)
     json_t *root = json_pack(
         "{s:s,s:I,s:I,s:s,s:I,s:I,s:o,s:o,s:o,s:o}", "graph_name", book->graph_name, "num_nodes",
         (json_int_t)sum(book->num_nodes, book->types.num_ntypes), "num_edges",
-        (json_int_t)sum(book->num_edges, book->types.num_etypes), "part_method",
-        book->part_method, "num_parts", (json_int_t)book->num_parts, "halo_hops",
-        (json_int_t)book->halo_hops, "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes,
-        "etypes", etypes);
+        (json_int_t)sum(book->num_edges, book->types.num_etypes), "part_method", book->part_method,
+        "num_parts", (json_int_t)book->num_parts, "halo_hops", (json_int_t)book->halo_hops,
+        "node_map", node_map, "edge_map", edge_map, "ntypes", ntypes, "etypes", etypes);
     for (uint32_t part = 0; root != NULL && part < book->num_parts; part++) {
         char key[32];
         const char *folder = file->part_folders[part];
@@ -165,8 +164,10 @@ int book_file_write(const struct book_file *file, struct files *files, const cha
         assert(sealed);
         (void)sealed;
     }
-    int rv = text == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to write it, or a name "
-                                      "that is not UTF-8", path)
+    int rv = text == NULL ? error_set(error, TR_ENOMEM,
+                                      "%s: no memory to write it, or a name "
+                                      "that is not UTF-8",
+                                      path)
                           : files_write_atomic(files, path, text, strlen(text), error);
     free(text);
     json_decref(root);

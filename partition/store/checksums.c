@@ -53,11 +53,10 @@ static struct checksum_row *find_row(const struct checksums *checksums, const ch
 static struct checksum_row *add_row(struct checksums *checksums, const char *name, bool of_graph,
                                     uint32_t num_sums)
 {
-    struct checksum_row row = { .name = strdup(name), .of_graph = of_graph,
-                                .num_sums = num_sums };
+    struct checksum_row row = { .name = strdup(name), .of_graph = of_graph, .num_sums = num_sums };
     row.sums = malloc(num_sums * sizeof *row.sums + 1);
-    struct checksum_row *grown =
-        realloc(checksums->rows, (checksums->num_rows + (size_t)1) * sizeof *grown);
+    struct checksum_row *grown = realloc(checksums->rows,
+                                         (checksums->num_rows + (size_t)1) * sizeof *grown);
     if (grown != NULL)
         checksums->rows = grown;
     if (row.name == NULL || row.sums == NULL || grown == NULL) {
@@ -74,8 +73,8 @@ static struct checksum_row *add_row(struct checksums *checksums, const char *nam
     return &grown[at];
 }
 
-int checksums_set(struct checksums *checksums, uint32_t num_parts, uint32_t part,
-                  const char *name, uint32_t sum)
+int checksums_set(struct checksums *checksums, uint32_t num_parts, uint32_t part, const char *name,
+                  uint32_t sum)
 {
     bool of_graph = part == CHECKSUMS_GRAPH;
     struct checksum_row *row = find_row(checksums, name);
@@ -149,8 +148,10 @@ static int take_row(struct checksums *checksums, const struct json_field *field,
     size_t step = SUM_DIGITS + 1, size = json_string_length(field->value);
     uint32_t count = of_graph ? 1 : num_parts, sum;
     if (size != count * step - 1)
-        return json_fail(field, error, TR_EFORMAT, "%u checksums of %d digits are needed, this has "
-                         "%zu bytes", count, SUM_DIGITS, size);
+        return json_fail(field, error, TR_EFORMAT,
+                         "%u checksums of %d digits are needed, this has "
+                         "%zu bytes",
+                         count, SUM_DIGITS, size);
     for (uint32_t i = 0; i < count; i++) {
         const char *at = text + i * step;
         if (!parse_sum(at, &sum) || (i + 1 < count && at[SUM_DIGITS] != ' '))
@@ -233,12 +234,14 @@ int checksums_check_seal(const struct json_field *root, const char *text, size_t
         return 0;
     const char *digits = find_mark(text, size);
     if (digits == NULL || !parse_sum(digits, &said))
-        return json_fail(root, error, TR_EFORMAT, "it holds checksums but not its own: it was "
+        return json_fail(root, error, TR_EFORMAT,
+                         "it holds checksums but not its own: it was "
                          "damaged or changed; copy it again, or partition again");
     found = seal_of(text, size, digits);
     if (found != said)
-        return json_fail(root, error, TR_EFORMAT, "its checksum is %08" PRIx32 ", it says %08"
-                         PRIx32 ": it was damaged or changed; copy it again, or partition again",
+        return json_fail(root, error, TR_EFORMAT,
+                         "its checksum is %08" PRIx32 ", it says %08" PRIx32
+                         ": it was damaged or changed; copy it again, or partition again",
                          found, said);
     return 0;
 }

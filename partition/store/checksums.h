@@ -19,15 +19,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/base/json_field.h"
 #include "runtime/base/error.h"
+#include "runtime/base/json_field.h"
 
 /* Stands for the partition of an array that is the whole graph's. */
 #define CHECKSUMS_GRAPH UINT32_MAX
 
 struct checksum_row {
-    char *name;     /* of the file */
-    bool of_graph;  /* one sum, not one a partition */
+    char *name;    /* of the file */
+    bool of_graph; /* one sum, not one a partition */
     uint32_t num_sums;
     uint64_t *sums; /* CHECKSUM_UNSET: not set yet */
 };
@@ -48,8 +48,8 @@ static inline bool checksums_known(const struct checksums *checksums)
 }
 
 /* TR_ENOMEM. part: CHECKSUMS_GRAPH for an array that lies beside NAME.json. */
-int checksums_set(struct checksums *checksums, uint32_t num_parts, uint32_t part,
-                  const char *name, uint32_t sum);
+int checksums_set(struct checksums *checksums, uint32_t num_parts, uint32_t part, const char *name,
+                  uint32_t sum);
 bool checksums_find(const struct checksums *checksums, uint32_t part, const char *name,
                     uint32_t *sum);
 

@@ -20,9 +20,8 @@ static int add_size(void *arg, const char *name)
     struct summing *summing = arg;
     uint64_t size = 0;
     char *path = files_join(summing->folder, name);
-    summing->rv = path == NULL
-                      ? error_set(summing->error, TR_ENOMEM, "no memory for a file's name")
-                      : files_size(summing->store->files, path, &size, summing->error);
+    summing->rv = path == NULL ? error_set(summing->error, TR_ENOMEM, "no memory for a file's name")
+                               : files_size(summing->store->files, path, &size, summing->error);
     summing->bytes += size;
     free(path);
     return summing->rv != 0;
@@ -112,8 +111,8 @@ static int look_at_edges(struct looking *looking, uint32_t etype)
         rv = look(looking, part_file_edge(types, etype, PART_ORIGINAL_IDS), numbers(8, count),
                   NULL);
     if (rv == 0 && file->column_tables[etype])
-        rv = look(looking, part_file_edge(types, etype, PART_COLUMN_GLOBAL),
-                  numbers(8, UINT64_MAX), NULL);
+        rv = look(looking, part_file_edge(types, etype, PART_COLUMN_GLOBAL), numbers(8, UINT64_MAX),
+                  NULL);
     return rv;
 }
 
@@ -183,11 +182,11 @@ int inspect_init(struct inspection *inspection, struct store *store, struct erro
         largest_edges = facts->num_edges > largest_edges ? facts->num_edges : largest_edges;
     }
     if (inspection->num_nodes > 0)
-        inspection->node_balance =
-            (double)largest_nodes * book->num_parts / (double)inspection->num_nodes;
+        inspection->node_balance = (double)largest_nodes * book->num_parts /
+                                   (double)inspection->num_nodes;
     if (inspection->num_edges > 0)
-        inspection->edge_balance =
-            (double)largest_edges * book->num_parts / (double)inspection->num_edges;
+        inspection->edge_balance = (double)largest_edges * book->num_parts /
+                                   (double)inspection->num_edges;
     if (rv != 0)
         inspect_fini(inspection);
     return rv;

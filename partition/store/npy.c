@@ -47,13 +47,11 @@ void npy_close(struct npy *npy)
     file_close(&npy->file);
 }
 
-int npy_read_rows(struct npy *npy, uint64_t begin, uint64_t count, void *rows,
-                  struct error *error)
+int npy_read_rows(struct npy *npy, uint64_t begin, uint64_t count, void *rows, struct error *error)
 {
     if (begin > npy->num_rows || count > npy->num_rows - begin)
-        return error_set(error, TR_ERANGE,
-                         "%s: rows %" PRIu64 " to %" PRIu64 " asked of %" PRIu64, npy->file.path,
-                         begin, begin + count, npy->num_rows);
+        return error_set(error, TR_ERANGE, "%s: rows %" PRIu64 " to %" PRIu64 " asked of %" PRIu64,
+                         npy->file.path, begin, begin + count, npy->num_rows);
     return file_read_at(&npy->file, npy->header.data_offset + begin * npy->row_bytes, rows,
                         (size_t)(count * npy->row_bytes), error);
 }
@@ -82,7 +80,7 @@ int npy_map(struct npy *npy, const void **data, struct error *error)
 int npy_dtype(const struct npy *npy, bool bf16, enum tr_dtype *dtype, struct error *error)
 {
     const struct npy_header *header = &npy->header;
-    char descr[3] = {header->kind, (char)('0' + header->item_bytes), '\0'};
+    char descr[3] = { header->kind, (char)('0' + header->item_bytes), '\0' };
     if (bf16) {
         *dtype = TR_BF16;
         if (strcmp(descr, "u2") == 0)
@@ -154,7 +152,8 @@ int npy_read_ids(struct npy *npy, uint64_t begin, uint64_t count, uint64_t *ids,
                          "%s: descr '%c%d' cannot hold IDs; save it with .astype('int64')",
                          npy->file.path, header->kind, header->item_bytes);
     if (begin > header->num_items || count > header->num_items - begin)
-        return error_set(error, TR_ERANGE, "%s: elements %" PRIu64 " to %" PRIu64 " asked of "
+        return error_set(error, TR_ERANGE,
+                         "%s: elements %" PRIu64 " to %" PRIu64 " asked of "
                          "%" PRIu64,
                          npy->file.path, begin, begin + count, header->num_items);
     /* Narrow items are read into the far end of ids and widened in place, front to back: the

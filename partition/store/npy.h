@@ -39,8 +39,8 @@ struct npy_header {
 struct npy {
     struct file file;
     struct npy_header header;
-    uint64_t num_rows;   /* shape[0]; 1 for a scalar */
-    uint64_t row_items;  /* the product of the rest */
+    uint64_t num_rows;  /* shape[0]; 1 for a scalar */
+    uint64_t row_items; /* the product of the rest */
     uint64_t row_bytes;
 };
 
@@ -49,8 +49,7 @@ int npy_open(struct npy *npy, struct files *files, const char *path, struct erro
 void npy_close(struct npy *npy);
 
 /* Rows [begin, begin + count), which must exist, into rows: [count * row_bytes]. */
-int npy_read_rows(struct npy *npy, uint64_t begin, uint64_t count, void *rows,
-                  struct error *error);
+int npy_read_rows(struct npy *npy, uint64_t begin, uint64_t count, void *rows, struct error *error);
 
 /* All data, read-only, aligned to 64 bytes if we wrote the file, until npy_close. */
 int npy_map(struct npy *npy, const void **data, struct error *error);
@@ -80,16 +79,16 @@ struct npy_writer {
     uint32_t ndim;
     uint64_t shape[NPY_NDIM_MAX];
     uint64_t row_bytes;
-    uint64_t bytes;      /* appended so far */
-    uint32_t checksum;   /* CRC-32C of the bytes that left the buffer; of the file when finished */
+    uint64_t bytes;    /* appended so far */
+    uint32_t checksum; /* CRC-32C of the bytes that left the buffer; of the file when finished */
     uint8_t *buffer;
     size_t buffered;
 };
 
 /* Creates the file. descr: "<f4", "|i1" ...; item size is its digit. shape[0] may be
  * NPY_ROWS_UNKNOWN. */
-int npy_create(struct npy_writer *writer, struct files *files, const char *path,
-               const char *descr, uint32_t ndim, const uint64_t *shape, struct error *error);
+int npy_create(struct npy_writer *writer, struct files *files, const char *path, const char *descr,
+               uint32_t ndim, const uint64_t *shape, struct error *error);
 int npy_append(struct npy_writer *writer, const void *data, size_t size, struct error *error);
 /* Writes what is buffered and the header, checks that as many bytes came as the shape says. Then
  * writer->checksum is that of the whole file. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+static const uint8_t magic[6] = { 0x93, 'N', 'U', 'M', 'P', 'Y' };
 
 /* Where we are in the dictionary. */
 struct scan {
@@ -71,8 +71,8 @@ static int parse_descr(struct scan *scan, struct npy_header *header)
     int rv = take_word(scan, &word, &length);
     if (rv != 0)
         return rv;
-    static const char *const known[] = {"i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8",
-                                        "f2", "f4", "f8", "b1"};
+    static const char *const known[] = { "i1", "i2", "i4", "i8", "u1", "u2",
+                                         "u4", "u8", "f2", "f4", "f8", "b1" };
     for (size_t i = 0; length == 3 && i < sizeof known / sizeof *known; i++) {
         if (memcmp(word + 1, known[i], 2) != 0)
             continue;
@@ -221,8 +221,10 @@ int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_
 {
     memset(header, 0, sizeof *header);
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
-        return error_set(error, TR_EFORMAT, "%s: not a .npy file (no magic); save it with "
-                         "numpy.save", path);
+        return error_set(error, TR_EFORMAT,
+                         "%s: not a .npy file (no magic); save it with "
+                         "numpy.save",
+                         path);
     int version = data[6];
     if (version < 1 || version > 3 || data[7] != 0)
         return error_set(error, TR_EUNSUPPORTED,
@@ -233,13 +235,15 @@ int npy_parse(const char *path, const uint8_t *data, size_t size, uint64_t file_
     if (version > 1 && size >= 12)
         length |= (uint64_t)data[10] << 16 | (uint64_t)data[11] << 24;
     if (length > NPY_HEADER_BYTES_MAX)
-        return error_set(error, TR_EFORMAT, "%s: .npy header of %" PRIu64 " bytes; at most %d "
-                         "are read", path, length, NPY_HEADER_BYTES_MAX);
+        return error_set(error, TR_EFORMAT,
+                         "%s: .npy header of %" PRIu64 " bytes; at most %d "
+                         "are read",
+                         path, length, NPY_HEADER_BYTES_MAX);
     if (size < prefix || size - prefix < length)
         return error_set(error, TR_EFORMAT,
                          "%s: ends inside its .npy header; it is truncated, copy it again", path);
-    struct scan scan = {path, (const char *)data + prefix, (const char *)data + prefix + length,
-                        error};
+    struct scan scan = { path, (const char *)data + prefix, (const char *)data + prefix + length,
+                         error };
     header->data_offset = prefix + length;
     int rv = parse_dictionary(&scan, header);
     return rv != 0 ? rv : check_size(path, file_bytes, header, error);

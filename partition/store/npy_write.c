@@ -28,7 +28,9 @@ static int write_header(struct npy_writer *writer, uint64_t num_rows, uint32_t *
     for (uint32_t i = 0; i < writer->ndim; i++)
         length += snprintf(text + length, sizeof text - (size_t)length, "%" PRIu64 "%s",
                            i == 0 ? num_rows : writer->shape[i],
-                           i + 1 < writer->ndim ? ", " : writer->ndim == 1 ? "," : "");
+                           i + 1 < writer->ndim ? ", "
+                           : writer->ndim == 1  ? ","
+                                                : "");
     length += snprintf(text + length, sizeof text - (size_t)length, "), }");
     assert((size_t)length < sizeof text);
     memcpy(head + 10, text, (size_t)length);
@@ -37,8 +39,8 @@ static int write_header(struct npy_writer *writer, uint64_t num_rows, uint32_t *
     return file_write_at(&writer->file, 0, head, sizeof head, error);
 }
 
-int npy_create(struct npy_writer *writer, struct files *files, const char *path,
-               const char *descr, uint32_t ndim, const uint64_t *shape, struct error *error)
+int npy_create(struct npy_writer *writer, struct files *files, const char *path, const char *descr,
+               uint32_t ndim, const uint64_t *shape, struct error *error)
 {
     uint32_t unused;
     memset(writer, 0, sizeof *writer);

@@ -31,10 +31,10 @@ static char *name_of(const struct graph_types *types, bool on_edges, uint32_t ty
     if (escaped == NULL)
         return NULL;
     escape(escaped, feature);
-    int length = on_edges ? asprintf(&name, "edge~%s:%s:%s~%s%s.npy", types->ntypes[e->src],
-                                     e->name, types->ntypes[e->dst], array, escaped)
-                          : asprintf(&name, "node~%s~%s%s.npy", types->ntypes[type], array,
-                                     escaped);
+    int length = on_edges
+                     ? asprintf(&name, "edge~%s:%s:%s~%s%s.npy", types->ntypes[e->src], e->name,
+                                types->ntypes[e->dst], array, escaped)
+                     : asprintf(&name, "node~%s~%s%s.npy", types->ntypes[type], array, escaped);
     free(escaped);
     return length < 0 ? NULL : name;
 }

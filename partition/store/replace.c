@@ -17,8 +17,10 @@ int replace_check(struct files *files, const char *path, const char *mark, const
     if (!files_exists(files, path))
         return 0;
     if (!files_is_folder(files, path))
-        return error_set(error, TR_EEXIST, "%s: is not a folder, so it is not replaced; remove it "
-                         "or choose another path", path);
+        return error_set(error, TR_EEXIST,
+                         "%s: is not a folder, so it is not replaced; remove it "
+                         "or choose another path",
+                         path);
     char *inside = files_join(path, mark);
     if (inside == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to look into it", path);
@@ -32,6 +34,8 @@ int replace_check(struct files *files, const char *path, const char *mark, const
         return error_set_errno(error, -rv, "%s: cannot list it", path);
     if (names == 0)
         return 0;
-    return error_set(error, TR_EEXIST, "%s: is not %s (it holds no %s) nor empty, so it is not "
-                     "replaced; remove it or choose another path", path, kind, mark);
+    return error_set(error, TR_EEXIST,
+                     "%s: is not %s (it holds no %s) nor empty, so it is not "
+                     "replaced; remove it or choose another path",
+                     path, kind, mark);
 }

@@ -21,12 +21,15 @@ static int check_form(const struct npy *npy, const char *path, uint64_t num_node
     const struct npy_header *header = &npy->header;
     if (header->ndim != 1 || header->item_bytes != 4 ||
         (header->kind != 'i' && header->kind != 'u'))
-        return error_set(error, TR_EFORMAT, "%s: a deal is a list of 32-bit integers, one a node; "
-                         "this is an array of %" PRIu32 " dimensions of %c%u", path, header->ndim,
-                         header->kind, header->item_bytes);
+        return error_set(error, TR_EFORMAT,
+                         "%s: a deal is a list of 32-bit integers, one a node; "
+                         "this is an array of %" PRIu32 " dimensions of %c%u",
+                         path, header->ndim, header->kind, header->item_bytes);
     if (npy->num_rows != num_nodes)
-        return error_set(error, TR_EMISMATCH, "%s: a deal of %" PRIu64 " nodes, the graph has %"
-                         PRIu64 "; it is another graph's", path, npy->num_rows, num_nodes);
+        return error_set(error, TR_EMISMATCH,
+                         "%s: a deal of %" PRIu64 " nodes, the graph has %" PRIu64
+                         "; it is another graph's",
+                         path, npy->num_rows, num_nodes);
     return 0;
 }
 
@@ -40,9 +43,11 @@ static int check_shares(const struct seed_split *deal, const uint64_t *counts, c
     }
     if (most - least <= 1)
         return 0;
-    return error_set(error, TR_EMISMATCH, "%s: of %" PRIu32 " trainers one has %" PRIu64
-                     " nodes and another %" PRIu64 "; their numbers may differ by 1 at most: is it "
-                     "a deal for fewer trainers?", path, deal->num_trainers, least, most);
+    return error_set(error, TR_EMISMATCH,
+                     "%s: of %" PRIu32 " trainers one has %" PRIu64 " nodes and another %" PRIu64
+                     "; their numbers may differ by 1 at most: is it "
+                     "a deal for fewer trainers?",
+                     path, deal->num_trainers, least, most);
 }
 
 static int check_trainers(const struct seed_split *deal, const char *path, struct error *error)
@@ -52,9 +57,11 @@ static int check_trainers(const struct seed_split *deal, const char *path, struc
     for (uint64_t v = 0; v < deal->num_nodes && rv == 0; v++) {
         int32_t trainer = deal->trainers[v];
         if (trainer < -1 || trainer >= (int64_t)deal->num_trainers)
-            rv = error_set(error, TR_EMISMATCH, "%s: node %" PRIu64 " is dealt to trainer %" PRIu32
+            rv = error_set(error, TR_EMISMATCH,
+                           "%s: node %" PRIu64 " is dealt to trainer %" PRIu32
                            ", there are %" PRIu32 "; make a deal for them with `troupe partition "
-                           "--trainers`", path, v, (uint32_t)trainer, deal->num_trainers);
+                           "--trainers`",
+                           path, v, (uint32_t)trainer, deal->num_trainers);
         else if (trainer >= 0)
             counts[trainer]++;
     }
@@ -74,13 +81,16 @@ static int check_sum(const struct seed_split *deal, struct npy *npy, uint32_t ch
     sum = crc32c(sum, deal->trainers, (size_t)deal->num_nodes * sizeof *deal->trainers);
     if (sum == checksum)
         return 0;
-    return error_set(error, TR_EFORMAT, "%s: its checksum is %08" PRIx32 ", the partition book "
+    return error_set(error, TR_EFORMAT,
+                     "%s: its checksum is %08" PRIx32 ", the partition book "
                      "says %08" PRIx32 ": the file was damaged or is another one; copy it again, "
-                     "or partition again", npy->file.path, sum, checksum);
+                     "or partition again",
+                     npy->file.path, sum, checksum);
 }
 
-int seed_split_read(struct seed_split *deal, struct files *files, const char *path, uint64_t num_nodes,
-              uint32_t num_trainers, const uint32_t *checksum, struct error *error)
+int seed_split_read(struct seed_split *deal, struct files *files, const char *path,
+                    uint64_t num_nodes, uint32_t num_trainers, const uint32_t *checksum,
+                    struct error *error)
 {
     struct npy npy;
     *deal = (struct seed_split){ .num_nodes = num_nodes, .num_trainers = num_trainers };
@@ -112,7 +122,8 @@ void seed_split_fini(struct seed_split *deal)
     *deal = (struct seed_split){ 0 };
 }
 
-int seed_split_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers)
+int seed_split_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts,
+                        uint32_t num_trainers)
 {
     uint64_t total = 0, *share = calloc((size_t)num_trainers + 1, sizeof *share);
     if (share == NULL)

@@ -26,13 +26,15 @@ struct seed_split {
 /* Reads a deal of that many nodes among that many trainers. TR_EMISMATCH: it is one of another
  * graph or of other trainers; the message says what differs. checksum: the CRC-32C that the file
  * must have; NULL: whatever it is. */
-int seed_split_read(struct seed_split *deal, struct files *files, const char *path, uint64_t num_nodes,
-              uint32_t num_trainers, const uint32_t *checksum, struct error *error);
+int seed_split_read(struct seed_split *deal, struct files *files, const char *path,
+                    uint64_t num_nodes, uint32_t num_trainers, const uint32_t *checksum,
+                    struct error *error);
 void seed_split_fini(struct seed_split *deal);
 
 /* Moves nodes from trainers that have more than their share to those that have less: to the next
  * one, whose number says that it is on the same host where there is one. counts: [num_trainers] of
  * training nodes, and of the result afterwards; lower numbers have the larger shares. */
-int seed_split_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts, uint32_t num_trainers);
+int seed_split_even_out(int32_t *trainers, uint64_t num_nodes, uint64_t *counts,
+                        uint32_t num_trainers);
 
 #endif

@@ -72,8 +72,7 @@ static int load_numbers(struct loading *loading, char *name, uint8_t item_bytes,
 }
 
 /* A value that is not what it must be, in the array of that name. Frees name. */
-static int lie(struct loading *loading, char *name, uint64_t at, uint64_t value,
-               const char *rule)
+static int lie(struct loading *loading, char *name, uint64_t at, uint64_t value, const char *rule)
 {
     char *path = store_path(loading->store, loading->part, name);
     int rv = error_set(loading->error, TR_EFORMAT,
@@ -120,11 +119,11 @@ static int load_features(struct loading *loading, bool on_edges, uint32_t type, 
         };
         feature->row_bytes = book_table_row_bytes(table, &feature->width);
         memcpy(feature->shape, table->shape, sizeof feature->shape);
-        rv = store_load_array(loading->store, loading->loaded,
-                              store_path(loading->store, loading->part,
-                                         part_file_feature(&file->book.types, on_edges, type,
-                                                           table->name)),
-                              &form, loading->load, &feature->rows, loading->error);
+        rv = store_load_array(
+            loading->store, loading->loaded,
+            store_path(loading->store, loading->part,
+                       part_file_feature(&file->book.types, on_edges, type, table->name)),
+            &form, loading->load, &feature->rows, loading->error);
         *num_features += rv == 0;
     }
     return rv;
@@ -208,8 +207,7 @@ static int load_columns(struct loading *loading, uint32_t etype, struct csc *csc
     const struct graph_types *types = &store->file.book.types;
     const void *data;
     struct npy npy;
-    char *path = store_path(store, loading->part,
-                            part_file_edge(types, etype, PART_COLUMN_GLOBAL));
+    char *path = store_path(store, loading->part, part_file_edge(types, etype, PART_COLUMN_GLOBAL));
     if (path == NULL)
         return error_set(loading->error, TR_ENOMEM, "no memory for a file's name");
     int rv = npy_open(&npy, store->files, path, loading->error);
@@ -238,8 +236,8 @@ static int load_topology(struct loading *loading, uint32_t etype, struct csc *cs
     const struct graph_types *types = &file->book.types;
     uint64_t num_columns = file->book.num_nodes[types->etypes[etype].src];
     const void *data;
-    int rv = load_numbers(loading, part_file_edge(types, etype, PART_INDEX), 8,
-                          csc->num_rows + 1, &data);
+    int rv = load_numbers(loading, part_file_edge(types, etype, PART_INDEX), 8, csc->num_rows + 1,
+                          &data);
     if (rv != 0)
         return rv;
     csc->index = data;
@@ -411,9 +409,8 @@ int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t
         return rv;
     struct array_form form = { .kind = 'u', .item_bytes = 8, .ndim = 1, .rows = npy.num_rows };
     npy_close(&npy);
-    rv = read_copy(store, part,
-                   store_path(store, part, part_file_halo(&book->types, ntype, hop)), &form, &data,
-                   error);
+    rv = read_copy(store, part, store_path(store, part, part_file_halo(&book->types, ntype, hop)),
+                   &form, &data, error);
     if (rv == 0) {
         *ids = data;
         *count = form.rows;
@@ -446,8 +443,7 @@ int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, str
     struct array_form form = {
         .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]
     };
-    int rv = read_copy(store, CHECKSUMS_GRAPH, store_deal_path(store, ntype), &form, &data,
-                       error);
+    int rv = read_copy(store, CHECKSUMS_GRAPH, store_deal_path(store, ntype), &form, &data, error);
     if (rv == 0)
         *trainers = data;
     return rv;

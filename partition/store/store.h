@@ -30,10 +30,10 @@ enum partition_check { PARTITION_CHECK_COPIES, PARTITION_CHECK_ALL, PARTITION_CH
 struct partition_load {
     enum partition_mode mode;
     enum partition_check check;
-    bool features;          /* node and edge features */
-    bool degrees;           /* in_degrees and out_degrees */
+    bool features; /* node and edge features */
+    bool degrees;  /* in_degrees and out_degrees */
     bool edge_rank;
-    bool original_edge_ids; /* TR_ENOENT where the partitioner was told to drop them */
+    bool original_edge_ids;    /* TR_ENOENT where the partitioner was told to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
 };
 
@@ -79,7 +79,6 @@ bool store_deal_checksum(const struct store *store, uint32_t ntype, uint32_t *ch
 
 /* The trainer of each node of a type by original ID, -1 where it is not a training node:
  * [num_nodes]. Free *trainers. TR_ENOENT if no trainers were named. */
-int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers,
-                    struct error *error);
+int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, struct error *error);
 
 #endif

@@ -22,10 +22,9 @@ char *store_path(const struct store *store, uint32_t part, char *name)
     char *path = NULL;
     int length = -1;
     if (name != NULL)
-        length = part == UINT32_MAX
-                     ? asprintf(&path, "%s/%s", store->folder, name)
-                     : asprintf(&path, "%s/%s/%s", store->folder, store->file.part_folders[part],
-                                name);
+        length = part == UINT32_MAX ? asprintf(&path, "%s/%s", store->folder, name)
+                                    : asprintf(&path, "%s/%s/%s", store->folder,
+                                               store->file.part_folders[part], name);
     free(name);
     return length < 0 ? NULL : path;
 }
@@ -69,9 +68,10 @@ int store_open_array(struct store *store, char *path, const struct array_form *f
 
 void store_table_form(const struct book_table *table, uint64_t rows, struct array_form *form)
 {
-    static const char kinds[] = { [TR_F32] = 'f', [TR_F16] = 'f', [TR_BF16] = 'u', [TR_F64] = 'f',
-                                  [TR_I8] = 'i',  [TR_U8] = 'u',  [TR_I16] = 'i',  [TR_I32] = 'i',
-                                  [TR_I64] = 'i', [TR_BOOL] = 'b' };
+    static const char kinds[] = {
+        [TR_F32] = 'f', [TR_F16] = 'f', [TR_BF16] = 'u', [TR_F64] = 'f', [TR_I8] = 'i',
+        [TR_U8] = 'u',  [TR_I16] = 'i', [TR_I32] = 'i',  [TR_I64] = 'i', [TR_BOOL] = 'b'
+    };
     *form = (struct array_form){ .kind = kinds[table->dtype],
                                  .item_bytes = (uint8_t)tr_dtype_size(table->dtype),
                                  .ndim = table->ndim + 1,
@@ -174,14 +174,15 @@ static int copy_array(const struct store *store, uint32_t part, struct store_blo
     uint32_t sum = 0;
     block->bytes = (size_t)(npy->header.num_items * npy->header.item_bytes);
     block->memory = hotmem_alloc(block->bytes);
-    struct reading reading = { .npy = npy, .into = block->memory, .data = block->memory,
+    struct reading reading = { .npy = npy,
+                               .into = block->memory,
+                               .data = block->memory,
                                .bytes = block->bytes,
                                .sums = load->check != PARTITION_CHECK_NONE &&
                                        checksums_known(&store->file.checksums) };
-    int rv = block->memory == NULL
-                 ? error_set(error, TR_ENOMEM, "%s: no memory for its %zu bytes",
-                             npy->file.path, block->bytes)
-                 : read_pieces(&reading, load->parallel, &sum, error);
+    int rv = block->memory == NULL ? error_set(error, TR_ENOMEM, "%s: no memory for its %zu bytes",
+                                               npy->file.path, block->bytes)
+                                   : read_pieces(&reading, load->parallel, &sum, error);
     if (rv == 0 && reading.sums)
         rv = store_check_sum(store, part, npy->file.path, sum, error);
     npy_close(npy);
@@ -199,9 +200,8 @@ static int map_array(const struct store *store, uint32_t part, struct store_bloc
     uint32_t sum;
     int rv = npy_map(&block->npy, data, error);
     if (rv == 0 && load->check == PARTITION_CHECK_ALL) {
-        rv = store_sum_array(&block->npy, *data,
-                             (size_t)(header->num_items * header->item_bytes), load->parallel,
-                             &sum, error);
+        rv = store_sum_array(&block->npy, *data, (size_t)(header->num_items * header->item_bytes),
+                             load->parallel, &sum, error);
         if (rv == 0)
             rv = store_check_sum(store, part, file->path, sum, error);
     }
@@ -216,8 +216,8 @@ int store_load_array(struct store *store, struct loaded_part *loaded, char *path
                      const struct array_form *form, const struct partition_load *load,
                      const void **data, struct error *error)
 {
-    struct store_block *grown =
-        realloc(loaded->blocks, (loaded->num_blocks + 1) * sizeof *loaded->blocks);
+    struct store_block *grown = realloc(loaded->blocks,
+                                        (loaded->num_blocks + 1) * sizeof *loaded->blocks);
     if (grown == NULL) {
         free(path);
         return error_set(error, TR_ENOMEM, "%s: no memory for its arrays", store->path);

@@ -5,16 +5,15 @@
 #include "partition/store/store_private.h"
 
 static int check_file(struct store *store, uint32_t part, const char *name,
-                      struct parallel *parallel, struct store_checked *checked,
-                      struct error *error)
+                      struct parallel *parallel, struct store_checked *checked, struct error *error)
 {
     struct npy npy;
     const void *data;
     uint32_t sum;
     char *path = store_path(store, part, strdup(name));
-    int rv = path == NULL ? error_set(error, TR_ENOMEM, "%s: no memory for a file's name",
-                                      store->path)
-                          : npy_open(&npy, store->files, path, error);
+    int rv = path == NULL
+                 ? error_set(error, TR_ENOMEM, "%s: no memory for a file's name", store->path)
+                 : npy_open(&npy, store->files, path, error);
     if (rv != 0) {
         free(path);
         return rv;
@@ -59,7 +58,8 @@ int store_check_files(struct store *store, bool some, struct parallel *parallel,
 {
     *checked = (struct store_checked){ 0 };
     if (!store_has_checksums(store))
-        return error_set(error, TR_ENOENT, "%s: it has no checksums, as an older version wrote it; "
+        return error_set(error, TR_ENOENT,
+                         "%s: it has no checksums, as an older version wrote it; "
                          "compare it with the graph that it was made of, or partition again",
                          store->path);
     int rv = check_folder(store, CHECKSUMS_GRAPH, parallel, checked, error);

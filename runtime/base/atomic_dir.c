@@ -22,7 +22,10 @@ static char *name_aside(const char *path, const char *kind, int number)
     size_t base = length;
     while (base > 0 && path[base - 1] != '/')
         base--;
-    size_t size = length + sizeof ".." ".old--" + 2 * 20;
+    size_t size = length +
+                  sizeof ".."
+                         ".old--" +
+                  2 * 20;
     char *aside = malloc(size);
     if (aside != NULL)
         snprintf(aside, size, "%.*s.%.*s.%s-%ld-%d", (int)base, path, (int)(length - base),
@@ -78,9 +81,9 @@ static int remove_dead_asides(struct files *files, const char *path, struct erro
     bool known = folder != NULL && aside != NULL;
     if (known && files->lock != NULL) {
         char *slash = strrchr(aside, '/'), *prefix = slash != NULL ? slash + 1 : aside;
-        *strrchr(prefix, '-') = '\0'; /* its number */
+        *strrchr(prefix, '-') = '\0';   /* its number */
         strrchr(prefix, '-')[1] = '\0'; /* and its process */
-        const struct dead_writers dead = {files, folder, prefix};
+        const struct dead_writers dead = { files, folder, prefix };
         (void)files->list(files, folder, remove_dead, (void *)(uintptr_t)&dead);
     }
     free(folder);
@@ -162,7 +165,7 @@ static int check_free(const struct atomic_dir *dir, struct error *error)
 int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *final_path,
                      bool replace, struct error *error)
 {
-    *dir = (struct atomic_dir){.files = files, .replace = replace};
+    *dir = (struct atomic_dir){ .files = files, .replace = replace };
     dir->final_path = strdup(final_path);
     char *parent = files_parent(final_path);
     int rv;
@@ -257,7 +260,7 @@ static int create_aside(struct file *file, struct files *files, const char *path
 int files_write_atomic(struct files *files, const char *path, const void *data, size_t size,
                        struct error *error)
 {
-    struct file file = {0};
+    struct file file = { 0 };
     char *parent = files_parent(path);
     int rv;
     if (parent == NULL)

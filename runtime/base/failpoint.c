@@ -49,8 +49,8 @@ enum failpoint failpoint_find(const char *name, size_t length)
 #include <unistd.h>
 
 struct armed {
-    int signal;     /* 0: nothing happens there */
-    long at;        /* the arrival that it happens at, from 1 on */
+    int signal; /* 0: nothing happens there */
+    long at;    /* the arrival that it happens at, from 1 on */
     atomic_long count;
 };
 
@@ -60,8 +60,10 @@ static pthread_once_t armed_once = PTHREAD_ONCE_INIT;
 /* A driver that names what there is not would find that all survive it. */
 static void refuse(const char *text)
 {
-    fprintf(stderr, "TROUPE_FAILPOINT: %s: give NAME[:N]=kill|stop, as \"troupe simulate "
-            "--failpoints\" names them\n", text);
+    fprintf(stderr,
+            "TROUPE_FAILPOINT: %s: give NAME[:N]=kill|stop, as \"troupe simulate "
+            "--failpoints\" names them\n",
+            text);
     abort();
 }
 
@@ -75,7 +77,9 @@ static void arm(char *one)
     struct armed *it = &armed[point];
     char *end = one + length;
     it->at = *end == ':' ? strtol(end + 1, &end, 10) : 1;
-    it->signal = strcmp(action, "=kill") == 0 ? SIGKILL : strcmp(action, "=stop") == 0 ? SIGSTOP : 0;
+    it->signal = strcmp(action, "=kill") == 0   ? SIGKILL
+                 : strcmp(action, "=stop") == 0 ? SIGSTOP
+                                                : 0;
     if (it->at < 1 || it->signal == 0 || end != action)
         refuse(one);
 }

@@ -18,42 +18,42 @@
 #include <stddef.h>
 
 /* X(name in the code, name for scripts, whether the simulator passes it: commands are not in it) */
-#define FAILPOINTS(X) \
-    X(START_OPENED, "start.opened", false) \
-    X(START_READY, "start.ready", false) \
-    X(START_JOINING, "start.joining", true) \
-    X(START_ADMITTED, "start.admitted", true) \
-    X(START_JOINED, "start.joined", true) \
-    X(ERA_DOWN, "era.down", true) \
-    X(ERA_ENDED, "era.ended", true) \
-    X(ERA_ASKED, "era.asked", true) \
-    X(ERA_CHOOSING, "era.choosing", true) \
-    X(ERA_BEGUN, "era.begun", true) \
-    X(ERA_PART_READ, "era.part.read", true) \
-    X(ERA_RESTORED, "era.restored", true) \
-    X(CHECKPOINT_FILE_WRITTEN, "checkpoint.file.written", true) \
-    X(CHECKPOINT_FILE_SYNCED, "checkpoint.file.synced", true) \
-    X(CHECKPOINT_PART_NAMED, "checkpoint.part.named", true) \
-    X(CHECKPOINT_PART_SYNCED, "checkpoint.part.synced", true) \
-    X(CHECKPOINT_PART_ASKED, "checkpoint.part.asked", true) \
-    X(CHECKPOINT_PARTS_THERE, "checkpoint.parts.there", true) \
+#define FAILPOINTS(X)                                                 \
+    X(START_OPENED, "start.opened", false)                            \
+    X(START_READY, "start.ready", false)                              \
+    X(START_JOINING, "start.joining", true)                           \
+    X(START_ADMITTED, "start.admitted", true)                         \
+    X(START_JOINED, "start.joined", true)                             \
+    X(ERA_DOWN, "era.down", true)                                     \
+    X(ERA_ENDED, "era.ended", true)                                   \
+    X(ERA_ASKED, "era.asked", true)                                   \
+    X(ERA_CHOOSING, "era.choosing", true)                             \
+    X(ERA_BEGUN, "era.begun", true)                                   \
+    X(ERA_PART_READ, "era.part.read", true)                           \
+    X(ERA_RESTORED, "era.restored", true)                             \
+    X(CHECKPOINT_FILE_WRITTEN, "checkpoint.file.written", true)       \
+    X(CHECKPOINT_FILE_SYNCED, "checkpoint.file.synced", true)         \
+    X(CHECKPOINT_PART_NAMED, "checkpoint.part.named", true)           \
+    X(CHECKPOINT_PART_SYNCED, "checkpoint.part.synced", true)         \
+    X(CHECKPOINT_PART_ASKED, "checkpoint.part.asked", true)           \
+    X(CHECKPOINT_PARTS_THERE, "checkpoint.parts.there", true)         \
     X(CHECKPOINT_MANIFEST_SYNCED, "checkpoint.manifest.synced", true) \
-    X(CHECKPOINT_NAMED, "checkpoint.named", true) \
-    X(CHECKPOINT_SYNCED, "checkpoint.synced", true) \
-    X(CHECKPOINT_PRUNED, "checkpoint.pruned", true) \
-    X(CHECKPOINT_COPYING, "checkpoint.copying", true) \
-    X(CHECKPOINT_ANSWERED, "checkpoint.answered", true) \
-    X(RUN_LINE_WRITTEN, "run.line.written", false) \
-    X(RUN_REWOUND, "run.rewound", false) \
-    X(END_TRAINED, "end.trained", false) \
-    X(END_MODEL_SAVED, "end.model.saved", false) \
-    X(END_REPORT_PRINTED, "end.report.printed", false) \
-    X(END_DONE_TAKEN, "end.done.taken", true) \
-    X(END_OVER, "end.over", true) \
-    X(END_STOPPING, "end.stopping", true) \
-    X(END_MEMBER_STOPPED, "end.member.stopped", true) \
-    X(END_MEMBER_GONE, "end.member.gone", true) \
-    X(END_LAST_GONE, "end.last.gone", true) \
+    X(CHECKPOINT_NAMED, "checkpoint.named", true)                     \
+    X(CHECKPOINT_SYNCED, "checkpoint.synced", true)                   \
+    X(CHECKPOINT_PRUNED, "checkpoint.pruned", true)                   \
+    X(CHECKPOINT_COPYING, "checkpoint.copying", true)                 \
+    X(CHECKPOINT_ANSWERED, "checkpoint.answered", true)               \
+    X(RUN_LINE_WRITTEN, "run.line.written", false)                    \
+    X(RUN_REWOUND, "run.rewound", false)                              \
+    X(END_TRAINED, "end.trained", false)                              \
+    X(END_MODEL_SAVED, "end.model.saved", false)                      \
+    X(END_REPORT_PRINTED, "end.report.printed", false)                \
+    X(END_DONE_TAKEN, "end.done.taken", true)                         \
+    X(END_OVER, "end.over", true)                                     \
+    X(END_STOPPING, "end.stopping", true)                             \
+    X(END_MEMBER_STOPPED, "end.member.stopped", true)                 \
+    X(END_MEMBER_GONE, "end.member.gone", true)                       \
+    X(END_LAST_GONE, "end.last.gone", true)                           \
     X(END_FINISHED, "end.finished", false)
 
 #define FAILPOINT_ENUM(code, text, simulated) FAILPOINT_##code,

@@ -108,8 +108,7 @@ int file_read_some(struct file *file, uint64_t offset, void *data, size_t size, 
     return 0;
 }
 
-int file_read_at(struct file *file, uint64_t offset, void *data, size_t size,
-                 struct error *error)
+int file_read_at(struct file *file, uint64_t offset, void *data, size_t size, struct error *error)
 {
     size_t got;
     int rv = file_read_some(file, offset, data, size, &got, error);

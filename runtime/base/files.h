@@ -48,8 +48,8 @@ struct files {
     int (*rmdir)(struct files *self, const char *path);
     int (*stat)(struct files *self, const char *path, struct file_facts *facts); /* lstat(2) */
     /* Visits each name but "." and ".."; a visit that returns non-zero ends with that result. */
-    int (*list)(struct files *self, const char *path,
-                int (*visit)(void *arg, const char *name), void *arg);
+    int (*list)(struct files *self, const char *path, int (*visit)(void *arg, const char *name),
+                void *arg);
     /* Maps a file for reading; size > 0. */
     int (*map)(struct files *self, int fd, size_t size, void **data);
     void (*unmap)(struct files *self, void *data, size_t size);
@@ -79,8 +79,7 @@ int file_open_writable(struct file *file, struct files *files, const char *path,
 void file_close(struct file *file);
 
 /* All size bytes, or TR_EFORMAT where the file ends before them. */
-int file_read_at(struct file *file, uint64_t offset, void *data, size_t size,
-                 struct error *error);
+int file_read_at(struct file *file, uint64_t offset, void *data, size_t size, struct error *error);
 
 /* Up to size bytes: *got < size only at the end of the file. */
 int file_read_some(struct file *file, uint64_t offset, void *data, size_t size, size_t *got,

@@ -187,7 +187,7 @@ static int sync_all(struct files *files, const char *path)
 int files_sync_tree(struct files *files, const char *path, struct error *error)
 {
     uint32_t left = SYNC_EACH_MAX;
-    struct walk walk = {.files = files, .error = error, .path = path, .leave = leave_synced};
+    struct walk walk = { .files = files, .error = error, .path = path, .leave = leave_synced };
     walk.left = files->syncfs == NULL ? NULL : &left;
     int rv = walk_path(&walk);
     if (rv != TR_EEND || sync_all(files, path) >= 0)
@@ -201,7 +201,7 @@ int files_remove_tree(struct files *files, const char *path, struct error *error
 {
     if (!files_exists(files, path))
         return 0;
-    struct walk walk = {.files = files, .error = error, .path = path, .leave = leave_removed};
+    struct walk walk = { .files = files, .error = error, .path = path, .leave = leave_removed };
     return walk_path(&walk);
 }
 

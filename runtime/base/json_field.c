@@ -128,8 +128,8 @@ int json_get(const struct json_field *field, const char *key, json_type type,
     return rv;
 }
 
-int json_at(const struct json_field *field, size_t index, json_type type,
-            struct json_field *out, struct error *error)
+int json_at(const struct json_field *field, size_t index, json_type type, struct json_field *out,
+            struct error *error)
 {
     json_t *value = json_array_get(field->value, index);
     extend(out->path, field->path, "[%zu]", index);

@@ -38,8 +38,8 @@ int json_get(const struct json_field *field, const char *key, json_type type,
              struct json_field *out, struct error *error);
 int json_get_optional(const struct json_field *field, const char *key, json_type type,
                       struct json_field *out, struct error *error);
-int json_at(const struct json_field *field, size_t index, json_type type,
-            struct json_field *out, struct error *error);
+int json_at(const struct json_field *field, size_t index, json_type type, struct json_field *out,
+            struct error *error);
 /* The value of an iterator over an object. */
 int json_iterate(const struct json_field *field, void *iterator, json_type type,
                  struct json_field *out, struct error *error);
@@ -48,8 +48,7 @@ int json_iterate(const struct json_field *field, void *iterator, json_type type,
 int json_count(const struct json_field *field, uint64_t *count, struct error *error);
 /* field[key] where it is there; *out stays as it is where it is not. A count is at most `most`, a
  * text is a copy (free it). */
-int json_take_bool(const struct json_field *field, const char *key, bool *out,
-                   struct error *error);
+int json_take_bool(const struct json_field *field, const char *key, bool *out, struct error *error);
 int json_take_count(const struct json_field *field, const char *key, uint64_t most, uint64_t *out,
                     struct error *error);
 int json_take_text(const struct json_field *field, const char *key, char **out,

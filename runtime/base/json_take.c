@@ -6,8 +6,7 @@
 #include "runtime/base/json_field.h"
 #include "runtime/base/nearest.h"
 
-int json_take_bool(const struct json_field *field, const char *key, bool *out,
-                   struct error *error)
+int json_take_bool(const struct json_field *field, const char *key, bool *out, struct error *error)
 {
     struct json_field found;
     if (json_get_optional(field, key, JSON_TRUE, &found, NULL) != 0 &&
@@ -28,15 +27,16 @@ int json_take_count(const struct json_field *field, const char *key, uint64_t mo
         return rv;
     rv = json_count(&found, &count, error);
     if (rv == 0 && count > most)
-        rv = json_fail(&found, error, TR_ERANGE, "%" PRIu64 " is above %" PRIu64 ", the most that "
-                       "is possible", count, most);
+        rv = json_fail(&found, error, TR_ERANGE,
+                       "%" PRIu64 " is above %" PRIu64 ", the most that "
+                       "is possible",
+                       count, most);
     if (rv == 0)
         *out = count;
     return rv;
 }
 
-int json_take_text(const struct json_field *field, const char *key, char **out,
-                   struct error *error)
+int json_take_text(const struct json_field *field, const char *key, char **out, struct error *error)
 {
     struct json_field found;
     int rv = json_get_optional(field, key, JSON_STRING, &found, error);

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/core/actor.h"
 #include "runtime/base/error.h"
+#include "runtime/core/actor.h"
 
 #define ACCOUNT_NAME_MAX 48u /* said in sentences; the longest of ours has a dozen letters */
 
@@ -24,7 +24,7 @@ struct account_wait;
 struct account {
     char name[ACCOUNT_NAME_MAX];
     size_t bound_bytes;
-    size_t used_bytes;  /* guarded by mutex, as all below */
+    size_t used_bytes; /* guarded by mutex, as all below */
     size_t peak_bytes;
     uint64_t refusals;
     struct account_wait *first, *last; /* in line, first come first served */

@@ -37,8 +37,8 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
                                        loop->index << ADDRESS_LOOP_SHIFT | index, generation };
     actor->ops = options->ops;
     actor->arg = options->arg;
-    actor->mailbox_bytes_max =
-        options->mailbox_bytes_max != 0 ? options->mailbox_bytes_max : ACTOR_MAILBOX_BYTES;
+    actor->mailbox_bytes_max = options->mailbox_bytes_max != 0 ? options->mailbox_bytes_max
+                                                               : ACTOR_MAILBOX_BYTES;
     actor->parent = parent;
     atomic_init(&actor->references, 1);
     snprintf(actor->name, sizeof actor->name, "%s",
@@ -89,8 +89,8 @@ static void begin_stop(struct actor *actor)
 
 static void run_stop_post(struct loop *loop, struct post *post)
 {
-    struct actor *actor =
-        (struct actor *)(void *)((char *)post - offsetof(struct actor, stop_post));
+    struct actor *actor = (struct actor *)(void *)((char *)post -
+                                                   offsetof(struct actor, stop_post));
     (void)loop;
     if (!actor->finished)
         begin_stop(actor);
@@ -99,8 +99,8 @@ static void run_stop_post(struct loop *loop, struct post *post)
 
 static void run_kill_post(struct loop *loop, struct post *post)
 {
-    struct actor *actor =
-        (struct actor *)(void *)((char *)post - offsetof(struct actor, kill_post));
+    struct actor *actor = (struct actor *)(void *)((char *)post -
+                                                   offsetof(struct actor, kill_post));
     (void)loop;
     if (!actor->finished) {
         actor_be_killed(actor, TR_ECANCELED);

@@ -23,12 +23,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/core/address.h"
 #include "runtime/base/failpoint.h"
+#include "runtime/core/address.h"
 #include "runtime/core/message.h"
 
-#define ACTOR_TURN_NS 10000000u              /* what one callback may take */
-#define ACTOR_MESSAGES_A_TURN 64u            /* then the next actor of the loop has its turn */
+#define ACTOR_TURN_NS 10000000u                 /* what one callback may take */
+#define ACTOR_MESSAGES_A_TURN 64u               /* then the next actor of the loop has its turn */
 #define ACTOR_MAILBOX_BYTES ((size_t)256 << 20) /* data lane, when options say nothing */
 #define ACTOR_NAME_MAX 64u
 
@@ -61,10 +61,10 @@ enum actor_restart {
 struct actor_options {
     const struct actor_ops *ops;
     const void *arg;
-    const char *name;          /* of this one, for dumps and logs; NULL: ops->name; copied */
-    uint32_t loop;             /* index in its node */
+    const char *name; /* of this one, for dumps and logs; NULL: ops->name; copied */
+    uint32_t loop;    /* index in its node */
     enum actor_restart restart;
-    size_t mailbox_bytes_max;  /* 0: ACTOR_MAILBOX_BYTES */
+    size_t mailbox_bytes_max; /* 0: ACTOR_MAILBOX_BYTES */
 };
 
 /* Spawns a child of self (see supervisor.h). Its address is valid at once; messages wait for its

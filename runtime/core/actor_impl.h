@@ -11,8 +11,8 @@
 #include <stdbool.h>
 
 #include "runtime/core/actor.h"
-#include "runtime/core/runtime_messages.h"
 #include "runtime/core/post.h"
+#include "runtime/core/runtime_messages.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
 
@@ -33,7 +33,7 @@ struct child {
     struct child *older, *younger;
     struct actor_options options;
     char name[ACTOR_NAME_MAX];
-    struct actor *actor; /* NULL: down, waits for its siblings */
+    struct actor *actor;   /* NULL: down, waits for its siblings */
     bool stopping, killed; /* what it was told */
     bool dismissed;        /* by the parent's own wish: it does not start again */
 };
@@ -59,11 +59,11 @@ struct actor {
     struct job *jobs;
     struct stream *streams;
     struct account_wait *waits; /* for room in accounts */
-    struct message *watchers; /* monitor requests, answered at the end */
+    struct message *watchers;   /* monitor requests, answered at the end */
     struct child *oldest, *youngest;
-    struct supervision *supervision; /* made with the first child */
-    struct actor *parent;            /* outlives it; NULL: the node's own root */
-    struct post post;                /* installs it, later reports its end */
+    struct supervision *supervision;  /* made with the first child */
+    struct actor *parent;             /* outlives it; NULL: the node's own root */
+    struct post post;                 /* installs it, later reports its end */
     struct post stop_post, kill_post; /* of the parent, once each: they need no memory */
     /* One for its life, one for each of those two posts under way. */
     atomic_uint references;

@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #define ADDRESS_LOOP_SHIFT 24
-#define ADDRESS_LOOPS_MAX 256u                           /* 8 bits: more threads than we pin to */
-#define ADDRESS_SLOTS_MAX (1u << ADDRESS_LOOP_SHIFT)     /* actors a loop */
+#define ADDRESS_LOOPS_MAX 256u                       /* 8 bits: more threads than we pin to */
+#define ADDRESS_SLOTS_MAX (1u << ADDRESS_LOOP_SHIFT) /* actors a loop */
 
 struct address {
     uint32_t node;

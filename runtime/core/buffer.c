@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "runtime/base/hotmem.h"
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/buffer_pool.h"
-#include "runtime/base/hotmem.h"
 #include "runtime/core/loop.h"
 
 static uint32_t class_of(size_t bytes)
@@ -97,8 +97,7 @@ struct buffer *buffer_pool_take(struct buffer_pool *pool, size_t bytes)
         pool->idle_bytes -= buffer->capacity;
         atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
     } else {
-        if (bytes > BUFFER_BYTES_MAX ||
-            charge(pool, class_bytes(size_class, bytes)) < 0)
+        if (bytes > BUFFER_BYTES_MAX || charge(pool, class_bytes(size_class, bytes)) < 0)
             return NULL;
         buffer = make(bytes);
         if (buffer == NULL) {

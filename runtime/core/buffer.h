@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BUFFER_ALIGN 64 /* a cache line, and what Arrow asks of columns */
+#define BUFFER_ALIGN 64                    /* a cache line, and what Arrow asks of columns */
 #define BUFFER_BYTES_MAX ((size_t)1 << 34) /* a length above this is a mistake, not a body */
 
 struct account;

@@ -6,9 +6,9 @@
 #ifndef RUNTIME_CORE_BUFFER_POOL_H
 #define RUNTIME_CORE_BUFFER_POOL_H
 
+#include "runtime/base/counter.h"
 #include "runtime/core/account.h"
 #include "runtime/core/buffer.h"
-#include "runtime/base/counter.h"
 
 #define BUFFER_CLASS_MIN_SHIFT 8u /* 256 bytes: smaller arrays cost as much */
 #define BUFFER_CLASSES 19u        /* up to 64 MiB; larger ones are not kept */

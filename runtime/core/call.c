@@ -5,10 +5,10 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/calls.h"
-#include "runtime/net/links.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/links.h"
 
 void calls_fini(struct calls *calls)
 {
@@ -23,8 +23,7 @@ static int grow(struct calls *calls)
 {
     if (calls->num_chunks * CALLS_CHUNK >= CALLS_MAX)
         return TR_EFULL;
-    struct call **chunks =
-        realloc(calls->chunks, (calls->num_chunks + 1) * sizeof(struct call *));
+    struct call **chunks = realloc(calls->chunks, (calls->num_chunks + 1) * sizeof(struct call *));
     if (chunks == NULL)
         return TR_ENOMEM;
     calls->chunks = chunks;
@@ -132,8 +131,8 @@ static void expire(struct actor *self, void *arg)
     call_complete(arg, TR_ETIMEDOUT, NULL);
 }
 
-int actor_call(struct actor *self, struct address to, struct message *request,
-               uint64_t deadline_ns, call_done *done, void *arg, struct call_id *id)
+int actor_call(struct actor *self, struct address to, struct message *request, uint64_t deadline_ns,
+               call_done *done, void *arg, struct call_id *id)
 {
     int rc = self->phase >= ACTOR_ENDING ? TR_ECLOSED : 0;
     struct call *call = rc == 0 ? calls_open(self, &rc) : NULL;

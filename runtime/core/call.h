@@ -28,8 +28,8 @@ typedef void call_done(struct actor *self, void *arg, int status, struct message
 /* Sends the request and remembers the call. Consumes the request whatever the result; when it
  * returns a failure (TR_ENOMEM, TR_EFULL) done is never called. deadline_ns is a time of
  * actor_now_ns; a past one completes with TR_ETIMEDOUT. id may be NULL. */
-int actor_call(struct actor *self, struct address to, struct message *request,
-               uint64_t deadline_ns, call_done *done, void *arg, struct call_id *id);
+int actor_call(struct actor *self, struct address to, struct message *request, uint64_t deadline_ns,
+               call_done *done, void *arg, struct call_id *id);
 
 /* Completes the call with TR_ECANCELED, before it returns. TR_ENOENT: completed already. */
 int actor_cancel(struct actor *self, struct call_id id);

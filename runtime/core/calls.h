@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/core/call.h"
 #include "runtime/base/counter.h"
+#include "runtime/core/call.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/timer.h"
 
@@ -21,8 +21,8 @@ struct call {
     uint32_t index, generation;
     struct actor *actor; /* NULL: free */
     struct address to;
-    call_done *done;     /* of a call */
-    monitor_down *down;  /* of a monitor; one of the two is set */
+    call_done *done;    /* of a call */
+    monitor_down *down; /* of a monitor; one of the two is set */
     void *arg;
     struct timer timer;
     struct call *next, *before; /* of the actor's open calls; next also links the free ones */

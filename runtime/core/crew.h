@@ -15,8 +15,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "runtime/core/actor.h"
 #include "runtime/base/parallel.h"
+#include "runtime/core/actor.h"
 #include "runtime/core/post.h"
 
 enum { CREW_DONE = 0, CREW_MORE = 1 };

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "runtime/core/crew.h"
 #include "runtime/base/thread.h"
+#include "runtime/core/crew.h"
 
 struct helper {
     pthread_t thread;

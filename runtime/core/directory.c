@@ -6,12 +6,12 @@
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory_impl.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
 
 _Static_assert(sizeof(((struct runtime_name *)0)->name) == DIRECTORY_NAME_MAX, "one size of names");
 
@@ -286,7 +286,8 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
 int directory_register(struct actor *self, const char *name, directory_registered *done, void *arg)
 {
     return ask(self, RUNTIME_REGISTER, self->loop->node->id, name, false,
-               (struct asking){ .registered = done, .arg = arg,
+               (struct asking){ .registered = done,
+                                .arg = arg,
                                 .deadline_ns = actor_now_ns(self) + DIRECTORY_DEADLINE_NS });
 }
 

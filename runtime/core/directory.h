@@ -9,8 +9,8 @@
 
 #include "runtime/core/actor.h"
 
-#define DIRECTORY_NAME_MAX 64u     /* with the final zero */
-#define DIRECTORY_NAMES_MAX 65536u /* more names than actors that need one */
+#define DIRECTORY_NAME_MAX 64u       /* with the final zero */
+#define DIRECTORY_NAMES_MAX 65536u   /* more names than actors that need one */
 #define DIRECTORY_WAITERS_MAX 65536u /* one for each process of the largest plan */
 
 /* status 0: it is registered. TR_EEXIST: a living actor has the name. */
@@ -20,8 +20,7 @@ typedef void directory_registered(struct actor *self, void *arg, int status);
 typedef void directory_found(struct actor *self, void *arg, int status, struct address address);
 
 /* Registers self under a name. done may be NULL; then a failure ends self with it. */
-int directory_register(struct actor *self, const char *name, directory_registered *done,
-                       void *arg);
+int directory_register(struct actor *self, const char *name, directory_registered *done, void *arg);
 
 /* The address of the name now: TR_ENOENT when nobody has it. */
 int directory_lookup(struct actor *self, const char *name, directory_found *done, void *arg);

@@ -2,10 +2,10 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/dump_impl.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
 
 static const char *const phases[] = { "starting", "running", "draining", "ending" };
 
@@ -54,16 +54,16 @@ void loop_dump(struct loop *loop)
 {
     const struct slots *slots = &loop->inbox.slots;
     loop->dumps = atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
-    log_write(loop->node, LOG_LEVEL_INFO,
-              "dump: node %u loop %u: %llu sent, %llu delivered, %llu messages and %llu bodies "
-              "taken and not back, %llu turns too long",
-              loop->node->id, loop->index, (unsigned long long)counter_get(&loop->sent),
-              (unsigned long long)counter_get(&loop->delivered),
-              (unsigned long long)(counter_get(&loop->messages.taken) -
-                                   counter_get(&loop->messages.given)),
-              (unsigned long long)(counter_get(&loop->buffers.taken) -
-                                   counter_get(&loop->buffers.given)),
-              (unsigned long long)counter_get(&loop->long_turns));
+    log_write(
+        loop->node, LOG_LEVEL_INFO,
+        "dump: node %u loop %u: %llu sent, %llu delivered, %llu messages and %llu bodies "
+        "taken and not back, %llu turns too long",
+        loop->node->id, loop->index, (unsigned long long)counter_get(&loop->sent),
+        (unsigned long long)counter_get(&loop->delivered),
+        (unsigned long long)(counter_get(&loop->messages.taken) -
+                             counter_get(&loop->messages.given)),
+        (unsigned long long)(counter_get(&loop->buffers.taken) - counter_get(&loop->buffers.given)),
+        (unsigned long long)counter_get(&loop->long_turns));
     if (loop->index == 0)
         dump_node(loop->node);
     for (uint32_t i = 0; i < slots->actors_capacity; i++)

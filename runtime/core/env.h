@@ -48,8 +48,8 @@ struct env_ops {
 struct env {
     const struct env_ops *ops;
     const struct stream_ops *streams; /* stream_impl.h */
-    uint64_t memory_bytes; /* of the machine, or of what it gives this process */
-    bool simulated; /* order of runnable actors is drawn, allocations may fail */
+    uint64_t memory_bytes;            /* of the machine, or of what it gives this process */
+    bool simulated;                   /* order of runnable actors is drawn, allocations may fail */
 };
 
 /* The real one: libevent and `crew_threads` (0: one a core) workers. */

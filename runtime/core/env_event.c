@@ -23,11 +23,11 @@
 
 #include <event2/event.h>
 
+#include "runtime/base/memory_limit.h"
+#include "runtime/base/thread.h"
 #include "runtime/core/crew_impl.h"
 #include "runtime/core/env_event_impl.h"
 #include "runtime/core/loop.h"
-#include "runtime/base/memory_limit.h"
-#include "runtime/base/thread.h"
 
 #define CREW_THREADS_MAX 256u
 #define WAITERS_MAX 8u /* names that nobody answers for, at a time, before others wait */
@@ -392,7 +392,8 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
         free(self);
         return error_set(error, TR_ENOMEM, "env: out of memory");
     }
-    self->env = (struct env){ .ops = &event_ops, .streams = &stream_event_ops,
+    self->env = (struct env){ .ops = &event_ops,
+                              .streams = &stream_event_ops,
                               .memory_bytes = memory_bytes() };
     pthread_mutex_init(&self->mutex, NULL);
     team_init(&self->crew, self, threads);

@@ -20,8 +20,8 @@
 
 #include "runtime/base/error.h"
 
-#define KINDS_MAX 1024u         /* ids are below this; a table of pointers */
-#define KIND_ROOMS_FIRST 64u    /* 1..63 are the runtime's own */
+#define KINDS_MAX 1024u           /* ids are below this; a table of pointers */
+#define KIND_ROOMS_FIRST 64u      /* 1..63 are the runtime's own */
 #define KIND_HEAD_BYTES_MAX 4096u /* a head is a handful of numbers; arrays are bodies */
 
 enum kind_lane {
@@ -39,7 +39,7 @@ struct kind {
     uint16_t id; /* KIND_ROOMS_FIRST .. KINDS_MAX - 1 */
     uint8_t lane;
     uint8_t class;
-    bool observer;              /* observers may send it (links.h) */
+    bool observer;           /* observers may send it (links.h) */
     uint32_t head_bytes;     /* exactly; at most KIND_HEAD_BYTES_MAX */
     uint64_t body_bytes_max; /* 0: no body */
     const char *name;

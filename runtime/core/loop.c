@@ -5,9 +5,9 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/dump_impl.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/net/links_impl.h"
 
 /* Actors that have a turn before the inbox and the timers are looked at again. */
 #define LOOP_ACTORS_A_TURN 256u
@@ -187,8 +187,7 @@ static void run_actors(struct loop *loop)
     for (uint32_t i = 0; i < turns && loop->run_first != NULL && loop->now_ns < end_ns; i++) {
         struct actor *actor = dequeue(loop);
         const char *name = actor->ops->name; /* the actor may be gone after its turn */
-        uint32_t messages =
-            loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
+        uint32_t messages = loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
         if (actor_turn(actor, messages))
             loop_queue(loop, actor);
         uint64_t after_ns = loop->env->ops->coarse_ns(loop->env);

@@ -21,13 +21,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/counter.h"
 #include "runtime/core/buffer_pool.h"
 #include "runtime/core/calls.h"
-#include "runtime/base/counter.h"
 #include "runtime/core/env.h"
 #include "runtime/core/message_pool.h"
-#include "runtime/core/runtime_messages.h"
 #include "runtime/core/post.h"
+#include "runtime/core/runtime_messages.h"
 #include "runtime/core/slots.h"
 #include "runtime/core/stream_impl.h"
 #include "runtime/core/timers.h"
@@ -41,7 +41,7 @@ struct inbox {
     struct messages returned; /* ours, coming home */
     struct buffer *buffers;   /* ours, coming home */
     struct post *posts, *last_post;
-    struct slots slots;       /* see slots.h for which part the mutex guards */
+    struct slots slots; /* see slots.h for which part the mutex guards */
     bool sleeping;
     /* A hint that saves the lock of an empty inbox. Relaxed: who misses it now sees it next turn,
      * and before sleeping the inbox itself is looked at under the mutex. */
@@ -67,14 +67,14 @@ struct loop {
     struct outbox *outboxes; /* [node's loops] */
     uint64_t dirty[4];       /* one bit for each outbox with something in it */
     struct timers timers;
-    struct link *dirty_links; /* that have something to write */
-    struct link *telling;     /* that tell all loops of a dead incarnation */
-    struct post *downs;       /* dead incarnations that this loop was told of */
+    struct link *dirty_links;    /* that have something to write */
+    struct link *telling;        /* that tell all loops of a dead incarnation */
+    struct post *downs;          /* dead incarnations that this loop was told of */
     struct stream_queue streams; /* that have something to tell */
     struct calls calls;
     struct message_pool messages;
     struct buffer_pool buffers;
-    uint64_t dumps;          /* requests served */
+    uint64_t dumps; /* requests served */
     counter sent, delivered, dropped_full, dropped_expired, stale, late_replies, long_turns, wakes,
         restarts;
     struct inbox inbox;

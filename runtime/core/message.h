@@ -23,7 +23,8 @@ enum message_flags {
     MESSAGE_REQUEST = 1, /* frame.call waits for one reply */
     MESSAGE_REPLY = 2,   /* answers frame.call; frame.status is 0 or TR_E* */
     MESSAGE_DATA = 4,    /* the data lane; else the control lane */
-    MESSAGE_CREDIT = 8,  /* charged to a link's window or control lanes, or to observers, until it leaves
+    MESSAGE_CREDIT =
+        8, /* charged to a link's window or control lanes, or to observers, until it leaves
                           * the mailbox */
 };
 
@@ -34,7 +35,7 @@ struct frame {
     uint64_t deadline_ns; /* of the work asked for; 0: none */
     uint16_t kind;
     uint8_t flags;
-    int8_t status;        /* of a reply: 0 or TR_E* */
+    int8_t status; /* of a reply: 0 or TR_E* */
     uint32_t head_bytes;
     uint64_t body_bytes;
 };

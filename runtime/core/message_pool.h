@@ -16,8 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/core/account.h"
 #include "runtime/base/counter.h"
+#include "runtime/core/account.h"
 #include "runtime/core/message.h"
 
 /* Two cache lines hold a frame and a head of 32 bytes, which is most of the traffic. */

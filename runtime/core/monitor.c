@@ -2,10 +2,10 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/calls.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
 
 int actor_monitor(struct actor *self, struct address who, monitor_down *down, void *arg,
                   struct call_id *id)

@@ -5,10 +5,10 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/directory_impl.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/links.h"
+#include "runtime/net/links_impl.h"
 
 /* What a node that stops because a root failed grants the others to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
@@ -388,8 +388,8 @@ void node_counters(struct node *node, struct node_counters *sum)
     *sum = (struct node_counters){ .actors_live = atomic_load(&node->actors_live) };
     for (uint32_t i = 0; i < node->num_loops; i++) {
         struct loop *loop = &node->loops[i];
-        sum->messages_live +=
-            counter_get(&loop->messages.taken) - counter_get(&loop->messages.given);
+        sum->messages_live += counter_get(&loop->messages.taken) -
+                              counter_get(&loop->messages.given);
         sum->buffers_live += counter_get(&loop->buffers.taken) - counter_get(&loop->buffers.given);
         sum->calls_open += counter_get(&loop->calls.opened) - counter_get(&loop->calls.completed);
         sum->sent += counter_get(&loop->sent);

@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/base/failpoint.h"
 #include "runtime/core/account.h"
 #include "runtime/core/actor.h"
 #include "runtime/core/env.h"
-#include "runtime/base/failpoint.h"
 #include "runtime/core/kind.h"
 #include "runtime/core/log.h"
 
@@ -41,17 +41,17 @@ struct node_options {
 };
 
 struct node_counters {
-    uint64_t messages_live;   /* taken from pools and not given back */
+    uint64_t messages_live; /* taken from pools and not given back */
     uint64_t buffers_live;
-    uint64_t calls_open;      /* monitors included */
+    uint64_t calls_open; /* monitors included */
     uint64_t actors_live;
     uint64_t sent, delivered;
     uint64_t dropped_full;    /* plain messages refused by a full mailbox */
     uint64_t dropped_expired; /* requests whose deadline passed before they started */
     uint64_t stale;           /* messages for a past life */
     uint64_t late_replies;
-    uint64_t long_turns;      /* callbacks over ACTOR_TURN_NS */
-    uint64_t wakes;           /* writes to an eventfd */
+    uint64_t long_turns; /* callbacks over ACTOR_TURN_NS */
+    uint64_t wakes;      /* writes to an eventfd */
     uint64_t restarts;
 };
 

@@ -33,7 +33,7 @@ struct node {
     pthread_mutex_t mutex; /* guards stopping, adoptions and failure */
     bool stopping, started;
     uint32_t adoptions; /* of roots that other threads spawned: on their way to loop 0 */
-    bool dead; /* the simulator killed it; nothing it does is seen outside */
+    bool dead;          /* the simulator killed it; nothing it does is seen outside */
     int failure;
 };
 

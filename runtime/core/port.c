@@ -183,8 +183,7 @@ static void end_errand(struct port *port)
 }
 
 /* On the loop: the call is over; the thread is told, or had given up. */
-static void finish(struct loop *loop, struct port_errand *errand, int status,
-                   struct message *reply)
+static void finish(struct loop *loop, struct port_errand *errand, int status, struct message *reply)
 {
     struct port *port = errand->port;
     pthread_mutex_lock(&port->mutex);
@@ -299,8 +298,8 @@ static int wait_for(struct port *port, struct port_errand *errand, uint64_t dead
     return port->closed ? TR_ECLOSED : TR_ETIMEDOUT;
 }
 
-int port_begin(struct port *port, struct address to, struct message *request,
-               uint64_t deadline_ns, struct port_errand **out)
+int port_begin(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
+               struct port_errand **out)
 {
     struct port_errand *errand = errand_create(port, to, request);
     if (errand == NULL)

@@ -38,14 +38,14 @@ int port_send(struct port *port, struct address to, struct message *message);
 /* Calls and waits until the reply, a failure as in call.h, or the deadline (of port_now_ns).
  * Consumes the request. On 0, *reply is the caller's, for port_release. TR_ECLOSED: the port or
  * node closed. */
-int port_call(struct port *port, struct address to, struct message *request,
-              uint64_t deadline_ns, struct message **reply);
+int port_call(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
+              struct message **reply);
 
 /* The same in two steps, so that several calls are under way: each that has begun is waited for or
  * abandoned once. port_begin consumes the request. */
 struct port_errand;
-int port_begin(struct port *port, struct address to, struct message *request,
-               uint64_t deadline_ns, struct port_errand **errand);
+int port_begin(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
+               struct port_errand **errand);
 int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
               struct message **reply);
 void port_abandon(struct port *port, struct port_errand *errand);

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "runtime/core/actor_impl.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/links_impl.h"
 
 static void mark(struct loop *loop, uint32_t target)
 {

@@ -6,18 +6,18 @@
 /* X(kind) for each that may travel. */
 #define TRAVELLING(X) X(STOP) X(KILL) X(MONITOR) X(DEMONITOR) X(LOOKUP) X(FOUND)
 
-#define X(kind)                                                              \
-    static int encode_##kind(const void *head, void *out, size_t capacity)   \
-    {                                                                        \
-        return runtime_encode(RUNTIME_##kind, head, out, capacity);          \
-    }                                                                        \
-    static int verify_##kind(const void *bytes, size_t count)                \
-    {                                                                        \
-        return runtime_verify(RUNTIME_##kind, bytes, count);                 \
-    }                                                                        \
-    static int decode_##kind(const void *bytes, size_t count, void *head)    \
-    {                                                                        \
-        return runtime_decode(RUNTIME_##kind, bytes, count, head);           \
+#define X(kind)                                                            \
+    static int encode_##kind(const void *head, void *out, size_t capacity) \
+    {                                                                      \
+        return runtime_encode(RUNTIME_##kind, head, out, capacity);        \
+    }                                                                      \
+    static int verify_##kind(const void *bytes, size_t count)              \
+    {                                                                      \
+        return runtime_verify(RUNTIME_##kind, bytes, count);               \
+    }                                                                      \
+    static int decode_##kind(const void *bytes, size_t count, void *head)  \
+    {                                                                      \
+        return runtime_decode(RUNTIME_##kind, bytes, count, head);         \
     }
 TRAVELLING(X)
 #undef X
@@ -27,18 +27,37 @@ TRAVELLING(X)
 /* Guests watch and look up; they start and end nothing. */
 static const struct kind runtime_kinds[] = {
     { .id = RUNTIME_STOP, .name = "stop", .class = KIND_ONCE, ENCODING(STOP) },
-    { .id = RUNTIME_KILL, .name = "kill", .class = KIND_ONCE,
-      .head_bytes = sizeof(struct runtime_kill), ENCODING(KILL) },
-    { .id = RUNTIME_MONITOR, .name = "monitor", .class = KIND_ONCE, .observer = true,
+    { .id = RUNTIME_KILL,
+      .name = "kill",
+      .class = KIND_ONCE,
+      .head_bytes = sizeof(struct runtime_kill),
+      ENCODING(KILL) },
+    { .id = RUNTIME_MONITOR,
+      .name = "monitor",
+      .class = KIND_ONCE,
+      .observer = true,
       ENCODING(MONITOR) },
-    { .id = RUNTIME_DEMONITOR, .name = "demonitor", .class = KIND_ONCE, .observer = true,
-      .head_bytes = sizeof(struct runtime_demonitor), ENCODING(DEMONITOR) },
-    { .id = RUNTIME_REGISTER, .name = "register", .class = KIND_ONCE,
+    { .id = RUNTIME_DEMONITOR,
+      .name = "demonitor",
+      .class = KIND_ONCE,
+      .observer = true,
+      .head_bytes = sizeof(struct runtime_demonitor),
+      ENCODING(DEMONITOR) },
+    { .id = RUNTIME_REGISTER,
+      .name = "register",
+      .class = KIND_ONCE,
       .head_bytes = sizeof(struct runtime_name) },
-    { .id = RUNTIME_LOOKUP, .name = "lookup", .class = KIND_PURE, .observer = true,
-      .head_bytes = sizeof(struct runtime_name), ENCODING(LOOKUP) },
-    { .id = RUNTIME_FOUND, .name = "found", .class = KIND_PURE,
-      .head_bytes = sizeof(struct runtime_found), ENCODING(FOUND) },
+    { .id = RUNTIME_LOOKUP,
+      .name = "lookup",
+      .class = KIND_PURE,
+      .observer = true,
+      .head_bytes = sizeof(struct runtime_name),
+      ENCODING(LOOKUP) },
+    { .id = RUNTIME_FOUND,
+      .name = "found",
+      .class = KIND_PURE,
+      .head_bytes = sizeof(struct runtime_found),
+      ENCODING(FOUND) },
 };
 
 void runtime_kinds_add(struct kinds *kinds)

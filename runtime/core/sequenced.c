@@ -152,8 +152,9 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", id->era);
     bool same = id->era == entry->era && id->sequence == entry->sequence;
     if (id->era == entry->era && id->sequence < entry->sequence)
-        return error_set(error, TR_ECANCELED, "rank %" PRIu32 " is at request %" PRIu64
-                         ", past %" PRIu64, id->client.rank, entry->sequence, id->sequence);
+        return error_set(error, TR_ECANCELED,
+                         "rank %" PRIu32 " is at request %" PRIu64 ", past %" PRIu64,
+                         id->client.rank, entry->sequence, id->sequence);
     if (same && entry->kept != NULL)
         return answer_again(self, entry, request, error);
     bool joins = same && entry->under_way;

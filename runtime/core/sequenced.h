@@ -24,9 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/base/error.h"
 #include "runtime/core/account.h"
 #include "runtime/core/actor.h"
-#include "runtime/base/error.h"
 #include "runtime/core/message.h"
 
 struct sequenced_client {

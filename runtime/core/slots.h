@@ -16,12 +16,12 @@
 struct actor;
 
 struct slots {
-    struct actor **actors;    /* the loop's: [actors_capacity] */
+    struct actor **actors; /* the loop's: [actors_capacity] */
     uint32_t actors_capacity;
     /* Below: under the inbox's mutex. */
-    struct actor **grown;     /* [capacity], to be taken over, or NULL */
-    uint32_t *generations;    /* [capacity], of the present or last life */
-    uint32_t *free;           /* [capacity], a stack */
+    struct actor **grown;  /* [capacity], to be taken over, or NULL */
+    uint32_t *generations; /* [capacity], of the present or last life */
+    uint32_t *free;        /* [capacity], a stack */
     uint32_t capacity, free_count;
 };
 

@@ -71,17 +71,18 @@ static int remove_stale(const struct sockaddr_un *address, struct error *error)
     const char *path = address->sun_path;
     struct stat status;
     if (lstat(path, &status) < 0)
-        return errno == ENOENT
-                   ? 0
-                   : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
+        return errno == ENOENT ? 0
+                               : error_set_errno(error, errno, "unix:%s: cannot look at it", path);
     if (!S_ISSOCK(status.st_mode))
         return error_set(error, TR_EINVAL,
                          "unix:%s: there is something that is no socket; remove it or choose "
-                         "another path", path);
+                         "another path",
+                         path);
     if (is_answered(address))
         return error_set(error, TR_EEXIST,
                          "unix:%s: somebody listens there; stop that process or choose another "
-                         "path", path);
+                         "path",
+                         path);
     if (unlink(path) < 0 && errno != ENOENT)
         return error_set_errno(error, errno, "unix:%s: cannot remove the stale socket", path);
     return 0;

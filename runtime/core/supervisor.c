@@ -146,8 +146,8 @@ static bool may_restart(struct supervision *supervision, uint64_t now_ns)
     if (max == 0)
         return false;
     if (supervision->num_times >= max) {
-        uint32_t oldest =
-            (supervision->next_time + SUPERVISOR_RESTARTS_MAX - max) % SUPERVISOR_RESTARTS_MAX;
+        uint32_t oldest = (supervision->next_time + SUPERVISOR_RESTARTS_MAX - max) %
+                          SUPERVISOR_RESTARTS_MAX;
         if (now_ns - supervision->times_ns[oldest] < supervision->options.period_ns)
             return false;
     }

@@ -19,9 +19,9 @@ struct timer {
     uint64_t order; /* timers of one time fire in the order of their starting */
     void (*fire)(struct actor *self, void *arg);
     void *arg;
-    struct actor *actor; /* NULL: not started */
-    struct timer *child, *sibling, *before;     /* the heap */
-    struct timer *actor_next, *actor_before;    /* the actor's started timers */
+    struct actor *actor;                     /* NULL: not started */
+    struct timer *child, *sibling, *before;  /* the heap */
+    struct timer *actor_next, *actor_before; /* the actor's started timers */
 };
 
 /* Fires once at that time of actor_now_ns (or as soon as possible after). A started timer is

@@ -110,8 +110,7 @@ static int read_in(struct greeting *greeting)
     rc = read_to(greeting, WIRE_HEADER_BYTES + header.bytes);
     if (rc <= 0)
         return rc;
-    uint32_t crc =
-        crc32c(wire_crc_begin(&header), greeting->in + WIRE_HEADER_BYTES, header.bytes);
+    uint32_t crc = crc32c(wire_crc_begin(&header), greeting->in + WIRE_HEADER_BYTES, header.bytes);
     return crc == header.crc ? 1 : TR_EFORMAT;
 }
 
@@ -134,10 +133,10 @@ int greeting_step(struct greeting *greeting, struct error *error)
     const struct error *why = transport_error(greeting->transport);
     if (read < 0)
         return error_set(error, read, "%s",
-                         why->code != 0         ? why->text
-                         : read == TR_EFORMAT   ? "what came is no greeting"
-                         : read == TR_EEND      ? "the other side closed it"
-                                                : tr_strerror(read));
+                         why->code != 0       ? why->text
+                         : read == TR_EFORMAT ? "what came is no greeting"
+                         : read == TR_EEND    ? "the other side closed it"
+                                              : tr_strerror(read));
     return written > 0 && read > 0 ? 1 : 0;
 }
 

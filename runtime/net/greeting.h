@@ -10,8 +10,8 @@
 #define RUNTIME_NET_GREETING_H
 
 #include "runtime/core/account.h"
-#include "runtime/net/admission.h"
 #include "runtime/core/runtime_codec.h"
+#include "runtime/net/admission.h"
 #include "runtime/net/transport.h"
 #include "runtime/net/wire.h"
 

@@ -51,8 +51,8 @@ static void end_visit(struct http *http, struct visit *visit)
 static void begin_visit(struct http *http, struct MHD_Connection *connection, void **context)
 {
     struct visit *visit = calloc(1, sizeof *visit);
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+        connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     if (visit == NULL || info == NULL) {
         /* A connection that is in no list would count for no bound. */
         if (info != NULL)
@@ -122,8 +122,7 @@ static enum MHD_Result reply(struct MHD_Connection *connection, unsigned status,
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
 {
-    return reply(connection, status, "text/plain", (char *)(uintptr_t)why,
-                 MHD_RESPMEM_PERSISTENT);
+    return reply(connection, status, "text/plain", (char *)(uintptr_t)why, MHD_RESPMEM_PERSISTENT);
 }
 
 /* Called when the headers have come, and again when the body has: a GET has none to wait for, and

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/core/endpoint.h"
 #include "runtime/base/files.h"
+#include "runtime/core/endpoint.h"
 #include "runtime/net/keys_sign.h"
 #include "runtime/net/pem.h"
 
@@ -99,7 +99,7 @@ static int save(const char *folder, const struct paths *paths, const struct pair
 static int load(const struct paths *paths, struct pair *pair, struct error *error)
 {
     STACK_OF(X509) *certificates = NULL;
-    *pair = (struct pair){0};
+    *pair = (struct pair){ 0 };
     int rc = pem_read_certificates(paths->certificate, &certificates, error);
     if (rc < 0)
         return rc;
@@ -174,16 +174,16 @@ static int keep_host(const struct paths *paths, struct error *error)
 }
 
 static int provide_host(const struct keys_options *options, const struct pair *authority,
-                        int64_t begin_s, const struct keys_host *host,
-                        struct keys_report *report, struct error *error)
+                        int64_t begin_s, const struct keys_host *host, struct keys_report *report,
+                        struct error *error)
 {
     struct paths paths;
     int rc = name_files(options->folder, host->name, &paths, error);
     if (rc < 0)
         return rc;
     /* A certificate without its key, or the reverse, is of a run that was killed. */
-    bool whole =
-        files_exists(files_posix, paths.certificate) && files_exists(files_posix, paths.key);
+    bool whole = files_exists(files_posix, paths.certificate) &&
+                 files_exists(files_posix, paths.key);
     bool keeps = whole && !options->replace;
     rc = keeps ? keep_host(&paths, error)
                : make_host(options, authority, begin_s, &paths, host, error);
@@ -211,10 +211,9 @@ static int make_folder(const char *folder, struct error *error)
     return rc;
 }
 
-int keys_make(const struct keys_options *options, struct keys_report *report,
-              struct error *error)
+int keys_make(const struct keys_options *options, struct keys_report *report, struct error *error)
 {
-    *report = (struct keys_report){0};
+    *report = (struct keys_report){ 0 };
     int64_t begin_s = options->begin_s != 0 ? options->begin_s : time(NULL) - CLOCKS_DIFFER_S;
     if (options->days < 1 || options->days > KEYS_DAYS_MAX)
         return error_set(error, TR_EINVAL, "%u days: 1 to %u are possible", options->days,
@@ -227,7 +226,7 @@ int keys_make(const struct keys_options *options, struct keys_report *report,
         if (rc < 0)
             return rc;
     }
-    struct pair authority = {0};
+    struct pair authority = { 0 };
     int rc = make_folder(options->folder, error);
     if (rc == 0)
         rc = open_authority(options, begin_s, &authority, &report->made_authority, error);

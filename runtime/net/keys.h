@@ -31,8 +31,8 @@ struct keys_options {
     const char *folder;
     const struct keys_host *hosts; /* [num_hosts]; a name twice counts once */
     size_t num_hosts;
-    uint32_t days;   /* that a host's certificate is valid */
-    bool replace;    /* make the hosts' keys anew; the authority stays */
+    uint32_t days; /* that a host's certificate is valid */
+    bool replace;  /* make the hosts' keys anew; the authority stays */
     /* When validity begins, in seconds since 1970; 0: an hour ago, since clocks differ. */
     int64_t begin_s;
 };
@@ -44,7 +44,6 @@ struct keys_report {
 
 /* TR_EINVAL: a host's name; TR_EPERM, TR_EFORMAT, TR_EMISMATCH: what is in the folder;
  * TR_ENOSPC, TR_EIO. No file of a key is ever readable by others, and none is left half written. */
-int keys_make(const struct keys_options *options, struct keys_report *report,
-              struct error *error);
+int keys_make(const struct keys_options *options, struct keys_report *report, struct error *error);
 
 #endif

@@ -95,12 +95,11 @@ int pair_make_authority(const struct validity *validity, struct pair *pair, stru
 {
     int rc = begin("Troupe cluster authority", validity, pair, error);
     X509 *made = pair->certificate;
-    if (rc == 0 &&
-        (X509_set_issuer_name(made, X509_get_subject_name(made)) != 1 ||
-         !add(made, made, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
-         !add(made, made, NID_key_usage, "critical,keyCertSign,cRLSign") ||
-         !add(made, made, NID_subject_key_identifier, "hash") ||
-         X509_sign(made, pair->key, EVP_sha256()) == 0))
+    if (rc == 0 && (X509_set_issuer_name(made, X509_get_subject_name(made)) != 1 ||
+                    !add(made, made, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
+                    !add(made, made, NID_key_usage, "critical,keyCertSign,cRLSign") ||
+                    !add(made, made, NID_subject_key_identifier, "hash") ||
+                    X509_sign(made, pair->key, EVP_sha256()) == 0))
         rc = complain(error, "the authority");
     if (rc < 0)
         pair_free(pair);
@@ -130,5 +129,5 @@ void pair_free(struct pair *pair)
 {
     X509_free(pair->certificate);
     EVP_PKEY_free(pair->key);
-    *pair = (struct pair){0};
+    *pair = (struct pair){ 0 };
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/net/link_impl.h"
 #include "runtime/core/log.h"
+#include "runtime/net/link_impl.h"
 
 static bool dials(const struct link *link)
 {
@@ -343,8 +343,8 @@ void link_note(struct link *link)
 
 static bool is_waiting(const struct link *link)
 {
-    return link->out[WIRE_CONTROL].count + link->out[WIRE_BULK].count +
-               link->out[WIRE_DATA].count > 0;
+    return link->out[WIRE_CONTROL].count + link->out[WIRE_BULK].count + link->out[WIRE_DATA].count >
+           0;
 }
 
 /* A peer that was silent for a tick. One that nobody has met is not down, but who waits for an

@@ -12,8 +12,7 @@
 /* Asks that went to "whoever lives there" (incarnation 0) are down too. */
 static bool is_of(struct address address, uint32_t node, uint32_t incarnation)
 {
-    return address.node == node &&
-           (address.incarnation == incarnation || address.incarnation == 0);
+    return address.node == node && (address.incarnation == incarnation || address.incarnation == 0);
 }
 
 static void complete_calls(struct loop *loop, uint32_t node, uint32_t incarnation)

@@ -17,9 +17,9 @@
 
 #include "runtime/core/account.h"
 #include "runtime/core/actor_impl.h"
-#include "runtime/net/greeting.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/net/greeting.h"
 #include "runtime/net/transport.h"
 #include "runtime/net/wire.h"
 
@@ -51,7 +51,7 @@ struct link;
 #define LINK_WRITE_BYTES (1u << 20) /* staged for one writev */
 /* With checksums less: what was just summed is still in the cache when the kernel copies it. */
 #define LINK_SUMMED_BYTES (256u << 10)
-#define LINK_TURN_BYTES (4u << 20)  /* read or written in one turn: about 2 ms */
+#define LINK_TURN_BYTES (4u << 20) /* read or written in one turn: about 2 ms */
 /* Replies with bodies from here on travel in the bulk lane. */
 #define LINK_BULK_BYTES (64u << 10)
 /* More in that lane, and control follows in it rather than to be compared with all of them. */
@@ -76,11 +76,11 @@ enum link_phase { LINK_IDLE, LINK_DIALING, LINK_GREETING, LINK_UP };
 /* One lane out: messages that were sent and not acknowledged, then those to be sent. */
 struct link_out {
     struct message *first, *last;
-    struct message *next;   /* to be sent, or half sent */
-    struct message *before; /* it, or NULL */
+    struct message *next;             /* to be sent, or half sent */
+    struct message *before;           /* it, or NULL */
     uint64_t first_index, next_index; /* in the session */
-    uint64_t written_index; /* no part of what is before it waits to be written */
-    uint64_t peer_received; /* what the other side has */
+    uint64_t written_index;           /* no part of what is before it waits to be written */
+    uint64_t peer_received;           /* what the other side has */
     uint64_t body_at;                 /* of next: what was staged */
     bool begun;
     uint32_t count;
@@ -149,7 +149,7 @@ struct link {
     bool ended;
     const struct links_peer *peer;
     uint32_t node;
-    atomic_uint references;  /* one for its table, one for each post under way */
+    atomic_uint references; /* one for its table, one for each post under way */
     struct link *next_dirty;
     bool dirty;
 
@@ -160,16 +160,16 @@ struct link {
     struct link_out out[WIRE_LANES];
     struct link_in in[WIRE_LANES];
     uint64_t peer_window;
-    uint64_t data_acked, data_sent;    /* bytes of the data lane: up to out.first, up to out.next */
-    uint64_t data_granted;             /* released by the other side */
+    uint64_t data_acked, data_sent; /* bytes of the data lane: up to out.first, up to out.next */
+    uint64_t data_granted;          /* released by the other side */
     uint64_t data_received, data_released;
     /* Bytes that left mailboxes, not yet in data_released, of this incarnation (the upper half). */
     _Atomic uint64_t returned;
     /* Bytes of this node's control lanes, of any incarnation, that have not left mailboxes. */
     _Atomic uint64_t control_held;
     _Atomic uint64_t control_full; /* times that they were at their bound */
-    atomic_bool noted; /* the post below is on its way */
-    struct post note;  /* brings credit, and the wish to leave */
+    atomic_bool noted;             /* the post below is on its way */
+    struct post note;              /* brings credit, and the wish to leave */
     uint64_t acked[WIRE_LANES], released_told;
     uint64_t unacked_bytes;
     uint32_t corrupt_times;
@@ -210,14 +210,14 @@ struct links {
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
     uint32_t num_listen, num_peers;
-    struct endpoint *listen;    /* [num_listen] */
-    struct stream **listeners;  /* [num_listen] */
-    struct links_peer *peers;   /* [num_peers] */
-    struct link *table;         /* [num_peers] */
-    uint32_t *index;            /* [index_size]: open addressing; 1 + place in table, 0: empty */
+    struct endpoint *listen;   /* [num_listen] */
+    struct stream **listeners; /* [num_listen] */
+    struct links_peer *peers;  /* [num_peers] */
+    struct link *table;        /* [num_peers] */
+    uint32_t *index;           /* [index_size]: open addressing; 1 + place in table, 0: empty */
     uint32_t index_mask;
-    struct actor *self;         /* the listener's */
-    uint32_t spawned;           /* of table */
+    struct actor *self; /* the listener's */
+    uint32_t spawned;   /* of table */
     struct timer spawn_timer;
     struct admission_place *half_open; /* of struct half_open, newest first */
     uint32_t num_half_open;
@@ -232,15 +232,14 @@ struct links {
     atomic_uint num_observers;
     struct account observer_account;
     struct account connection_account; /* buffers of connections, and what TLS takes */
-    struct link **observers_of_loop; /* [loops], each touched by its loop alone */
+    struct link **observers_of_loop;   /* [loops], each touched by its loop alone */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];
 };
 
 /* links.c */
 struct link *links_find(struct links *links, uint32_t node); /* of the table; NULL */
-int link_init(struct link *link, struct links *links, uint32_t node,
-              const struct links_peer *peer);
+int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer);
 void link_unref(struct link *link);
 void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us);
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "runtime/base/crc32c.h"
-#include "runtime/net/link_impl.h"
 #include "runtime/core/log.h"
+#include "runtime/net/link_impl.h"
 
 /* A body's rest above this is read in place. */
 #define DIRECT_BYTES (16u << 10)

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "runtime/base/crc32c.h"
-#include "runtime/net/link_impl.h"
 #include "runtime/core/log.h"
+#include "runtime/net/link_impl.h"
 
 /* Room in `out` that one record may need beside a large body. */
 #define RECORD_ROOM (WIRE_HEADER_BYTES + WIRE_LEAD_BYTES_MAX + LINK_COPY_BYTES)
@@ -55,9 +55,9 @@ static int check(const struct link *link, const struct message *message)
     /* Handing on another node's request would need its answer to find back through us. */
     if (frame->from.node != node->id)
         return TR_EUNSUPPORTED;
-    if (frame->to.incarnation != 0 && (link->incarnation != 0
-                                           ? frame->to.incarnation != link->incarnation
-                                           : frame->to.incarnation <= link->fenced))
+    if (frame->to.incarnation != 0 &&
+        (link->incarnation != 0 ? frame->to.incarnation != link->incarnation
+                                : frame->to.incarnation <= link->fenced))
         return TR_EPEERDOWN;
     if (wire_cost(kind_of(link, message), frame->body_bytes) > link->peer_window / 2)
         return TR_ETOOBIG;
@@ -148,7 +148,7 @@ static bool push(struct link *link, enum wire_lane lane, struct message *message
     uint64_t cost = wire_cost(kind_of(link, message), message->frame.body_bytes);
     uint32_t windows = lane == WIRE_DATA ? LINK_DATA_WINDOWS : LINK_CONTROL_WINDOWS;
     uint64_t bytes_max = link->node < NODE_OBSERVERS ? windows * link->links->window_bytes
-                                                  : LINK_OBSERVER_QUEUE_BYTES;
+                                                     : LINK_OBSERVER_QUEUE_BYTES;
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
         drop_late(link, lane);
     if (out->queued_bytes + out->retained_bytes + cost > bytes_max)
@@ -272,8 +272,8 @@ static int put_lead(struct link *link, const struct message *message)
     if (is_late(link, message))
         return TR_ETIMEDOUT;
     if (!is_failure(message))
-        head = kind_of(link, message)->encode(message->head, at + sizeof frame,
-                                              KIND_ENCODED_BYTES_MAX);
+        head = kind_of(link, message)
+                   ->encode(message->head, at + sizeof frame, KIND_ENCODED_BYTES_MAX);
     if (head < 0)
         return head;
     if (frame.deadline_ns != 0 && frame.deadline_ns != UINT64_MAX)
@@ -298,7 +298,8 @@ static void stage_message(struct link *link, enum wire_lane lane)
         discard(link, out, out->next, out->before, lead);
         return;
     }
-    struct wire_header header = { .type = WIRE_MESSAGE, .lane = (uint8_t)lane,
+    struct wire_header header = { .type = WIRE_MESSAGE,
+                                  .lane = (uint8_t)lane,
                                   .sequence = (uint32_t)out->next_index };
     uint32_t put = (uint32_t)lead;
     uint32_t part = 0;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/net/link_impl.h"
 #include "runtime/core/log.h"
+#include "runtime/net/link_impl.h"
 
 static uint64_t cost_of(const struct link *link, const struct message *message)
 {
@@ -95,9 +95,8 @@ uint32_t link_judge(struct link *link, const struct wire_hello *hello)
     if (hello->peer_fenced >= node->incarnation && link->node < NODE_OBSERVERS)
         return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
     if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
-        return link->incarnation == 0 && atomic_load(&link->downs_open) == 0
-                   ? LINKS_REFUSED_NONE
-                   : LINKS_REFUSED_BUSY;
+        return link->incarnation == 0 && atomic_load(&link->downs_open) == 0 ? LINKS_REFUSED_NONE
+                                                                             : LINKS_REFUSED_BUSY;
     if (hello->nonce != link->nonce)
         return LINKS_REFUSED_DUPLICATE;
     return can_resume(link, hello) ? LINKS_REFUSED_NONE : LINKS_REFUSED_FENCED;
@@ -274,8 +273,8 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
 void link_take_returned(struct link *link)
 {
     /* Relaxed: the number is all that is passed on. */
-    uint64_t returned = atomic_exchange_explicit(
-        &link->returned, (uint64_t)link->incarnation << 32, memory_order_relaxed);
+    uint64_t returned = atomic_exchange_explicit(&link->returned, (uint64_t)link->incarnation << 32,
+                                                 memory_order_relaxed);
     link->data_released += (uint32_t)returned;
 }
 

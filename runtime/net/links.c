@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
 #include "runtime/net/links_impl.h"
-#include "runtime/core/log.h"
 
 static uint32_t scatter(uint32_t node)
 {
@@ -72,9 +72,8 @@ void links_count_refusal(struct links *links, uint32_t refusal, const char *who,
     /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
     if ((before & (before + 1)) == 0)
         log_write(links->node, LOG_LEVEL_WARN,
-                  "node %u: a connection with %s was refused by %s: %s",
-                  links->node->id, who, by_us ? "us" : "it",
-                  wire_refusal_text(refusal));
+                  "node %u: a connection with %s was refused by %s: %s", links->node->id, who,
+                  by_us ? "us" : "it", wire_refusal_text(refusal));
 }
 
 static int check_peer(const struct node *node, const struct links_options *options,
@@ -96,8 +95,7 @@ static int check_peer(const struct node *node, const struct links_options *optio
     return 0;
 }
 
-static int check(const struct node *node, const struct links_options *options,
-                 struct error *error)
+static int check(const struct node *node, const struct links_options *options, struct error *error)
 {
     if (options->cluster == NULL || strlen(options->cluster) >= WIRE_CLUSTER_MAX)
         return error_set(error, TR_EINVAL, "cluster: the name is missing or has over %u bytes",
@@ -119,8 +117,7 @@ static int check(const struct node *node, const struct links_options *options,
     return rc;
 }
 
-static int copy_peers(struct links *links, const struct links_options *options,
-                      struct error *error)
+static int copy_peers(struct links *links, const struct links_options *options, struct error *error)
 {
     uint32_t count = options->num_peers;
     while (links->index_mask + 1 < 2 * count + 2)
@@ -166,12 +163,10 @@ static int copy_options(struct links *links, const struct links_options *options
     memcpy(links->cluster, options->cluster, strlen(options->cluster) + 1);
     links->schema_hash = wire_schema_hash(&node->kinds);
     links->nonce = node->env->ops->random(node->env);
-    links->heartbeat_ns =
-        options->heartbeat_ns != 0 ? options->heartbeat_ns : LINKS_HEARTBEAT_NS;
+    links->heartbeat_ns = options->heartbeat_ns != 0 ? options->heartbeat_ns : LINKS_HEARTBEAT_NS;
     uint64_t dead_ns = options->dead_ns != 0 ? options->dead_ns : LINKS_DEAD_NS;
     links->dead_ticks = (uint32_t)((dead_ns + links->heartbeat_ns - 1) / links->heartbeat_ns);
-    links->window_bytes =
-        options->window_bytes != 0 ? options->window_bytes : LINKS_WINDOW_BYTES;
+    links->window_bytes = options->window_bytes != 0 ? options->window_bytes : LINKS_WINDOW_BYTES;
     links->security = options->security;
     links->insecure_network = options->insecure_network;
     links->silent = options->silent;

@@ -113,12 +113,12 @@ struct links_status {
 uint32_t links_status(struct node *node, struct links_status *status, uint32_t most);
 
 struct links_counters {
-    uint64_t accepted, refused;     /* connections */
-    uint64_t refused_by[16];        /* by enum links_refusal (wire.h) */
-    uint64_t dropped_unproved;      /* ended before they were authenticated */
-    uint64_t corrupt;               /* records that did not verify; each ends its connection */
-    uint64_t observers;                /* now */
-    uint64_t handshakes_most;       /* steps of handshakes of those not known yet, in one turn */
+    uint64_t accepted, refused; /* connections */
+    uint64_t refused_by[16];    /* by enum links_refusal (wire.h) */
+    uint64_t dropped_unproved;  /* ended before they were authenticated */
+    uint64_t corrupt;           /* records that did not verify; each ends its connection */
+    uint64_t observers;         /* now */
+    uint64_t handshakes_most;   /* steps of handshakes of those not known yet, in one turn */
 };
 void links_counters(struct node *node, struct links_counters *counters);
 

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/net/link_impl.h"
-#include "runtime/net/links_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/monitor.h"
+#include "runtime/net/link_impl.h"
+#include "runtime/net/links_impl.h"
 
 #define SPAWN_RETRY_NS UINT64_C(50000000)
 
@@ -134,8 +134,9 @@ static struct link *make_observer(struct actor *self, struct links *links, uint3
     }
     char name[ACTOR_NAME_MAX];
     snprintf(name, sizeof name, "observer %u", node - NODE_OBSERVERS);
-    struct actor_options options = { .ops = &link_ops, .arg = observer, .name = name,
-                                     .loop = observer->loop->index };
+    struct actor_options options = {
+        .ops = &link_ops, .arg = observer, .name = name, .loop = observer->loop->index
+    };
     struct address address;
     if (actor_spawn(self, &options, &address) < 0) {
         link_unref(observer);
@@ -153,7 +154,8 @@ static struct link *link_for(struct actor *self, struct links *links, uint32_t n
 {
     if (node < NODE_OBSERVERS)
         return links_find(links, node);
-    for (struct link *observer = links->observers; observer != NULL; observer = observer->next_observer)
+    for (struct link *observer = links->observers; observer != NULL;
+         observer = observer->next_observer)
         if (observer->node == node)
             return observer;
     return links->num_observers < LINKS_OBSERVERS_MAX ? make_observer(self, links, node) : NULL;
@@ -338,8 +340,7 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
         if (links->num_half_open == LINKS_HALF_OPEN_MAX && replaced++ == LINKS_NEWCOMERS_A_TURN)
             return;
         struct half_open *it = calloc(1, sizeof *it);
-        if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 ||
-            stream == NULL) {
+        if (it == NULL || stream_accept(self, listener, ready, it, &stream) < 0 || stream == NULL) {
             free(it);
             return;
         }
@@ -385,8 +386,9 @@ static void spawn_links(struct actor *self, void *arg)
         struct link *link = &links->table[links->spawned];
         char name[ACTOR_NAME_MAX];
         snprintf(name, sizeof name, "link %u", link->node);
-        struct actor_options options = { .ops = &link_ops, .arg = link, .name = name,
-                                         .loop = link->loop->index };
+        struct actor_options options = {
+            .ops = &link_ops, .arg = link, .name = name, .loop = link->loop->index
+        };
         struct address address;
         int rc = actor_spawn(self, &options, &address);
         if (rc == TR_ECLOSED)

@@ -15,7 +15,7 @@ static int refuse_passphrase(char *text, int size, int writing, void *arg)
     return -1;
 }
 
-static int read_all(const char *path, BIO *bio, STACK_OF(X509) *certificates, struct error *error)
+static int read_all(const char *path, BIO *bio, STACK_OF(X509) * certificates, struct error *error)
 {
     bool asked = false;
     X509 *next;
@@ -38,7 +38,7 @@ static int read_all(const char *path, BIO *bio, STACK_OF(X509) *certificates, st
 }
 
 int pem_parse_certificates(const char *path, const void *text, size_t size,
-                           STACK_OF(X509) **certificates, struct error *error)
+                           STACK_OF(X509) * *certificates, struct error *error)
 {
     *certificates = NULL;
     ERR_clear_error();
@@ -75,7 +75,7 @@ int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **ke
     return rc;
 }
 
-int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struct error *error)
+int pem_read_certificates(const char *path, STACK_OF(X509) * *certificates, struct error *error)
 {
     char *text = NULL;
     size_t size = 0;

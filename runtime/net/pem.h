@@ -17,12 +17,12 @@
 
 /* The same of a text that lies in memory; path is for the messages. */
 int pem_parse_certificates(const char *path, const void *text, size_t size,
-                           STACK_OF(X509) **certificates, struct error *error);
+                           STACK_OF(X509) * *certificates, struct error *error);
 int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **key,
                   struct error *error);
 
 /* All certificates of the file, at least one. TR_EFORMAT, TR_ENOENT, TR_ETOOBIG. */
-int pem_read_certificates(const char *path, STACK_OF(X509) **certificates, struct error *error);
+int pem_read_certificates(const char *path, STACK_OF(X509) * *certificates, struct error *error);
 
 /* Of a file that its owner alone can read (see secret.h), without a passphrase. */
 int pem_read_key(const char *path, EVP_PKEY **key, struct error *error);

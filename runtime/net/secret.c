@@ -50,7 +50,7 @@ static int read_bytes(const char *path, int fd, struct secret *secret, struct er
 
 int secret_read(const char *path, struct secret *secret, struct error *error)
 {
-    *secret = (struct secret){0};
+    *secret = (struct secret){ 0 };
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return error_set_errno(error, errno, "%s", path);
@@ -71,7 +71,7 @@ void secret_wipe(struct secret *secret)
     if (secret->bytes != NULL)
         OPENSSL_cleanse(secret->bytes, secret->size);
     free(secret->bytes);
-    *secret = (struct secret){0};
+    *secret = (struct secret){ 0 };
 }
 
 static void remove_blanks(struct secret *text)

@@ -3,8 +3,8 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/kdf.h>
-#include <openssl/pem.h>
 #include <openssl/params.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +86,7 @@ static int use_psk(SSL *ssl, const EVP_MD *md, const unsigned char **identity, s
 static int find_psk(SSL *ssl, const unsigned char *identity, size_t size, SSL_SESSION **session)
 {
     *session = NULL;
-    if (size != strlen(SECURITY_PSK_IDENTITY) ||
-        memcmp(identity, SECURITY_PSK_IDENTITY, size) != 0)
+    if (size != strlen(SECURITY_PSK_IDENTITY) || memcmp(identity, SECURITY_PSK_IDENTITY, size) != 0)
         return 1;
     *session = shared_session(ssl);
     return *session != NULL;

@@ -16,8 +16,8 @@ struct tls {
     SSL *ssl;
     const struct security *security;
     struct tls_pipe pipe;
-    bool done;       /* the handshake */
-    bool drained;    /* SSL has no whole record left */
+    bool done;    /* the handshake */
+    bool drained; /* SSL has no whole record left */
     char *host;
     char identity[TRANSPORT_IDENTITY_MAX];
     struct error error; /* what ended it */
@@ -28,8 +28,8 @@ static void keep_identity(struct tls *tls, X509 *certificate)
     BIO *text = BIO_new(BIO_s_mem());
     tls->identity[0] = '\0';
     /* One line, and all that is not plain ASCII escaped: it goes into logs. */
-    if (text != NULL && X509_NAME_print_ex(text, X509_get_subject_name(certificate), 0,
-                                           XN_FLAG_RFC2253) > 0) {
+    if (text != NULL &&
+        X509_NAME_print_ex(text, X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253) > 0) {
         int size = BIO_read(text, tls->identity, sizeof tls->identity - 1);
         tls->identity[size > 0 ? size : 0] = '\0';
     }
@@ -56,8 +56,8 @@ static bool is_address(const char *host)
 static bool expect_host(SSL *ssl, const char *host)
 {
     X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
-    X509_VERIFY_PARAM_set_hostflags(
-        param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+    X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                               X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return is_address(host) ? X509_VERIFY_PARAM_set1_ip_asc(param, host) == 1
                             : X509_VERIFY_PARAM_set1_host(param, host, 0) == 1;
 }
@@ -65,8 +65,8 @@ static bool expect_host(SSL *ssl, const char *host)
 static int begin(struct tls *tls, bool connects, const char *peer_host)
 {
     tls->ssl = SSL_new(tls->security->context);
-    if (tls->ssl == NULL || tls_pipe_init(&tls->pipe, tls->pipe.stream,
-                                          TRANSPORT_HANDSHAKE_BYTES_MAX) < 0)
+    if (tls->ssl == NULL ||
+        tls_pipe_init(&tls->pipe, tls->pipe.stream, TRANSPORT_HANDSHAKE_BYTES_MAX) < 0)
         return TR_ENOMEM;
     BIO *bio = tls_pipe_bio(&tls->pipe);
     if (bio == NULL)
@@ -230,8 +230,7 @@ struct cursor {
 
 static void skip_empty(struct cursor *cursor)
 {
-    while (cursor->part < cursor->num_parts &&
-           cursor->at == cursor->parts[cursor->part].iov_len) {
+    while (cursor->part < cursor->num_parts && cursor->at == cursor->parts[cursor->part].iov_len) {
         cursor->part++;
         cursor->at = 0;
     }

@@ -80,7 +80,9 @@ static int explain_reason(const struct tls_failure *failure, unsigned long code,
     const char *told = ERR_GET_LIB(code) == ERR_LIB_SSL ? alert(reason) : NULL;
     if (told != NULL)
         return error_set(error, TR_EPERM, "the other side refused the connection: %s",
-                         told[0] != '\0' ? told : text != NULL ? text : "no reason given");
+                         told[0] != '\0' ? told
+                         : text != NULL  ? text
+                                         : "no reason given");
     switch (ERR_GET_LIB(code) == ERR_LIB_SSL ? reason : 0) {
     case SSL_R_BINDER_DOES_NOT_VERIFY:
         return error_set(error, TR_EPERM, "the other side's shared key is another than ours");
@@ -107,14 +109,17 @@ int tls_explain(const struct tls_failure *failure, struct error *error)
     unsigned long code = ERR_peek_error();
     int rc;
     if (failure->status == TR_ETOOBIG)
-        rc = error_set(error, TR_ETOOBIG, "the other side sent %u bytes and had not ended its "
-                       "handshake", TRANSPORT_HANDSHAKE_BYTES_MAX);
+        rc = error_set(error, TR_ETOOBIG,
+                       "the other side sent %u bytes and had not ended its "
+                       "handshake",
+                       TRANSPORT_HANDSHAKE_BYTES_MAX);
     else if (!failure->speaks_tls)
         rc = error_set(error, TR_EFORMAT, "the other side does not speak TLS");
     else if (failure->verify != X509_V_OK)
         rc = explain_certificate(failure, error);
     else if (failure->status == TR_EEND && failure->silent)
-        rc = error_set(error, TR_EEND, "the other side ended the connection before it said "
+        rc = error_set(error, TR_EEND,
+                       "the other side ended the connection before it said "
                        "anything; it may not speak TLS");
     else if (failure->status == TR_EEND)
         rc = error_set(error, TR_EEND, "the other side ended the connection");

@@ -26,12 +26,12 @@ struct tls_pipe {
     BIO_METHOD *method; /* of its own: a shared one would be a mutable global */
     unsigned char *out; /* [TLS_PIPE_BYTES]; what waits is [out_at, out_end) */
     size_t out_at, out_end;
-    unsigned char *in;  /* [TLS_PIPE_BYTES]; what SSL did not take yet is [in_at, in_end) */
+    unsigned char *in; /* [TLS_PIPE_BYTES]; what SSL did not take yet is [in_at, in_end) */
     size_t in_at, in_end;
-    size_t may_read;    /* before the end of the handshake; SIZE_MAX after it */
-    int in_status;      /* 0, or TR_E*: why nothing more is read */
-    int out_status;     /* and written: what says why we refuse still goes out */
-    bool wrote;         /* SSL has had something to say */
+    size_t may_read;        /* before the end of the handshake; SIZE_MAX after it */
+    int in_status;          /* 0, or TR_E*: why nothing more is read */
+    int out_status;         /* and written: what says why we refuse still goes out */
+    bool wrote;             /* SSL has had something to say */
     unsigned char first[3]; /* that the other side sent */
     size_t num_first;
 };

@@ -87,8 +87,7 @@ const struct error *transport_error(const struct transport *transport)
 
 void transport_want(struct transport *transport, unsigned what)
 {
-    stream_want(transport->stream,
-                transport->tls != NULL ? tls_want(transport->tls, what) : what);
+    stream_want(transport->stream, transport->tls != NULL ? tls_want(transport->tls, what) : what);
 }
 
 /* The system vouches for the user at the other end of a unix socket. */
@@ -126,8 +125,7 @@ void transport_detach(struct transport *transport)
     stream_detach(transport->stream);
 }
 
-int transport_adopt(struct actor *self, struct transport *transport, stream_ready *ready,
-                    void *arg)
+int transport_adopt(struct actor *self, struct transport *transport, stream_ready *ready, void *arg)
 {
     return stream_adopt(self, transport->stream, ready, arg);
 }

@@ -12,8 +12,8 @@
 #ifndef RUNTIME_NET_TRANSPORT_H
 #define RUNTIME_NET_TRANSPORT_H
 
-#include "runtime/net/security.h"
 #include "runtime/core/stream.h"
+#include "runtime/net/security.h"
 
 /* What a peer that has proved nothing may make us read, before the end of the handshake. */
 #define TRANSPORT_HANDSHAKE_BYTES_MAX 16384u

@@ -81,8 +81,8 @@ uint64_t wire_schema_hash(const struct kinds *kinds)
         const struct kind *kind = kinds_find(kinds, id);
         if (kind == NULL || kind->encode == NULL)
             continue;
-        uint64_t numbers[] = { kind->id, kind->lane, kind->class, kind->head_bytes,
-                               kind->body_bytes_max, kind->observer };
+        uint64_t numbers[] = { kind->id,         kind->lane,           kind->class,
+                               kind->head_bytes, kind->body_bytes_max, kind->observer };
         hash = hash_bytes(hash, numbers, sizeof numbers);
         hash = hash_bytes(hash, kind->name, strlen(kind->name) + 1);
     }

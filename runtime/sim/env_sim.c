@@ -9,12 +9,12 @@
 #include "runtime/core/node_impl.h"
 #include "runtime/sim/sim_net.h"
 
-#define SIM_TURN_NS 2000u        /* a turn's virtual time when options say nothing */
-#define SIM_TIMER_LATE_NS 50000u /* what a busy kernel does to a timer */
-#define SIM_STEPS_MAX 100000000u /* a run of more is a livelock */
+#define SIM_TURN_NS 2000u                    /* a turn's virtual time when options say nothing */
+#define SIM_TIMER_LATE_NS 50000u             /* what a busy kernel does to a timer */
+#define SIM_STEPS_MAX 100000000u             /* a run of more is a livelock */
 #define SIM_MEMORY_BYTES (UINT64_C(8) << 30) /* the same everywhere, so that runs repeat */
-#define SIM_START_NS UINT64_C(1000000000) /* a clock that starts at 0 hides mistakes */
-#define SIM_WALL_MS UINT64_C(1800000000000) /* January 2027 */
+#define SIM_START_NS UINT64_C(1000000000)    /* a clock that starts at 0 hides mistakes */
+#define SIM_WALL_MS UINT64_C(1800000000000)  /* January 2027 */
 
 struct sim_loop {
     struct sim_loop *next, *before;
@@ -170,8 +170,10 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
     struct env_sim *sim = calloc(1, sizeof *sim);
     if (sim == NULL)
         return TR_ENOMEM;
-    sim->env = (struct env){ .ops = &sim_ops, .streams = &sim_net_ops,
-                             .memory_bytes = SIM_MEMORY_BYTES, .simulated = true };
+    sim->env = (struct env){ .ops = &sim_ops,
+                             .streams = &sim_net_ops,
+                             .memory_bytes = SIM_MEMORY_BYTES,
+                             .simulated = true };
     if (options != NULL)
         sim->options = *options;
     if (sim->options.turn_ns_max == 0)
@@ -210,8 +212,8 @@ static enum happening choose(struct env_sim *sim, struct loop **loop)
 /* When the loop has something to do next; UINT64_MAX: never by itself. */
 static uint64_t next_turn(const struct env_sim *sim, const struct sim_loop *it)
 {
-    uint64_t at_ns =
-        loop_is_runnable(it->loop, sim->now_ns) ? sim->now_ns : loop_first_timer(it->loop);
+    uint64_t at_ns = loop_is_runnable(it->loop, sim->now_ns) ? sim->now_ns
+                                                             : loop_first_timer(it->loop);
     return at_ns < it->paused_until_ns ? it->paused_until_ns : at_ns;
 }
 

@@ -23,10 +23,10 @@
 struct node;
 
 struct env_sim_options {
-    uint32_t alloc_fail_ppm;     /* chance that an allocation of messages fails, per million */
-    uint64_t turn_ns_max;        /* a turn takes 1 .. this much virtual time; 0: 2000 */
-    uint64_t timer_late_ns_max;  /* a timer fires up to this late; 0: 50 us */
-    uint64_t steps_max;          /* a run longer than this does not end; 0: 100 million */
+    uint32_t alloc_fail_ppm;    /* chance that an allocation of messages fails, per million */
+    uint64_t turn_ns_max;       /* a turn takes 1 .. this much virtual time; 0: 2000 */
+    uint64_t timer_late_ns_max; /* a timer fires up to this late; 0: 50 us */
+    uint64_t steps_max;         /* a run longer than this does not end; 0: 100 million */
 };
 
 /* options NULL: all defaults, no failing allocation. */

@@ -237,7 +237,8 @@ static int sim_syncfs(struct files *self, int fd)
 
 static void fill(struct file_facts *facts, const struct thing *thing)
 {
-    *facts = (struct file_facts){ .size = thing->seen.size, .is_folder = thing->is_folder,
+    *facts = (struct file_facts){ .size = thing->seen.size,
+                                  .is_folder = thing->is_folder,
                                   .is_regular = !thing->is_folder };
 }
 
@@ -355,8 +356,8 @@ static int sim_rmdir(struct files *self, const char *path)
 }
 
 /* The names are copied first, for a visit may remove one. In any order. */
-static int sim_list(struct files *self, const char *path,
-                    int (*visit)(void *arg, const char *name), void *arg)
+static int sim_list(struct files *self, const char *path, int (*visit)(void *arg, const char *name),
+                    void *arg)
 {
     struct mount *mount = of(self);
     struct thing *thing;

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/core/env.h"
 #include "runtime/base/files.h"
+#include "runtime/core/env.h"
 
 struct files_sim;
 

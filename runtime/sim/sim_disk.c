@@ -117,8 +117,7 @@ void sim_disk_remove(struct thing *folder, const char *name, const void *by)
 
 void sim_disk_move(struct thing *folder, const char *from, const char *to, const void *by)
 {
-    change(folder,
-           (struct change){ .name = copy_name(from), .moved_to = copy_name(to), .by = by });
+    change(folder, (struct change){ .name = copy_name(from), .moved_to = copy_name(to), .by = by });
 }
 
 struct thing *sim_disk_find(const struct thing *folder, const char *name)

@@ -49,8 +49,8 @@ struct thing {
     uint32_t open;
     struct bytes seen, synced; /* of a file */
     bool dirty;
-    const void *writer;        /* the mount that wrote last since the sync */
-    struct entries now, kept;  /* of a folder */
+    const void *writer;       /* the mount that wrote last since the sync */
+    struct entries now, kept; /* of a folder */
     struct change *changes;
     size_t num_changes, changes_capacity;
 };

@@ -21,8 +21,8 @@ struct node;
 struct sim_stream;
 
 #define SIM_NET_PIPE_BYTES_MAX ((size_t)256 << 10) /* on the way in one direction; drawn below it */
-#define SIM_NET_CHUNKS 64u     /* on the way in one direction; more travel together */
-#define SIM_NET_BACKLOG 4096u  /* connections that wait to be accepted: SOMAXCONN, as sockets ask */
+#define SIM_NET_CHUNKS 64u    /* on the way in one direction; more travel together */
+#define SIM_NET_BACKLOG 4096u /* connections that wait to be accepted: SOMAXCONN, as sockets ask */
 #define SIM_NET_DELAY_NS UINT64_C(100000) /* of most chunks at most; one of 64 takes 100 times it */
 
 /* Nothing gets from one node to another before a time. */

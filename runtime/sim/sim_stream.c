@@ -16,8 +16,8 @@ static struct sim_stream *of(struct stream *stream)
     return (struct sim_stream *)(void *)stream;
 }
 
-static struct sim_stream *create(struct sim_net *net, const struct node *node,
-                                 enum sim_state state, const struct endpoint *endpoint)
+static struct sim_stream *create(struct sim_net *net, const struct node *node, enum sim_state state,
+                                 const struct endpoint *endpoint)
 {
     struct sim_stream *self = calloc(1, sizeof *self);
     if (self == NULL)

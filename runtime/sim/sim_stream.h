@@ -2,8 +2,8 @@
 #ifndef RUNTIME_SIM_SIM_STREAM_H
 #define RUNTIME_SIM_SIM_STREAM_H
 
-#include "runtime/sim/sim_pipe.h"
 #include "runtime/core/timer.h"
+#include "runtime/sim/sim_pipe.h"
 
 enum sim_state { SIM_LISTENING, SIM_CONNECTING, SIM_OPEN, SIM_DEAD };
 
@@ -14,16 +14,16 @@ struct sim_stream {
     const struct node *node;
     uint32_t node_id;
     enum sim_state state;
-    struct endpoint endpoint;       /* where it listens, or is to connect to */
+    struct endpoint endpoint;          /* where it listens, or is to connect to */
     struct sim_stream *backlog, *last; /* of a listener: connections that wait, through `waiting` */
     struct sim_stream *waiting;
     uint32_t num_waiting;
-    struct sim_stream *listener;    /* in whose backlog it waits, or NULL */
-    struct sim_stream *peer;        /* the other end; NULL: closed */
-    uint32_t peer_id;               /* its node */
-    uint64_t void_ns;               /* writing to a closed end is found out then; 0: not done yet */
-    struct sim_pipe in;             /* on its way to us */
-    struct timer timer;             /* the first chunk of `in` arrives, or connecting ends */
+    struct sim_stream *listener; /* in whose backlog it waits, or NULL */
+    struct sim_stream *peer;     /* the other end; NULL: closed */
+    uint32_t peer_id;            /* its node */
+    uint64_t void_ns;            /* writing to a closed end is found out then; 0: not done yet */
+    struct sim_pipe in;          /* on its way to us */
+    struct timer timer;          /* the first chunk of `in` arrives, or connecting ends */
     bool timed;
 };
 

@@ -11,8 +11,8 @@
 
 #include "runtime/core/actor.h"
 #include "runtime/core/env.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/node.h"
+#include "runtime/sim/env_sim.h"
 
 struct asker {
     struct env *env;
@@ -25,7 +25,7 @@ struct asker {
     size_t head_bytes;
     const void *body;
     size_t body_bytes;
-    uint64_t timeout_ns; /* 0: a minute */
+    uint64_t timeout_ns;     /* 0: a minute */
     bool stays;              /* the actor that asks lives on, as one that joins does */
     uint32_t alloc_fail_ppm; /* from the request on, until the answer */
     /* The answer. */

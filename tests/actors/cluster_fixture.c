@@ -9,19 +9,25 @@
 
 #include <cmocka.h>
 
-#include "runtime/sim/env_sim.h"
 #include "runtime/net/links.h"
+#include "runtime/sim/env_sim.h"
 
 #define RECOVERY_NS (600 * CLUSTER_FIXTURE_SECOND)
 #define STOP_NS (10 * CLUSTER_FIXTURE_SECOND)
 
 const struct cluster_fixture_layout cluster_fixture_one = {
-    .num_processes = 1, .samplers = 1, .trainers = 1, .direct = true,
+    .num_processes = 1,
+    .samplers = 1,
+    .trainers = 1,
+    .direct = true,
     .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } } },
 };
 
 const struct cluster_fixture_layout cluster_fixture_one_of_two = {
-    .num_processes = 1, .samplers = 2, .trainers = 2, .direct = true,
+    .num_processes = 1,
+    .samplers = 2,
+    .trainers = 2,
+    .direct = true,
     .processes = { { 2, { 0, 1 }, { 0, 2 }, { 0, 2 } } },
 };
 
@@ -47,8 +53,11 @@ static void link_up(struct cluster_fixture *fixture, uint32_t process)
 {
     struct links_peer peers[CLUSTER_FIXTURE_PROCESSES_MAX];
     struct endpoint own = endpoint_of(fixture, process);
-    struct links_options options = { .cluster = "test", .listen = &own, .num_listen = 1,
-                                     .peers = peers, .heartbeat_ns = CLUSTER_FIXTURE_SECOND / 5,
+    struct links_options options = { .cluster = "test",
+                                     .listen = &own,
+                                     .num_listen = 1,
+                                     .peers = peers,
+                                     .heartbeat_ns = CLUSTER_FIXTURE_SECOND / 5,
                                      .dead_ns = CLUSTER_FIXTURE_DEAD_NS };
     struct error error = { 0 };
     for (uint32_t p = 0; p < fixture->plan.num_processes; p++)
@@ -66,7 +75,8 @@ static void load(struct cluster_fixture *fixture, uint32_t process)
     assert_int_equal(snapshots_create(&fixture->graph.book, &party->snapshots), 0);
     for (uint32_t i = 0; i < plays->num_parts; i++)
         assert_int_equal(snapshots_add(party->snapshots, &fixture->graph.parts[plays->parts[i]],
-                                       NULL, NULL, NULL), 0);
+                                       NULL, NULL, NULL),
+                         0);
     party->store = batch_store_create((size_t)1 << 28);
     assert_non_null(party->store);
 }
@@ -78,15 +88,25 @@ void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process)
         party->files = files_sim_mount(party->disk);
         assert_non_null(party->files);
     }
-    const struct node_options node = { .id = process, .incarnation = ++party->incarnation,
-                                       .loops = 2, .kinds = &fixture->kinds };
+    const struct node_options node = {
+        .id = process, .incarnation = ++party->incarnation, .loops = 2, .kinds = &fixture->kinds
+    };
     const struct process_actors_options actors = {
-        .book = &fixture->graph.book, .meta = &fixture->meta, .snapshots = party->snapshots,
-        .store = party->store, .plan = &fixture->plan, .process = process, .loops = 2,
-        .direct = fixture->layout->direct, .recovery_ns = RECOVERY_NS, .reply_bytes_max = 4096,
+        .book = &fixture->graph.book,
+        .meta = &fixture->meta,
+        .snapshots = party->snapshots,
+        .store = party->store,
+        .plan = &fixture->plan,
+        .process = process,
+        .loops = 2,
+        .direct = fixture->layout->direct,
+        .recovery_ns = RECOVERY_NS,
+        .reply_bytes_max = 4096,
         .at_once_bytes = fixture->layout->at_once_bytes,
-        .files = party->files, .checkpoints = fixture->layout->checkpoints,
-        .kept = fixture->layout->checkpoints, .host = "here",
+        .files = party->files,
+        .checkpoints = fixture->layout->checkpoints,
+        .kept = fixture->layout->checkpoints,
+        .host = "here",
         .checkpoint_store_ops = fixture->layout->checkpoint_store_ops,
     };
     const struct actor_options root = { .ops = &process_actors_ops, .arg = &party->actors };
@@ -156,16 +176,22 @@ static void destroy_disks(struct cluster_fixture *fixture)
 static void make_plan(struct cluster_fixture *fixture)
 {
     const struct cluster_fixture_layout *layout = fixture->layout;
-    fixture->plan = (struct plan){ .num_parts = GRAPH_PARTS, .num_processes = layout->num_processes,
-                                 .num_hosts = layout->num_processes,
-                                 .samplers = layout->samplers, .trainers = layout->trainers,
-                                 .coordinator = layout->coordinator,
-                                 .processes = fixture->processes };
+    fixture->plan = (struct plan){ .num_parts = GRAPH_PARTS,
+                                   .num_processes = layout->num_processes,
+                                   .num_hosts = layout->num_processes,
+                                   .samplers = layout->samplers,
+                                   .trainers = layout->trainers,
+                                   .coordinator = layout->coordinator,
+                                   .processes = fixture->processes };
     for (uint32_t p = 0; p < layout->num_processes; p++) {
         const struct cluster_fixture_plays *plays = &layout->processes[p];
         fixture->processes[p] = (struct plan_process){
-            .host = p, .loops = 2, .servers = plays->num_parts, .parts = plays->parts,
-            .num_parts = plays->num_parts, .samplers = plays->samplers,
+            .host = p,
+            .loops = 2,
+            .servers = plays->num_parts,
+            .parts = plays->parts,
+            .num_parts = plays->num_parts,
+            .samplers = plays->samplers,
             .trainers = plays->trainers,
         };
     }
@@ -185,8 +211,9 @@ static void mend(struct test_graph *graph)
         }
 }
 
-void cluster_fixture_open(struct cluster_fixture *fixture, const struct cluster_fixture_layout *layout, struct env *env,
-                 bool simulated)
+void cluster_fixture_open(struct cluster_fixture *fixture,
+                          const struct cluster_fixture_layout *layout, struct env *env,
+                          bool simulated)
 {
     *fixture = (struct cluster_fixture){ .layout = layout, .env = env, .simulated = simulated };
     snprintf(fixture->folder, sizeof fixture->folder, "/tmp/troupe-fixture-XXXXXX");
@@ -232,8 +259,8 @@ uint64_t cluster_fixture_loader(const struct cluster_fixture *fixture, uint32_t 
     return 1 + trainer - fixture->plan.processes[process].trainers.first;
 }
 
-void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer, struct msg_loader_open *head,
-                      uint64_t *body)
+void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
+                               struct msg_loader_open *head, uint64_t *body)
 {
     for (size_t i = 0; i < CLUSTER_FIXTURE_SEEDS; i++) {
         const struct graph_part *part = &fixture->graph.parts[i / CLUSTER_FIXTURE_NODES];

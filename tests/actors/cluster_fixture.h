@@ -8,8 +8,8 @@
 #include "actors/process_actors.h"
 #include "graph/graph_meta.h"
 #include "runtime/core/env.h"
-#include "runtime/sim/files_sim.h"
 #include "runtime/core/node.h"
+#include "runtime/sim/files_sim.h"
 #include "schemas/messages.h"
 #include "tests/actors/graphs.h"
 
@@ -19,7 +19,8 @@
 #define CLUSTER_FIXTURE_PROCESSES_MAX 4u
 #define CLUSTER_FIXTURE_TRAINERS_MAX 2u
 #define CLUSTER_FIXTURE_SECOND UINT64_C(1000000000)
-#define CLUSTER_FIXTURE_DEAD_NS CLUSTER_FIXTURE_SECOND /* of silence: then a node is fenced, and ends */
+#define CLUSTER_FIXTURE_DEAD_NS \
+    CLUSTER_FIXTURE_SECOND /* of silence: then a node is fenced, and ends */
 
 /* What one process plays. */
 struct cluster_fixture_plays {
@@ -41,7 +42,7 @@ struct cluster_fixture_layout {
 extern const struct cluster_fixture_layout cluster_fixture_one, cluster_fixture_one_of_two;
 
 struct cluster_fixture_party {
-    struct node *node; /* NULL: it is down */
+    struct node *node;   /* NULL: it is down */
     struct address root; /* the actors's */
     struct process_actors actors;
     struct snapshots *snapshots;
@@ -65,8 +66,9 @@ struct cluster_fixture {
 };
 
 /* Opens and starts all processes in an env, which is the fixture's from now on. */
-void cluster_fixture_open(struct cluster_fixture *fixture, const struct cluster_fixture_layout *layout, struct env *env,
-                 bool simulated);
+void cluster_fixture_open(struct cluster_fixture *fixture,
+                          const struct cluster_fixture_layout *layout, struct env *env,
+                          bool simulated);
 /* Stops those that are up, and checks that nothing is left. */
 void cluster_fixture_close(struct cluster_fixture *fixture);
 
@@ -81,8 +83,8 @@ void cluster_fixture_lose_disk(struct cluster_fixture *fixture, uint32_t process
 /* A trainer's loader: each process counts its own, so different ones use the same number. */
 uint64_t cluster_fixture_loader(const struct cluster_fixture *fixture, uint32_t trainer);
 /* body: [2 * CLUSTER_FIXTURE_SEEDS] */
-void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer, struct msg_loader_open *head,
-                      uint64_t *body);
+void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
+                               struct msg_loader_open *head, uint64_t *body);
 struct batch_store *cluster_fixture_store(struct cluster_fixture *fixture, uint32_t trainer);
 
 /* Who trains in the simulator: an actor a trainer, in the trainer's process. */

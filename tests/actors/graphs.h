@@ -20,8 +20,7 @@ struct test_graph {
 };
 
 /* rows: nodes of each type of each partition; edge type 2 has a column table (wide columns). */
-void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows,
-                     uint32_t degree_max);
+void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows, uint32_t degree_max);
 void test_graph_fini(struct test_graph *graph);
 
 #endif

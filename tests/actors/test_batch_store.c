@@ -124,8 +124,8 @@ static void step(struct hand *hand)
         break;
     case 5:
     case 6:
-        (void)batch_store_deposit(hand->store, make_batch(hand->store, loader, epoch, index,
-                                                        random_below(random, 3000)));
+        (void)batch_store_deposit(
+            hand->store, make_batch(hand->store, loader, epoch, index, random_below(random, 3000)));
         break;
     case 7:
         if (hand->num_held > 0)

@@ -131,7 +131,8 @@ static uint64_t newest(const char *folder)
         fill(wanted, manifest.step, rank);
         assert_int_equal(manifest.parts[rank].bytes, BYTES - rank);
         assert_int_equal(checkpoint_read_part(files_posix, folder, manifest.step, rank,
-                                              &manifest.parts[rank], bytes, NULL), 0);
+                                              &manifest.parts[rank], bytes, NULL),
+                         0);
         assert_memory_equal(bytes, wanted, BYTES - rank);
     }
     uint64_t step = manifest.step;
@@ -218,8 +219,9 @@ static void damage_costs_steps_not_the_run(void **unused)
         assert_int_equal(manifest.step, 3);
         assert_non_null(strstr(damaged.text, names[i]));
         checkpoint_manifest_fini(&manifest);
-        assert_int_equal(checkpoint_choose(files_posix, folder, WORLD + 1, &manifest, &damaged,
-                                           &error), TR_EMISMATCH);
+        assert_int_equal(
+            checkpoint_choose(files_posix, folder, WORLD + 1, &manifest, &damaged, &error),
+            TR_EMISMATCH);
         damage(folder, 3, "part1", 0);
         assert_int_equal(newest(folder), 0);
         close_folder(folder);
@@ -239,7 +241,8 @@ static void a_part_that_is_not_here_makes_no_checkpoint(void **unused)
     for (uint32_t rank = 0; rank < WORLD; rank++) {
         fill(bytes, 6, rank);
         assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 1, rank, bytes, BYTES,
-                                               &parts[rank], NULL), 0);
+                                               &parts[rank], NULL),
+                         0);
     }
     const struct checkpoint_manifest manifest = { 6, 1, WORLD, parts };
     snprintf(path, sizeof path, "%s/6-1.tmp/part2", folder);
@@ -273,10 +276,10 @@ static void a_part_saved_again_stays_whole(void **unused)
         (void)checkpoint_write_part(&faulty.files, folder, 6, 1, 1, other, BYTES, &again, NULL);
         struck = faulty.changes >= fails_at;
         if (checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL) != 0)
-            assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &again, NULL,
-                                                   NULL), 0);
-        assert_int_equal(checkpoint_write_part(files_posix, folder, 6, 1, 1, bytes, BYTES, &again,
-                                               NULL), 0);
+            assert_int_equal(
+                checkpoint_read_saved(files_posix, folder, 6, 1, 1, &again, NULL, NULL), 0);
+        assert_int_equal(
+            checkpoint_write_part(files_posix, folder, 6, 1, 1, bytes, BYTES, &again, NULL), 0);
     }
     assert_int_equal(checkpoint_read_saved(files_posix, folder, 6, 1, 1, &part, NULL, NULL), 0);
     close_folder(folder);

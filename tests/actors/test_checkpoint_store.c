@@ -12,14 +12,14 @@
 
 #include <cmocka.h>
 
-#include "actors/job/checkpoint.h"
 #include "actors/common/error_reply.h"
+#include "actors/job/checkpoint.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/checkpoint_store_state.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/timer.h"
+#include "runtime/sim/env_sim.h"
 #include "tests/actors/cluster_fixture.h"
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"
@@ -61,7 +61,8 @@ struct run {
     uint64_t saved_then; /* when a disk was lost */
     bool lost;
     uint32_t losses, pulls;
-    uint64_t busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
+    uint64_t
+        busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
 };
 
 /* Keepers of all nodes but one refuse everything before that. */
@@ -92,8 +93,9 @@ static void fini_busy(struct actor *self)
     checkpoint_store_ops.fini(self);
 }
 
-static const struct actor_ops busy_keeper_ops = { .name = "busy store", .start = start_busy,
-                                                  .receive = receive_busy, .fini = fini_busy };
+static const struct actor_ops busy_keeper_ops = {
+    .name = "busy store", .start = start_busy, .receive = receive_busy, .fini = fini_busy
+};
 
 /* A host whose disk is new has room to say that it has nothing. */
 static void make_busy(const struct run *run, uint32_t idle)
@@ -197,9 +199,9 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 
 static void ask(struct actor *self, struct trainer *t)
 {
-    static const uint32_t operations[] = { [RESTORE] = MSG_GROUP_RESTORE,
-                                           [REDUCE] = MSG_GROUP_REDUCE,
-                                           [SAVE] = MSG_GROUP_SAVE };
+    static const uint32_t operations[] = {
+        [RESTORE] = MSG_GROUP_RESTORE, [REDUCE] = MSG_GROUP_REDUCE, [SAVE] = MSG_GROUP_SAVE
+    };
     const float value = addend(t->memory.step, t->rank);
     struct message *request = message_create(self, MSG_GROUP_REQUEST);
     struct msg_group_request *head = message_head(request);
@@ -214,8 +216,9 @@ static void ask(struct actor *self, struct trainer *t)
         head->count = 1;
         memcpy(message_body_alloc(self, request, sizeof value), &value, sizeof value);
     }
-    assert_int_equal(actor_call(self, t->reducer, request, actor_now_ns(self) + 2 * ASK_NS,
-                                answered, t, NULL), 0);
+    assert_int_equal(
+        actor_call(self, t->reducer, request, actor_now_ns(self) + 2 * ASK_NS, answered, t, NULL),
+        0);
 }
 
 static void go_on(struct actor *self, void *arg)
@@ -279,7 +282,8 @@ static bool may_lose_disk(const struct run *run)
  * heard of it and ended are needed for that, as a launcher knows. */
 static void call_back(struct run *run)
 {
-    for (uint32_t i = 0; i < run->fixture.layout->trainers && !cluster_fixture_play_is_done(&run->play); i++)
+    for (uint32_t i = 0;
+         i < run->fixture.layout->trainers && !cluster_fixture_play_is_done(&run->play); i++)
         if (run->trainers[i].stage == DONE)
             run->trainers[i].stage = RESTORE;
 }
@@ -294,25 +298,45 @@ static void strike(struct run *run)
         run->lost = true;
         run->saved_then = run->saved;
     }
-    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0 ? CLUSTER_FIXTURE_DEAD_NS / 100
-                                                                        : 3 * CLUSTER_FIXTURE_DEAD_NS);
+    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0
+                                                   ? CLUSTER_FIXTURE_DEAD_NS / 100
+                                                   : 3 * CLUSTER_FIXTURE_DEAD_NS);
     cluster_fixture_play_start(&run->play, process);
     make_busy(run, process);
     call_back(run);
 }
 
 static const struct cluster_fixture_layout layouts[] = {
-    { .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c/%h",
+    { .num_processes = 2,
+      .samplers = 1,
+      .trainers = 2,
+      .coordinator = 0,
+      .checkpoints = "c/%h",
       .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 1 } } } },
-    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .checkpoints = "c",
-      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } }, { 0, { 0 }, { 1, 0 }, { 0, 1 } },
+    { .num_processes = 3,
+      .samplers = 1,
+      .trainers = 2,
+      .coordinator = 0,
+      .checkpoints = "c",
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } },
+                     { 0, { 0 }, { 1, 0 }, { 0, 1 } },
                      { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
-    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 2, .checkpoints = "c",
-      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 2 } }, { 1, { 1 }, { 1, 0 }, { 2, 0 } },
+    { .num_processes = 3,
+      .samplers = 1,
+      .trainers = 2,
+      .coordinator = 2,
+      .checkpoints = "c",
+      .processes = { { 1, { 0 }, { 0, 1 }, { 0, 2 } },
+                     { 1, { 1 }, { 1, 0 }, { 2, 0 } },
                      { 0, { 0 }, { 1, 0 }, { 2, 0 } } } },
-    { .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 1, .checkpoints = "c",
+    { .num_processes = 3,
+      .samplers = 1,
+      .trainers = 2,
+      .coordinator = 1,
+      .checkpoints = "c",
       .one_disk = true,
-      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } }, { 0, { 0 }, { 1, 0 }, { 1, 0 } },
+      .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } },
+                     { 0, { 0 }, { 1, 0 }, { 1, 0 } },
                      { 0, { 0 }, { 1, 0 }, { 1, 1 } } } },
 };
 
@@ -337,7 +361,8 @@ static void play_busily(uint64_t seed, const struct cluster_fixture_layout *layo
     if (!strikes) /* else something is saved before the first one */
         make_busy(run, PLAN_NO_NODE);
     for (uint32_t i = 0; i < STRIKES && strikes; i++) {
-        (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, CLUSTER_FIXTURE_SECOND));
+        (void)cluster_fixture_play_run(&run->play,
+                                       random_below(&run->draws, CLUSTER_FIXTURE_SECOND));
         if (any_done(run)) /* who has ended waits for nobody */
             break;
         strike(run);
@@ -349,7 +374,8 @@ static void play_busily(uint64_t seed, const struct cluster_fixture_layout *layo
         assert_true(run->trainers[i].memory.digest == digest_of_all());
 }
 
-static void play(uint64_t seed, const struct cluster_fixture_layout *layout, bool strikes, struct run *run)
+static void play(uint64_t seed, const struct cluster_fixture_layout *layout, bool strikes,
+                 struct run *run)
 {
     play_busily(seed, layout, strikes, 0, run);
 }
@@ -467,10 +493,12 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     assert_int_equal(run->trainers[0].memory.step, manifest.step);
     files = run->fixture.parties[0].files;
     assert_int_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 0,
-                                           &manifest.parts[0], NULL, NULL), 0);
+                                           &manifest.parts[0], NULL, NULL),
+                     0);
     /* The part of the other trainer is nowhere but there. */
     assert_int_not_equal(checkpoint_read_saved(files, "c/here", manifest.step, manifest.era, 1,
-                                               &manifest.parts[1], NULL, NULL), 0);
+                                               &manifest.parts[1], NULL, NULL),
+                         0);
     checkpoint_manifest_fini(&manifest);
     assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
     cluster_fixture_close(&run->fixture);
@@ -503,10 +531,11 @@ static int start_stranger(struct actor *self, const void *arg)
     struct message *request = checkpoint_store_commit(self, stranger->folder, 2, &manifest);
     assert_non_null(request);
     return checkpoint_store_call(self, &stranger->calls, 0, request, actor_now_ns(self) + ASK_NS,
-                       was_answered, stranger);
+                                 was_answered, stranger);
 }
 
-static const struct actor_ops stranger_ops = { .name = "stranger", .start = start_stranger,
+static const struct actor_ops stranger_ops = { .name = "stranger",
+                                               .start = start_stranger,
                                                .receive = drop };
 
 static bool was_told(void *arg)

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "actors/data/client.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/node_sort.h"
+#include "actors/data/client.h"
 #include "actors/data/server.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
@@ -78,8 +78,11 @@ static const void *true_row(const struct test_graph *graph, uint32_t ntype, uint
 
 static uint64_t row_bytes(uint32_t table)
 {
-    return table == FEAT ? 20 : table == MASK ? 1 : table == NONE ? 0
-           : table == MSG_TABLE_ORIGINAL_ID ? 8 : 4;
+    return table == FEAT                    ? 20
+           : table == MASK                  ? 1
+           : table == NONE                  ? 0
+           : table == MSG_TABLE_ORIGINAL_ID ? 8
+                                            : 4;
 }
 
 /* Through simple calls. */
@@ -107,16 +110,17 @@ static void close_fixture(struct fixture *f)
 static int fetch(struct fixture *f, uint32_t table, uint64_t bytes, const uint64_t *ids,
                  uint32_t count, uint64_t timeout_ns)
 {
-    const struct msg_fetch_request head = { .timeout_ns = timeout_ns, .first = 1000,
-                                            .row_bytes = bytes, .table = table, .count = count };
-    return asker_ask(&f->asker, MSG_FETCH_REQUEST, &head, sizeof head, ids,
-                     count * sizeof *ids);
+    const struct msg_fetch_request head = {
+        .timeout_ns = timeout_ns, .first = 1000, .row_bytes = bytes, .table = table, .count = count
+    };
+    return asker_ask(&f->asker, MSG_FETCH_REQUEST, &head, sizeof head, ids, count * sizeof *ids);
 }
 
 static void assert_failed(const struct fixture *f, int code, const char *words)
 {
     assert_int_equal(f->asker.reply_kind, MSG_ERROR_REPLY);
-    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code, code);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code,
+                     code);
     f->asker.reply[f->asker.reply_bytes] = '\0';
     if (strstr((const char *)f->asker.reply, words) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", words, (const char *)f->asker.reply);
@@ -292,7 +296,9 @@ static struct message *make_nodes(struct actor *self, const struct operation_cas
     struct message *request = message_create(self, MSG_NODES_REQUEST);
     if (request != NULL)
         *(struct msg_nodes_request *)message_head(request) = (struct msg_nodes_request){
-            op->timeout_ns, op->ntype, op->table,
+            op->timeout_ns,
+            op->ntype,
+            op->table,
         };
     return request;
 }
@@ -308,8 +314,11 @@ static struct message *make_fetch(struct actor *self, const struct operation_cas
     }
     memcpy(ids, op->ids, op->count * sizeof *op->ids);
     *(struct msg_fetch_request *)message_head(request) = (struct msg_fetch_request){
-        .timeout_ns = op->timeout_ns, .row_bytes = row_bytes(op->table), .ntype = op->ntype,
-        .table = op->table, .count = op->count,
+        .timeout_ns = op->timeout_ns,
+        .row_bytes = row_bytes(op->table),
+        .ntype = op->ntype,
+        .table = op->table,
+        .count = op->count,
     };
     return request;
 }
@@ -325,9 +334,11 @@ static void found(struct actor *self, void *arg, int status, struct address clie
     if (status == TR_ECANCELED)
         return;
     struct message *request = status != 0 ? NULL
-                              : op->nodes ? make_nodes(self, op) : make_fetch(self, op);
-    if (request == NULL || actor_call(self, client, request, actor_now_ns(self) +
-                                      200 * ENV_SECOND_NS, answered, op, NULL) != 0)
+                              : op->nodes ? make_nodes(self, op)
+                                          : make_fetch(self, op);
+    if (request == NULL ||
+        actor_call(self, client, request, actor_now_ns(self) + 200 * ENV_SECOND_NS, answered, op,
+                   NULL) != 0)
         issue_later(self, op);
 }
 
@@ -382,13 +393,15 @@ static int receive_nothing(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops driver_ops = { .name = "driver", .start = start_driver,
+static const struct actor_ops driver_ops = { .name = "driver",
+                                             .start = start_driver,
                                              .receive = receive_nothing };
 
 static int spawn(struct actor *self, const struct actor_ops *ops, const void *arg, uint32_t loop)
 {
-    const struct actor_options options = { .ops = ops, .arg = arg, .loop = loop,
-                                           .restart = ACTOR_RESTART_ON_FAILURE };
+    const struct actor_options options = {
+        .ops = ops, .arg = arg, .loop = loop, .restart = ACTOR_RESTART_ON_FAILURE
+    };
     struct address address;
     return actor_spawn(self, &options, &address);
 }
@@ -403,13 +416,15 @@ static int start_house(struct actor *self, const void *arg)
     return rv != 0 ? rv : spawn(self, &graph_client_ops, &s->client, 2);
 }
 
-static const struct actor_ops house_ops = { .name = "house", .start = start_house,
+static const struct actor_ops house_ops = { .name = "house",
+                                            .start = start_house,
                                             .receive = receive_nothing };
 
 static void draw_operation(struct scenario *s, struct operation_case *op, uint32_t number)
 {
-    static const uint32_t tables[] = { FEAT, MASK, NONE, MSG_TABLE_ORIGINAL_ID,
-                                       MSG_TABLE_IN_DEGREE, MSG_TABLE_OUT_DEGREE };
+    static const uint32_t tables[] = {
+        FEAT, MASK, NONE, MSG_TABLE_ORIGINAL_ID, MSG_TABLE_IN_DEGREE, MSG_TABLE_OUT_DEGREE
+    };
     op->scenario = s;
     op->number = number + 1;
     op->nodes = below(s, 3) == 0;
@@ -433,13 +448,17 @@ static void open_scenario(struct scenario *s, uint64_t seed)
     open_world(&s->world, seed, (uint32_t)below(s, GRAPH_PARTS + 1));
     assert_int_equal(env_sim_create(seed, NULL, &s->env), 0);
     assert_int_equal(messages_register(&s->kinds, NULL), 0);
-    struct node_options options = { .id = 1, .loops = 3, .kinds = &s->kinds,
-                                    .codec = below(s, 2) == 0 };
+    struct node_options options = {
+        .id = 1, .loops = 3, .kinds = &s->kinds, .codec = below(s, 2) == 0
+    };
     assert_int_equal(node_create(s->env, &options, &s->node, NULL), 0);
     for (uint32_t i = 0; i < GRAPH_PARTS; i++) {
         s->parts[i] = i;
-        s->servers[i] = (struct server_options){ .snapshots = s->world.all, .parts = &s->parts[i],
-                                                 .num_parts = 1, .rank = i, .named = true };
+        s->servers[i] = (struct server_options){ .snapshots = s->world.all,
+                                                 .parts = &s->parts[i],
+                                                 .num_parts = 1,
+                                                 .rank = i,
+                                                 .named = true };
     }
     s->client = (struct client_options){
         .book = &s->world.graph.book,
@@ -471,8 +490,8 @@ static void run(struct scenario *s)
     env_sim_run(s->env, NULL, NULL, env_sim_now_ns(s->env) + 10 * MS);
     assert_int_equal(node_spawn(s->node, &driver, &address), 0);
     env_sim_set_alloc_fail(s->env, fail_ppm);
-    assert_int_equal(env_sim_run(s->env, all_answered, s,
-                                 env_sim_now_ns(s->env) + 300 * ENV_SECOND_NS), 0);
+    assert_int_equal(
+        env_sim_run(s->env, all_answered, s, env_sim_now_ns(s->env) + 300 * ENV_SECOND_NS), 0);
     env_sim_set_alloc_fail(s->env, 0);
     env_sim_run(s->env, NULL, NULL, env_sim_now_ns(s->env) + ENV_SECOND_NS);
     assert_int_equal(s->answered, OPS); /* none twice */

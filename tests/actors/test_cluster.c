@@ -72,8 +72,7 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7, \"address\": \"\"", "", "hosts[0].address", "empty" },
         { ",\"port\": 7, \"servers\": 5000", "", "hosts[0].servers", "4096" },
         { ",\"port\": 7, \"threads\": 0", "", "hosts[0]", "threads" },
-        { ",\"port\": 7, \"processes\": \"two\"", "", "hosts[0].processes",
-          "\"one\" or \"role\"" },
+        { ",\"port\": 7, \"processes\": \"two\"", "", "hosts[0].processes", "\"one\" or \"role\"" },
         { ",\"port\": 7, \"parts\": []", "", "hosts[0].parts", "leave it out" },
         { ",\"port\": 7, \"parts\": [1, 0, 1]", "", "hosts[0].parts", "listed twice" },
         { ",\"port\": 7, \"parts\": [1, true]", "", "hosts[0].parts[1]", "an integer" },
@@ -107,7 +106,8 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7}, {\"port\": 9", "", "hosts[1].name", "missing" },
         { ",\"port\": 7}, {\"name\": \"b\", \"unix\": \"x\"", "", "\"b\"", "unix" },
         { ",\"port\": 7, \"address\": \"h\", \"processes\": \"role\"},"
-          "{\"name\": \"b\", \"address\": \"h\", \"port\": 9", "", "\"b\"", "7 to 9" },
+          "{\"name\": \"b\", \"address\": \"h\", \"port\": 9",
+          "", "\"b\"", "7 to 9" },
     };
     (void)unused;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -144,7 +144,8 @@ static void all_fields_are_read(void **unused)
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
-        "  \"command\": \"/opt/troupe\"}}", &c, &error);
+        "  \"command\": \"/opt/troupe\"}}",
+        &c, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rv, 0);
     snprintf(path, sizeof path, "%s/data/g.json", folder);
@@ -196,8 +197,8 @@ static void ip_config_is_taken_in_its_place(void **unused)
     struct cluster_plan plan;
     struct error error = { 0 };
     (void)unused;
-    assert_int_equal(read_text("10.0.0.1 7000 2\n\n# the second\nnode-b.example\t\r\n::1 9", &c,
-                               &error), 0);
+    assert_int_equal(
+        read_text("10.0.0.1 7000 2\n\n# the second\nnode-b.example\t\r\n::1 9", &c, &error), 0);
     assert_int_equal(c.num_hosts, 3);
     assert_string_equal(c.hosts[0].address, "10.0.0.1");
     assert_int_equal(c.hosts[0].servers, 2);
@@ -213,9 +214,9 @@ static void ip_config_is_taken_in_its_place(void **unused)
     cluster_plan_fini(&plan);
     cluster_fini(&c);
     static const char *const bad[][2] = {
-        { "", "names no host" }, { "# a\n", "names no host" }, { "a 1 2 3", "line 1" },
-        { "a\nb 0", "line 2" }, { "a 70000", "port" }, { "a 1 9999", "servers" },
-        { "a 1x", "port" }, { "[::1] 7", "IPv6 address" }, { "a 7\na 7", "both at a" },
+        { "", "names no host" }, { "# a\n", "names no host" },  { "a 1 2 3", "line 1" },
+        { "a\nb 0", "line 2" },  { "a 70000", "port" },         { "a 1 9999", "servers" },
+        { "a 1x", "port" },      { "[::1] 7", "IPv6 address" }, { "a 7\na 7", "both at a" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         error.text[0] = '\0';
@@ -229,12 +230,20 @@ static void ip_config_is_taken_in_its_place(void **unused)
 static void what_is_no_cluster_file_is_told_so(void **unused)
 {
     static const char *const bad[][2] = {
-        { "[{\"name\": \"a\"}]", "JSON array" }, { " \n [] ", "JSON array" },
-        { "[\"a\", \"b\"", "neither JSON" }, { "[a, b]", "neither JSON" },
-        { "[", "neither JSON" }, { "\"a\"", "JSON string" }, { "\"a", "neither JSON" },
-        { "[fe80::1%eth0]:7", "brackets" }, { "a\n[::2]\n", "line 2" },
-        { "\xef\xbb\xbf{}", "0xef" }, { "}", "0x7d" }, { "<hosts/>", "0x3c" },
-        { "[::1", "IPv6 address" }, { "[::1, 2]", "neither JSON" },
+        { "[{\"name\": \"a\"}]", "JSON array" },
+        { " \n [] ", "JSON array" },
+        { "[\"a\", \"b\"", "neither JSON" },
+        { "[a, b]", "neither JSON" },
+        { "[", "neither JSON" },
+        { "\"a\"", "JSON string" },
+        { "\"a", "neither JSON" },
+        { "[fe80::1%eth0]:7", "brackets" },
+        { "a\n[::2]\n", "line 2" },
+        { "\xef\xbb\xbf{}", "0xef" },
+        { "}", "0x7d" },
+        { "<hosts/>", "0x3c" },
+        { "[::1", "IPv6 address" },
+        { "[::1, 2]", "neither JSON" },
     };
     (void)unused;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -250,12 +259,16 @@ static void what_is_no_cluster_file_is_told_so(void **unused)
 static void make_hosts(uint64_t *state, struct cluster *c, struct cluster_host hosts[6])
 {
     static char names[6][2] = { "a", "b", "c", "d", "e", "f" };
-    *c = (struct cluster){ .path = file, .hosts = hosts, .insecure_network = true,
+    *c = (struct cluster){ .path = file,
+                           .hosts = hosts,
+                           .insecure_network = true,
                            .num_hosts = 1 + (uint32_t)random_below(state, 6) };
     c->coordinator_host = (uint32_t)random_below(state, c->num_hosts);
     for (uint32_t h = 0; h < c->num_hosts; h++) {
         hosts[h] = (struct cluster_host){
-            .name = names[h], .address = names[h], .port = 7000,
+            .name = names[h],
+            .address = names[h],
+            .port = 7000,
             .servers = (uint32_t)random_below(state, 4) + (h == 0),
             .samplers = (uint32_t)random_below(state, 3),
             .trainers = (uint32_t)random_below(state, 3),
@@ -330,8 +343,7 @@ static void check_processes(const struct cluster_plan *plan)
     assert_int_equal(samplers, plan->plan.samplers);
     assert_int_equal(trainers, plan->plan.trainers);
     assert_int_equal(coordinators, 1);
-    assert_int_equal(plan->processes[plan->plan.coordinator].host,
-                     plan->cluster->coordinator_host);
+    assert_int_equal(plan->processes[plan->plan.coordinator].host, plan->cluster->coordinator_host);
     for (uint32_t s = 0; s < samplers; s++)
         plan_sampler_node(&plan->plan, s);
     for (uint32_t r = 0; r < trainers; r++)
@@ -365,7 +377,8 @@ static void listed_partitions_stay_where_they_are_listed(void **unused)
     (void)unused;
     assert_int_equal(read_one(",\"unix\": \"s\", \"parts\": [2, 0], \"servers\": 2,"
                               "\"processes\": \"role\"}, {\"name\": \"b\", \"unix\": \"s\"",
-                              "", &c, &error), 0);
+                              "", &c, &error),
+                     0);
     assert_int_equal(cluster_plan_make(&plan, &c, 4, &error), 0);
     assert_int_equal(plan.plan.processes[0].parts[0], 0);
     assert_int_equal(plan.plan.processes[1].parts[0], 2);
@@ -395,7 +408,8 @@ static void peers_are_all_others_with_the_hosts_that_they_prove(void **unused)
     assert_int_equal(read_one(",\"port\": 7}, {\"name\": \"b\", \"port\": 7},"
                               "{\"name\": \"c\", \"port\": 7",
                               ",\"tls\": {\"ca\": \"1\", \"certificate\": \"2\", \"key\": \"3\"}",
-                              &c, &error), 0);
+                              &c, &error),
+                     0);
     assert_int_equal(cluster_plan_make(&plan, &c, 5, &error), 0);
     assert_int_equal(cluster_plan_peers(&plan, 1, peers), 2);
     assert_int_equal(peers[0].node, 0);

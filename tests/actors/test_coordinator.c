@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "actors/job/checkpoint.h"
-#include "actors/job/coordinator.h"
-#include "actors/job/checkpoint_store_state.h"
 #include "actors/common/process_member.h"
+#include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_store_state.h"
+#include "actors/job/coordinator.h"
+#include "runtime/base/files.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/base/files.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
@@ -111,11 +111,12 @@ static void come(struct actor *self, void *arg)
                                                          : 600 * ENV_SECOND_NS;
     struct message *request = message_create(self, MSG_BARRIER);
     *(struct msg_barrier *)message_head(request) = (struct msg_barrier){
-        .name = BARRIER, .sequence = rank->round, .rank = rank->rank, .count = world->num_ranks };
+        .name = BARRIER, .sequence = rank->round, .rank = rank->rank, .count = world->num_ranks
+    };
     world->came[rank->round] |= 1u << rank->rank;
     struct address to = rank->member.coordinator;
-    assert_int_equal(actor_call(self, to, request, actor_now_ns(self) + timeout_ns, answered, rank,
-                                NULL), 0);
+    assert_int_equal(
+        actor_call(self, to, request, actor_now_ns(self) + timeout_ns, answered, rank, NULL), 0);
 }
 
 static void joined(struct actor *self, struct process_member *member)
@@ -133,8 +134,9 @@ static int start_rank(struct actor *self, const void *arg)
     actor_set_state(self, rank);
     rank->address = actor_address(self);
     memset(&rank->timer, 0, sizeof rank->timer);
-    rank->member = (struct process_member){ .role = MSG_ROLE_TRAINER, .rank = rank->rank,
-                                    .joined = joined };
+    rank->member = (struct process_member){ .role = MSG_ROLE_TRAINER,
+                                            .rank = rank->rank,
+                                            .joined = joined };
     return process_member_join(self, &rank->member);
 }
 
@@ -149,8 +151,9 @@ static void end_rank(struct actor *self)
     ((struct rank *)actor_state(self))->world->ends++;
 }
 
-static const struct actor_ops rank_ops = { .name = "rank", .start = start_rank, .receive = drop,
-                                           .fini = end_rank };
+static const struct actor_ops rank_ops = {
+    .name = "rank", .start = start_rank, .receive = drop, .fini = end_rank
+};
 
 static void strike(struct actor *self, void *arg)
 {
@@ -183,7 +186,8 @@ static int start_stage(struct actor *self, const void *arg)
     return rv;
 }
 
-static const struct actor_ops stage_ops = { .name = "stage", .start = start_stage,
+static const struct actor_ops stage_ops = { .name = "stage",
+                                            .start = start_stage,
                                             .receive = drop };
 
 static bool is_doomed(const struct world *world, uint32_t rank)
@@ -209,7 +213,8 @@ static void open_world(struct world *world, uint64_t seed, enum fate fate)
     for (uint32_t i = 0; i < world->num_ranks; i++)
         world->ranks[i] = (struct rank){ .world = world, .rank = i };
     asker_open(&world->asker, seed, seed % 2 != 0);
-    struct actor_options coordinator = { .ops = &coordinator_ops, .arg = &world->options,
+    struct actor_options coordinator = { .ops = &coordinator_ops,
+                                         .arg = &world->options,
                                          .restart = ACTOR_RESTART_ON_FAILURE };
     struct actor_options stage = { .ops = &stage_ops, .arg = world };
     struct address ignored;
@@ -246,8 +251,9 @@ static const struct msg_barrier_done *barrier_done(const struct asker *asker)
 /* The answer to a late repeat of a rank. */
 static int repeat(struct world *world, uint32_t rank, uint32_t round)
 {
-    struct msg_barrier head = { .name = BARRIER, .sequence = round, .rank = rank,
-                                .count = world->num_ranks };
+    struct msg_barrier head = {
+        .name = BARRIER, .sequence = round, .rank = rank, .count = world->num_ranks
+    };
     int rv = asker_ask(&world->asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
     if (rv != 0)
         return rv;
@@ -380,8 +386,8 @@ static void the_result_that_is_written_ends_the_job(void **unused)
         assert_int_equal(world.asker.reply_kind, MSG_JOB_DONE);
         asker_ask(&world.asker, MSG_JOIN, &join, sizeof join, NULL, 0);
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
-        assert_int_equal(((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code,
-                         TR_EEND);
+        assert_int_equal(
+            ((const struct msg_error_reply *)(const void *)world.asker.reply_head)->code, TR_EEND);
         for (int i = 0; i < 40; i++)
             settle(&world);
         assert_int_equal(world.ends, world.num_ranks);
@@ -475,8 +481,9 @@ static void join_era(struct asker *asker, struct msg_join head)
 /* 0, or what the barrier ended with, for that rank. */
 static int come_to(struct asker *asker, uint32_t rank, uint64_t name, uint64_t sequence)
 {
-    const struct msg_barrier head = { .name = name, .sequence = sequence, .rank = rank, .count = 2,
-                                      .era = 1 };
+    const struct msg_barrier head = {
+        .name = name, .sequence = sequence, .rank = rank, .count = 2, .era = 1
+    };
     int rv = asker_ask(asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
     return rv != 0 ? rv : barrier_done(asker)->status;
 }
@@ -497,8 +504,11 @@ static void a_restarted_coordinator_gives_up_nothing_that_was_passed(void **unus
             assert_int_equal(come_to(&asker, 0, 7, 1), TR_ETIMEDOUT);
         asker.timeout_ns = 100 * MS;
         /* The first also gave up the next one since, of another name. */
-        join_era(&asker, (struct msg_join){ .rank = 1, .passed_name = 7, .passed_sequence = 1,
-                                            .over_name = 8, .over_sequence = 2 });
+        join_era(&asker, (struct msg_join){ .rank = 1,
+                                            .passed_name = 7,
+                                            .passed_sequence = 1,
+                                            .over_name = 8,
+                                            .over_sequence = 2 });
         assert_int_equal(come_to(&asker, 0, 7, 1), 0);
         assert_int_equal(come_to(&asker, 0, 8, 2), TR_ETIMEDOUT);
         /* With all there a deadline decides. */
@@ -525,7 +535,8 @@ static void save_parts(struct saved *saved, uint32_t era)
     assert_non_null(mkdtemp(saved->folder));
     for (uint32_t rank = 0; rank < 2; rank++)
         assert_int_equal(checkpoint_write_part(files_posix, saved->folder, SAVED_STEP, era, rank,
-                                               "weights", 4 + rank, &saved->parts[rank], NULL), 0);
+                                               "weights", 4 + rank, &saved->parts[rank], NULL),
+                         0);
 }
 
 static void remove_saved(const struct saved *saved)
@@ -535,10 +546,14 @@ static void remove_saved(const struct saved *saved)
 
 static struct msg_checkpoint_part report_of(const struct saved *saved, uint32_t era, uint32_t rank)
 {
-    return (struct msg_checkpoint_part){
-        .step = SAVED_STEP, .bytes = saved->parts[rank].bytes, .sequence = 1,
-        .crc32c = saved->parts[rank].crc32c, .era = era, .rank = rank, .world = 2,
-        .path_bytes = (uint32_t)strlen(saved->folder) };
+    return (struct msg_checkpoint_part){ .step = SAVED_STEP,
+                                         .bytes = saved->parts[rank].bytes,
+                                         .sequence = 1,
+                                         .crc32c = saved->parts[rank].crc32c,
+                                         .era = era,
+                                         .rank = rank,
+                                         .world = 2,
+                                         .path_bytes = (uint32_t)strlen(saved->folder) };
 }
 
 /* The folder may have a checkpoint of the same step that was saved in an era that is over: to a
@@ -561,7 +576,8 @@ static void only_a_checkpoint_of_the_present_era_counts_as_made(void **unused)
         const struct msg_checkpoint_part head = report_of(&saved, 2, 0);
         asker.timeout_ns = ENV_SECOND_NS;
         assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
-                                   strlen(saved.folder)), saved_in == 2 ? 0 : TR_ETIMEDOUT);
+                                   strlen(saved.folder)),
+                         saved_in == 2 ? 0 : TR_ETIMEDOUT);
         if (saved_in == 2)
             assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
         asker_close(&asker);
@@ -611,12 +627,14 @@ static int start_reporter(struct actor *self, const void *arg)
         memcpy(message_body_alloc(self, request, strlen(folder)), folder, strlen(folder));
         assert_int_equal(actor_call(self, reporter->coordinator, request,
                                     actor_now_ns(self) + 60 * ENV_SECOND_NS, reported, report,
-                                    NULL), 0);
+                                    NULL),
+                         0);
     }
     return 0;
 }
 
-static const struct actor_ops reporter_ops = { .name = "reporter", .start = start_reporter,
+static const struct actor_ops reporter_ops = { .name = "reporter",
+                                               .start = start_reporter,
                                                .receive = drop };
 
 static bool all_reported(void *arg)
@@ -641,7 +659,8 @@ static void what_a_rank_reports_first_is_written(void **unused)
         struct address ignored;
         assert_int_equal(node_spawn(asker.node, &spawned, &ignored), 0);
         assert_int_equal(env_sim_run(asker.env, all_reported, &reporter,
-                                     env_sim_now_ns(asker.env) + 60 * ENV_SECOND_NS), 0);
+                                     env_sim_now_ns(asker.env) + 60 * ENV_SECOND_NS),
+                         0);
         /* The first attempt of rank 0 does not wait any more; its repeat has the answer. */
         assert_int_equal(reporter.statuses[0], TR_ECANCELED);
         for (uint32_t i = 1; i < 3; i++) {
@@ -649,8 +668,8 @@ static void what_a_rank_reports_first_is_written(void **unused)
             assert_int_equal(reporter.kinds[i], MSG_CHECKPOINT_DONE);
         }
         struct checkpoint_manifest manifest = { 0 };
-        assert_int_equal(checkpoint_find(files_posix, reporter.saved.folder, SAVED_STEP, &manifest,
-                                         NULL), 0);
+        assert_int_equal(
+            checkpoint_find(files_posix, reporter.saved.folder, SAVED_STEP, &manifest, NULL), 0);
         for (uint32_t rank = 0; rank < 2; rank++) {
             assert_int_equal(manifest.parts[rank].bytes, reporter.saved.parts[rank].bytes);
             assert_int_equal(manifest.parts[rank].crc32c, reporter.saved.parts[rank].crc32c);
@@ -693,8 +712,9 @@ static void a_report_changes_no_part_of_what_was_made(void **unused)
 {
     (void)unused;
     struct plan_process processes[2] = { { .host = 0 }, { .host = 1 } };
-    const struct plan plan = { .num_processes = 2, .num_hosts = 2, .trainers = 2,
-                               .processes = processes };
+    const struct plan plan = {
+        .num_processes = 2, .num_hosts = 2, .trainers = 2, .processes = processes
+    };
     const struct coordinator_options options = { .trainers = 2, .plan = &plan };
     struct second_host host = { .manifest = { 0 } };
     struct saved saved;
@@ -710,11 +730,16 @@ static void a_report_changes_no_part_of_what_was_made(void **unused)
     for (uint32_t rank = 0; rank < 2; rank++) {
         struct msg_checkpoint_part head = report_of(&saved, 1, rank);
         if (rank == 1)
-            head = (struct msg_checkpoint_part){
-                .step = SAVED_STEP, .sequence = 1, .era = 1, .rank = 1, .world = 2,
-                .path_bytes = head.path_bytes, .status = TR_ENOSPC };
+            head = (struct msg_checkpoint_part){ .step = SAVED_STEP,
+                                                 .sequence = 1,
+                                                 .era = 1,
+                                                 .rank = 1,
+                                                 .world = 2,
+                                                 .path_bytes = head.path_bytes,
+                                                 .status = TR_ENOSPC };
         assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
-                                   strlen(saved.folder)), TR_ETIMEDOUT);
+                                   strlen(saved.folder)),
+                         TR_ETIMEDOUT);
     }
     /* The second host comes up when the first manifest that was sent to it has been given up. */
     env_sim_run(asker.env, NULL, NULL, env_sim_now_ns(asker.env) + 30 * ENV_SECOND_NS);

@@ -95,8 +95,9 @@ static void dealt_seeds_take_as_many_steps_on_every_rank(void **unused)
 
 static void uneven_groups_have_no_plan(void **unused)
 {
-    struct msg_loader_open open = { .num_seeds = 4, .all_seeds = 10, .batch_size = 2, .rank = 2,
-                                    .world = 3 };
+    struct msg_loader_open open = {
+        .num_seeds = 4, .all_seeds = 10, .batch_size = 2, .rank = 2, .world = 3
+    };
     struct epoch_plan plan;
     (void)unused;
     assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
@@ -120,8 +121,10 @@ static void uneven_groups_have_no_plan(void **unused)
 static void bounds_do_not_overflow(void **unused)
 {
     (void)unused;
-    struct epoch_plan plan = { .num_seeds = UINT32_MAX, .batch_size = UINT32_MAX,
-                               .world = UINT32_MAX, .rank = UINT32_MAX - 1 };
+    struct epoch_plan plan = { .num_seeds = UINT32_MAX,
+                               .batch_size = UINT32_MAX,
+                               .world = UINT32_MAX,
+                               .rank = UINT32_MAX - 1 };
     uint64_t begin;
     uint32_t count, step_seeds;
     assert_int_equal(epoch_plan_steps(&plan), 1);
@@ -148,8 +151,9 @@ static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
 {
     static uint8_t seen[SEEDS_MAX];
     static uint32_t last[SEEDS_MAX];
-    struct epoch_plan plan = { .num_seeds = SEEDS_MAX, .seed = 9, .batch_size = 10, .world = 3,
-                               .shuffle = true };
+    struct epoch_plan plan = {
+        .num_seeds = SEEDS_MAX, .seed = 9, .batch_size = 10, .world = 3, .shuffle = true
+    };
     struct epoch_plan other = plan;
     struct epoch_order whole = { 0 }, pieces = { 0 };
     (void)unused;

@@ -18,11 +18,11 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/job/reducer.h"
+#include "runtime/base/error.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/sim/env_sim.h"
-#include "runtime/base/error.h"
 #include "runtime/core/timer.h"
+#include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 #include "tests/actors/cluster_fixture.h"
 
@@ -38,7 +38,11 @@
 #define LIMIT_NS (60 * CLUSTER_FIXTURE_SECOND)
 
 static const struct cluster_fixture_layout layout = {
-    .num_processes = 2, .samplers = 1, .trainers = RANKS, .coordinator = 0, .direct = true,
+    .num_processes = 2,
+    .samplers = 1,
+    .trainers = RANKS,
+    .coordinator = 0,
+    .direct = true,
     .checkpoints = "checkpoints",
     .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 1 } }, { 0, { 0 }, { 0, 0 }, { 1, 1 } } },
 };
@@ -142,8 +146,8 @@ static void operate(struct actor *self, struct trainer *t)
         memcpy(message_body_alloc(self, request, sizeof t->step), &t->step, sizeof t->step);
     }
     *(struct msg_group_request *)message_head(request) = head;
-    assert_int_equal(actor_call(self, t->reducer, request, actor_now_ns(self) + LIMIT_NS, answered,
-                                t, NULL), 0);
+    assert_int_equal(
+        actor_call(self, t->reducer, request, actor_now_ns(self) + LIMIT_NS, answered, t, NULL), 0);
 }
 
 static void go(struct actor *self, void *arg)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "actors/data/batch_store.h"
 #include "actors/common/error_reply.h"
+#include "actors/data/batch_store.h"
 #include "actors/data/sampler.h"
 #include "actors/data/server.h"
 #include "runtime/core/call.h"
@@ -50,7 +50,9 @@ static size_t put_section(unsigned char *to, const struct msg_sample_section *se
     bool wide = section->etype == 2; /* see graphs.h */
     size_t at = padded(sizeof(struct msg_sample_answer));
     *(struct msg_sample_answer *)(void *)to = (struct msg_sample_answer){
-        .num_rows = section->num_rows, .column_bytes = wide ? 8 : 4, .num_edges = section->num_rows,
+        .num_rows = section->num_rows,
+        .column_bytes = wide ? 8 : 4,
+        .num_edges = section->num_rows,
     };
     for (uint32_t i = 0; i < section->num_rows; i++) {
         uint32_t narrow = (uint32_t)neighbour, one = 1;
@@ -78,16 +80,16 @@ static int liar_receive(struct actor *self, struct message *request)
     struct message *reply = message_create(self, MSG_SAMPLE_REPLY);
     unsigned char *body = message_body_alloc(self, reply, 4096);
     memset(body, 0, 4096);
-    assert_int_equal(sample_walk_begin(&walk, asked, message_body(request),
-                                       request->frame.body_bytes), 0);
+    assert_int_equal(
+        sample_walk_begin(&walk, asked, message_body(request), request->frame.body_bytes), 0);
     size_t bytes = 0;
     while (sample_walk_next(&walk, &section, &rows) == 1) {
         assert_true(bytes + section->num_rows * 12 + 64 <= 4096);
         bytes += put_section(body + bytes, section, liar->neighbour);
     }
     reply->frame.body_bytes = bytes;
-    *(struct msg_sample_reply *)message_head(reply) =
-        (struct msg_sample_reply){ .num_sections = asked->num_sections, .done = 1 };
+    *(struct msg_sample_reply *)message_head(
+        reply) = (struct msg_sample_reply){ .num_sections = asked->num_sections, .done = 1 };
     return actor_reply(self, request, reply);
 }
 
@@ -105,8 +107,9 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
     for (int p = 0; p < GRAPH_PARTS; p++)
         graph_meta_add_part(&meta, &graph.parts[p]);
     struct batch_store *store = batch_store_create(1 << 24);
-    const struct sampler_options options = { .book = &graph.book, .meta = &meta, .store = store,
-                                             .recovery_ns = 60 * ENV_SECOND_NS };
+    const struct sampler_options options = {
+        .book = &graph.book, .meta = &meta, .store = store, .recovery_ns = 60 * ENV_SECOND_NS
+    };
     asker_open(&asker, 5, true);
     const struct actor_options server = { .ops = &liar_ops, .arg = &liar };
     assert_int_equal(node_spawn(asker.node, &server, &address), 0);
@@ -114,12 +117,17 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
     uint64_t seeds[2 * SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
         seeds[i] = seeds[SEEDS + i] = seed + i;
-    const struct msg_loader_open open = { .loader = 1, .num_seeds = SEEDS, .num_layers = 1,
-                                          .fanout = { 2 }, .batch_size = SEEDS, .world = 1,
-                                          .ntype = 1, .features = MSG_MASK_ALL,
+    const struct msg_loader_open open = { .loader = 1,
+                                          .num_seeds = SEEDS,
+                                          .num_layers = 1,
+                                          .fanout = { 2 },
+                                          .batch_size = SEEDS,
+                                          .world = 1,
+                                          .ntype = 1,
+                                          .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL };
-    assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
-                               sizeof seeds), 0);
+    assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds),
+                     0);
     assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
     assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
     const struct msg_batch_request asked = { .loader = 1 };
@@ -192,14 +200,14 @@ static int flood_start(struct actor *self, const void *arg)
     struct flood *flood = (struct flood *)(uintptr_t)arg;
     for (flood->left = 0; flood->left < FLOOD_REQUESTS; flood->left++) {
         struct message *request = message_create(self, MSG_SAMPLE_REQUEST);
-        struct msg_sample_section *section =
-            message_body_alloc(self, request, sizeof *section + FLOOD_ROWS * sizeof(uint32_t));
+        struct msg_sample_section *section = message_body_alloc(
+            self, request, sizeof *section + FLOOD_ROWS * sizeof(uint32_t));
         *section = (struct msg_sample_section){ .etype = 0, .fanout = 5, .num_rows = FLOOD_ROWS };
         uint32_t *rows = (uint32_t *)(section + 1);
         for (uint32_t i = 0; i < FLOOD_ROWS; i++)
             rows[i] = i % 50;
-        *(struct msg_sample_request *)message_head(request) =
-            (struct msg_sample_request){ .version = 3, .num_sections = 1 };
+        *(struct msg_sample_request *)message_head(
+            request) = (struct msg_sample_request){ .version = 3, .num_sections = 1 };
         int rv = actor_call(self, flood->to, request, actor_now_ns(self) + 600 * ENV_SECOND_NS,
                             flood_answered, flood, NULL);
         if (rv != 0)
@@ -235,7 +243,9 @@ static void run_floods(uint32_t rounds, uint64_t waiting_bytes_max, uint32_t sli
     assert_int_equal(snapshots_create(&graph.book, &snapshots), 0);
     for (int p = 0; p < GRAPH_PARTS; p++)
         assert_int_equal(snapshots_add(snapshots, &graph.parts[p], NULL, NULL, NULL), 0);
-    const struct server_options options = { .snapshots = snapshots, .parts = parts, .num_parts = 2,
+    const struct server_options options = { .snapshots = snapshots,
+                                            .parts = parts,
+                                            .num_parts = 2,
                                             .slice_edges = slice_edges,
                                             .waiting_bytes_max = waiting_bytes_max };
     asker_open(&asker, 9, false);

@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
-#include "actors/job/coordinator.h"
 #include "actors/common/process_member.h"
+#include "actors/job/coordinator.h"
 #include "actors/job/reducer.h"
-#include "runtime/core/directory.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/base/error.h"
+#include "runtime/core/directory.h"
 #include "runtime/core/monitor.h"
+#include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 #include "tests/actors/cluster_fixture.h"
 #include "tests/schemas/random.h"
@@ -26,19 +26,30 @@
 #define RESETS 4
 #define JOIN_NS CLUSTER_FIXTURE_SECOND
 #define APART_NS (CLUSTER_FIXTURE_DEAD_NS / 8)
-#define END_NS (10 * CLUSTER_FIXTURE_SECOND)   /* far below what a process waits for a lost coordinator */
+#define END_NS \
+    (10 * CLUSTER_FIXTURE_SECOND) /* far below what a process waits for a lost coordinator */
 #define LINGER_NS (MEMBER_JOIN_NS + END_NS) /* where a trainer does not say that it heard */
 
 static const struct cluster_fixture_layout apart = {
-    .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 0, .direct = true,
-    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
+    .num_processes = 3,
+    .samplers = 1,
+    .trainers = 1,
+    .coordinator = 0,
+    .direct = true,
+    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } },
+                   { 1, { 1 }, { 0, 1 }, { 0, 0 } },
                    { 0, { 0 }, { 0, 0 }, { 0, 1 } } },
 };
 
 /* The coordinator's process has a trainer too. */
 static const struct cluster_fixture_layout beside = {
-    .num_processes = 3, .samplers = 1, .trainers = 2, .coordinator = 0, .direct = true,
-    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 1 } }, { 1, { 1 }, { 0, 1 }, { 0, 0 } },
+    .num_processes = 3,
+    .samplers = 1,
+    .trainers = 2,
+    .coordinator = 0,
+    .direct = true,
+    .processes = { { 1, { 0 }, { 0, 0 }, { 0, 1 } },
+                   { 1, { 1 }, { 0, 1 }, { 0, 0 } },
                    { 0, { 0 }, { 0, 0 }, { 1, 1 } } },
 };
 
@@ -76,7 +87,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 static int end_job(struct actor *self, const void *arg)
 {
     return directory_wait_at(self, apart.coordinator, COORDINATOR_NAME,
-                             actor_now_ns(self) + CLUSTER_FIXTURE_SECOND, found, (void *)(uintptr_t)arg);
+                             actor_now_ns(self) + CLUSTER_FIXTURE_SECOND, found,
+                             (void *)(uintptr_t)arg);
 }
 
 static int drop(struct actor *self, struct message *message)
@@ -113,8 +125,8 @@ static void cut_off(struct env *env, uint64_t *draws)
     env_sim_net_refuse(env, apart.coordinator, until_ns);
 }
 
-static void open_job(const struct cluster_fixture_layout *layout, uint64_t seed, struct cluster_fixture *fixture,
-                     struct process *processes)
+static void open_job(const struct cluster_fixture_layout *layout, uint64_t seed,
+                     struct cluster_fixture *fixture, struct process *processes)
 {
     struct env *env;
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
@@ -129,8 +141,8 @@ static void open_job(const struct cluster_fixture_layout *layout, uint64_t seed,
 }
 
 /* All end well in that time. */
-static void expect_end(struct cluster_fixture *fixture, struct process *processes, uint64_t within_ns,
-                       uint64_t seed)
+static void expect_end(struct cluster_fixture *fixture, struct process *processes,
+                       uint64_t within_ns, uint64_t seed)
 {
     struct env *env = fixture->env;
     int rv = env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + within_ns);
@@ -172,11 +184,12 @@ static int kill_trainer(struct actor *self, const void *arg)
     char name[DIRECTORY_NAME_MAX];
     (void)arg;
     reducer_name(0, name, sizeof name);
-    return directory_wait_at(self, beside.coordinator, name, actor_now_ns(self) + CLUSTER_FIXTURE_SECOND,
-                             kill_found, NULL);
+    return directory_wait_at(self, beside.coordinator, name,
+                             actor_now_ns(self) + CLUSTER_FIXTURE_SECOND, kill_found, NULL);
 }
 
-static const struct actor_ops killer_ops = { .name = "killer", .start = kill_trainer,
+static const struct actor_ops killer_ops = { .name = "killer",
+                                             .start = kill_trainer,
                                              .receive = drop };
 
 /* A trainer that comes anew beside the coordinator is refused, for the job is over. That must not
@@ -190,7 +203,8 @@ static void who_comes_too_late_beside_the_coordinator_leaves_it_alone(void **sta
         const struct msg_job_done done = { .complete = 1 };
         open_job(&beside, seed, &fixture, processes);
         spawn(&fixture, beside.coordinator, &ender_ops, &done);
-        (void)env_sim_run(fixture.env, NULL, NULL, env_sim_now_ns(fixture.env) + CLUSTER_FIXTURE_SECOND);
+        (void)env_sim_run(fixture.env, NULL, NULL,
+                          env_sim_now_ns(fixture.env) + CLUSTER_FIXTURE_SECOND);
         spawn(&fixture, beside.coordinator, &killer_ops, NULL);
         expect_end(&fixture, processes, LINGER_NS, seed);
     }

@@ -47,15 +47,18 @@ static void kill_process(void *arg, uint32_t process)
 /* A server, a sampler and a trainer. */
 static void begin(struct world *world)
 {
-    static const struct launcher_ops OPS = {start, ask_to_stop, kill_process};
-    *world = (struct world){.plan = {.num_processes = PROCESSES}};
+    static const struct launcher_ops OPS = { start, ask_to_stop, kill_process };
+    *world = (struct world){ .plan = { .num_processes = PROCESSES } };
     world->plan.processes = world->processes;
     world->processes[1].samplers.count = 1;
     world->processes[2].samplers.count = 1;
     world->processes[2].trainers.count = 1;
-    const struct launcher_options options = {
-        .plan = &world->plan, .incarnation = 7, .restarts = 1, .period_ns = 600 * SECOND,
-        .ops = &OPS, .arg = world};
+    const struct launcher_options options = { .plan = &world->plan,
+                                              .incarnation = 7,
+                                              .restarts = 1,
+                                              .period_ns = 600 * SECOND,
+                                              .ops = &OPS,
+                                              .arg = world };
     assert_int_equal(launcher_init(&world->launcher, &options, SECOND), 0);
 }
 
@@ -94,7 +97,7 @@ static void a_life_after_the_first_is_a_restart(void **unused)
 static void what_cannot_be_started_has_failed(void **unused)
 {
     struct world world;
-    struct error error = {0};
+    struct error error = { 0 };
     (void)unused;
     begin(&world);
     world.refuses = true;

@@ -16,8 +16,8 @@
 #define PROCESSES_MAX 12u
 #define EVENTS_MAX 100000
 
-static const enum launcher_role FOUR[] = {LAUNCHER_SERVER, LAUNCHER_SERVER, LAUNCHER_SAMPLER,
-                                          LAUNCHER_TRAINER};
+static const enum launcher_role FOUR[] = { LAUNCHER_SERVER, LAUNCHER_SERVER, LAUNCHER_SAMPLER,
+                                           LAUNCHER_TRAINER };
 
 /* What a job of that many processes does with the commands; asserts what holds for each of them. */
 struct world {
@@ -36,11 +36,11 @@ static void begin(struct world *world, const enum launcher_role *roles, uint32_t
     memset(world, 0, sizeof *world);
     world->count = count;
     world->now_ns = 7 * SECOND;
-    const struct launcher_policy_options options = {.roles = roles,
-                                                    .count = count,
-                                                    .incarnation = 1000,
-                                                    .restarts = LAUNCHER_RESTARTS,
-                                                    .period_ns = LAUNCHER_PERIOD_NS};
+    const struct launcher_policy_options options = { .roles = roles,
+                                                     .count = count,
+                                                     .incarnation = 1000,
+                                                     .restarts = LAUNCHER_RESTARTS,
+                                                     .period_ns = LAUNCHER_PERIOD_NS };
     assert_int_equal(launcher_policy_init(&world->policy, &options, world->now_ns), 0);
 }
 
@@ -249,7 +249,7 @@ static void wrong_usage_is_final(void **unused)
 
 static void a_trainer_that_fails_brings_the_others_back(void **unused)
 {
-    static const enum launcher_role TWO[] = {LAUNCHER_TRAINER, LAUNCHER_TRAINER};
+    static const enum launcher_role TWO[] = { LAUNCHER_TRAINER, LAUNCHER_TRAINER };
     struct world world;
     (void)unused;
     begin(&world, TWO, 2);
@@ -286,8 +286,8 @@ static void a_server_that_left_too_early_is_missed(void **unused)
 /* It had told the coordinator that it was done, and died: the others were told so and end well. */
 static void a_trainer_that_fails_at_the_end_finds_the_others(void **unused)
 {
-    static const enum launcher_role ROLES[] = {LAUNCHER_SERVER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,
-                                               LAUNCHER_SERVER, LAUNCHER_SERVER};
+    static const enum launcher_role ROLES[] = { LAUNCHER_SERVER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,
+                                                LAUNCHER_SERVER, LAUNCHER_SERVER };
     struct world world;
     (void)unused;
     begin(&world, ROLES, 5);
@@ -371,7 +371,7 @@ static void a_silent_process_is_replaced(void **unused)
 
 static void who_does_not_stop_is_killed(void **unused)
 {
-    static const enum launcher_role ONE[] = {LAUNCHER_SERVER};
+    static const enum launcher_role ONE[] = { LAUNCHER_SERVER };
     struct world world;
     (void)unused;
     begin(&world, ONE, 1);
@@ -551,7 +551,7 @@ static void every_job_ends(void **unused)
         }
         if (!world.done)
             seeds_note(seed);
-        struct error error = {0};
+        struct error error = { 0 };
         int rv = result(&world, &error);
         assert_true(rv == 0 || rv == TR_ECHILD || rv == TR_ECANCELED);
         assert_true(rv == 0 || error.text[0] != '\0');

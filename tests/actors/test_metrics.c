@@ -1,11 +1,11 @@
 /* Metrics: the text is OpenMetrics to the letter, and who asks for it wrongly costs little. */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <arpa/inet.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +55,13 @@ static int set_up(void **state)
     pthread_cond_init(&f->wake, NULL);
     f->store = batch_store_create(1 << 20);
     assert_int_equal(env_event_create(1, &f->env, &error), 0);
-    f->status = (struct status_options){ .job = "a \"job\"\\\n", .roles = "server",
-                                         .store = f->store, .node = 3, .incarnation = 9,
+    f->status = (struct status_options){ .job = "a \"job\"\\\n",
+                                         .roles = "server",
+                                         .store = f->store,
+                                         .node = 3,
+                                         .incarnation = 9,
                                          .begin_ns = env_now_ns(f->env) };
-    f->options = (struct metrics_options){ .status = &f->status, .listening = listening,
-                                           .arg = f };
+    f->options = (struct metrics_options){ .status = &f->status, .listening = listening, .arg = f };
     assert_int_equal(metrics_address("0", &f->options.listen, &error), 0);
     const struct node_options options = { .loops = 1 };
     assert_int_equal(node_create(f->env, &options, &f->node, &error), 0);
@@ -130,7 +132,8 @@ static bool is_name(const char *text, size_t length)
 static void check_sample(const char *line, const char *family, const char *type)
 {
     const char *suffix = strcmp(type, "counter") == 0 ? "_total"
-                         : strcmp(type, "info") == 0  ? "_info" : "";
+                         : strcmp(type, "info") == 0  ? "_info"
+                                                      : "";
     char name[128];
     char *end;
     snprintf(name, sizeof name, "%s%s", family, suffix);

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "actors/data/client.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
+#include "actors/data/client.h"
 #include "actors/data/sampler.h"
 #include "actors/data/server_work.h"
 #include "graph/graph_meta.h"
@@ -39,10 +39,10 @@ struct question {
     struct part_call call;
     struct world *world;
     uint32_t number;
-    bool wrong;          /* is refused for good, sooner or later */
-    bool hopeless;       /* its server is full for ever */
-    bool endless;        /* has no deadline */
-    bool cancelled;      /* at cancel_ns */
+    bool wrong;     /* is refused for good, sooner or later */
+    bool hopeless;  /* its server is full for ever */
+    bool endless;   /* has no deadline */
+    bool cancelled; /* at cancel_ns */
     uint64_t begin_ns, deadline_ns, cancel_ns, late_ns;
     struct timer begin, cancel;
     uint32_t attempts, done;
@@ -56,9 +56,9 @@ struct world {
     struct node *nodes[2];
     struct address peer;
     struct account replies;
-    uint64_t state;      /* of draws */
-    uint32_t kind_until; /* attempts of each question that may fail */
-    enum answer always;  /* how those fail; ANSWERS: as drawn */
+    uint64_t state;         /* of draws */
+    uint32_t kind_until;    /* attempts of each question that may fail */
+    enum answer always;     /* how those fail; ANSWERS: as drawn */
     uint64_t full_until_ns; /* FULL until then, whatever the attempt */
     struct question questions[CALLS];
     uint32_t num_questions;
@@ -98,8 +98,9 @@ static void answer_late(struct actor *self, struct world *world, struct message 
 {
     struct late *late = calloc(1, sizeof *late);
     assert_non_null(late);
-    *late = (struct late){ .next = world->late, .link = &world->late, .request = request,
-                           .world = world };
+    *late = (struct late){
+        .next = world->late, .link = &world->late, .request = request, .world = world
+    };
     if (late->next != NULL)
         late->next->link = &late->next;
     world->late = late;
@@ -180,8 +181,9 @@ static void peer_fini(struct actor *self)
     }
 }
 
-static const struct actor_ops peer_ops = { .name = "peer", .start = peer_start,
-                                           .receive = peer_receive, .fini = peer_fini };
+static const struct actor_ops peer_ops = {
+    .name = "peer", .start = peer_start, .receive = peer_receive, .fini = peer_fini
+};
 
 static int locate(struct part_call *call, struct address *to)
 {
@@ -224,7 +226,8 @@ static void question_done(struct part_call *call, int status, struct message *re
     message_release(call->self, reply);
 }
 
-static const struct part_call_ops question_ops = { .locate = locate, .make = make,
+static const struct part_call_ops question_ops = { .locate = locate,
+                                                   .make = make,
                                                    .done = question_done };
 
 static void cancel_question(struct actor *self, void *arg)
@@ -269,8 +272,9 @@ static void caller_fini(struct actor *self)
         part_call_fini(&world->questions[i].call);
 }
 
-static const struct actor_ops caller_ops = { .name = "caller", .start = caller_start,
-                                             .receive = caller_receive, .fini = caller_fini };
+static const struct actor_ops caller_ops = {
+    .name = "caller", .start = caller_start, .receive = caller_receive, .fini = caller_fini
+};
 
 static void open_nodes(struct world *world, uint64_t seed)
 {
@@ -282,8 +286,11 @@ static void open_nodes(struct world *world, uint64_t seed)
     for (uint32_t i = 0; i < 2; i++) {
         const struct node_options options = { .id = i, .loops = 1, .kinds = &world->kinds };
         const struct links_peer peer = { .node = 1 - i, .endpoint = ends[1 - i] };
-        const struct links_options links = { .cluster = "test", .listen = &ends[i],
-                                             .num_listen = 1, .peers = &peer, .num_peers = 1,
+        const struct links_options links = { .cluster = "test",
+                                             .listen = &ends[i],
+                                             .num_listen = 1,
+                                             .peers = &peer,
+                                             .num_peers = 1,
                                              .heartbeat_ns = ENV_SECOND_NS / 5,
                                              .dead_ns = ENV_SECOND_NS };
         assert_int_equal(node_create(world->env, &options, &world->nodes[i], NULL), 0);
@@ -299,10 +306,12 @@ static void open_nodes(struct world *world, uint64_t seed)
 static struct question *add_question(struct world *world, uint64_t deadline_ns)
 {
     struct question *q = &world->questions[world->num_questions];
-    *q = (struct question){ .world = world, .number = world->num_questions++,
+    *q = (struct question){ .world = world,
+                            .number = world->num_questions++,
                             .deadline_ns = deadline_ns };
-    q->call = (struct part_call){ .ops = &question_ops, .arg = q, .replies = &world->replies,
-                                  .reply_bytes = REPLY_BYTES };
+    q->call = (struct part_call){
+        .ops = &question_ops, .arg = q, .replies = &world->replies, .reply_bytes = REPLY_BYTES
+    };
     return q;
 }
 
@@ -325,7 +334,8 @@ static void close_nodes(struct world *world)
     for (uint32_t i = 0; i < 2; i++)
         node_stop(world->nodes[i], env_sim_now_ns(world->env) + ENV_SECOND_NS);
     assert_int_equal(env_sim_run(world->env, are_stopped, world,
-                                 env_sim_now_ns(world->env) + 60 * ENV_SECOND_NS), 0);
+                                 env_sim_now_ns(world->env) + 60 * ENV_SECOND_NS),
+                     0);
     for (uint32_t i = 0; i < 2; i++) {
         struct node_counters counters;
         node_counters(world->nodes[i], &counters);
@@ -349,8 +359,8 @@ static void draw_questions(struct world *world)
         q->late_ns = random_below(&world->state, 3 * ENV_SECOND_NS);
         q->wrong = random_below(&world->state, 5) == 0;
         if (random_below(&world->state, 3) == 0)
-            q->cancel_ns = 1 + random_below(&world->state, (uint64_t)1 << random_below(
-                                                &world->state, 33));
+            q->cancel_ns = 1 + random_below(&world->state,
+                                            (uint64_t)1 << random_below(&world->state, 33));
     }
 }
 
@@ -397,7 +407,8 @@ static void grace_never_shortens_an_attempt(void **unused)
     struct question *q = add_question(&world, 0);
     q->endless = true;
     q->late_ns = ENV_SECOND_NS;
-    q->call.grace_ns = env_sim_now_ns(world.env) + 100 * MS; /* wraps where it is added to the end */
+    q->call.grace_ns = env_sim_now_ns(world.env) +
+                       100 * MS; /* wraps where it is added to the end */
     run_nodes(&world, 5 * ENV_SECOND_NS);
     assert_int_equal(q->done, 1);
     assert_int_equal(q->status, 0);
@@ -465,8 +476,8 @@ static void a_slow_peer_gets_to_answer(void **unused)
 static void only_what_passes_is_asked_again(void **unused)
 {
     (void)unused;
-    static const int passing[] = { TR_EPEERDOWN, TR_ETIMEDOUT, TR_EFULL, TR_ENOMEM, TR_ECLOSED,
-                                   TR_ECANCELED };
+    static const int passing[] = { TR_EPEERDOWN, TR_ETIMEDOUT, TR_EFULL,
+                                   TR_ENOMEM,    TR_ECLOSED,   TR_ECANCELED };
     for (int code = TR_EINVAL; code >= TR_EINTERNAL; code--) {
         bool passes = false;
         for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
@@ -480,10 +491,10 @@ static void only_what_passes_is_asked_again(void **unused)
 struct busy_server {
     struct server_options options; /* first: what the server's state points to */
     uint32_t part;
-    uint64_t until_ns;    /* refuses everything before that, with ... */
-    int code;             /* ... this code; a message of it, or ... */
-    bool plain;           /* ... the status alone */
-    uint64_t slow_ns;     /* takes so long for a request, always */
+    uint64_t until_ns; /* refuses everything before that, with ... */
+    int code;          /* ... this code; a message of it, or ... */
+    bool plain;        /* ... the status alone */
+    uint64_t slow_ns;  /* takes so long for a request, always */
     uint64_t refusals;
 };
 
@@ -537,8 +548,9 @@ static void busy_fini(struct actor *self)
     server_ops.fini(self);
 }
 
-static const struct actor_ops busy_ops = { .name = "busy", .start = busy_start,
-                                           .receive = busy_receive, .fini = busy_fini };
+static const struct actor_ops busy_ops = {
+    .name = "busy", .start = busy_start, .receive = busy_receive, .fini = busy_fini
+};
 
 struct job {
     struct asker asker;
@@ -576,11 +588,15 @@ static void open_job(struct job *job, bool codec)
     for (uint32_t p = 0; p < GRAPH_PARTS; p++) {
         struct busy_server *busy = &job->servers[p];
         busy->part = p;
-        busy->options = (struct server_options){ .snapshots = job->snapshots, .parts = &busy->part,
-                                                 .num_parts = 1, .rank = p, .named = true };
+        busy->options = (struct server_options){ .snapshots = job->snapshots,
+                                                 .parts = &busy->part,
+                                                 .num_parts = 1,
+                                                 .rank = p,
+                                                 .named = true };
         asker_spawn(&job->asker, &busy_ops, &busy->options);
     }
-    job->sampler = (struct sampler_options){ .book = &job->graph.book, .meta = &job->meta,
+    job->sampler = (struct sampler_options){ .book = &job->graph.book,
+                                             .meta = &job->meta,
                                              .store = job->store,
                                              .recovery_ns = 60 * ENV_SECOND_NS,
                                              .call_ns = ENV_SECOND_NS };
@@ -615,16 +631,21 @@ static void make_slow(struct job *job, uint64_t ns)
 static void start_sampler(struct job *job)
 {
     uint64_t seeds[2 * SEEDS];
-    const struct msg_loader_open open = { .loader = 1, .seed = 5, .num_seeds = SEEDS,
-                                          .num_layers = 2, .fanout = { 3, 2 },
-                                          .batch_size = 20, .world = 1, .features = 0,
+    const struct msg_loader_open open = { .loader = 1,
+                                          .seed = 5,
+                                          .num_seeds = SEEDS,
+                                          .num_layers = 2,
+                                          .fanout = { 3, 2 },
+                                          .batch_size = 20,
+                                          .world = 1,
+                                          .features = 0,
                                           .labels = MSG_MASK_ALL };
     for (uint32_t i = 0; i < SEEDS; i++)
         seeds[i] = seeds[SEEDS + i] = i;
     asker_spawn(&job->asker, &sampler_ops, &job->sampler);
     assert_int_equal(batch_store_open_loader(job->store, 1, 100000), 0);
-    assert_int_equal(asker_ask(&job->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
-                               sizeof seeds), 0);
+    assert_int_equal(
+        asker_ask(&job->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds), 0);
     assert_int_equal(job->asker.reply_kind, MSG_LOADER_OPENED);
 }
 
@@ -646,8 +667,9 @@ static void rows_come(struct job *job)
     uint64_t ids[SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
         ids[i] = i;
-    const struct msg_fetch_request head = { .timeout_ns = 50 * ENV_SECOND_NS,
-                                            .row_bytes = FEAT_BYTES, .table = 0, .count = SEEDS };
+    const struct msg_fetch_request head = {
+        .timeout_ns = 50 * ENV_SECOND_NS, .row_bytes = FEAT_BYTES, .table = 0, .count = SEEDS
+    };
     int rv = asker_ask(&job->asker, MSG_FETCH_REQUEST, &head, sizeof head, ids, sizeof ids);
     assert_int_equal(rv, 0);
     if (job->asker.reply_kind != MSG_FETCH_REPLY)
@@ -660,8 +682,12 @@ static void rows_come(struct job *job)
     }
 }
 
-static const struct { int code; bool plain; } refusals[] = {
-    { TR_EFULL, false }, { TR_EFULL, true }, { TR_ENOMEM, false }, { TR_ENOMEM, true } };
+static const struct {
+    int code;
+    bool plain;
+} refusals[] = {
+    { TR_EFULL, false }, { TR_EFULL, true }, { TR_ENOMEM, false }, { TR_ENOMEM, true }
+};
 #define REFUSALS (sizeof refusals / sizeof *refusals)
 
 static void no_batch_fails_by_a_server_that_is_full_for_a_while(void **unused)
@@ -755,16 +781,18 @@ static int ask_together(struct actor *self, const void *arg)
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++) {
         struct message *request = message_create(self, MSG_BATCH_REQUEST);
         assert_non_null(request);
-        *(struct msg_batch_request *)message_head(request) =
-            (struct msg_batch_request){ .loader = 1, .batch = i };
+        *(struct msg_batch_request *)message_head(
+            request) = (struct msg_batch_request){ .loader = 1, .batch = i };
         assert_int_equal(actor_call(self, together->sampler, request,
                                     actor_now_ns(self) + 100 * ENV_SECOND_NS, batch_answered,
-                                    together, NULL), 0);
+                                    together, NULL),
+                         0);
     }
     return 0;
 }
 
-static const struct actor_ops together_ops = { .name = "together", .start = ask_together,
+static const struct actor_ops together_ops = { .name = "together",
+                                               .start = ask_together,
                                                .receive = caller_receive };
 
 static bool all_came(void *arg)
@@ -786,7 +814,8 @@ static void older_batches_are_finished_first(void **unused)
     const struct actor_options options = { .ops = &together_ops, .arg = &together, .loop = 1 };
     assert_int_equal(node_spawn(job.asker.node, &options, &address), 0);
     assert_int_equal(env_sim_run(job.asker.env, all_came, &together,
-                                 env_sim_now_ns(job.asker.env) + 100 * ENV_SECOND_NS), 0);
+                                 env_sim_now_ns(job.asker.env) + 100 * ENV_SECOND_NS),
+                     0);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
         assert_int_equal(together.order[i], i);
     close_job(&job);

@@ -4,9 +4,9 @@
  */
 #include "tests/partition/graph_util.h"
 
+#include "actors/data/snapshot.h"
 #include "graph/local_rows.h"
 #include "graph/local_sample.h"
-#include "actors/data/snapshot.h"
 
 #define NODES 120
 #define EDGES 1500
@@ -77,8 +77,9 @@ static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t 
     uint32_t num_rows = (uint32_t)part->edges[etype].csc.num_rows;
     for (uint32_t i = 0; i < num_rows; i++)
         rows[i] = i;
-    assert_int_equal(local_sample_prepare(part, &key, etype, fanout, replace, rows, num_rows,
-                                          &request, NULL), 0);
+    assert_int_equal(
+        local_sample_prepare(part, &key, etype, fanout, replace, rows, num_rows, &request, NULL),
+        0);
     assert_true(sample_bound(&request) <= EDGES * 4);
     assert_int_equal(sample_uniform(&space, &request, &result), 0);
     bool is_wide = local_sample_column_bytes(part, etype) == 8;

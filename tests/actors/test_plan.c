@@ -35,10 +35,8 @@ static void make_random(uint64_t *state, struct plan *plan)
             if (random_below(state, 3) == 0)
                 parts[process->num_parts++] = part;
         process->parts = parts;
-        process->samplers = (struct plan_range){ plan->samplers,
-                                                 (uint32_t)random_below(state, 4) };
-        process->trainers = (struct plan_range){ plan->trainers,
-                                                 (uint32_t)random_below(state, 4) };
+        process->samplers = (struct plan_range){ plan->samplers, (uint32_t)random_below(state, 4) };
+        process->trainers = (struct plan_range){ plan->trainers, (uint32_t)random_below(state, 4) };
         plan->samplers += process->samplers.count;
         plan->trainers += process->trainers.count;
     }
@@ -112,8 +110,9 @@ static void those_far_away_share_out_the_replicas(void **unused)
 {
     static const uint32_t part = 0;
     struct plan_process processes[10] = { { 0 } };
-    struct plan plan = { .num_parts = 1, .num_processes = 10, .num_hosts = 8,
-                         .processes = processes };
+    struct plan plan = {
+        .num_parts = 1, .num_processes = 10, .num_hosts = 8, .processes = processes
+    };
     uint32_t first[10] = { 0 };
     (void)unused;
     for (uint32_t p = 0; p < 10; p++) {

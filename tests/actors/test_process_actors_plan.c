@@ -60,8 +60,8 @@ static uint64_t open_loader(struct world *world, uint32_t trainer)
     struct port *port = world->ports[trainer];
     proxy_name(trainer, name);
     assert_int_equal(port_find(port, name, soon(port), &world->proxies[trainer]), 0);
-    assert_int_equal(port_call(port, world->proxies[trainer], make_open(world, trainer),
-                               soon(port), &reply), 0);
+    assert_int_equal(
+        port_call(port, world->proxies[trainer], make_open(world, trainer), soon(port), &reply), 0);
     assert_int_equal(reply->frame.kind, MSG_LOADER_OPENED);
     uint64_t steps = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
     port_release(port, reply);
@@ -75,7 +75,8 @@ static void ask(struct world *world, uint32_t trainer, uint32_t epoch, uint64_t 
     struct message *request = port_message(port, MSG_BATCH_REQUEST), *reply;
     struct error error = { 0 };
     *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
-        .loader = cluster_fixture_loader(&world->fixture, trainer), .batch = step, .epoch = epoch };
+        .loader = cluster_fixture_loader(&world->fixture, trainer), .batch = step, .epoch = epoch
+    };
     int rv = port_call(port, world->proxies[trainer], request, soon(port), &reply);
     if (rv != 0)
         fail_msg("trainer %u, batch %u of epoch %u: %s", trainer, (unsigned)step, epoch,
@@ -125,10 +126,12 @@ static void run(const struct cluster_fixture_layout *layout, void (*strike)(stru
     free(world);
 }
 
-static void compare(const struct cluster_fixture_layout *alone, const struct cluster_fixture_layout *fixture,
+static void compare(const struct cluster_fixture_layout *alone,
+                    const struct cluster_fixture_layout *fixture,
                     void (*strike)(struct world *world))
 {
-    struct digests wanted[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } }, got[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
+    struct digests wanted[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } },
+                   got[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
     run(alone, NULL, wanted);
     run(fixture, strike, got);
     for (uint32_t t = 0; t < alone->trainers; t++) {
@@ -141,7 +144,10 @@ static void compare(const struct cluster_fixture_layout *alone, const struct clu
 static void servers_apart(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 2, .samplers = 1, .trainers = 1, .direct = true,
+        .num_processes = 2,
+        .samplers = 1,
+        .trainers = 1,
+        .direct = true,
         .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 0 }, { 1, 0 } } },
     };
     (void)state;
@@ -151,9 +157,14 @@ static void servers_apart(void **state)
 static void samplers_apart_from_trainers(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2, .direct = true,
+        .num_processes = 3,
+        .samplers = 2,
+        .trainers = 1,
+        .coordinator = 2,
+        .direct = true,
         .at_once_bytes = 1,
-        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 2 }, { 0, 0 } },
+        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
+                       { 0, { 0 }, { 0, 2 }, { 0, 0 } },
                        { 0, { 0 }, { 2, 0 }, { 0, 1 } } },
     };
     (void)state;
@@ -163,12 +174,18 @@ static void samplers_apart_from_trainers(void **state)
 static void two_trainers_apart(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 2, .samplers = 2, .trainers = 2, .direct = true,
+        .num_processes = 2,
+        .samplers = 2,
+        .trainers = 2,
+        .direct = true,
         .processes = { { 1, { 0 }, { 0, 1 }, { 0, 1 } }, { 1, { 1 }, { 1, 1 }, { 1, 1 } } },
     };
     /* One has no sampler of its own. */
     static const struct cluster_fixture_layout borrowed = {
-        .num_processes = 2, .samplers = 1, .trainers = 2, .coordinator = 1,
+        .num_processes = 2,
+        .samplers = 1,
+        .trainers = 2,
+        .coordinator = 1,
         .processes = { { 1, { 1 }, { 0, 1 }, { 0, 1 } }, { 1, { 0 }, { 1, 0 }, { 1, 1 } } },
     };
     (void)state;
@@ -185,7 +202,10 @@ static void kill_first(struct world *world)
 static void a_server_dies_and_comes_back(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 2, .samplers = 1, .trainers = 1, .coordinator = 1,
+        .num_processes = 2,
+        .samplers = 1,
+        .trainers = 1,
+        .coordinator = 1,
         .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 1 }, { 0, 1 } } },
     };
     (void)state;
@@ -201,8 +221,12 @@ static void leave_first_dead(struct world *world)
 static void a_replica_takes_over(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 3, .samplers = 1, .trainers = 1, .coordinator = 2,
-        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
+        .num_processes = 3,
+        .samplers = 1,
+        .trainers = 1,
+        .coordinator = 2,
+        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
+                       { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
                        { 0, { 0 }, { 0, 1 }, { 0, 1 } } },
     };
     (void)state;
@@ -213,8 +237,12 @@ static void a_replica_takes_over(void **state)
 static void another_sampler_takes_over(void **state)
 {
     static const struct cluster_fixture_layout layout = {
-        .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2,
-        .processes = { { 0, { 0 }, { 0, 1 }, { 0, 0 } }, { 1, { 1 }, { 1, 1 }, { 0, 0 } },
+        .num_processes = 3,
+        .samplers = 2,
+        .trainers = 1,
+        .coordinator = 2,
+        .processes = { { 0, { 0 }, { 0, 1 }, { 0, 0 } },
+                       { 1, { 1 }, { 1, 1 }, { 0, 0 } },
                        { 1, { 0 }, { 2, 0 }, { 0, 1 } } },
     };
     (void)state;
@@ -225,12 +253,9 @@ static void another_sampler_takes_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(servers_apart),
-        cmocka_unit_test(samplers_apart_from_trainers),
-        cmocka_unit_test(two_trainers_apart),
-        cmocka_unit_test(a_server_dies_and_comes_back),
-        cmocka_unit_test(a_replica_takes_over),
-        cmocka_unit_test(another_sampler_takes_over),
+        cmocka_unit_test(servers_apart),        cmocka_unit_test(samplers_apart_from_trainers),
+        cmocka_unit_test(two_trainers_apart),   cmocka_unit_test(a_server_dies_and_comes_back),
+        cmocka_unit_test(a_replica_takes_over), cmocka_unit_test(another_sampler_takes_over),
     };
     return cmocka_run_group_tests_name("process_actors_plan", tests, NULL, NULL);
 }

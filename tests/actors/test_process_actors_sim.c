@@ -13,8 +13,8 @@
 #include "graph/digest.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/timer.h"
+#include "runtime/sim/env_sim.h"
 #include "tests/actors/cluster_fixture.h"
 #include "tests/schemas/random.h"
 #include "tests/seeds.h"
@@ -85,8 +85,8 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     struct message *request = message_create(self, MSG_LOADER_OPEN);
     uint64_t *body = message_body_alloc(self, request, 2 * CLUSTER_FIXTURE_SEEDS * sizeof *body);
     cluster_fixture_fill_open(t->fixture, t->rank, message_head(request), body);
-    assert_int_equal(actor_call(self, address, request, actor_now_ns(self) + ASK_NS, opened, t,
-                                NULL), 0);
+    assert_int_equal(
+        actor_call(self, address, request, actor_now_ns(self) + ASK_NS, opened, t, NULL), 0);
 }
 
 static void find(struct actor *self, void *arg)
@@ -112,9 +112,11 @@ static void ask(struct trainer *t)
 {
     struct message *request = message_create(t->self, MSG_BATCH_REQUEST);
     *(struct msg_batch_request *)message_head(request) = (struct msg_batch_request){
-        .loader = cluster_fixture_loader(t->fixture, t->rank), .batch = t->next, .epoch = t->epoch };
-    assert_int_equal(actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + ASK_NS,
-                                answered, t, NULL), 0);
+        .loader = cluster_fixture_loader(t->fixture, t->rank), .batch = t->next, .epoch = t->epoch
+    };
+    assert_int_equal(
+        actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + ASK_NS, answered, t, NULL),
+        0);
 }
 
 static void take(struct trainer *t, struct sampled_batch *batch)
@@ -135,8 +137,8 @@ static void go(struct actor *self, void *arg)
     struct batch_store *store = cluster_fixture_store(t->fixture, t->rank);
     if (t->done)
         return;
-    struct sampled_batch *batch = batch_store_collect(store, cluster_fixture_loader(t->fixture, t->rank),
-                                                     t->epoch, t->next);
+    struct sampled_batch *batch = batch_store_collect(
+        store, cluster_fixture_loader(t->fixture, t->rank), t->epoch, t->next);
     if (batch == NULL) {
         ask(t);
         return;
@@ -160,27 +162,49 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops trainer_ops = { .name = "trainer", .start = start,
+static const struct actor_ops trainer_ops = { .name = "trainer",
+                                              .start = start,
                                               .receive = receive };
 
 static const struct layout_case {
     struct cluster_fixture_layout layout;
     uint32_t may_stay; /* a mask of processes: one of them may stay dead */
 } cases[] = {
-    { { .num_processes = 2, .samplers = 1, .trainers = 1, .coordinator = 1, .direct = true,
+    { { .num_processes = 2,
+        .samplers = 1,
+        .trainers = 1,
+        .coordinator = 1,
+        .direct = true,
         .processes = { { 1, { 1 }, { 0, 0 }, { 0, 0 } }, { 1, { 0 }, { 0, 1 }, { 0, 1 } } } },
       0 },
-    { { .num_processes = 3, .samplers = 2, .trainers = 1, .coordinator = 2, .at_once_bytes = 1,
-        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } }, { 0, { 0 }, { 0, 2 }, { 0, 0 } },
+    { { .num_processes = 3,
+        .samplers = 2,
+        .trainers = 1,
+        .coordinator = 2,
+        .at_once_bytes = 1,
+        .processes = { { 2, { 0, 1 }, { 0, 0 }, { 0, 0 } },
+                       { 0, { 0 }, { 0, 2 }, { 0, 0 } },
                        { 0, { 0 }, { 2, 0 }, { 0, 1 } } } },
       0 },
-    { { .num_processes = 4, .samplers = 2, .trainers = 1, .coordinator = 3, .direct = true,
-        .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } }, { 2, { 0, 1 }, { 1, 1 }, { 0, 0 } },
-                       { 0, { 0 }, { 2, 0 }, { 0, 0 } }, { 0, { 0 }, { 2, 0 }, { 0, 1 } } } },
+    { { .num_processes = 4,
+        .samplers = 2,
+        .trainers = 1,
+        .coordinator = 3,
+        .direct = true,
+        .processes = { { 2, { 0, 1 }, { 0, 1 }, { 0, 0 } },
+                       { 2, { 0, 1 }, { 1, 1 }, { 0, 0 } },
+                       { 0, { 0 }, { 2, 0 }, { 0, 0 } },
+                       { 0, { 0 }, { 2, 0 }, { 0, 1 } } } },
       7 },
-    { { .num_processes = 4, .samplers = 2, .trainers = 2, .coordinator = 0, .at_once_bytes = 1,
-        .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } }, { 1, { 1 }, { 0, 2 }, { 0, 0 } },
-                       { 0, { 0 }, { 2, 0 }, { 0, 1 } }, { 0, { 0 }, { 2, 0 }, { 1, 1 } } } },
+    { { .num_processes = 4,
+        .samplers = 2,
+        .trainers = 2,
+        .coordinator = 0,
+        .at_once_bytes = 1,
+        .processes = { { 1, { 0 }, { 0, 0 }, { 0, 0 } },
+                       { 1, { 1 }, { 0, 2 }, { 0, 0 } },
+                       { 0, { 0 }, { 2, 0 }, { 0, 1 } },
+                       { 0, { 0 }, { 2, 0 }, { 1, 1 } } } },
       0 },
 };
 
@@ -212,8 +236,9 @@ static void strike_node(struct run *run)
 {
     uint32_t process = (uint32_t)random_below(&run->draws, run->fixture.layout->num_processes);
     cluster_fixture_kill(&run->fixture, process);
-    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0 ? CLUSTER_FIXTURE_DEAD_NS / 100
-                                                                        : 3 * CLUSTER_FIXTURE_DEAD_NS);
+    (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, 2) == 0
+                                                   ? CLUSTER_FIXTURE_DEAD_NS / 100
+                                                   : 3 * CLUSTER_FIXTURE_DEAD_NS);
     cluster_fixture_play_start(&run->play, process);
 }
 
@@ -221,7 +246,8 @@ static void strike(struct run *run)
 {
     struct env *env = run->fixture.env;
     uint32_t n = run->fixture.layout->num_processes;
-    uint64_t until_ns = env_sim_now_ns(env) + random_below(&run->draws, 2 * CLUSTER_FIXTURE_DEAD_NS);
+    uint64_t until_ns = env_sim_now_ns(env) +
+                        random_below(&run->draws, 2 * CLUSTER_FIXTURE_DEAD_NS);
     switch (random_below(&run->draws, 4)) {
     case 0:
         (void)env_sim_net_reset(env);
@@ -247,8 +273,8 @@ static void reap(struct run *run, const struct layout_case *c)
         cluster_fixture_kill(&run->fixture, process);
 }
 
-static void play(uint64_t seed, const struct cluster_fixture_layout *layout, const struct layout_case *c,
-                 struct digests digests[CLUSTER_FIXTURE_TRAINERS_MAX])
+static void play(uint64_t seed, const struct cluster_fixture_layout *layout,
+                 const struct layout_case *c, struct digests digests[CLUSTER_FIXTURE_TRAINERS_MAX])
 {
     struct run *run = calloc(1, sizeof *run);
     struct env *env;
@@ -259,8 +285,10 @@ static void play(uint64_t seed, const struct cluster_fixture_layout *layout, con
     cluster_fixture_open(&run->fixture, layout, env, true);
     for (uint32_t p = 0; p < layout->num_processes; p++)
         cluster_fixture_play_start_trainers(&run->play, p);
-    for (uint32_t i = 0; i < STRIKES && c != NULL && !cluster_fixture_play_is_done(&run->play); i++) {
-        (void)cluster_fixture_play_run(&run->play, random_below(&run->draws, CLUSTER_FIXTURE_SECOND / 5));
+    for (uint32_t i = 0; i < STRIKES && c != NULL && !cluster_fixture_play_is_done(&run->play);
+         i++) {
+        (void)cluster_fixture_play_run(&run->play,
+                                       random_below(&run->draws, CLUSTER_FIXTURE_SECOND / 5));
         strike(run);
     }
     if (c != NULL && c->may_stay != 0 && random_below(&run->draws, 2) == 0)
@@ -276,7 +304,8 @@ static void play(uint64_t seed, const struct cluster_fixture_layout *layout, con
 
 static void batches_are_those_of_one_node(void **state)
 {
-    struct digests one[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } }, two[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
+    struct digests one[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } },
+                   two[CLUSTER_FIXTURE_TRAINERS_MAX] = { { 0 } };
     struct seeds seeds = seeds_wanted(40);
     (void)state;
     play(1, &cluster_fixture_one, NULL, one);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "actors/data/batch_flat.h"
 #include "actors/common/error_reply.h"
+#include "actors/data/batch_flat.h"
 #include "actors/data/proxy.h"
 #include "actors/data/sampler.h"
 #include "runtime/core/call.h"
@@ -42,19 +42,19 @@ struct world {
     struct graph_meta meta;
     struct batch_store *store;
     struct proxy_options options;
-    uint64_t delay_ns;   /* most time that a sampler takes */
-    uint64_t die_one_in; /* requests that kill a sampler; 0: none */
-    bool flat;           /* batches are pulled */
-    uint64_t pieces;     /* that were */
-    uint64_t cut;        /* bytes that are missing from them */
-    uint64_t step_off;   /* by how much they are another step */
-    uint64_t turn;       /* epoch * STEPS + step that the client asks for */
+    uint64_t delay_ns;          /* most time that a sampler takes */
+    uint64_t die_one_in;        /* requests that kill a sampler; 0: none */
+    bool flat;                  /* batches are pulled */
+    uint64_t pieces;            /* that were */
+    uint64_t cut;               /* bytes that are missing from them */
+    uint64_t step_off;          /* by how much they are another step */
+    uint64_t turn;              /* epoch * STEPS + step that the client asks for */
     uint32_t asked[EPOCHS_MAX]; /* requests that came to samplers, by epoch */
-    uint32_t asked_last; /* of epoch UINT32_MAX */
-    uint64_t full_until_ns; /* samplers refuse everything before that, by message or status */
+    uint32_t asked_last;        /* of epoch UINT32_MAX */
+    uint64_t full_until_ns;     /* samplers refuse everything before that, by message or status */
     uint32_t refusals;
-    bool keeps_pulls;    /* pieces are not sent */
-    uint32_t kept;       /* batches that samplers keep */
+    bool keeps_pulls; /* pieces are not sent */
+    uint32_t kept;    /* batches that samplers keep */
 };
 
 /* A batch that a stub keeps. */
@@ -147,8 +147,8 @@ static struct message *make_piece(struct actor *self, const struct kept *kept,
         return NULL;
     }
     memcpy(to, kept->data + asked->offset, count);
-    *(struct msg_batch_piece *)message_head(reply) =
-        (struct msg_batch_piece){ asked->offset, (uint32_t)count };
+    *(struct msg_batch_piece *)message_head(reply) = (struct msg_batch_piece){ asked->offset,
+                                                                               (uint32_t)count };
     return reply;
 }
 
@@ -193,7 +193,7 @@ static void make_first(struct actor *self, void *arg)
     struct message *reply = message_create(self, MSG_BATCH_REPLY);
     const struct graph_types *types = &stub->world->graph.book.types;
     struct sampled_batch *batch = batch_store_take(stub->world->store, types->num_ntypes,
-                                                  types->num_etypes, 1);
+                                                   types->num_etypes, 1);
     assert_non_null(batch);
     for (uint32_t i = 1; i < stub->count; i++)
         stub->queue[i - 1] = stub->queue[i];
@@ -297,12 +297,13 @@ static const struct actor_ops stub_ops = { "stub", stub_start, stub_receive, NUL
 static int parent_start(struct actor *self, const void *arg)
 {
     const struct stub_args *stubs = arg;
-    const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE,
-                                                 SUPERVISOR_RESTARTS_MAX, 1 };
+    const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, SUPERVISOR_RESTARTS_MAX,
+                                                 1 };
     int rv = actor_supervise(self, &restarts);
     for (uint32_t i = 0; i < SAMPLERS && rv == 0; i++) {
-        const struct actor_options options = { .ops = &stub_ops, .arg = &stubs[i], .loop = i,
-                                               .restart = ACTOR_RESTART_ON_FAILURE };
+        const struct actor_options options = {
+            .ops = &stub_ops, .arg = &stubs[i], .loop = i, .restart = ACTOR_RESTART_ON_FAILURE
+        };
         struct address address;
         rv = actor_spawn(self, &options, &address);
     }
@@ -334,8 +335,10 @@ static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
     world->store = batch_store_create(store_bytes);
     assert_non_null(world->store);
-    world->options = (struct proxy_options){ .book = &world->graph.book, .meta = &world->meta,
-                                             .store = world->store, .num_samplers = SAMPLERS,
+    world->options = (struct proxy_options){ .book = &world->graph.book,
+                                             .meta = &world->meta,
+                                             .store = world->store,
+                                             .num_samplers = SAMPLERS,
                                              .recovery_ns = 60 * ENV_SECOND_NS };
     asker_open(&world->asker, seed, false);
     assert_int_equal(node_spawn(world->asker.node, &parent, &address), 0);
@@ -343,12 +346,17 @@ static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
     uint64_t seeds[2 * STEPS];
     for (uint32_t i = 0; i < STEPS; i++)
         seeds[i] = seeds[STEPS + i] = i;
-    const struct msg_loader_open open = { .loader = LOADER, .num_seeds = STEPS, .num_layers = 1,
-                                          .fanout = { 2 }, .batch_size = 1, .world = 1,
-                                          .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
+    const struct msg_loader_open open = { .loader = LOADER,
+                                          .num_seeds = STEPS,
+                                          .num_layers = 1,
+                                          .fanout = { 2 },
+                                          .batch_size = 1,
+                                          .world = 1,
+                                          .features = MSG_MASK_ALL,
+                                          .labels = MSG_MASK_ALL,
                                           .prefetch = WINDOW };
-    assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds,
-                               sizeof seeds), 0);
+    assert_int_equal(
+        asker_ask(&world->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds), 0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
     settle(world); /* all names are registered before faults begin */
 }
@@ -450,7 +458,7 @@ static void another_epoch_drops_what_was_begun(void **state)
     take_epoch(&world, 6);
     settle(&world);
     assert_int_equal(world.asked[7], WINDOW - 1); /* now it did */
-    take_epoch(&world, 6); /* the same again */
+    take_epoch(&world, 6);                        /* the same again */
     assert_int_equal(world.asked[6], 2 * STEPS);
     close_world(&world);
 }
@@ -515,9 +523,14 @@ static void samplers_that_are_full_for_a_while_fail_no_batch(void **state)
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
     (void)state;
-    static const struct { uint64_t cut, step_off; size_t bound; int code; } bad[] = {
-        { 1, 0, 1 << 28, TR_EFORMAT }, { 64, 0, 1 << 28, TR_EFORMAT },
-        { 0, 1, 1 << 28, TR_EFORMAT }, { 0, 0, 100, TR_EFULL } };
+    static const struct {
+        uint64_t cut, step_off;
+        size_t bound;
+        int code;
+    } bad[] = { { 1, 0, 1 << 28, TR_EFORMAT },
+                { 64, 0, 1 << 28, TR_EFORMAT },
+                { 0, 1, 1 << 28, TR_EFORMAT },
+                { 0, 0, 100, TR_EFULL } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const struct msg_batch_request asked = { .loader = LOADER };
         struct world world;
@@ -525,8 +538,8 @@ static void bytes_that_are_no_such_batch_are_refused(void **state)
         world.flat = true;
         world.cut = bad[i].cut;
         world.step_off = bad[i].step_off;
-        assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL,
-                                   0), 0);
+        assert_int_equal(asker_ask(&world.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0),
+                         0);
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         const struct msg_error_reply *failed = (const void *)world.asker.reply_head;
         assert_int_equal(failed->code, bad[i].code);

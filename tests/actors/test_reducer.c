@@ -4,25 +4,25 @@
  * bit, all ranks end with what an undisturbed run ends with, and nothing of an era that is over
  * is mixed into the next.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "actors/job/checkpoint.h"
-#include "actors/job/coordinator.h"
 #include "actors/common/error_reply.h"
 #include "actors/common/process_member.h"
+#include "actors/job/checkpoint.h"
+#include "actors/job/coordinator.h"
 #include "actors/job/reducer.h"
+#include "runtime/base/files.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/base/files.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
@@ -64,11 +64,11 @@ struct world {
     uint64_t state;
     uint32_t world, kills, rollbacks, restored, failed_saves;
     uint32_t alloc_fail_ppm;
-    bool finishes; /* the job ends when all have said that they are done */
-    bool forgoes;  /* a checkpoint that failed: goes on with the next step */
+    bool finishes;        /* the job ends when all have said that they are done */
+    bool forgoes;         /* a checkpoint that failed: goes on with the next step */
     bool spares_reducers; /* only the coordinator is killed */
     int saves[STEPS + 1]; /* forgoes: what the first rank was told of it, 1: nothing yet */
-    uint32_t taken_back; /* that they had said */
+    uint32_t taken_back;  /* that they had said */
     struct timer timer;
     char folder[64];
     struct files files;
@@ -238,8 +238,9 @@ static int ask(struct actor *self, struct trainer *t)
         return TR_ENOMEM;
     struct msg_group_request *head = message_head(request);
     *head = (struct msg_group_request){ .operation = operations[t->stage],
-                                        .value = t->stage == SAVE ? t->memory.step
-                                                 : t->stage == BARRIER ? 99 : 0,
+                                        .value = t->stage == SAVE      ? t->memory.step
+                                                 : t->stage == BARRIER ? 99
+                                                                       : 0,
                                         .timeout_ns = 600 * ENV_SECOND_NS };
     size_t size = t->stage == SAVE ? sizeof t->memory : 0;
     if (t->stage == REDUCE)
@@ -283,7 +284,8 @@ static int drop(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops trainer_ops = { .name = "trainer", .start = start_trainer,
+static const struct actor_ops trainer_ops = { .name = "trainer",
+                                              .start = start_trainer,
                                               .receive = drop };
 
 static void strike(struct actor *self, void *arg);
@@ -322,7 +324,8 @@ static int start_striker(struct actor *self, const void *arg)
     return 0;
 }
 
-static const struct actor_ops striker_ops = { .name = "striker", .start = start_striker,
+static const struct actor_ops striker_ops = { .name = "striker",
+                                              .start = start_striker,
                                               .receive = drop };
 
 static int start_busy(struct actor *self, const void *arg)
@@ -353,8 +356,10 @@ static void stop_busy(struct actor *self)
     reducer_ops.stop(self);
 }
 
-static const struct actor_ops busy_ops = { .name = "busy", .start = start_busy,
-                                           .receive = receive_busy, .stop = stop_busy,
+static const struct actor_ops busy_ops = { .name = "busy",
+                                           .start = start_busy,
+                                           .receive = receive_busy,
+                                           .stop = stop_busy,
                                            .fini = fini_busy };
 
 /* Where they finish together, the first that hears of it says that all are done: one whose reducer
@@ -401,9 +406,9 @@ static void open_world(struct world *w, uint64_t seed, uint32_t world, uint32_t 
     w->coordinator = (struct coordinator_options){ .files = &w->files };
     asker_open(&w->asker, seed, seed % 2 != 0);
     for (uint32_t rank = 0; rank < world; rank++) {
-        w->reducers[rank] = (struct reducer_options){ .rank = rank, .world = world,
-                                                      .files = &w->files,
-                                                      .checkpoints = w->folder };
+        w->reducers[rank] = (struct reducer_options){
+            .rank = rank, .world = world, .files = &w->files, .checkpoints = w->folder
+        };
         w->trainers[rank] = (struct trainer){ .world = w, .rank = rank };
     }
     spawn(w, &coordinator_ops, &w->coordinator, true);
@@ -530,8 +535,13 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     run(&w);
     w.asker.to = w.trainers[0].reducer;
     float values[3] = { 1, 2, 3 };
-    struct msg_reduce head = { .sequence = 1000, .total = 3, .piece_values = REDUCER_PIECE_MIN,
-                               .count = 3, .era = 9, .rank = 1, .world = 2 };
+    struct msg_reduce head = { .sequence = 1000,
+                               .total = 3,
+                               .piece_values = REDUCER_PIECE_MIN,
+                               .count = 3,
+                               .era = 9,
+                               .rank = 1,
+                               .world = 2 };
     /* Of an era that this rank was not told of: again, later. */
     assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, values, sizeof values),
                      TR_EFULL);
@@ -553,11 +563,15 @@ static void what_belongs_to_no_era_is_refused(void **unused)
     count = count_of(STEPS - 1) < each ? count_of(STEPS - 1) : each;
     float *zeroes = calloc(count, sizeof *zeroes);
     assert_non_null(zeroes);
-    head = (struct msg_reduce){ .sequence = STEPS, .total = count_of(STEPS - 1),
-                                .piece_values = each, .count = count, .era = 1, .rank = 1,
+    head = (struct msg_reduce){ .sequence = STEPS,
+                                .total = count_of(STEPS - 1),
+                                .piece_values = each,
+                                .count = count,
+                                .era = 1,
+                                .rank = 1,
                                 .world = 2 };
-    assert_int_equal(asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, zeroes,
-                               count * sizeof *zeroes), 0);
+    assert_int_equal(
+        asker_ask(&w.asker, MSG_REDUCE, &head, sizeof head, zeroes, count * sizeof *zeroes), 0);
     assert_int_equal(w.asker.reply_kind, MSG_REDUCED);
     for (uint32_t i = 0; i < count; i++) {
         float wanted = sum_of(STEPS - 1, 2, i);
@@ -588,14 +602,17 @@ static void liar_joined(struct actor *self, struct process_member *member)
     *(struct msg_restore *)message_head(request) = (struct msg_restore){ .rank = 1, .world = 2 };
     assert_int_equal(actor_call(self, member->coordinator, request,
                                 actor_now_ns(self) + 600 * ENV_SECOND_NS, liar_restored, NULL,
-                                NULL), 0);
+                                NULL),
+                     0);
 }
 
 static int start_liar(struct actor *self, const void *arg)
 {
     struct liar *liar = (struct liar *)(uintptr_t)arg;
     actor_set_state(self, liar);
-    liar->member = (struct process_member){ .role = MSG_ROLE_REDUCER, .rank = 1, .joined = liar_joined };
+    liar->member = (struct process_member){ .role = MSG_ROLE_REDUCER,
+                                            .rank = 1,
+                                            .joined = liar_joined };
     return process_member_join(self, &liar->member);
 }
 
@@ -618,7 +635,8 @@ static int answer_with_a_lie(struct actor *self, struct message *request)
     return 0;
 }
 
-static const struct actor_ops liar_ops = { .name = "liar", .start = start_liar,
+static const struct actor_ops liar_ops = { .name = "liar",
+                                           .start = start_liar,
                                            .receive = answer_with_a_lie };
 
 static void sums_of_something_else_are_not_taken(void **unused)
@@ -637,12 +655,14 @@ static void sums_of_something_else_are_not_taken(void **unused)
         struct msg_group_request head = { .operation = MSG_GROUP_RESTORE,
                                           .timeout_ns = 10 * ENV_SECOND_NS };
         assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, NULL, 0), 0);
-        head = (struct msg_group_request){ .operation = MSG_GROUP_REDUCE, .value = 1,
+        head = (struct msg_group_request){ .operation = MSG_GROUP_REDUCE,
+                                           .value = 1,
                                            .count = 2 * REDUCER_PIECE_MIN,
                                            .timeout_ns = ENV_SECOND_NS };
         /* The truth would do for that piece; the other one waits for this rank's values. */
-        assert_int_equal(asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values,
-                                   sizeof values), lie == NO_LIE ? TR_ETIMEDOUT : TR_EFORMAT);
+        assert_int_equal(
+            asker_ask(&asker, MSG_GROUP_REQUEST, &head, sizeof head, values, sizeof values),
+            lie == NO_LIE ? TR_ETIMEDOUT : TR_EFORMAT);
         asker_close(&asker);
     }
 }

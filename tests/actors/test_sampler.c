@@ -16,8 +16,8 @@
 #include "tests/actors/graphs.h"
 #include "tests/seeds.h"
 
-#define NODES 100u     /* of a type, over both partitions */
-#define SEEDS 200000u  /* beyond what is put in order at once */
+#define NODES 100u    /* of a type, over both partitions */
+#define SEEDS 200000u /* beyond what is put in order at once */
 #define BATCH 30u
 
 struct world {
@@ -48,20 +48,27 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
         assert_int_equal(snapshots_add(world->snapshots, &world->graph.parts[p], NULL, NULL, NULL),
                          0);
     }
-    world->options = (struct sampler_options){ .book = &world->graph.book, .meta = &world->meta,
+    world->options = (struct sampler_options){ .book = &world->graph.book,
+                                               .meta = &world->meta,
                                                .store = world->store,
                                                .snapshots = world->snapshots,
                                                .flat = flat,
                                                .recovery_ns = 60 * ENV_SECOND_NS };
-    world->open = (struct msg_loader_open){ .loader = 1, .seed = seed, .num_seeds = SEEDS,
-                                            .num_layers = 1, .fanout = { 0 },
-                                            .batch_size = BATCH, .world = 1,
-                                            .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
+    world->open = (struct msg_loader_open){ .loader = 1,
+                                            .seed = seed,
+                                            .num_seeds = SEEDS,
+                                            .num_layers = 1,
+                                            .fanout = { 0 },
+                                            .batch_size = BATCH,
+                                            .world = 1,
+                                            .features = MSG_MASK_ALL,
+                                            .labels = MSG_MASK_ALL,
                                             .flags = MSG_LOADER_SHUFFLE };
     asker_open(&world->asker, seed, false);
     asker_spawn(&world->asker, &sampler_ops, &world->options);
     assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &world->open, sizeof world->open,
-                               world->seeds, 2 * SEEDS * sizeof *world->seeds), 0);
+                               world->seeds, 2 * SEEDS * sizeof *world->seeds),
+                     0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
 }
 
@@ -88,8 +95,11 @@ static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t ba
 /* The nodes of the batch are those of the order made in one go, each once. */
 static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
 {
-    const struct epoch_plan plan = { .num_seeds = SEEDS, .seed = world->open.seed,
-                                     .batch_size = BATCH, .world = 1, .shuffle = true };
+    const struct epoch_plan plan = { .num_seeds = SEEDS,
+                                     .seed = world->open.seed,
+                                     .batch_size = BATCH,
+                                     .world = 1,
+                                     .shuffle = true };
     struct epoch_order order = { .ready = false };
     struct sampled_batch *batch = batch_store_collect(world->store, 1, epoch, step);
     assert_non_null(batch);
@@ -113,8 +123,10 @@ static void large_epochs_are_put_in_order_by_the_crew(void **state)
 {
     (void)state;
     struct seeds seeds = seeds_wanted(3);
-    static const struct { uint32_t epoch; uint64_t step; } asked[] = {
-        { 0, 0 }, { 0, 6666 }, { 1, 3 }, { 1, 4 }, { 2, 0 }, { 4, 5 }, { 2, 1 } };
+    static const struct {
+        uint32_t epoch;
+        uint64_t step;
+    } asked[] = { { 0, 0 }, { 0, 6666 }, { 1, 3 }, { 1, 4 }, { 2, 0 }, { 4, 5 }, { 2, 1 } };
     for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
         struct world world;
         seeds_note(seed);
@@ -143,8 +155,9 @@ static void a_loader_may_close_while_its_order_is_made(void **state)
         assert_true(rv == 0 || rv == TR_ETIMEDOUT);
         world.asker.timeout_ns = 0;
         if (seed % 3 != 0) /* a call that nobody answers tells when it was read */
-            assert_int_equal(asker_ask(&world.asker, MSG_LOADER_CLOSE, &close, sizeof close, NULL,
-                                       0), TR_EPEERDOWN);
+            assert_int_equal(
+                asker_ask(&world.asker, MSG_LOADER_CLOSE, &close, sizeof close, NULL, 0),
+                TR_EPEERDOWN);
         if (seed % 3 == 1)
             assert_int_equal(ask(&world, 1, 0, 0), TR_ECLOSED);
         close_world(&world);
@@ -168,7 +181,8 @@ static void what_cannot_be_served_is_refused(void **state)
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bad[i].loader = 10 + i;
         assert_int_equal(asker_ask(&world.asker, MSG_LOADER_OPEN, &bad[i], sizeof bad[i],
-                                   world.seeds, 2 * SEEDS * sizeof *world.seeds), 0);
+                                   world.seeds, 2 * SEEDS * sizeof *world.seeds),
+                         0);
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         assert_int_equal(ask(&world, 10 + i, 0, 0), TR_ECLOSED);
     }

@@ -35,8 +35,9 @@ static void open_fixture(struct fixture *f, uint64_t seed, uint32_t slice_edges,
     assert_int_equal(snapshots_create(&f->graph.book, &f->snapshots), 0);
     for (int i = 0; i < GRAPH_PARTS; i++)
         assert_int_equal(snapshots_add(f->snapshots, &f->graph.parts[i], NULL, NULL, NULL), 0);
-    f->options = (struct server_options){ .snapshots = f->snapshots, .parts = both_parts,
-                                          .num_parts = 2, .slice_edges = slice_edges };
+    f->options = (struct server_options){
+        .snapshots = f->snapshots, .parts = both_parts, .num_parts = 2, .slice_edges = slice_edges
+    };
     asker_open(&f->asker, seed, codec);
     asker_spawn(&f->asker, &server_ops, &f->options);
 }
@@ -52,8 +53,8 @@ struct request {
     struct msg_sample_request head;
     struct msg_sample_section sections[SECTIONS_MAX];
     uint32_t rows[SECTIONS_MAX * ROWS_MAX];
-    unsigned char body[sizeof(struct msg_sample_section) * SECTIONS_MAX +
-                       SECTIONS_MAX * ROWS_MAX * 4];
+    unsigned char
+        body[sizeof(struct msg_sample_section) * SECTIONS_MAX + SECTIONS_MAX * ROWS_MAX * 4];
     size_t body_bytes;
 };
 
@@ -115,8 +116,8 @@ static void append(struct gathered *to, const struct sample_answer *answer, bool
     memcpy(to->counts + to->num_rows, answer->counts, answer->num_rows * sizeof *to->counts);
     assert_int_equal(answer->edge_ids != NULL, edge_ids);
     for (uint64_t e = 0; e < answer->num_edges; e++) {
-        to->columns[to->num_edges + e] =
-            answer->columns != NULL ? answer->columns[e] : answer->wide_columns[e];
+        to->columns[to->num_edges + e] = answer->columns != NULL ? answer->columns[e]
+                                                                 : answer->wide_columns[e];
         to->edge_ids[to->num_edges + e] = edge_ids ? answer->edge_ids[e] : 0;
     }
     to->num_rows += answer->num_rows;
@@ -131,7 +132,8 @@ static uint32_t gather(struct fixture *f, const struct request *request, struct 
     memset(sections, 0, SECTIONS_MAX * sizeof *sections);
     for (;;) {
         assert_int_equal(asker_ask(&f->asker, MSG_SAMPLE_REQUEST, &head, sizeof head, request->body,
-                                   request->body_bytes), 0);
+                                   request->body_bytes),
+                         0);
         assert_int_equal(f->asker.reply_kind, MSG_SAMPLE_REPLY);
         if (head.reply_bytes_max != 0)
             assert_true(f->asker.reply_bytes <= head.reply_bytes_max);
@@ -183,8 +185,8 @@ static uint32_t plain_row(const struct graph_part *part, const struct request *r
     const struct csc *csc = &part->edges[section->etype].csc;
     uint32_t degree = (uint32_t)(csc->index[row + 1] - csc->index[row]);
     uint32_t k = section->fanout < 0 ? UINT32_MAX : (uint32_t)section->fanout;
-    struct draw_key key = { draw->seed, draw->batch, KEY_NEIGHBOURS, draw->epoch, draw->rank,
-                            draw->hop, section->etype };
+    struct draw_key key = { draw->seed, draw->batch, KEY_NEIGHBOURS, draw->epoch,
+                            draw->rank, draw->hop,   section->etype };
     uint32_t ntype = part->types->etypes[section->etype].dst;
     uint64_t node_key = key_node(key_base(&key), part->nodes[ntype].original_ids[row]), next = 0;
     if (degree == 0 || section->fanout < 0 || (!request->head.replace && degree <= k)) {
@@ -261,7 +263,8 @@ static void assert_failed(struct fixture *f, int code, const char *word)
 {
     assert_int_equal(f->asker.status, 0);
     assert_int_equal(f->asker.reply_kind, MSG_ERROR_REPLY);
-    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code, code);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)f->asker.reply_head)->code,
+                     code);
     char text[ERROR_TEXT_MAX + 1] = { 0 };
     assert_true(f->asker.reply_bytes > 0 && f->asker.reply_bytes < sizeof text);
     memcpy(text, f->asker.reply, f->asker.reply_bytes);
@@ -460,8 +463,9 @@ static void selections_list_the_set_rows_in_order(void **unused)
     const uint8_t *mask = nodes->features[1].rows;
     for (int t = 0; t < 2; t++)
         for (uint32_t rows_max = 1; rows_max < 100; rows_max += 8) {
-            struct msg_select_request head = { .part = 1, .version = 3, .table = tables[t],
-                                               .rows_max = rows_max };
+            struct msg_select_request head = {
+                .part = 1, .version = 3, .table = tables[t], .rows_max = rows_max
+            };
             uint64_t row = 0;
             const struct msg_select_reply *reply = (const void *)f.asker.reply_head;
             do {

@@ -53,8 +53,7 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     batch_store_note_made(store);
     assert_int_equal(env_event_create(1, &env, &error), 0);
     assert_int_equal(messages_register(&kinds, &error), 0);
-    const struct node_options options = { .id = 3, .loops = LOOPS, .kinds = &kinds,
-                                          .codec = true };
+    const struct node_options options = { .id = 3, .loops = LOOPS, .kinds = &kinds, .codec = true };
     assert_int_equal(node_create(env, &options, &node, &error), 0);
     struct job_progress progress;
     job_progress_init(&progress);
@@ -62,9 +61,12 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     job_progress_note_checkpoint(&progress, 130);
     job_progress_note_step(&progress, 2, 5, 50);
     job_progress_note_epochs(&progress, 9);
-    const struct status_options status = { .job = "job", .roles = "server", .store = store,
+    const struct status_options status = { .job = "job",
+                                           .roles = "server",
+                                           .store = store,
                                            .progress = &progress,
-                                           .node = 3, .incarnation = 9,
+                                           .node = 3,
+                                           .incarnation = 9,
                                            .begin_ns = env_now_ns(env) };
     const struct actor_options root = { .ops = &status_ops, .arg = &status };
     assert_int_equal(node_spawn(node, &root, &address), 0);
@@ -89,7 +91,8 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     int era, epoch, epochs, step, steps, checkpoint;
     assert_int_equal(json_unpack(document, "{s:i, s:i, s:i, s:i, s:i, s:i}", "era", &era, "epoch",
                                  &epoch, "epochs", &epochs, "step", &step, "steps", &steps,
-                                 "checkpoint", &checkpoint), 0);
+                                 "checkpoint", &checkpoint),
+                     0);
     assert_int_equal(era, 4);
     assert_int_equal(epoch, 3);
     assert_int_equal(epochs, 9);

@@ -68,9 +68,9 @@ void world_partition(struct world *world, enum partition_method method, uint32_t
     if (access(path, R_OK) == 0)
         return;
     struct raw_graph *raw = open_raw(world);
-    const struct partition_options options = { .name = "g", .method = method,
-                                               .num_parts = num_parts, .seed = 5,
-                                               .halo_hops = 1 };
+    const struct partition_options options = {
+        .name = "g", .method = method, .num_parts = num_parts, .seed = 5, .halo_hops = 1
+    };
     struct partition_report report;
     check(partition_graph(raw, &options, dir, parallel_serial, NULL, &report, &error), &error);
     raw_close(raw);

@@ -19,8 +19,8 @@
 
 #include "api/internal.h"
 #include "graph/key.h"
-#include "partition/store/npy.h"
 #include "partition/build/partition.h"
+#include "partition/store/npy.h"
 
 #define HOSTS 4u
 #define NODES 81306u
@@ -65,8 +65,9 @@ static void make_raw(const char *data)
 
 static void partition(const char *out, enum partition_method method)
 {
-    struct partition_options options = { .name = "g", .method = method, .num_parts = HOSTS,
-                                         .trainers = HOSTS, .drop_edge_ids = true };
+    struct partition_options options = {
+        .name = "g", .method = method, .num_parts = HOSTS, .trainers = HOSTS, .drop_edge_ids = true
+    };
     struct raw_graph *raw = NULL;
     struct partition_report report;
     struct error error = { 0 };
@@ -89,8 +90,7 @@ static uint64_t remote_nodes(const struct book *book, const uint64_t *ids, uint6
     return remote;
 }
 
-static uint64_t remote_rows(const struct book *book, const struct mini_batch *batch,
-                            uint32_t part)
+static uint64_t remote_rows(const struct book *book, const struct mini_batch *batch, uint32_t part)
 {
     const struct batch_nodes *nodes = &batch->nodes[0];
     uint64_t remote = remote_nodes(book, nodes->ids, nodes->num_nodes, part);
@@ -105,8 +105,8 @@ static void ok(struct tr_session *session, int rv)
         fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
 }
 
-static uint64_t epoch_of(struct tr_session *session, struct tr_graph *graph,
-                         struct tr_nodes *nodes, uint32_t rank)
+static uint64_t epoch_of(struct tr_session *session, struct tr_graph *graph, struct tr_nodes *nodes,
+                         uint32_t rank)
 {
     struct tr_loader_options o;
     struct tr_loader *loader;
@@ -168,7 +168,8 @@ static void affinity_needs_half_of_the_remote_rows_of_shuffle(void **unused)
     uint64_t shuffle = remote_of("metis", false), affinity = remote_of("metis", true);
     uint64_t random = remote_of("random", true);
     print_message("# remote rows an epoch: affinity %llu, shuffle %llu (ratio %.3f), random "
-                  "partitions %llu\n", (unsigned long long)affinity, (unsigned long long)shuffle,
+                  "partitions %llu\n",
+                  (unsigned long long)affinity, (unsigned long long)shuffle,
                   (double)affinity / (double)shuffle, (unsigned long long)random);
     assert_true(2 * affinity <= shuffle);
 }

@@ -350,14 +350,14 @@ int __wrap_port_open(struct node *node, uint32_t loop, struct port **port)
         return rv;
     atomic_store(&opened, true);
     while (!is_stopping(stopping_graph))
-        nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = MS }, NULL);
     return rv;
 }
 
 static void *close_when_opened(void *arg)
 {
     while (!atomic_load(&opened))
-        nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
+        nanosleep(&(struct timespec){ .tv_nsec = MS }, NULL);
     tr_session_close(arg);
     return NULL;
 }

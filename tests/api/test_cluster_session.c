@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "actors/job/coordinator.h"
 #include "actors/common/error_reply.h"
+#include "actors/job/coordinator.h"
 #include "api/internal.h"
+#include "api_world.h"
 #include "partition/store/npy.h"
 #include "runtime/base/files.h"
-#include "api_world.h"
 
 #define SECOND INT64_C(1000000000)
 #define PROCESSES 5u /* two servers, a sampler, two trainers */
@@ -55,10 +55,11 @@ static void write_cluster(struct job *job, const char *direct)
     snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
     FILE *to = fopen(job->file, "w");
     assert_non_null(to);
-    fprintf(to, "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"direct\": %s, \"hosts\": "
+    fprintf(to,
+            "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"direct\": %s, \"hosts\": "
             "[{\"name\": \"a\", \"unix\": \"%s/s\", \"servers\": 2, \"samplers\": 1, "
-            "\"trainers\": 2, \"loops\": 2, \"processes\": \"role\"}]}", job->graph, direct,
-            job->folder);
+            "\"trainers\": 2, \"loops\": 2, \"processes\": \"role\"}]}",
+            job->graph, direct, job->folder);
     assert_int_equal(fclose(to), 0);
 }
 
@@ -70,8 +71,7 @@ static void open_process(struct job *job, uint32_t process)
     o.process = process;
     o.incarnation = 1;
     ok(job->sessions[process], tr_session_open(&o, &job->sessions[process]));
-    ok(job->sessions[process], tr_graph_open(job->sessions[process], NULL,
-                                             &job->graphs[process]));
+    ok(job->sessions[process], tr_graph_open(job->sessions[process], NULL, &job->graphs[process]));
 }
 
 static void open_cluster(struct job *job, const char *direct)
@@ -219,12 +219,12 @@ static void every_process_reads_the_whole_graph(void **state)
     open_cluster(&job, "false");
     for (uint64_t i = 0; i < WORLD_NODES; i++)
         ids[i] = i * 7 % WORLD_NODES;
-    ok(alone.sessions[0], tr_graph_fetch(alone.graphs[0], 0, "feat", ids, WORLD_NODES,
-                                         30 * SECOND, wanted));
+    ok(alone.sessions[0],
+       tr_graph_fetch(alone.graphs[0], 0, "feat", ids, WORLD_NODES, 30 * SECOND, wanted));
     for (uint32_t p = 0; p < PROCESSES; p++) {
         memset(got, 0, sizeof got);
-        ok(job.sessions[p], tr_graph_fetch(job.graphs[p], 0, "feat", ids, WORLD_NODES,
-                                           30 * SECOND, got));
+        ok(job.sessions[p],
+           tr_graph_fetch(job.graphs[p], 0, "feat", ids, WORLD_NODES, 30 * SECOND, got));
         assert_memory_equal(got, wanted, sizeof got);
     }
     close_job(&job);
@@ -296,9 +296,11 @@ static bool has_joined(const struct tr_graph *graph, uint32_t process, struct ad
     struct message *reply;
     assert_int_equal(port_open(graph->node, 0, &port), 0);
     struct message *request = port_message(port, MSG_JOIN);
-    *(struct msg_join *)message_head(request) =
-        (struct msg_join){ .role = MSG_ROLE_PROCESS, .rank = process,
-                           .plan = graph->plan->marks.plan, .graph = graph->plan->marks.graph };
+    *(struct msg_join *)message_head(
+        request) = (struct msg_join){ .role = MSG_ROLE_PROCESS,
+                                      .rank = process,
+                                      .plan = graph->plan->marks.plan,
+                                      .graph = graph->plan->marks.graph };
     assert_int_equal(port_call(port, coordinator, request, until_ns, &reply), 0);
     bool joined = error_reply_read(reply, NULL) == TR_EEXIST;
     port_release(port, reply);

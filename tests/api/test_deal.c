@@ -12,8 +12,8 @@
 
 #include <troupe/troupe.h>
 
-#include "partition/store/npy.h"
 #include "api_world.h"
+#include "partition/store/npy.h"
 
 #define SECOND INT64_C(1000000000)
 #define WORLDS_MAX 4u
@@ -144,8 +144,7 @@ static void run_all(struct job *job, const char *deal, uint32_t trainers, uint32
     }
 }
 
-static void check_epoch(const struct tally *tally, size_t count, uint32_t trainers,
-                        uint32_t batch)
+static void check_epoch(const struct tally *tally, size_t count, uint32_t trainers, uint32_t batch)
 {
     size_t size = (size_t)batch * trainers, steps = (count + size - 1) / size;
     for (uint32_t rank = 0; rank < trainers; rank++)
@@ -215,8 +214,7 @@ static void one_trainers_deal_is_the_shuffle(void **state)
     assert_memory_equal(&dealt, &shuffled, sizeof dealt);
 }
 
-static void refuse(struct job *job, const char *deal, uint32_t trainers, int code,
-                   const char *says)
+static void refuse(struct job *job, const char *deal, uint32_t trainers, int code, const char *says)
 {
     struct tr_nodes *group;
     assert_int_equal(tr_nodes_deal(job->nodes, deal, 0, trainers, &group), code);

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "api/internal.h"
-#include "runtime/core/directory.h"
 #include "api_world.h"
+#include "runtime/core/directory.h"
 
 #define SECOND INT64_C(1000000000)
 #define MS INT64_C(1000000)
@@ -356,7 +356,8 @@ static int ignore(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops killer_ops = { .name = "killer", .start = start_killer,
+static const struct actor_ops killer_ops = { .name = "killer",
+                                             .start = start_killer,
                                              .receive = ignore };
 
 static void kill_actor(struct job *job, const char *name)
@@ -369,7 +370,8 @@ static void kill_actor(struct job *job, const char *name)
 /* The linker gives these the calls of ports (tests.mk): a thread that looks for its proxy, to open its
  * loader there again, finds it only after the loader's close was sent. */
 static atomic_bool hold_find, finding;
-static atomic_uint closes_sent, last_sent; /* the kind of what proxies heard last of a loader's life */
+static atomic_uint closes_sent,
+    last_sent; /* the kind of what proxies heard last of a loader's life */
 
 int __real_port_find(struct port *port, const char *name, uint64_t deadline_ns,
                      struct address *address);

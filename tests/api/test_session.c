@@ -91,7 +91,9 @@ static size_t digests(const struct tr_session_options *options, const char *path
 
 static void placement_changes_nothing(void **state)
 {
-    static const struct { uint32_t parts, loops, samplers, direct, codec, servers; } ways[] = {
+    static const struct {
+        uint32_t parts, loops, samplers, direct, codec, servers;
+    } ways[] = {
         { 1, 1, 1, 1, 0, 0 }, { 1, 2, 2, 0, 0, 0 }, { 2, 1, 1, 1, 0, 0 }, { 2, 2, 3, 0, 1, 1 },
         { 4, 4, 2, 1, 0, 0 }, { 4, 2, 1, 0, 0, 2 }, { 8, 1, 3, 0, 1, 0 }, { 8, 3, 2, 1, 1, 3 },
     };
@@ -108,8 +110,8 @@ static void placement_changes_nothing(void **state)
             o.direct = ways[i].direct;
             o.codec = ways[i].codec;
             o.servers = ways[i].servers;
-            world_partition(&world, method == 0 ? PARTITION_RANDOM : PARTITION_METIS,
-                            ways[i].parts, path);
+            world_partition(&world, method == 0 ? PARTITION_RANDOM : PARTITION_METIS, ways[i].parts,
+                            path);
             size_t count = digests(&o, path, num_want == 0 ? want : got);
             if (num_want == 0) {
                 num_want = count;
@@ -349,12 +351,9 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_is_named),
-        cmocka_unit_test(fetch_equals_truth),
-        cmocka_unit_test(a_large_fetch_equals_truth),
-        cmocka_unit_test(epochs_cover_seeds),
-        cmocka_unit_test(placement_changes_nothing),
-        cmocka_unit_test(batches_outlive_all),
+        cmocka_unit_test(bad_input_is_named),         cmocka_unit_test(fetch_equals_truth),
+        cmocka_unit_test(a_large_fetch_equals_truth), cmocka_unit_test(epochs_cover_seeds),
+        cmocka_unit_test(placement_changes_nothing),  cmocka_unit_test(batches_outlive_all),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

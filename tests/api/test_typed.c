@@ -126,8 +126,10 @@ static void placements_agree(bool hetero, uint64_t nodes, uint64_t edges, int pl
     snprintf(path, sizeof path, "%s/raw", dir);
     struct raw_graph *raw = sample_raw(&sample, path);
     for (int i = 0; i < placements; i++) {
-        const struct partition_options options = { .name = "g", .method = PARTITION_RANDOM,
-                                                   .num_parts = parts[i], .seed = 7,
+        const struct partition_options options = { .name = "g",
+                                                   .method = PARTITION_RANDOM,
+                                                   .num_parts = parts[i],
+                                                   .seed = 7,
                                                    .halo_hops = 1 };
         struct partition_report report;
         struct error error = { 0 };

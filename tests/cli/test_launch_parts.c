@@ -1,11 +1,11 @@
 /* What the launcher is made of: words that survive a shell, lines that never mix, children that
  * leave nothing behind. */
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include <cmocka.h>
 
 #include "cli/launch/child.h"
-#include "cli/lib/line_reader.h"
 #include "cli/lib/argv_builder.h"
+#include "cli/lib/line_reader.h"
 #include "tests/schemas/random.h"
 
 /* Waits are bounded so that a hang is a failure; nothing needs so long. */
@@ -36,7 +36,7 @@ static void a_shell_splits_words_as_they_were(void **unused)
     uint64_t state = 5;
     (void)unused;
     for (int round = 0; round < 40; round++) {
-        struct argv_builder words = {0};
+        struct argv_builder words = { 0 };
         char expected[2000] = "", word[24];
         size_t used = 0;
         argv_builder_add(&words, "printf");
@@ -63,7 +63,7 @@ static void a_shell_splits_words_as_they_were(void **unused)
 
 static void too_many_words_are_a_failure(void **unused)
 {
-    struct argv_builder words = {0};
+    struct argv_builder words = { 0 };
     (void)unused;
     for (size_t i = 0; i < ARGV_WORDS_MAX + 2; i++)
         argv_builder_add(&words, "x");
@@ -99,7 +99,7 @@ static void lines_are_whole_however_they_come(void **unused)
     for (int round = 0; round < 200; round++) {
         size_t size = (size_t)random_below(&state, 30000), at = 0;
         char *text = malloc(size + 1);
-        struct seen seen = {.text = malloc(2 * size + 64), .room = 2 * size + 64};
+        struct seen seen = { .text = malloc(2 * size + 64), .room = 2 * size + 64 };
         assert_non_null(text);
         assert_non_null(seen.text);
         uint64_t every = 1 + random_below(&state, 20000);
@@ -164,15 +164,16 @@ static void wait_end(struct child_process *child, int *code, int *number)
 
 static void start_shell(struct child_process *child, const char *script)
 {
-    struct argv_builder words = {0}, environment = {0};
+    struct argv_builder words = { 0 }, environment = { 0 };
     argv_builder_add(&words, "sh");
     argv_builder_add(&words, "-c");
     argv_builder_add(&words, script);
     argv_builder_add(&environment, "TROUPE_TEST=seen");
     argv_builder_add(&environment, "HOME=/nowhere");
-    const struct child_start start = {
-        .words = words.list, .environment = environment.list, .orphan_signal = SIGTERM};
-    struct error error = {0};
+    const struct child_start start = { .words = words.list,
+                                       .environment = environment.list,
+                                       .orphan_signal = SIGTERM };
+    struct error error = { 0 };
     assert_int_equal(child_start(child, &start, &error), 0);
     argv_builder_fini(&words);
     argv_builder_fini(&environment);
@@ -202,11 +203,11 @@ static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
 
 static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
 {
-    struct argv_builder words = {0};
+    struct argv_builder words = { 0 };
     argv_builder_add(&words, "/nonexistent/program");
-    const struct child_start start = {.words = words.list, .orphan_signal = SIGTERM};
+    const struct child_start start = { .words = words.list, .orphan_signal = SIGTERM };
     struct child_process child;
-    struct error error = {0};
+    struct error error = { 0 };
     char text[200];
     int code, number;
     (void)unused;

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/base/nearest.h"
 #include "cli/lib/options.h"
+#include "runtime/base/nearest.h"
 
 struct sample {
     bool json;
@@ -24,22 +24,57 @@ struct sample {
 
 static const struct option_spec SPECS[] = {
     OPTION_ROW_JSON(struct sample),
-    {.name = "out", .kind = OPTION_TEXT, .offset = offsetof(struct sample, out), .metavar = "DIR",
-     .required = true, .help = "where"},
-    {.name = "parts", .kind = OPTION_COUNT, .offset = offsetof(struct sample, parts),
-     .metavar = "K", .fallback = "4", .min = 1, .max = 65536, .help = "how many"},
-    {.name = "window", .kind = OPTION_BYTES, .offset = offsetof(struct sample, window),
-     .metavar = "BYTES", .help = "bytes"},
-    {.name = "rate", .kind = OPTION_REAL, .offset = offsetof(struct sample, rate),
-     .metavar = "R", .fallback = "0.5", .max = 1, .help = "rate"},
-    {.name = "warmth", .kind = OPTION_REAL, .offset = offsetof(struct sample, warmth),
-     .metavar = "R", .fallback = "1", .min = 0.25, .help = "warmth"},
-    {.name = "method", .kind = OPTION_CHOICE, .offset = offsetof(struct sample, method),
-     .choices = "metis|random", .fallback = "metis", .help = "method"},
-    {.name = "fanout", .kind = OPTION_COUNTS, .offset = offsetof(struct sample, fanout),
-     .metavar = "N,N", .fallback = "10,25", .min = 1, .help = "fanout"},
-    {.name = "feature", .kind = OPTION_TEXTS, .offset = offsetof(struct sample, features),
-     .metavar = "FILE", .help = "file"},
+    { .name = "out",
+      .kind = OPTION_TEXT,
+      .offset = offsetof(struct sample, out),
+      .metavar = "DIR",
+      .required = true,
+      .help = "where" },
+    { .name = "parts",
+      .kind = OPTION_COUNT,
+      .offset = offsetof(struct sample, parts),
+      .metavar = "K",
+      .fallback = "4",
+      .min = 1,
+      .max = 65536,
+      .help = "how many" },
+    { .name = "window",
+      .kind = OPTION_BYTES,
+      .offset = offsetof(struct sample, window),
+      .metavar = "BYTES",
+      .help = "bytes" },
+    { .name = "rate",
+      .kind = OPTION_REAL,
+      .offset = offsetof(struct sample, rate),
+      .metavar = "R",
+      .fallback = "0.5",
+      .max = 1,
+      .help = "rate" },
+    { .name = "warmth",
+      .kind = OPTION_REAL,
+      .offset = offsetof(struct sample, warmth),
+      .metavar = "R",
+      .fallback = "1",
+      .min = 0.25,
+      .help = "warmth" },
+    { .name = "method",
+      .kind = OPTION_CHOICE,
+      .offset = offsetof(struct sample, method),
+      .choices = "metis|random",
+      .fallback = "metis",
+      .help = "method" },
+    { .name = "fanout",
+      .kind = OPTION_COUNTS,
+      .offset = offsetof(struct sample, fanout),
+      .metavar = "N,N",
+      .fallback = "10,25",
+      .min = 1,
+      .help = "fanout" },
+    { .name = "feature",
+      .kind = OPTION_TEXTS,
+      .offset = offsetof(struct sample, features),
+      .metavar = "FILE",
+      .help = "file" },
     OPTION_ROW_END,
 };
 
@@ -99,30 +134,30 @@ static void wrong_words_are_refused_by_name(void **state)
         const char *line;
         const char *sentence;
     } CASES[] = {
-        {"", "--out is missing: add --out DIR"},
-        {"--out", "--out: needs a value: --out DIR"},
-        {"--out x --out y", "--out: given twice"},
-        {"--out= ", "--out: must not be empty"},
-        {"--out x --prats 4", "--prats: no such option; did you mean --parts?"},
-        {"--out x --zebra", "--zebra: no such option; --help lists them"},
-        {"--out x -p", "-p: no such option; --help lists them"},
-        {"--out x --json=1", "--json=1: takes no value"},
-        {"--out x --parts 0", "--parts 0: must be between 1 and 65536"},
-        {"--out x --parts -1", "--parts -1: not a whole number such as 8, 10k or 2M"},
-        {"--out x --parts 4x", "--parts 4x: not a whole number such as 8, 10k or 2M"},
-        {"--out x --parts 99999999999999999999",
-         "--parts 99999999999999999999: not a whole number such as 8, 10k or 2M"},
-        {"--out x --parts 18446744073709551615k",
-         "--parts 18446744073709551615k: not a whole number such as 8, 10k or 2M"},
-        {"--out x --window 3MB", "--window 3MB: not a size such as 512, 64KiB or 2GiB"},
-        {"--out x --rate nan", "--rate nan: not a number such as 0.01"},
-        {"--out x --rate 1e999", "--rate 1e999: not a number such as 0.01"},
-        {"--out x --rate 2", "--rate 2: must be between 0 and 1"},
-        {"--out x --method metsi", "--method metsi: choose one of metis|random"},
-        {"--out x --method met", "--method met: choose one of metis|random"},
-        {"--out x --fanout 5,,6",
-         "--fanout 5,,6: not whole numbers separated by commas, such as 10,25"},
-        {"--out x --fanout 0", "--fanout 0: must be at least 1"},
+        { "", "--out is missing: add --out DIR" },
+        { "--out", "--out: needs a value: --out DIR" },
+        { "--out x --out y", "--out: given twice" },
+        { "--out= ", "--out: must not be empty" },
+        { "--out x --prats 4", "--prats: no such option; did you mean --parts?" },
+        { "--out x --zebra", "--zebra: no such option; --help lists them" },
+        { "--out x -p", "-p: no such option; --help lists them" },
+        { "--out x --json=1", "--json=1: takes no value" },
+        { "--out x --parts 0", "--parts 0: must be between 1 and 65536" },
+        { "--out x --parts -1", "--parts -1: not a whole number such as 8, 10k or 2M" },
+        { "--out x --parts 4x", "--parts 4x: not a whole number such as 8, 10k or 2M" },
+        { "--out x --parts 99999999999999999999",
+          "--parts 99999999999999999999: not a whole number such as 8, 10k or 2M" },
+        { "--out x --parts 18446744073709551615k",
+          "--parts 18446744073709551615k: not a whole number such as 8, 10k or 2M" },
+        { "--out x --window 3MB", "--window 3MB: not a size such as 512, 64KiB or 2GiB" },
+        { "--out x --rate nan", "--rate nan: not a number such as 0.01" },
+        { "--out x --rate 1e999", "--rate 1e999: not a number such as 0.01" },
+        { "--out x --rate 2", "--rate 2: must be between 0 and 1" },
+        { "--out x --method metsi", "--method metsi: choose one of metis|random" },
+        { "--out x --method met", "--method met: choose one of metis|random" },
+        { "--out x --fanout 5,,6",
+          "--fanout 5,,6: not whole numbers separated by commas, such as 10,25" },
+        { "--out x --fanout 0", "--fanout 0: must be at least 1" },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct sample s;
@@ -152,9 +187,9 @@ static void help_wins_over_errors(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error = {0};
+    struct error error = { 0 };
     char wrong[] = "--parts", value[] = "x", help_word[] = "--help";
-    char *argv[] = {wrong, value, help_word};
+    char *argv[] = { wrong, value, help_word };
     bool help;
     assert_int_equal(options_parse(SPECS, &s, sizeof s, 3, argv, &help, &error), 0);
     assert_true(help);
@@ -163,7 +198,7 @@ static void help_wins_over_errors(void **state)
 static void a_near_name_is_suggested(void **state)
 {
     (void)state;
-    static const char *const NAMES[] = {"partition", "inspect", "import"};
+    static const char *const NAMES[] = { "partition", "inspect", "import" };
     assert_string_equal(nearest_name(NAMES, 3, "partiton", 8), "partition");
     assert_string_equal(nearest_name(NAMES, 3, "imprt", 5), "import");
     assert_null(nearest_name(NAMES, 3, "zzzzzz", 6));
@@ -178,14 +213,14 @@ static void bounds_are_exact(void **state)
         const char *option;
         double below, least, most, above; /* most 0: there is no bound above */
     } BOUNDS[] = {
-        {"parts", 0, 1, 65536, 65537},
-        {"rate", -0x1p-1074, 0, 1, 1 + 0x1p-52},
-        {"warmth", 0.25 - 0x1p-54, 0.25, 0, 0},
-        {"fanout", 0, 1, 0, 0},
+        { "parts", 0, 1, 65536, 65537 },
+        { "rate", -0x1p-1074, 0, 1, 1 + 0x1p-52 },
+        { "warmth", 0.25 - 0x1p-54, 0.25, 0, 0 },
+        { "fanout", 0, 1, 0, 0 },
     };
     for (size_t i = 0; i < sizeof BOUNDS / sizeof *BOUNDS; i++) {
-        const double values[] = {BOUNDS[i].below, BOUNDS[i].least, BOUNDS[i].most,
-                                 BOUNDS[i].above};
+        const double values[] = { BOUNDS[i].below, BOUNDS[i].least, BOUNDS[i].most,
+                                  BOUNDS[i].above };
         for (int k = 0; k < (BOUNDS[i].most == 0 ? 2 : 4); k++) {
             struct sample s;
             struct error error;

@@ -28,7 +28,7 @@ static int set_up(void **state)
 {
     static struct fixture fixture;
     char path[] = "/tmp/troupe-place-XXXXXX";
-    struct error error = {0};
+    struct error error = { 0 };
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, CLUSTER, sizeof CLUSTER - 1), sizeof CLUSTER - 1);
@@ -72,49 +72,107 @@ struct row {
 #define NONE PROCESS_IDENTITY_NONE
 
 static const struct row ROWS[] = {
-    {.process = 4, .index = NONE, .expected = 4},
-    {.process = 6, .index = NONE, .expected = NONE, .says = "0 to 5"},
-    {.variables = {"TROUPE_PROCESS=2"}, .process = 1, .index = NONE, .expected = 1},
-    {.variables = {"TROUPE_PROCESS=2", "TROUPE_HOST=b.example.org"}, .process = NONE,
-     .index = NONE, .expected = 2},
-    {.variables = {"TROUPE_PROCESS=two"}, .process = NONE, .index = NONE, .expected = NONE,
-     .says = "TROUPE_PROCESS=two"},
-    {.variables = {"TROUPE_PROCESS=99"}, .process = NONE, .index = NONE, .expected = NONE,
-     .says = "0 to 5"},
-    {.host = "a", .role = LAUNCHER_SERVER, .process = NONE, .index = 1, .expected = 1},
-    {.host = "a", .role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .expected = 2},
-    {.host = "a", .role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .expected = NONE,
-     .says = "--index 0 to 1"},
-    {.host = "a", .role = LAUNCHER_TRAINER, .process = NONE, .index = 2, .expected = NONE,
-     .says = "not 3"},
-    {.host = "b.example.org", .role = LAUNCHER_SERVER, .process = NONE, .index = NONE,
-     .expected = NONE, .says = "no process that is a server"},
-    {.host = "c", .process = NONE, .index = NONE, .expected = NONE, .says = "a"},
-    {.variables = {"TROUPE_HOST=a", "TROUPE_INDEX=1"}, .role = LAUNCHER_TRAINER, .process = NONE,
-     .index = NONE, .expected = 4},
-    {.variables = {"SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=6"}, .process = NONE, .index = NONE,
-     .expected = 3},
-    {.variables = {"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURMD_NODENAME=a"},
-     .role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .expected = 2},
-    {.variables = {"RANK=1", "WORLD_SIZE=3"}, .role = LAUNCHER_TRAINER, .process = NONE,
-     .index = NONE, .expected = 4},
-    {.variables = {"RANK=1", "WORLD_SIZE=2"}, .role = LAUNCHER_TRAINER, .process = NONE,
-     .index = NONE, .expected = NONE, .says = "has 3 trainers"},
-    {.variables = {"RANK=1", "WORLD_SIZE=3"}, .role = LAUNCHER_SAMPLER, .process = NONE,
-     .index = NONE, .host_name = "a", .expected = 2},
-    {.role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .host_name = "a.cluster.local",
-     .expected = 2},
-    {.role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .host_name = "b.example.org",
-     .expected = 5},
-    {.role = LAUNCHER_TRAINER, .process = NONE, .index = NONE, .host_name = "trainer-2",
-     .expected = 5},
-    {.role = LAUNCHER_SERVER, .process = NONE, .index = NONE, .host_name = "server-1.troupe",
-     .expected = 1},
-    {.role = LAUNCHER_SERVER, .process = NONE, .index = NONE, .host_name = "server-2",
-     .expected = NONE, .says = "not 3"},
-    {.process = NONE, .index = NONE, .host_name = "elsewhere", .expected = NONE,
-     .says = "elsewhere"},
-    {.process = NONE, .index = NONE, .expected = NONE, .says = "--process"},
+    { .process = 4, .index = NONE, .expected = 4 },
+    { .process = 6, .index = NONE, .expected = NONE, .says = "0 to 5" },
+    { .variables = { "TROUPE_PROCESS=2" }, .process = 1, .index = NONE, .expected = 1 },
+    { .variables = { "TROUPE_PROCESS=2", "TROUPE_HOST=b.example.org" },
+      .process = NONE,
+      .index = NONE,
+      .expected = 2 },
+    { .variables = { "TROUPE_PROCESS=two" },
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "TROUPE_PROCESS=two" },
+    { .variables = { "TROUPE_PROCESS=99" },
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "0 to 5" },
+    { .host = "a", .role = LAUNCHER_SERVER, .process = NONE, .index = 1, .expected = 1 },
+    { .host = "a", .role = LAUNCHER_SAMPLER, .process = NONE, .index = NONE, .expected = 2 },
+    { .host = "a",
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "--index 0 to 1" },
+    { .host = "a",
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = 2,
+      .expected = NONE,
+      .says = "not 3" },
+    { .host = "b.example.org",
+      .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "no process that is a server" },
+    { .host = "c", .process = NONE, .index = NONE, .expected = NONE, .says = "a" },
+    { .variables = { "TROUPE_HOST=a", "TROUPE_INDEX=1" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 4 },
+    { .variables = { "SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=6" },
+      .process = NONE,
+      .index = NONE,
+      .expected = 3 },
+    { .variables = { "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURMD_NODENAME=a" },
+      .role = LAUNCHER_SAMPLER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 2 },
+    { .variables = { "RANK=1", "WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 4 },
+    { .variables = { "RANK=1", "WORLD_SIZE=2" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "has 3 trainers" },
+    { .variables = { "RANK=1", "WORLD_SIZE=3" },
+      .role = LAUNCHER_SAMPLER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "a",
+      .expected = 2 },
+    { .role = LAUNCHER_SAMPLER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "a.cluster.local",
+      .expected = 2 },
+    { .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "b.example.org",
+      .expected = 5 },
+    { .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "trainer-2",
+      .expected = 5 },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server-1.troupe",
+      .expected = 1 },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server-2",
+      .expected = NONE,
+      .says = "not 3" },
+    { .process = NONE,
+      .index = NONE,
+      .host_name = "elsewhere",
+      .expected = NONE,
+      .says = "elsewhere" },
+    { .process = NONE, .index = NONE, .expected = NONE, .says = "--process" },
 };
 
 static void each_way_of_saying_it_is_understood(void **state)
@@ -132,7 +190,7 @@ static void each_way_of_saying_it_is_understood(void **state)
             .host_name = row->host_name,
         };
         uint32_t process = NONE;
-        struct error error = {0};
+        struct error error = { 0 };
         int rv = process_identity_find(&fixture->plan, &wanted, &process, &error);
         if (row->expected == NONE && (rv == 0 || strstr(error.text, row->says) == NULL))
             fail_msg("row %zu: %d, process %u, \"%s\"", i, rv, process, error.text);
@@ -145,11 +203,12 @@ static void each_way_of_saying_it_is_understood(void **state)
 static void a_process_is_started_by_the_command_of_its_role(void **state)
 {
     struct fixture *fixture = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_int_equal(process_identity_check(&fixture->plan.plan, 0, LAUNCHER_SERVER, &error), 0);
     assert_int_equal(process_identity_check(&fixture->plan.plan, 2, LAUNCHER_SAMPLER, &error), 0);
     assert_int_equal(process_identity_check(&fixture->plan.plan, 5, LAUNCHER_TRAINER, &error), 0);
-    assert_int_equal(process_identity_check(&fixture->plan.plan, 5, LAUNCHER_SERVER, &error), TR_EINVAL);
+    assert_int_equal(process_identity_check(&fixture->plan.plan, 5, LAUNCHER_SERVER, &error),
+                     TR_EINVAL);
     assert_non_null(strstr(error.text, "troupe train"));
 }
 

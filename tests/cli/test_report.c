@@ -26,7 +26,7 @@ static void fill(struct report *report)
         report_share(report, "halo", "halo", 0.25);
     }
     report_rows_end(report);
-    report_counts(report, "shape", "shape", (const uint64_t[]){2, 100}, 2);
+    report_counts(report, "shape", "shape", (const uint64_t[]){ 2, 100 }, 2);
     report_counts(report, "none", "none", NULL, 0);
     report_flag(report, "equal", "equal", true);
     report_real(report, "nothing", "nothing", 0.0 / 0.0);
@@ -36,7 +36,7 @@ static void fill(struct report *report)
 static void capture(bool json, char *text, size_t size)
 {
     struct report report;
-    struct error error = {0};
+    struct error error = { 0 };
     FILE *file = tmpfile();
     assert_non_null(file);
     int stdout_before = dup(STDOUT_FILENO);
@@ -99,9 +99,9 @@ static void a_full_output_is_an_error(void **state)
 {
     (void)state;
     struct report report;
-    struct error error = {0};
+    struct error error = { 0 };
     FILE *stdout_before = stdout;
-    FILE *full = fopencookie(NULL, "w", (cookie_io_functions_t){.write = refuse_bytes});
+    FILE *full = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = refuse_bytes });
     assert_non_null(full);
     stdout = full;
     report_init(&report, true);

@@ -2,8 +2,8 @@
  * The folder of a run where the disk takes nothing: no line that it kept is lost, and it keeps them
  * up to a bound.
  */
-#include <setjmp.h>
 #include <errno.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,9 +25,9 @@ struct full_files {
 static ssize_t full_pwrite(struct files *self, int fd, const void *data, size_t size,
                            uint64_t offset)
 {
-    return ((struct full_files *)self)->full ? -ENOSPC
-                                             : files_posix->pwrite(files_posix, fd, data, size,
-                                                                   offset);
+    return ((struct full_files *)self)->full
+               ? -ENOSPC
+               : files_posix->pwrite(files_posix, fd, data, size, offset);
 }
 
 /* Long lines, so that a thousand of them reach the bound. */

@@ -35,7 +35,7 @@ static void count_dump(void *arg)
 /* Within ten seconds, or the test fails. */
 static void wait_for(atomic_int *counter, int wanted)
 {
-    struct timespec pause = {.tv_nsec = 1000000};
+    struct timespec pause = { .tv_nsec = 1000000 };
     for (int i = 0; i < 10000 && atomic_load(counter) < wanted; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(counter), wanted);
@@ -44,9 +44,9 @@ static void wait_for(atomic_int *counter, int wanted)
 static void the_first_interrupt_calls_the_hook(void **state)
 {
     (void)state;
-    struct seen seen = {0};
+    struct seen seen = { 0 };
     struct signals signals;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
     kill(getpid(), SIGUSR1);
     wait_for(&seen.dumps, 1);
@@ -61,9 +61,9 @@ static void the_first_interrupt_calls_the_hook(void **state)
 static void a_second_termination_is_patient(void **state)
 {
     (void)state;
-    struct seen seen = {0};
+    struct seen seen = { 0 };
     struct signals signals;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
     kill(getpid(), SIGTERM);
     wait_for(&seen.cancels, 1);
@@ -79,7 +79,7 @@ static void the_second_interrupt_ends_the_process(void **state)
     (void)state;
     pid_t child = fork();
     if (child == 0) {
-        struct seen seen = {0};
+        struct seen seen = { 0 };
         struct signals signals;
         alarm(30);
         if (signals_start(&signals, count_cancel, NULL, &seen, NULL) < 0)
@@ -101,7 +101,7 @@ static void the_second_interrupt_ends_the_process(void **state)
 static void an_ignored_interrupt_stays_ignored(void **state)
 {
     (void)state;
-    struct seen seen = {0};
+    struct seen seen = { 0 };
     struct signals signals;
     signal(SIGINT, SIG_IGN);
     int rc = signals_start(&signals, count_cancel, count_dump, &seen, NULL);
@@ -157,7 +157,7 @@ static void a_line_says_how_far_and_how_fast(void **state)
 {
     (void)state;
     struct progress progress;
-    char text[256] = {0};
+    char text[256] = { 0 };
     FILE *file = tmpfile();
     assert_non_null(file);
     progress_init(&progress, false);
@@ -178,7 +178,7 @@ static void the_last_line_of_a_piece_says_how_long_it_took(void **state)
 {
     (void)state;
     struct progress progress;
-    char text[512] = {0};
+    char text[512] = { 0 };
     FILE *file = tmpfile();
     assert_non_null(file);
     progress_init(&progress, false);

@@ -48,8 +48,9 @@ static void start(struct dog *dog, uint64_t limit_ns, const struct cancel *cance
 {
     *dog = (struct dog){ .place = { .rank = 7 } };
     dog->places[0] = &dog->place;
-    dog->dog = (struct watchdog){ .limit_ns = limit_ns, .cancel = cancel, .watched = dog->places,
-                                  .count = 1 };
+    dog->dog = (struct watchdog){
+        .limit_ns = limit_ns, .cancel = cancel, .watched = dog->places, .count = 1
+    };
     if (watchdog_start(&dog->dog, NULL) != 0)
         _exit(1);
 }

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct assignment assignment;
     uint64_t num_nodes[1] = { NODES };
     struct raw_graph raw = { .types = { .num_ntypes = 1 }, .num_nodes = num_nodes };
-    struct partition_options options = { .method = PARTITION_FILE, .num_parts = PARTS,
+    struct partition_options options = { .method = PARTITION_FILE,
+                                         .num_parts = PARTS,
                                          .assignment = npy ? FUZZ_FOLDER "/a.npy"
                                                            : FUZZ_FOLDER "/a.txt" };
     memory_files_init(&files, npy ? "a.npy" : "a.txt", bytes.at, bytes.left);

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct seed_split deal;
     uint32_t counts[TRAINERS] = { 0 };
     memory_files_init(&files, "deal.npy", data, size);
-    int rv = seed_split_read(&deal, &files.base, FUZZ_FOLDER "/deal.npy", NODES, TRAINERS, NULL, &error);
+    int rv = seed_split_read(&deal, &files.base, FUZZ_FOLDER "/deal.npy", NODES, TRAINERS, NULL,
+                             &error);
     fuzz_check(rv, &error);
     if (rv == 0) {
         for (uint32_t v = 0; v < NODES; v++) {

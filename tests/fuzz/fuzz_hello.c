@@ -4,10 +4,10 @@
  * The first byte chooses which. What decodes encodes to bytes that decode to the same.
  */
 #include "runtime/base/crc32c.h"
-#include "runtime/net/greeting.h"
 #include "runtime/core/kind.h"
 #include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/greeting.h"
 #include "runtime/net/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_stream.h"

@@ -7,10 +7,10 @@
  * sequence numbers that are right, and puts sender and receiver into frames, unless the choices
  * say that all of it is as the input has it. At the end everything that came has been freed.
  */
-#include "runtime/core/actor.h"
 #include "runtime/base/crc32c.h"
-#include "runtime/sim/env_sim.h"
+#include "runtime/core/actor.h"
 #include "runtime/net/link_impl.h"
+#include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_stream.h"
@@ -103,8 +103,9 @@ static struct node *make_node(struct env *env, struct address *sink)
     static struct kinds kinds;
     static const struct links_peer peers[] = { { .node = PEER } };
     struct node_options options = { .incarnation = OUR_INCARNATION, .kinds = &kinds };
-    const struct links_options links = { .cluster = "job", .peers = peers, .num_peers = 1,
-                                         .insecure_network = true };
+    const struct links_options links = {
+        .cluster = "job", .peers = peers, .num_peers = 1, .insecure_network = true
+    };
     const struct actor_options actor = { .ops = &sink_ops };
     struct node *node;
     if (kinds_find(&kinds, MESSAGES_FIRST_KIND) == NULL)
@@ -134,9 +135,14 @@ static void connect_peer(struct node *node, struct stream *stream)
     assert(rv == 0);
     arrival->link = link;
     arrival->hello = (struct wire_hello){
-        .protocol_first = LINKS_PROTOCOL_FIRST, .protocol_last = LINKS_PROTOCOL_LAST,
-        .schema_hash = node->links->schema_hash, .cluster = "job", .node = PEER,
-        .incarnation = PEER_INCARNATION, .nonce = 5, .window_bytes = LINKS_WINDOW_BYTES,
+        .protocol_first = LINKS_PROTOCOL_FIRST,
+        .protocol_last = LINKS_PROTOCOL_LAST,
+        .schema_hash = node->links->schema_hash,
+        .cluster = "job",
+        .node = PEER,
+        .incarnation = PEER_INCARNATION,
+        .nonce = 5,
+        .window_bytes = LINKS_WINDOW_BYTES,
     };
     arrival->post.run = link_arrive;
     atomic_fetch_add(&link->references, 1);
@@ -154,8 +160,8 @@ static void run_node(struct writing *writing, struct fuzz_bytes *input, size_t p
     while (!raw && input->left > 0)
         write_record(writing, input);
     struct stream *stream = memory_stream_create(raw ? input->at : writing->bytes,
-                                                 raw ? input->left : writing->count, piece,
-                                                 trusted, &open);
+                                                 raw ? input->left : writing->count, piece, trusted,
+                                                 &open);
     assert(stream != NULL);
     connect_peer(node, stream);
     env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + RUN_NS);

@@ -84,8 +84,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct line_reader *lines = malloc(sizeof *lines);
     struct plan plan;
     assert(lines != NULL && plan_init_single(&plan, 1, 1, 1, 1, 1) == 0);
-    const struct launcher_options options = { .plan = &plan, .incarnation = 5, .restarts = 3,
-                                              .period_ns = 1000000000, .ops = &launcher_ops,
+    const struct launcher_options options = { .plan = &plan,
+                                              .incarnation = 5,
+                                              .restarts = 3,
+                                              .period_ns = 1000000000,
+                                              .ops = &launcher_ops,
                                               .arg = &reading };
     assert(launcher_init(&reading.launcher, &options, reading.now_ns) == 0);
     launcher_turn(&reading.launcher, reading.now_ns);

@@ -47,7 +47,9 @@ static void touch_edges(const struct edge_part *edges, uint64_t columns)
 static void use_part(struct store *store, uint32_t number)
 {
     const struct book *book = &store->file.book;
-    struct partition_load load = { .mode = PARTITION_MAP, .features = true, .degrees = true,
+    struct partition_load load = { .mode = PARTITION_MAP,
+                                   .features = true,
+                                   .degrees = true,
                                    .edge_rank = true,
                                    .original_edge_ids = store->file.original_edge_ids };
     struct error error = { 0 };

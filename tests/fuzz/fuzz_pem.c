@@ -10,7 +10,7 @@ enum { CHOICE_CERTIFICATES, CHOICE_KEY, CHOICE_SHARED, NUM_CHOICES };
 
 static void use_certificates(const void *text, size_t size)
 {
-    STACK_OF(X509) *certificates;
+    STACK_OF(X509) * certificates;
     struct error error = { 0 };
     int rc = pem_parse_certificates("a.pem", text, size, &certificates, &error);
     fuzz_check(rc, &error);

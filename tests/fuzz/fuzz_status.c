@@ -7,7 +7,7 @@
 #define PROCESSES 4u
 
 static struct cluster_process processes[PROCESSES];
-static struct cluster_host hosts[1] = { { .name = (char *)(uintptr_t)"a" } };
+static struct cluster_host hosts[1] = { { .name = (char *)(uintptr_t) "a" } };
 static struct cluster cluster = { .hosts = hosts, .num_hosts = 1 };
 static const struct cluster_plan plan = { .cluster = &cluster, .processes = processes };
 

@@ -10,8 +10,20 @@
 static json_t *make_value(uint64_t *state, const json_t *other)
 {
     static const json_int_t bounds[] = {
-        0, 1, -1, 2, 255, 65535, 65536, 1 << 20, INT32_MAX, UINT32_MAX, (json_int_t)UINT32_MAX + 1,
-        INT64_C(1) << 40, INT64_MAX, INT64_MIN,
+        0,
+        1,
+        -1,
+        2,
+        255,
+        65535,
+        65536,
+        1 << 20,
+        INT32_MAX,
+        UINT32_MAX,
+        (json_int_t)UINT32_MAX + 1,
+        INT64_C(1) << 40,
+        INT64_MAX,
+        INT64_MIN,
     };
     static const char *const texts[] = { "", ".", "..", "/", "a/b", "_N", "a:b:c", "::", "%s%n" };
     switch (random_below(state, 8)) {

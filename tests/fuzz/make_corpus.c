@@ -12,8 +12,8 @@
 #include "model/safetensors.h"
 #include "model/state.h"
 #include "partition/store/npy.h"
-#include "runtime/core/kind.h"
 #include "runtime/base/parallel.h"
+#include "runtime/core/kind.h"
 #include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
 #include "runtime/net/wire.h"
@@ -23,12 +23,12 @@
 #include "tests/fuzz/memory_files.h"
 #include "tests/schemas/random.h"
 
-#define FAIL_IF(what)                                               \
-    do {                                                            \
-        if (what) {                                                 \
-            fprintf(stderr, "make_corpus: line %d\n", __LINE__);    \
-            exit(1);                                                \
-        }                                                           \
+#define FAIL_IF(what)                                            \
+    do {                                                         \
+        if (what) {                                              \
+            fprintf(stderr, "make_corpus: line %d\n", __LINE__); \
+            exit(1);                                             \
+        }                                                        \
     } while (0)
 
 static const char *to; /* the folder of corpora */
@@ -62,8 +62,8 @@ static void copy_file(const char *path, FILE *file)
 /* Every element type, and shapes of none to three dimensions. */
 static void make_npy(const char *scratch)
 {
-    static const char *const descrs[] = { "<f4", "<f2", "<f8", "|b1", "|i1", "<i2", "<i4",
-                                          "<i8", "|u1", "<u2", "<u4", "<u8" };
+    static const char *const descrs[] = { "<f4", "<f2", "<f8", "|b1", "|i1", "<i2",
+                                          "<i4", "<i8", "|u1", "<u2", "<u4", "<u8" };
     static const uint64_t shape[] = { 2, 3, 1 };
     static const unsigned char zeroes[64];
     char path[300], name[32];
@@ -82,7 +82,10 @@ static void make_safetensors(const char *scratch)
     static const float weights[6] = { 1, 2, 3, 4, 5, 6 };
     static const int64_t steps[1] = { 7 };
     const struct safetensor tensors[] = {
-        { .name = "layers.0.weight", .dtype = TR_F32, .ndim = 2, .shape = { 2, 3 },
+        { .name = "layers.0.weight",
+          .dtype = TR_F32,
+          .ndim = 2,
+          .shape = { 2, 3 },
           .data = weights },
         { .name = "layers.0.bias", .dtype = TR_F32, .ndim = 1, .shape = { 0 }, .data = weights },
         { .name = "step", .dtype = TR_I64, .ndim = 0, .data = steps },
@@ -101,7 +104,8 @@ static void make_safetensors(const char *scratch)
 
 static void make_config(void)
 {
-    struct run_config config = { .model = model_config_default(), .fanout = { 10, -1 },
+    struct run_config config = { .model = model_config_default(),
+                                 .fanout = { 10, -1 },
                                  .batch_size = 32 };
     config.model.inputs = 4;
     config.model.classes = 3;
@@ -140,8 +144,7 @@ static int pack(void *arg, const char *name)
     return 0;
 }
 
-static void pack_folder(const char *target, const char *name, const char *folder,
-                        const char *first)
+static void pack_folder(const char *target, const char *name, const char *folder, const char *first)
 {
     char path[500];
     struct packing packing = { open_input(target, name), folder, "", first };
@@ -159,8 +162,10 @@ static void pack_folder(const char *target, const char *name, const char *folder
 
 static void make_graph(const char *scratch, bool hetero, uint32_t parts, const char *name)
 {
-    struct partition_options options = { .num_parts = parts, .method = PARTITION_RANDOM,
-                                         .name = "g", .columns_max = hetero ? 3 : 0,
+    struct partition_options options = { .num_parts = parts,
+                                         .method = PARTITION_RANDOM,
+                                         .name = "g",
+                                         .columns_max = hetero ? 3 : 0,
                                          .halo_hops = 1 };
     struct sample sample;
     struct error error = { 0 };
@@ -194,11 +199,10 @@ static void fill(uint32_t id, union any_head *head, bool edgy, uint64_t *state)
 #define S(field) at->field = (__typeof__(at->field))(edgy ? random_edgy(state) : one);
 #define D(field) at->field = (struct msg_draw){ one, 2, 3, 4, 1 };
 #define F(field, count) at->field[0] = 5;
-#define X(kind, type, lane, class)    \
-    case kind: {                      \
+#define X(kind, type, lane, class)     \
+    case kind: {                       \
         struct type *at = &head->type; \
-        FIELDS_##type(S, D, F)        \
-        break;                        \
+        FIELDS_##type(S, D, F) break;  \
     }
         MESSAGES(X)
 #undef X
@@ -239,9 +243,13 @@ static void make_sample_messages(const struct kinds *kinds)
         struct msg_sample_answer wide;
         uint32_t wide_counts[2];
         uint64_t wide_columns[2], edge_ids[2];
-    } reply = { { .num_rows = 3, .column_bytes = 4, .num_edges = 3 }, { 2, 0, 1 }, { 7, 8, 9 },
-                { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1 }, { 1, 1 },
-                { UINT64_C(1) << 40, 3 }, { 5, 6 } };
+    } reply = { { .num_rows = 3, .column_bytes = 4, .num_edges = 3 },
+                { 2, 0, 1 },
+                { 7, 8, 9 },
+                { .num_rows = 2, .column_bytes = 8, .num_edges = 2, .edge_ids = 1 },
+                { 1, 1 },
+                { UINT64_C(1) << 40, 3 },
+                { 5, 6 } };
     const struct msg_sample_request asked = { .num_sections = 2 };
     const struct msg_sample_reply answered = { .num_sections = 2, .done = 1 };
     put_message(kinds_find(kinds, MSG_SAMPLE_REQUEST), "two", &asked, &request,
@@ -341,9 +349,14 @@ static void put_words(uint8_t choice, const char *name, int count, unsigned char
 static void make_words(void)
 {
     unsigned char bytes[1 + RUNTIME_CODEC_BYTES_MAX], *at = bytes + 1;
-    const struct wire_hello hello = { .protocol_first = 1, .protocol_last = 2, .cluster = "job",
-                                      .node = 1, .incarnation = 7, .nonce = 9,
-                                      .received = { 1, 2, 3 }, .window_bytes = 1 << 27 };
+    const struct wire_hello hello = { .protocol_first = 1,
+                                      .protocol_last = 2,
+                                      .cluster = "job",
+                                      .node = 1,
+                                      .incarnation = 7,
+                                      .nonce = 9,
+                                      .received = { 1, 2, 3 },
+                                      .window_bytes = 1 << 27 };
     const struct wire_header header = { .bytes = 64, .type = WIRE_MESSAGE, .lane = WIRE_DATA };
     const struct runtime_kill kill = { TR_ECANCELED };
     const struct runtime_demonitor demonitor = { 5 };
@@ -362,8 +375,7 @@ static void make_words(void)
     put_words(2 + RUNTIME_KILL, "kill", runtime_encode(RUNTIME_KILL, &kill, at, room), bytes);
     put_words(2 + RUNTIME_DEMONITOR, "demonitor",
               runtime_encode(RUNTIME_DEMONITOR, &demonitor, at, room), bytes);
-    put_words(2 + RUNTIME_LOOKUP, "lookup", runtime_encode(RUNTIME_LOOKUP, &name, at, room),
-              bytes);
+    put_words(2 + RUNTIME_LOOKUP, "lookup", runtime_encode(RUNTIME_LOOKUP, &name, at, room), bytes);
     put_words(2 + RUNTIME_FOUND, "found", runtime_encode(RUNTIME_FOUND, &found, at, room), bytes);
 }
 

@@ -108,8 +108,12 @@ void memory_files_init(struct memory_files *files, const char *first_name, const
 {
     const uint8_t *at = data, *end = data + size, *mark = find_mark(at, end);
     *files = (struct memory_files){
-        .base = { .open = memory_open, .close = memory_close, .pread = memory_pread,
-                  .fstat = memory_fstat, .stat = memory_stat, .map = memory_map,
+        .base = { .open = memory_open,
+                  .close = memory_close,
+                  .pread = memory_pread,
+                  .fstat = memory_fstat,
+                  .stat = memory_stat,
+                  .map = memory_map,
                   .unmap = memory_unmap },
         .count = 1,
         .all = { { first_name, strlen(first_name), at, (size_t)(mark - at) } },
@@ -122,9 +126,9 @@ void memory_files_init(struct memory_files *files, const char *first_name, const
         at = line_end + 1;
         /* The mark's line end may be that of the name: an empty file. */
         mark = find_mark(at - 1, end);
-        files->all[files->count++] = (struct memory_file){
-            (const char *)name, (size_t)(line_end - name), at, mark < at ? 0 : (size_t)(mark - at)
-        };
+        files->all[files->count++] = (struct memory_file){ (const char *)name,
+                                                           (size_t)(line_end - name), at,
+                                                           mark < at ? 0 : (size_t)(mark - at) };
     }
 }
 

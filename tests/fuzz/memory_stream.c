@@ -64,12 +64,16 @@ static void close_memory(struct stream *stream)
     free(stream);
 }
 
-static const struct stream_ops ops = { .attach = attach, .detach = ignore, .want = tell,
-                                       .readv = readv_memory, .writev = writev_memory,
-                                       .again = tell, .close = close_memory };
+static const struct stream_ops ops = { .attach = attach,
+                                       .detach = ignore,
+                                       .want = tell,
+                                       .readv = readv_memory,
+                                       .writev = writev_memory,
+                                       .again = tell,
+                                       .close = close_memory };
 
-struct stream *memory_stream_create(const uint8_t *data, size_t size, size_t piece,
-                                    bool trusted, uint32_t *open)
+struct stream *memory_stream_create(const uint8_t *data, size_t size, size_t piece, bool trusted,
+                                    uint32_t *open)
 {
     struct memory_stream *self = calloc(1, sizeof *self);
     if (self == NULL)

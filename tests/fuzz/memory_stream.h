@@ -10,7 +10,7 @@
 #include "runtime/core/stream.h"
 
 /* piece 0: all at once. trusted: a unix socket of our own user. */
-struct stream *memory_stream_create(const uint8_t *data, size_t size, size_t piece,
-                                    bool trusted, uint32_t *open);
+struct stream *memory_stream_create(const uint8_t *data, size_t size, size_t piece, bool trusted,
+                                    uint32_t *open);
 
 #endif

@@ -200,8 +200,8 @@ int main(int argc, char **argv)
     }
     printf("ok 1 - %zu inputs of the corpus\n", corpus.count);
     for (uint64_t i = seeds.begin; i < seeds.end; i++) {
-        snprintf(running, sizeof running, "# failed: mutation %" PRIu64 "; TROUPE_SEED=%" PRIu64
-                 " replays it\n", i, i);
+        snprintf(running, sizeof running,
+                 "# failed: mutation %" PRIu64 "; TROUPE_SEED=%" PRIu64 " replays it\n", i, i);
         run_mutation(&corpus, i);
     }
     printf("ok 2 - mutations %" PRIu64 " to %" PRIu64 "\n", seeds.begin, seeds.end);

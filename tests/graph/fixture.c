@@ -39,8 +39,9 @@ static void draw_edges(struct fixture *fixture, uint64_t seed)
             fixture->num_edges[e] += degree;
             fixture->neighbours[e][id] = malloc(degree * sizeof(uint32_t) + 1);
             for (uint32_t i = 0; i < degree; i++) /* a few sources, so that edges repeat */
-                fixture->neighbours[e][id][i] =
-                    (uint32_t)(i % 7 == 3 ? id % sources : key_below(key, &draw, sources));
+                fixture->neighbours[e][id][i] = (uint32_t)(i % 7 == 3
+                                                               ? id % sources
+                                                               : key_below(key, &draw, sources));
         }
     }
 }
@@ -59,22 +60,24 @@ static void make_edges(struct fixture *fixture, uint32_t part, uint32_t e, bool 
     uint64_t rows = fixture->extents[type->dst][part].end - begin;
     uint64_t *index = calloc(rows + 1, sizeof *index);
     for (uint64_t row = 0; row < rows; row++)
-        index[row + 1] =
-            index[row] + fixture->degree[e][fixture->original[type->dst][begin + row]];
+        index[row + 1] = index[row] + fixture->degree[e][fixture->original[type->dst][begin + row]];
     uint32_t *indices = malloc(index[rows] * sizeof *indices + 1);
     for (uint64_t row = 0; row < rows; row++) {
         uint64_t id = fixture->original[type->dst][begin + row];
         for (uint32_t i = 0; i < fixture->degree[e][id]; i++)
-            indices[index[row] + i] =
-                column_of(fixture, type->src, fixture->neighbours[e][id][i], wide);
+            indices[index[row] + i] = column_of(fixture, type->src, fixture->neighbours[e][id][i],
+                                                wide);
     }
     uint64_t first = 0;
     for (uint32_t p = 0; p < part; p++)
         first += fixture->edges[p][e].csc.num_edges;
-    fixture->edges[part][e].csc =
-        (struct csc){ .num_rows = rows, .num_edges = index[rows], .index = index,
-                      .indices = indices, .first_edge = first,
-                      .column_global = wide ? fixture->columns[type->src] : NULL };
+    fixture->edges[part][e].csc = (struct csc){ .num_rows = rows,
+                                                .num_edges = index[rows],
+                                                .index = index,
+                                                .indices = indices,
+                                                .first_edge = first,
+                                                .column_global = wide ? fixture->columns[type->src]
+                                                                      : NULL };
 }
 
 static void make_nodes(struct fixture *fixture, uint32_t part, uint32_t t)
@@ -87,14 +90,19 @@ static void make_nodes(struct fixture *fixture, uint32_t part, uint32_t t)
         weights[row] = fixture_weight(t, fixture->original[t][begin + row]);
         degrees[row] = (uint32_t)weights[row] + 1;
     }
-    fixture->weights[part][t] =
-        (struct feature_table){ .name = "weight", .dtype = TR_I64, .num_rows = count, .width = 1,
-                                .row_bytes = sizeof *weights, .rows = weights };
-    fixture->nodes[part][t] =
-        (struct node_part){ .num_nodes = count, .global_begin = begin,
-                            .original_ids = &fixture->original[t][begin],
-                            .in_degrees = degrees, .out_degrees = degrees,
-                            .num_features = 1, .features = &fixture->weights[part][t] };
+    fixture->weights[part][t] = (struct feature_table){ .name = "weight",
+                                                        .dtype = TR_I64,
+                                                        .num_rows = count,
+                                                        .width = 1,
+                                                        .row_bytes = sizeof *weights,
+                                                        .rows = weights };
+    fixture->nodes[part][t] = (struct node_part){ .num_nodes = count,
+                                                  .global_begin = begin,
+                                                  .original_ids = &fixture->original[t][begin],
+                                                  .in_degrees = degrees,
+                                                  .out_degrees = degrees,
+                                                  .num_features = 1,
+                                                  .features = &fixture->weights[part][t] };
 }
 
 static void make_part(struct fixture *fixture, uint32_t p, bool wide)
@@ -103,7 +111,8 @@ static void make_part(struct fixture *fixture, uint32_t p, bool wide)
         make_edges(fixture, p, e, wide);
     for (uint32_t t = 0; t < FIXTURE_NTYPES; t++)
         make_nodes(fixture, p, t);
-    fixture->parts[p] = (struct graph_part){ .part_id = p, .types = &fixture->types,
+    fixture->parts[p] = (struct graph_part){ .part_id = p,
+                                             .types = &fixture->types,
                                              .nodes = fixture->nodes[p],
                                              .edges = fixture->edges[p] };
 }
@@ -126,11 +135,12 @@ void fixture_init(struct fixture *fixture, uint64_t seed, uint32_t num_parts, bo
         make_part(fixture, p, wide);
     graph_meta_init(&fixture->meta, &fixture->parts[0]);
     graph_meta_add_part(&fixture->meta, &fixture->parts[0]);
-    fixture->graph = (struct batch_builder_graph){ .types = &fixture->types, .num_parts = num_parts,
-                                           .num_nodes = fixture->num_nodes,
-                                           .num_edges = fixture->num_edges,
-                                           .node_extents = fixture->extent_lists,
-                                           .meta = &fixture->meta };
+    fixture->graph = (struct batch_builder_graph){ .types = &fixture->types,
+                                                   .num_parts = num_parts,
+                                                   .num_nodes = fixture->num_nodes,
+                                                   .num_edges = fixture->num_edges,
+                                                   .node_extents = fixture->extent_lists,
+                                                   .meta = &fixture->meta };
 }
 
 void fixture_fini(struct fixture *fixture)
@@ -154,8 +164,9 @@ void fixture_fini(struct fixture *fixture)
 
 uint64_t fixture_base(const struct fixture_plan *plan, uint32_t hop, uint32_t etype)
 {
-    struct draw_key key = { .seed = plan->seed, .purpose = KEY_NEIGHBOURS, .hop = hop,
-                            .type = etype };
+    struct draw_key key = {
+        .seed = plan->seed, .purpose = KEY_NEIGHBOURS, .hop = hop, .type = etype
+    };
     return key_base(&key);
 }
 
@@ -182,7 +193,8 @@ struct answer {
 static int answer_rows(const struct fixture *fixture, struct batch_builder *builder, uint32_t e,
                        uint32_t part, uint32_t first, uint32_t count, struct answer *answer)
 {
-    const struct batch_builder_list *list = &builder->types[fixture->types.etypes[e].dst].lists[part];
+    const struct batch_builder_list *list =
+        &builder->types[fixture->types.etypes[e].dst].lists[part];
     struct sample_space space = { 0 };
     struct sample_request request;
     struct sample_result result = { .counts = answer->counts, .edge_ids = answer->edge_ids };
@@ -191,26 +203,28 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
         result.wide_columns = answer->wide_columns;
     else
         result.columns = answer->columns;
-    int rv = local_sample_prepare(&fixture->parts[part], &builder->key, e, batch_builder_fanout(builder),
-                                  builder->plan->replace,
-                                  (const uint32_t *)list->rows.data + first, count, &request,
-                                  NULL);
+    int rv = local_sample_prepare(&fixture->parts[part], &builder->key, e,
+                                  batch_builder_fanout(builder), builder->plan->replace,
+                                  (const uint32_t *)list->rows.data + first, count, &request, NULL);
     if (rv == 0)
         rv = sample_uniform(&space, &request, &result);
     sample_space_fini(&space);
-    const struct batch_builder_piece piece = { .num_edges = result.num_edges, .counts = result.counts,
-                                       .columns = result.columns,
-                                       .wide_columns = result.wide_columns,
-                                       .edge_ids = result.edge_ids };
+    const struct batch_builder_piece piece = { .num_edges = result.num_edges,
+                                               .counts = result.counts,
+                                               .columns = result.columns,
+                                               .wide_columns = result.wide_columns,
+                                               .edge_ids = result.edge_ids };
     return rv != 0 ? rv : batch_builder_add_answer(builder, e, part, count, &piece, NULL);
 }
 
 /* Everything that is asked in this hop, seven rows at a time. */
-static int answer_hop(const struct fixture *fixture, struct batch_builder *builder, struct answer *answer)
+static int answer_hop(const struct fixture *fixture, struct batch_builder *builder,
+                      struct answer *answer)
 {
     int rv = 0;
     for (uint32_t p = 0; p < fixture->num_parts; p++) {
-        for (uint32_t e = 0; e < FIXTURE_ETYPES && !batch_builder_is_local(builder, p) && rv == 0; e++) {
+        for (uint32_t e = 0; e < FIXTURE_ETYPES && !batch_builder_is_local(builder, p) && rv == 0;
+             e++) {
             uint32_t left = builder->types[fixture->types.etypes[e].dst].lists[p].count;
             for (uint32_t at = 0; left > 0 && batch_builder_fanout(builder) != 0 && rv == 0;) {
                 uint32_t count = left < 7 ? left : 7;
@@ -237,14 +251,14 @@ static int add_seeds(const struct fixture *fixture, const struct fixture_plan *p
         rv = batch_builder_add_seeds(builder, t, fixture->global[t], order, half, NULL);
         if (rv == 0)
             rv = batch_builder_add_seeds(builder, t, fixture->global[t], order + half,
-                                 plan->num_seeds[t] - half, NULL);
+                                         plan->num_seeds[t] - half, NULL);
     }
     return rv;
 }
 
 /* Brings the rows of one partition that is not read directly. */
-static int bring_rows(const struct fixture *fixture, const struct batch_builder *builder, uint32_t part,
-                      uint32_t ntype, uint32_t table)
+static int bring_rows(const struct fixture *fixture, const struct batch_builder *builder,
+                      uint32_t part, uint32_t ntype, uint32_t table)
 {
     struct batch_builder_rows to;
     struct local_table from;
@@ -282,8 +296,8 @@ static int place_all(struct batch_builder *builder)
     return rv;
 }
 
-static int walk(const struct fixture *fixture, struct batch_builder *builder, struct batch_builder_space *space,
-                struct answer *answer)
+static int walk(const struct fixture *fixture, struct batch_builder *builder,
+                struct batch_builder_space *space, struct answer *answer)
 {
     int rv = place_all(builder);
     while (rv == 0 && builder->hop < builder->plan->num_layers) {
@@ -301,7 +315,8 @@ static int walk(const struct fixture *fixture, struct batch_builder *builder, st
 }
 
 int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
-                  struct batch_builder *builder, struct batch_builder_space *space, struct batch_space *out)
+                  struct batch_builder *builder, struct batch_builder_space *space,
+                  struct batch_space *out)
 {
     static struct answer answer;
     int32_t fanout[BATCH_LAYERS_MAX];
@@ -310,9 +325,12 @@ int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan
         parts[p] = (asked >> p & 1) != 0 ? NULL : &fixture->parts[p];
     for (uint32_t l = 0; l < plan->num_layers; l++)
         fanout[l] = plan->fanouts[plan->num_layers - 1 - l];
-    const struct batch_builder_plan wanted = { .num_layers = plan->num_layers, .fanout = fanout,
-                                       .replace = plan->replace, .edge_ids = true,
-                                       .original_ids = true, .degrees = true };
+    const struct batch_builder_plan wanted = { .num_layers = plan->num_layers,
+                                               .fanout = fanout,
+                                               .replace = plan->replace,
+                                               .edge_ids = true,
+                                               .original_ids = true,
+                                               .degrees = true };
     const struct draw_key key = { .seed = plan->seed };
     int rv = batch_builder_begin(builder, &wanted, &key, parts, out, NULL);
     if (rv == 0)

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "graph/batch_space.h"
 #include "graph/batch_builder.h"
+#include "graph/batch_space.h"
 #include "graph/part.h"
 
 #define FIXTURE_PARTS_MAX 5
@@ -25,11 +25,11 @@ struct fixture {
     uint32_t num_parts;
     uint64_t num_nodes[FIXTURE_NTYPES];
     uint64_t num_edges[FIXTURE_ETYPES];
-    uint64_t global[FIXTURE_NTYPES][FIXTURE_NODES_MAX];           /* by original ID */
-    uint64_t original[FIXTURE_NTYPES][FIXTURE_NODES_MAX];         /* by global ID */
-    uint32_t degree[FIXTURE_ETYPES][FIXTURE_NODES_MAX];           /* by original destination */
-    uint32_t *neighbours[FIXTURE_ETYPES][FIXTURE_NODES_MAX];      /* original sources, in order */
-    uint64_t columns[FIXTURE_NTYPES][FIXTURE_NODES_MAX];          /* column -> global ID, if wide */
+    uint64_t global[FIXTURE_NTYPES][FIXTURE_NODES_MAX];      /* by original ID */
+    uint64_t original[FIXTURE_NTYPES][FIXTURE_NODES_MAX];    /* by global ID */
+    uint32_t degree[FIXTURE_ETYPES][FIXTURE_NODES_MAX];      /* by original destination */
+    uint32_t *neighbours[FIXTURE_ETYPES][FIXTURE_NODES_MAX]; /* original sources, in order */
+    uint64_t columns[FIXTURE_NTYPES][FIXTURE_NODES_MAX];     /* column -> global ID, if wide */
     struct extent extents[FIXTURE_NTYPES][FIXTURE_PARTS_MAX];
     struct extent *extent_lists[FIXTURE_NTYPES];
     struct feature_table weights[FIXTURE_PARTS_MAX][FIXTURE_NTYPES];
@@ -69,6 +69,7 @@ static inline uint64_t fixture_weight(uint32_t ntype, uint64_t id)
  * answers come in pieces of a few rows. All tables and edge IDs are wanted.
  */
 int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan, uint32_t asked,
-                  struct batch_builder *builder, struct batch_builder_space *space, struct batch_space *out);
+                  struct batch_builder *builder, struct batch_builder_space *space,
+                  struct batch_space *out);
 
 #endif

@@ -202,8 +202,8 @@ static uint64_t check_plan(const struct fixture *fixture, const struct fixture_p
     assert_int_equal(set_up(&bench, fixture, plan->num_layers, slice), 0);
     for (int again = 0; again < 2; again++) {
         batch_space_clear(&bench.out);
-        assert_int_equal(fixture_batch(fixture, plan, asked, &bench.builder, &bench.space,
-                                       &bench.out), 0);
+        assert_int_equal(
+            fixture_batch(fixture, plan, asked, &bench.builder, &bench.space, &bench.out), 0);
         check_batch(fixture, plan, &bench.out.batch);
     }
     assert_int_equal(batch_digest(&bench.out.batch, &digest), 0);
@@ -288,8 +288,8 @@ static void every_failed_allocation_is_survived(void **state)
         assert_true(rv == 0 || rv == TR_ENOMEM);
         if (ready == 0 && rv != 0) { /* usable again at once */
             batch_space_clear(&bench.out);
-            assert_int_equal(fixture_batch(fixture, plan, 2, &bench.builder, &bench.space,
-                                           &bench.out), 0);
+            assert_int_equal(
+                fixture_batch(fixture, plan, 2, &bench.builder, &bench.space, &bench.out), 0);
         }
         if (ready == 0)
             check_batch(fixture, plan, &bench.out.batch);
@@ -339,7 +339,8 @@ static void lying_answers_are_refused(void **state)
     open_first_hop(&bench.builder, &plan, &bench.out);
     for (int i = 0; i < 5; i++) {
         struct error error = { 0 };
-        assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 3, &bad[i], &error), TR_EFORMAT);
+        assert_int_equal(batch_builder_add_answer(&bench.builder, 0, 0, 3, &bad[i], &error),
+                         TR_EFORMAT);
         assert_non_null(strstr(error.text, "partition 0"));
     }
     struct batch_builder_piece more = good;
@@ -386,8 +387,10 @@ static void a_seed_that_is_no_node_is_refused(void **state)
         struct error error = { 0 };
         fixture_init(fixture, 99, parts, false);
         assert_int_equal(set_up(&bench, fixture, 1, 0), 0);
-        assert_int_equal(batch_builder_begin(&bench.builder, &plan, &key, NULL, &bench.out, &error), 0);
-        assert_int_equal(batch_builder_add_seeds(&bench.builder, 0, seeds, NULL, 2, &error), TR_ERANGE);
+        assert_int_equal(batch_builder_begin(&bench.builder, &plan, &key, NULL, &bench.out, &error),
+                         0);
+        assert_int_equal(batch_builder_add_seeds(&bench.builder, 0, seeds, NULL, 2, &error),
+                         TR_ERANGE);
         assert_non_null(strstr(error.text, "a seed is no node"));
         tear_down(&bench);
         fixture_fini(fixture);

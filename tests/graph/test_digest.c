@@ -35,7 +35,8 @@ static void fill(struct sample *s)
                 s->sources[l][t][e] = 100 * (l + 1) + 10 * t + e;
             s->index[l][t][1] = 1 + (l + t) % 2;
             s->index[l][t][2] = EDGES;
-            s->edges[l][t] = (struct block_edges){ .num_dst = DSTS, .num_edges = EDGES,
+            s->edges[l][t] = (struct block_edges){ .num_dst = DSTS,
+                                                   .num_edges = EDGES,
                                                    .index = s->index[l][t],
                                                    .sources = s->sources[l][t] };
         }
@@ -44,11 +45,15 @@ static void fill(struct sample *s)
     for (uint32_t t = 0; t < TYPES; t++) {
         for (uint32_t i = 0; i < NODES; i++)
             s->original_ids[t][i] = (UINT64_C(1) << 40) * (t + 1) + 7 * i;
-        s->nodes[t] = (struct batch_nodes){ .num_nodes = NODES, .num_seeds = 1 + t,
+        s->nodes[t] = (struct batch_nodes){ .num_nodes = NODES,
+                                            .num_seeds = 1 + t,
                                             .original_ids = s->original_ids[t] };
     }
-    s->batch = (struct mini_batch){ .num_ntypes = TYPES, .num_etypes = TYPES, .num_layers = LAYERS,
-                                    .blocks = s->blocks, .nodes = s->nodes };
+    s->batch = (struct mini_batch){ .num_ntypes = TYPES,
+                                    .num_etypes = TYPES,
+                                    .num_layers = LAYERS,
+                                    .blocks = s->blocks,
+                                    .nodes = s->nodes };
 }
 
 static uint64_t digest_of(const struct sample *s)

@@ -24,8 +24,9 @@ static void base_has_known_answers(void **state)
 {
     (void)state;
     struct draw_key zero = { 0 };
-    struct draw_key key = { .seed = 1, .batch = 2, .purpose = KEY_NEIGHBOURS, .epoch = 3,
-                            .rank = 4, .hop = 5, .type = 6 };
+    struct draw_key key = {
+        .seed = 1, .batch = 2, .purpose = KEY_NEIGHBOURS, .epoch = 3, .rank = 4, .hop = 5, .type = 6
+    };
     assert_int_equal(key_base(&zero), UINT64_C(0x78ae5a9a6b5fd45e));
     assert_int_equal(key_base(&key), UINT64_C(0xef6a251df23ac517));
     assert_int_equal(key_node(key_base(&key), 7), UINT64_C(0x572818dd97b5ea8a));
@@ -34,8 +35,8 @@ static void base_has_known_answers(void **state)
 static void every_member_changes_the_base(void **state)
 {
     (void)state;
-    struct draw_key keys[8] = { { 0 }, { .seed = 1 }, { .batch = 1 }, { .purpose = 1 },
-                                { .epoch = 1 }, { .rank = 1 }, { .hop = 1 }, { .type = 1 } };
+    struct draw_key keys[8] = { { 0 },          { .seed = 1 }, { .batch = 1 }, { .purpose = 1 },
+                                { .epoch = 1 }, { .rank = 1 }, { .hop = 1 },   { .type = 1 } };
     for (int i = 0; i < 8; i++) {
         for (int j = 0; j < i; j++)
             assert_int_not_equal(key_base(&keys[i]), key_base(&keys[j]));
@@ -50,8 +51,8 @@ static void one_bit_flips_half(void **state)
     for (int bit = 0; bit < 64; bit++) {
         int flips[64] = { 0 };
         for (uint64_t i = 0; i < TRIALS; i++) {
-            uint64_t a = key_draw(key_node(9, i * 77), i), b =
-                key_draw(key_node(9, (i * 77) ^ UINT64_C(1) << bit), i);
+            uint64_t a = key_draw(key_node(9, i * 77), i),
+                     b = key_draw(key_node(9, (i * 77) ^ UINT64_C(1) << bit), i);
             for (int out = 0; out < 64; out++)
                 flips[out] += (int)((a ^ b) >> out & 1);
         }

@@ -127,7 +127,7 @@ static void memory_is_reused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_are_kept),      cmocka_unit_test(table_equals_the_map),
+        cmocka_unit_test(bounds_are_kept),         cmocka_unit_test(table_equals_the_map),
         cmocka_unit_test(wide_ids_are_told_apart), cmocka_unit_test(stamps_wrap),
         cmocka_unit_test(memory_is_reused),
     };

@@ -39,12 +39,15 @@ static void check_inclusion(uint32_t degree, uint32_t k, uint64_t trials)
 static void positions_are_drawn_equally(void **state)
 {
     (void)state;
-    static const struct { uint32_t degree, k; uint64_t trials; } cases[] = {
-        { 2, 1, 20000 }, { 3, 2, 20000 }, { 10, 1, 20000 }, { 10, 9, 20000 },
-        { 16, 8, 20000 }, { 17, 16, 20000 }, { 100, 15, 20000 }, { 64, 63, 20000 },
-        { 65, 64, 20000 }, { 66, 65, 20000 }, { 200, 100, 5000 }, { 1000, 999, 2000 },
-        { 100000, 1, 600000 }, { 100000, 15, 50000 }, { 100000, 99999, 10 },
-        { 100000, 50000, 20 }, { 70000, 1000, 1000 },
+    static const struct {
+        uint32_t degree, k;
+        uint64_t trials;
+    } cases[] = {
+        { 2, 1, 20000 },       { 3, 2, 20000 },       { 10, 1, 20000 },      { 10, 9, 20000 },
+        { 16, 8, 20000 },      { 17, 16, 20000 },     { 100, 15, 20000 },    { 64, 63, 20000 },
+        { 65, 64, 20000 },     { 66, 65, 20000 },     { 200, 100, 5000 },    { 1000, 999, 2000 },
+        { 100000, 1, 600000 }, { 100000, 15, 50000 }, { 100000, 99999, 10 }, { 100000, 50000, 20 },
+        { 70000, 1000, 1000 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_inclusion(cases[i].degree, cases[i].k, cases[i].trials);
@@ -160,8 +163,11 @@ static void make_graph(struct graph *graph)
         graph->column_global[i] = (UINT64_C(1) << 33) + i * 5;
     for (uint32_t i = 0; i < 700; i++)
         graph->rows[i] = (uint32_t)key_below(41, &draw, 301);
-    graph->csc = (struct csc){ .num_rows = 301, .num_edges = edges, .index = graph->index,
-                               .indices = graph->indices, .first_edge = 12345 };
+    graph->csc = (struct csc){ .num_rows = 301,
+                               .num_edges = edges,
+                               .index = graph->index,
+                               .indices = graph->indices,
+                               .first_edge = 12345 };
 }
 
 /* What one row of a request gives, into positions; returns the count. */
@@ -222,8 +228,8 @@ static void check_request(struct sample_space *space, const struct sample_reques
 static void sample_equals_the_reference(void **state)
 {
     (void)state;
-    static const uint32_t fanouts[] = { 0, 1, 2, 5, 8, 9, 10, 15, 16, 17, 25, 39, 64, 65, 100,
-                                        4000, 5000, 8999, 9000, SAMPLE_ALL };
+    static const uint32_t fanouts[] = { 0,  1,  2,  5,  8,   9,    10,   15,   16,   17,
+                                        25, 39, 64, 65, 100, 4000, 5000, 8999, 9000, SAMPLE_ALL };
     static const uint32_t sizes[] = { 0, 1, 63, 64, 65, 128, 200, 700 };
     struct graph *graph = malloc(sizeof *graph);
     struct sample_space space = { 0 };
@@ -235,10 +241,15 @@ static void sample_equals_the_reference(void **state)
                 if (fanouts[f] > 100 && sizes[s] > 65)
                     continue; /* slow in the reference, and nothing new */
                 graph->csc.column_global = way & 1 ? graph->column_global : NULL;
-                struct sample_request request = {
-                    .csc = &graph->csc, .rows = graph->rows, .num_rows = sizes[s],
-                    .original_ids = way & 2 ? graph->original_ids : NULL, .global_begin = 77,
-                    .fanout = fanouts[f], .replace = (way & 4) != 0, .key_base = f * 8 + s };
+                struct sample_request request = { .csc = &graph->csc,
+                                                  .rows = graph->rows,
+                                                  .num_rows = sizes[s],
+                                                  .original_ids = way & 2 ? graph->original_ids
+                                                                          : NULL,
+                                                  .global_begin = 77,
+                                                  .fanout = fanouts[f],
+                                                  .replace = (way & 4) != 0,
+                                                  .key_base = f * 8 + s };
                 check_request(&space, &request, positions);
             }
         }
@@ -258,8 +269,12 @@ static void replaced_draws_are_independent(void **state)
     struct csc csc = { .num_rows = 1, .num_edges = 7, .index = index, .indices = indices };
     struct sample_space space = { 0 };
     for (uint64_t t = 0; t < 20000; t++) {
-        struct sample_request request = { .csc = &csc, .rows = &row, .num_rows = 1, .fanout = 10,
-                                          .replace = true, .key_base = key_mix(t) };
+        struct sample_request request = { .csc = &csc,
+                                          .rows = &row,
+                                          .num_rows = 1,
+                                          .fanout = 10,
+                                          .replace = true,
+                                          .key_base = key_mix(t) };
         struct sample_result result = { .counts = &counts, .columns = columns };
         assert_int_equal(sample_uniform(&space, &request, &result), 0);
         assert_int_equal(counts, 10);

@@ -34,10 +34,9 @@ static void fill_block(struct block *block, uint32_t num_dst, const struct made_
             sources[index[d] + e] = below(key, draw, counts[0]);
         index[d + 1] = index[d] + degree;
     }
-    *edges = (struct block_edges){ .num_dst = num_dst,
-                                   .num_edges = index[num_dst],
-                                   .index = index,
-                                   .sources = sources };
+    *edges = (struct block_edges){
+        .num_dst = num_dst, .num_edges = index[num_dst], .index = index, .sources = sources
+    };
     *block = (struct block){ .num_src = counts, .num_dst = counts + 1, .edges = edges };
 }
 
@@ -54,8 +53,8 @@ static void fill_rows(struct batch_nodes *nodes, const struct made_shape *shape,
     float *labels = take((size_t)nodes->num_seeds * columns, sizeof *labels);
     for (size_t i = 0; i < (size_t)nodes->num_seeds * columns; i++)
         labels[i] = (float)below(key, draw, shape->targets ? 2 : shape->classes);
-    nodes->labels = (struct batch_rows){ TR_F32, nodes->num_seeds, columns,
-                                         columns * sizeof(float), labels };
+    nodes->labels = (struct batch_rows){ TR_F32, nodes->num_seeds, columns, columns * sizeof(float),
+                                         labels };
     uint32_t *degrees = take(2 * n, sizeof *degrees);
     for (size_t i = 0; i < 2 * n; i++)
         degrees[i] = shape->fanout_max + below(key, draw, 20);

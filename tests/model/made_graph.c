@@ -79,15 +79,17 @@ static void fill_features(struct feature_table *table, const struct made_graph *
 {
     char *data = take(rows * graph->width, sizeof(double));
     for (size_t i = 0; i < rows * graph->width; i++) {
-        float value = graph->features[originals[i / graph->width] * graph->width +
-                                      i % graph->width];
+        float value =
+            graph->features[originals[i / graph->width] * graph->width + i % graph->width];
         double wide = (double)value;
         if (dtype == TR_F64)
             memcpy(data + i * sizeof wide, &wide, sizeof wide);
         else
             memcpy(data + i * sizeof value, &value, sizeof value);
     }
-    *table = (struct feature_table){ .name = "feat", .dtype = dtype, .num_rows = rows,
+    *table = (struct feature_table){ .name = "feat",
+                                     .dtype = dtype,
+                                     .num_rows = rows,
                                      .width = graph->width,
                                      .row_bytes = graph->width * tr_dtype_size(dtype),
                                      .rows = data };
@@ -99,8 +101,12 @@ static void fill_labels(struct feature_table *table, const struct made_graph *gr
     float *data = take(rows, sizeof *data);
     for (uint64_t i = 0; i < rows; i++)
         data[i] = graph->labels[originals[i]];
-    *table = (struct feature_table){ .name = "label", .dtype = TR_F32, .num_rows = rows,
-                                     .width = 1, .row_bytes = sizeof(float), .rows = data };
+    *table = (struct feature_table){ .name = "label",
+                                     .dtype = TR_F32,
+                                     .num_rows = rows,
+                                     .width = 1,
+                                     .row_bytes = sizeof(float),
+                                     .rows = data };
 }
 
 static void fill_part(struct graph_part *part, const struct made_graph *graph,
@@ -127,8 +133,9 @@ static void fill_part(struct graph_part *part, const struct made_graph *graph,
     fill_features(&tables[0], graph, originals, rows, dtype);
     fill_labels(&tables[1], graph, originals, rows);
     part->nodes[0] = (struct node_part){ rows, begin, originals, in, out, 2, tables };
-    part->edges[0].csc = (struct csc){ .num_rows = rows, .num_edges = index[rows],
-                                       .index = index, .indices = indices };
+    part->edges[0].csc = (struct csc){
+        .num_rows = rows, .num_edges = index[rows], .index = index, .indices = indices
+    };
 }
 
 struct made_parts *made_parts_create(const struct made_graph *graph, const uint32_t *owners,
@@ -150,7 +157,8 @@ struct made_parts *made_parts_create(const struct made_graph *graph, const uint3
     }
     for (uint32_t p = 0; p < count; p++) {
         struct graph_part *part = parts->parts[p] = take(1, sizeof *part);
-        *part = (struct graph_part){ .part_id = p, .types = &parts->types,
+        *part = (struct graph_part){ .part_id = p,
+                                     .types = &parts->types,
                                      .nodes = take(1, sizeof *part->nodes),
                                      .edges = take(1, sizeof *part->edges) };
         fill_part(part, graph, owners, begins[p], globals, dtype);
@@ -203,8 +211,8 @@ static uint32_t meet(struct met *met, uint32_t node)
 }
 
 /* Chooses `drawn` of the node's edges without replacement into chosen. */
-static uint32_t choose(const struct made_graph *graph, uint32_t node, uint32_t fanout,
-                       uint64_t key, uint32_t *chosen)
+static uint32_t choose(const struct made_graph *graph, uint32_t node, uint32_t fanout, uint64_t key,
+                       uint32_t *chosen)
 {
     uint32_t degree = graph->in_degrees[node];
     memcpy(chosen, graph->sources + graph->index[node], degree * sizeof *chosen);
@@ -284,8 +292,12 @@ struct mini_batch *made_graph_batch(const struct made_graph *graph, const uint32
         fill_block(&blocks[l], graph, &met, fanout, key_mix(key + l));
     struct batch_nodes *nodes = take(1, sizeof *nodes);
     fill_batch_nodes(nodes, graph, &met, num_seeds);
-    *batch = (struct mini_batch){ .step_seeds = num_seeds, .num_ntypes = 1, .num_etypes = 1,
-                                  .num_layers = layers, .blocks = blocks, .nodes = nodes };
+    *batch = (struct mini_batch){ .step_seeds = num_seeds,
+                                  .num_ntypes = 1,
+                                  .num_etypes = 1,
+                                  .num_layers = layers,
+                                  .blocks = blocks,
+                                  .nodes = nodes };
     free(met.nodes);
     free(met.position);
     return batch;

@@ -14,7 +14,7 @@ struct made_graph {
     uint32_t num_nodes;
     uint32_t width;
     uint32_t classes;
-    uint32_t *index;   /* in-edges by original ID */
+    uint32_t *index; /* in-edges by original ID */
     uint32_t *sources;
     uint32_t *in_degrees;
     uint32_t *out_degrees;

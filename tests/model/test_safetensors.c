@@ -116,7 +116,8 @@ static void test_malformed_files_are_refused(void **state)
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[-2],\"data_offsets\":[0,8]}}", 8 },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[\"2\"],\"data_offsets\":[0,8]}}", 8 },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[4294967296,4294967296],"
-          "\"data_offsets\":[0,8]}}", 8 },
+          "\"data_offsets\":[0,8]}}",
+          8 },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4 },
         { "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"more\":1}}", 4 },
         { "{\"__metadata__\":1}", 0 },

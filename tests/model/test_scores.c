@@ -9,8 +9,8 @@
 
 #include "graph/key.h"
 #include "model/labels.h"
-#include "model/scores.h"
 #include "model/ranking.h"
+#include "model/scores.h"
 
 #define ROWS 400
 
@@ -92,11 +92,11 @@ static void score(const struct case_rows *c, size_t split, struct scores *scores
     second.rows = (char *)c->rows.rows + split * c->rows.row_bytes;
     second.num_rows -= (uint32_t)split;
     const float *rest = c->logits + split * c->config.classes;
-    assert_int_equal(loss_compute(&c->config, parallel_serial, c->logits, split, &c->rows, 1, NULL,
-                                  &loss), 0);
+    assert_int_equal(
+        loss_compute(&c->config, parallel_serial, c->logits, split, &c->rows, 1, NULL, &loss), 0);
     assert_int_equal(metrics_add(&metrics, c->logits, split, &c->rows, &loss), 0);
-    assert_int_equal(loss_compute(&c->config, parallel_serial, rest, ROWS - split, &second, 1,
-                                  NULL, &loss), 0);
+    assert_int_equal(
+        loss_compute(&c->config, parallel_serial, rest, ROWS - split, &second, 1, NULL, &loss), 0);
     assert_int_equal(metrics_add(&metrics, rest, ROWS - split, &second, &loss), 0);
     metrics_result(&metrics, scores);
     metrics_fini(&metrics);

@@ -84,8 +84,8 @@ static void test_slopes(void **state)
     for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {
         for (int loss = MODEL_SOFTMAX; loss <= MODEL_SIGMOID; loss++) {
             for (uint32_t layers = 1; layers <= 3; layers++) {
-                struct model_config config = configure((enum model_kind)kind,
-                                                       (enum model_loss)loss, layers);
+                struct model_config config = configure((enum model_kind)kind, (enum model_loss)loss,
+                                                       layers);
                 struct made_shape shape = small_shape;
                 shape.layers = layers;
                 shape.targets = loss == MODEL_SIGMOID;
@@ -322,8 +322,7 @@ static void test_shares_of_a_step_add_up(void **state)
 {
     (void)state;
     static const uint32_t ends[][5] = {
-        { SHARED_SEEDS }, { 5, SHARED_SEEDS }, { 1, 9, SHARED_SEEDS },
-        { 1, 2, 4, 30, SHARED_SEEDS }
+        { SHARED_SEEDS }, { 5, SHARED_SEEDS }, { 1, 9, SHARED_SEEDS }, { 1, 2, 4, 30, SHARED_SEEDS }
     };
     struct made_graph *graph = made_graph_create(200, 4, 3, 5, 0.7, 0.5, 9);
     for (int kind = MODEL_SAGE; kind <= MODEL_GCN; kind++) {

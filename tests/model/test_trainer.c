@@ -40,8 +40,7 @@ static int start_epoch(struct batch_source *self, uint32_t epoch, struct error *
     return 0;
 }
 
-static int next_batch(struct batch_source *self, const struct mini_batch **out,
-                      struct error *error)
+static int next_batch(struct batch_source *self, const struct mini_batch **out, struct error *error)
 {
     struct source *source = (struct source *)self;
     if (source->next >= source->end)
@@ -75,8 +74,9 @@ static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, st
 
 static struct source make_source(struct made_graph *graph, uint32_t end, uint32_t fanout)
 {
-    return (struct source){ { start_epoch, next_batch, release, start_at }, graph, fanout, 0, 0,
-                            end, 0, -1 };
+    return (struct source){
+        { start_epoch, next_batch, release, start_at }, graph, fanout, 0, 0, end, 0, -1
+    };
 }
 
 static struct model_config configure(enum model_kind kind)
@@ -112,8 +112,8 @@ static int scripted(void *arg, struct model *model, struct scores *scores, struc
     struct script *script = arg;
     script->first_weight[script->count] = model_weights(model)[0];
     *scores = (struct scores){ .labelled = 1,
-                                .loss = 1,
-                                .accuracy = script->scores[script->count++] };
+                               .loss = 1,
+                               .accuracy = script->scores[script->count++] };
     return 0;
 }
 
@@ -311,7 +311,8 @@ static int judge(void *arg, struct model *model, struct scores *scores, struct e
 {
     (void)error;
     ((struct saves *)arg)->evaluations++;
-    *scores = (struct scores){ .labelled = 1, .loss = 1,
+    *scores = (struct scores){ .labelled = 1,
+                               .loss = 1,
                                .accuracy = fabs((double)model_weights(model)[1]) };
     return 0;
 }
@@ -325,10 +326,15 @@ static void train_saving(struct made_graph *graph, enum model_optimiser optimise
     config.momentum = 0.5f;
     assert_int_equal(model_create(model, &config, parallel_serial, NULL), 0);
     struct source source = make_source(graph, 300, 4);
-    const struct trainer_hooks hooks = { .arg = saves, .evaluate = judge, .epoch_done = write_line,
-                                         .save = keep, .mark = mark, .rewind = go_back };
-    const struct trainer_plan plan = { .epochs = 4, .save_every = 3, .job = 77, .saved = saved,
-                                       .saved_count = saved_count };
+    const struct trainer_hooks hooks = { .arg = saves,
+                                         .evaluate = judge,
+                                         .epoch_done = write_line,
+                                         .save = keep,
+                                         .mark = mark,
+                                         .rewind = go_back };
+    const struct trainer_plan plan = {
+        .epochs = 4, .save_every = 3, .job = 77, .saved = saved, .saved_count = saved_count
+    };
     assert_int_equal(trainer_run(*model, &source.base, &plan, &hooks, result, NULL), 0);
     assert_int_equal(source.held, 0);
 }

@@ -15,8 +15,13 @@
 #define SECOND UINT64_C(1000000000)
 
 static const struct training_loop_plan whole = {
-    .epochs = 3, .save_every = 4, .patience_ns = 10 * SECOND, .evaluates = true, .keeps = true,
-    .grouped = true, .finishes = true,
+    .epochs = 3,
+    .save_every = 4,
+    .patience_ns = 10 * SECOND,
+    .evaluates = true,
+    .keeps = true,
+    .grouped = true,
+    .finishes = true,
 };
 
 /* What a run has done so far, as its driver sees it. */
@@ -83,7 +88,8 @@ static void a_run_goes_in_order(void **state)
     begin(&driver, &bare);
     go_to(&driver, TRAINING_DONE);
     assert_int_equal(driver.counts[TRAINING_SAVE] + driver.counts[TRAINING_EVALUATE] +
-                     driver.counts[TRAINING_KEEP] + driver.counts[TRAINING_FINISH], 0);
+                         driver.counts[TRAINING_KEEP] + driver.counts[TRAINING_FINISH],
+                     0);
 }
 
 /* From anywhere, and whatever was under way. */
@@ -191,7 +197,7 @@ static void a_call_that_timed_out_is_made_again(void **state)
 {
     (void)state;
     const enum training_operation calls[] = { TRAINING_RESTORE, TRAINING_REDUCE, TRAINING_SAVE,
-                                              TRAINING_SUM, TRAINING_SHARE, TRAINING_MEET,
+                                              TRAINING_SUM,     TRAINING_SHARE,  TRAINING_MEET,
                                               TRAINING_FINISH };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         struct driver driver;

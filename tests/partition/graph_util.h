@@ -81,8 +81,8 @@ static inline void sample_add_rows(struct raw_writer *writer, const char *name, 
     struct error error = { 0 };
     uint64_t shape[1] = { width };
     uint32_t table;
-    assert_int_equal(raw_writer_add_table(writer, name, on_edges, type, TR_F32, 1, shape, &table,
-                                          &error), 0);
+    assert_int_equal(
+        raw_writer_add_table(writer, name, on_edges, type, TR_F32, 1, shape, &table, &error), 0);
     float *values = malloc(rows * width * sizeof *values + 8);
     for (uint64_t r = 0; r < rows; r++) {
         for (uint64_t i = 0; i < width; i++)
@@ -98,8 +98,9 @@ static inline void sample_add_mask(struct raw_writer *writer, uint32_t type, uin
     struct error error = { 0 };
     uint32_t table;
     uint8_t *mask = malloc(rows + 1);
-    assert_int_equal(raw_writer_add_table(writer, "train_mask", false, type, TR_BOOL, 0, NULL,
-                                          &table, &error), 0);
+    assert_int_equal(
+        raw_writer_add_table(writer, "train_mask", false, type, TR_BOOL, 0, NULL, &table, &error),
+        0);
     for (uint64_t r = 0; r < rows; r++)
         mask[r] = r % 4 == 0;
     assert_int_equal(raw_writer_rows(writer, table, rows, mask, &error), 0);
@@ -113,11 +114,13 @@ static inline struct raw_graph *sample_raw(struct sample *sample, const char *pa
     struct error error = { 0 };
     struct raw_writer *writer;
     struct raw_graph *raw;
-    assert_int_equal(raw_writer_open(path, NULL, "sample", &sample->types, sample->num_nodes,
-                                     &writer, &error), 0);
+    assert_int_equal(
+        raw_writer_open(path, NULL, "sample", &sample->types, sample->num_nodes, &writer, &error),
+        0);
     for (uint32_t e = 0; e < sample->types.num_etypes; e++)
         assert_int_equal(raw_writer_edges(writer, e, sample->num_edges[e], sample->src[e],
-                                          sample->dst[e], &error), 0);
+                                          sample->dst[e], &error),
+                         0);
     for (uint32_t t = 0; t < sample->types.num_ntypes; t++) {
         sample_add_rows(writer, "feat", false, t, sample->num_nodes[t], 3);
         sample_add_rows(writer, "none", false, t, sample->num_nodes[t], 0);
@@ -166,8 +169,7 @@ static inline void check_nodes(const struct sample *sample, const struct graph_p
             assert_int_equal(nodes->in_degrees[i], in);
             assert_int_equal(nodes->out_degrees[i], out);
             for (uint64_t k = 0; k < 3; k++)
-                assert_true(((const float *)feat->rows)[i * 3 + k] ==
-                            sample_value(t, original, k));
+                assert_true(((const float *)feat->rows)[i * 3 + k] == sample_value(t, original, k));
         }
     }
 }
@@ -235,8 +237,11 @@ static inline void check_directory(const struct sample *sample, const char *path
     struct store *store;
     struct placed *placed[SAMPLE_TYPES];
     struct graph_part *parts[64];
-    struct partition_load load = { .mode = mode, .features = true, .degrees = true,
-                                   .edge_rank = true, .original_edge_ids = true };
+    struct partition_load load = { .mode = mode,
+                                   .features = true,
+                                   .degrees = true,
+                                   .edge_rank = true,
+                                   .original_edge_ids = true };
     if (store_open(path, &store, &error) != 0)
         fail_msg("%s", error.text);
     const struct book *book = store_book(store);

@@ -9,8 +9,11 @@ static void assign_well(struct raw_graph *raw, const struct partition_options *o
 {
     struct error error = { 0 };
     struct partition_report report = { 0 };
-    struct partition_job job = { .raw = raw, .options = options, .parallel = parallel_serial,
-                                 .files = files_posix, .report = &report };
+    struct partition_job job = { .raw = raw,
+                                 .options = options,
+                                 .parallel = parallel_serial,
+                                 .files = files_posix,
+                                 .report = &report };
     assert_int_equal(assignment_init(assignment, &job, &error), 0);
     int rv = options->method == PARTITION_RANDOM ? assign_random(assignment, &job, &error)
                                                  : assign_file(assignment, &job, &error);
@@ -75,7 +78,8 @@ static void files_of_each_kind_are_read(void **state)
     static const char *const names[] = { "a.npy", "a.txt", "a" };
     for (int i = 0; i < 3; i++) {
         snprintf(path, sizeof path, "%s/%s", scratch->folder, names[i]);
-        struct partition_options options = { .method = PARTITION_FILE, .assignment = path,
+        struct partition_options options = { .method = PARTITION_FILE,
+                                             .assignment = path,
                                              .num_parts = 3 };
         assign_well(raw, &options, &assignment);
         for (int v = 0; v < 6; v++)
@@ -110,7 +114,8 @@ static void wrong_files_are_refused(void **state)
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     snprintf(path, sizeof path, "%s/a.txt", scratch->folder);
     snprintf(out, sizeof out, "%s/out", scratch->folder);
-    struct partition_options options = { .method = PARTITION_FILE, .assignment = path,
+    struct partition_options options = { .method = PARTITION_FILE,
+                                         .assignment = path,
                                          .num_parts = 2 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct error error = { 0 };

@@ -32,16 +32,18 @@ static int list_file(void *arg, const char *name)
     if (strstr(name, ".npy") == NULL)
         return 0;
     assert_true(made->num_files < FILES_MAX);
-    snprintf(made->files[made->num_files++], sizeof made->files[0], "%s/%s", listing->folder,
-             name);
+    snprintf(made->files[made->num_files++], sizeof made->files[0], "%s/%s", listing->folder, name);
     return 0;
 }
 
 /* A directory with every kind of file: features and rows of edges, halos, a deal, column tables. */
 static void make(struct made *made, struct scratch *scratch)
 {
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = PARTS,
-                                         .halo_hops = HOPS, .trainers = 2, .columns_max = 40 };
+    struct partition_options options = { .method = PARTITION_RANDOM,
+                                         .num_parts = PARTS,
+                                         .halo_hops = HOPS,
+                                         .trainers = 2,
+                                         .columns_max = 40 };
     struct error error = { 0 };
     struct sample sample;
     memset(made, 0, sizeof *made);
@@ -65,8 +67,11 @@ static void make(struct made *made, struct scratch *scratch)
 /* Loads all that a job may load. */
 static int load_all(const struct made *made, enum partition_mode mode, struct error *error)
 {
-    struct partition_load load = { .mode = mode, .check = PARTITION_CHECK_ALL, .features = true,
-                                   .degrees = true, .edge_rank = true,
+    struct partition_load load = { .mode = mode,
+                                   .check = PARTITION_CHECK_ALL,
+                                   .features = true,
+                                   .degrees = true,
+                                   .edge_rank = true,
                                    .original_edge_ids = true };
     struct store *store;
     int rv = store_open(made->json, &store, error);
@@ -422,14 +427,10 @@ int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        SCRATCH(a_wrong_byte_is_found_in_every_file),
-        SCRATCH(a_wrong_byte_is_found_in_the_book),
-        SCRATCH(cut_and_grown_files_are_found),
-        SCRATCH(swapped_files_are_found),
-        SCRATCH(older_folders_load_and_say_so),
-        SCRATCH(a_file_without_a_sum_is_refused),
-        SCRATCH(rows_are_those_of_the_book),
-        SCRATCH(partitions_may_be_elsewhere),
+        SCRATCH(a_wrong_byte_is_found_in_every_file), SCRATCH(a_wrong_byte_is_found_in_the_book),
+        SCRATCH(cut_and_grown_files_are_found),       SCRATCH(swapped_files_are_found),
+        SCRATCH(older_folders_load_and_say_so),       SCRATCH(a_file_without_a_sum_is_refused),
+        SCRATCH(rows_are_those_of_the_book),          SCRATCH(partitions_may_be_elsewhere),
         SCRATCH(sums_are_those_of_the_format),
     };
     return cmocka_run_group_tests_name("checksums", tests, NULL, NULL);

@@ -51,16 +51,16 @@ static void rules_of_dependencies(void **state)
 {
     struct scratch *scratch = *state;
     struct debian_facts facts;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph;
     assert_int_equal(import(scratch, archive, sizeof archive - 1, &facts, &error), 0);
     assert_int_equal(facts.num_packages, 5);
     assert_int_equal(facts.num_sections, 3);
     assert_int_equal(facts.num_unresolved, 2); /* libnone, nothing-has-this */
     /* editor, libc6, libx, mailer, postman are nodes 0 to 4; the virtual mta is mailer. */
-    static const uint64_t from[] = {0, 0, 0, 0, 0, 0, 2, 4, 4};
-    static const uint64_t to[] = {1, 1, 2, 3, 1, 3, 1, 3, 4};
-    static const int8_t kinds[] = {0, 0, 0, 0, 1, 4, 3, 2, 2};
+    static const uint64_t from[] = { 0, 0, 0, 0, 0, 0, 2, 4, 4 };
+    static const uint64_t to[] = { 1, 1, 2, 3, 1, 3, 1, 3, 4 };
+    static const int8_t kinds[] = { 0, 0, 0, 0, 1, 4, 3, 2, 2 };
     assert_int_equal(facts.num_dependencies, 9);
     assert_int_equal(facts.kinds[0], 4);
     assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
@@ -85,24 +85,24 @@ static void rules_of_dependencies(void **state)
 static void labels_features_and_names(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph;
     int64_t labels[5];
     static float rows[5][DEBIAN_FEATURES];
     uint8_t masks[3][5];
-    static const char *const names[] = {"train_mask", "val_mask", "test_mask"};
+    static const char *const names[] = { "train_mask", "val_mask", "test_mask" };
     assert_int_equal(import(scratch, archive, sizeof archive - 1, NULL, &error), 0);
     assert_int_equal(raw_open(at(scratch, "d"), NULL, &graph, &error), 0);
     assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "label"), 0, 5,
                                    labels, &error),
                      0);
-    static const int64_t want[] = {0, 1, 1, 2, -1}; /* editors, libs, mail, none */
+    static const int64_t want[] = { 0, 1, 1, 2, -1 }; /* editors, libs, mail, none */
     assert_memory_equal(labels, want, sizeof want);
     assert_int_equal(
         raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0, 5, rows, &error),
         0);
     /* an 2, editor 2, of 1, text 1: absolute counts add up to 6 if no two words collide. */
-    float sums[5] = {0};
+    float sums[5] = { 0 };
     for (int i = 0; i < 5; i++)
         for (int f = 0; f < DEBIAN_FEATURES; f++)
             sums[i] += rows[i][f] < 0 ? -rows[i][f] : rows[i][f];
@@ -130,10 +130,10 @@ static void labels_features_and_names(void **state)
 static void split_depends_on_the_name_alone(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
-    uint8_t masks[2] = {9, 9};
-    static const char *const archives[] = {"Package: gcc\n",
-                                           "Package: gcc\nDepends: a\n\nPackage: a\n"};
+    struct error error = { 0 };
+    uint8_t masks[2] = { 9, 9 };
+    static const char *const archives[] = { "Package: gcc\n",
+                                            "Package: gcc\nDepends: a\n\nPackage: a\n" };
     for (int i = 0; i < 2; i++) {
         struct raw_graph *graph;
         assert_int_equal(import(scratch, archives[i], strlen(archives[i]), NULL, &error), 0);
@@ -156,15 +156,15 @@ static void wrong_archives_are_refused(void **state)
         size_t size;
         const char *says;
     } cases[] = {
-        {"\n\n", 2, "apt-get update"},
-        {"Package: a\nno colon here\n", 25, "line 2"},
-        {": a\n", 4, "line 1"},
-        {"Section: a\n\nPackage: b\n", 23, "no Package"},
-        {"Package: a\0b\n", 13, "line 1: is not text"},
-        {" continued\nPackage:\n", 20, "no Package"},
+        { "\n\n", 2, "apt-get update" },
+        { "Package: a\nno colon here\n", 25, "line 2" },
+        { ": a\n", 4, "line 1" },
+        { "Section: a\n\nPackage: b\n", 23, "no Package" },
+        { "Package: a\0b\n", 13, "line 1: is not text" },
+        { " continued\nPackage:\n", 20, "no Package" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {0};
+        struct error error = { 0 };
         assert_int_equal(import(scratch, cases[i].text, cases[i].size, NULL, &error), TR_EFORMAT);
         assert_says(&error, TR_EFORMAT, cases[i].says);
         assert_says(&error, TR_EFORMAT, "the archive");

@@ -7,17 +7,17 @@
 #include "partition/generate/generate_draw.h"
 #include "partition/raw/raw.h"
 
-static const struct generate_options small = {.num_nodes = 1003,
-                                              .num_edges = 40000,
-                                              .num_features = 6,
-                                              .num_classes = 5,
-                                              .seed = 7,
-                                              .inside = -1};
+static const struct generate_options small = { .num_nodes = 1003,
+                                               .num_edges = 40000,
+                                               .num_features = 6,
+                                               .num_classes = 5,
+                                               .seed = 7,
+                                               .inside = -1 };
 
 typedef int (*generator)(const char *, const struct generate_options *,
                          const struct raw_write_options *, struct error *);
 
-static const generator generators[] = {generate_rmat, generate_sbm, generate_skew};
+static const generator generators[] = { generate_rmat, generate_sbm, generate_skew };
 
 static uint64_t hash_file(struct scratch *scratch, const char *name)
 {
@@ -35,12 +35,12 @@ static uint64_t hash_file(struct scratch *scratch, const char *name)
 static void same_seed_same_bytes(void **state)
 {
     struct scratch *scratch = *state;
-    static const char *const files[] = {"edges/_N:_E:_N.npy", "node_data/_N/feat.npy",
-                                        "node_data/_N/label.npy", "node_data/_N/val_mask.npy"};
+    static const char *const files[] = { "edges/_N:_E:_N.npy", "node_data/_N/feat.npy",
+                                         "node_data/_N/label.npy", "node_data/_N/val_mask.npy" };
     for (int g = 0; g < 3; g++) {
-        struct error error = {0};
+        struct error error = { 0 };
         struct generate_options other = small;
-        struct raw_write_options replace = {.replace = true};
+        struct raw_write_options replace = { .replace = true };
         other.seed++;
         assert_int_equal(generators[g](at(scratch, "a"), &small, &replace, &error), 0);
         assert_int_equal(generators[g](at(scratch, "b"), &small, &replace, &error), 0);
@@ -61,10 +61,10 @@ static void same_seed_same_bytes(void **state)
 static void all_are_valid_graphs(void **state)
 {
     struct scratch *scratch = *state;
-    struct raw_write_options replace = {.replace = true};
+    struct raw_write_options replace = { .replace = true };
     uint64_t *src = malloc(2 * 40000 * sizeof *src);
     for (int g = 0; g < 3; g++) {
-        struct error error = {0};
+        struct error error = { 0 };
         struct raw_graph *graph;
         assert_int_equal(generators[g](at(scratch, "a"), &small, &replace, &error), 0);
         assert_int_equal(raw_open(at(scratch, "a"), NULL, &graph, &error), 0);
@@ -73,7 +73,7 @@ static void all_are_valid_graphs(void **state)
         assert_int_equal(raw_read_edges(graph, 0, 0, 40000, src, src + 40000, &error), 0);
         int parts = 0;
         uint8_t masks[3][1003];
-        static const char *const names[] = {"train_mask", "val_mask", "test_mask"};
+        static const char *const names[] = { "train_mask", "val_mask", "test_mask" };
         for (int m = 0; m < 3; m++)
             assert_int_equal(raw_read_rows(graph,
                                            (uint32_t)raw_find_table(graph, false, 0, names[m]), 0,
@@ -93,7 +93,7 @@ static void all_are_valid_graphs(void **state)
 static void scatter_is_a_bijection(void **state)
 {
     (void)state;
-    static const uint64_t sizes[] = {1, 2, 3, 4, 10, 97, 1024, 65537};
+    static const uint64_t sizes[] = { 1, 2, 3, 4, 10, 97, 1024, 65537 };
     for (size_t s = 0; s < 8; s++) {
         struct scatter scatter;
         scatter_init(&scatter, sizes[s]);
@@ -114,7 +114,7 @@ static void blocks_hold_the_stated_share(void **state)
     draws_init(&draws, &options);
     uint64_t *src = malloc(2 * 40000 * sizeof *src), *dst = src + 40000;
     draw_sbm(&draws, 0, 40000, src, dst);
-    int inside = 0, sizes[5] = {0};
+    int inside = 0, sizes[5] = { 0 };
     for (int i = 0; i < 40000; i += 2) {
         assert_int_equal(src[i], dst[i + 1]);
         assert_int_equal(dst[i], src[i + 1]);
@@ -157,13 +157,13 @@ static void rmat_quadrants_have_their_shares(void **state)
     draws_init(&draws, &options);
     uint64_t *src = malloc(2 * 40000 * sizeof *src), *dst = src + 40000;
     draw_rmat(&draws, 0, 40000, src, dst);
-    int quadrants[4] = {0};
+    int quadrants[4] = { 0 };
     for (int i = 0; i < 40000; i++) {
         bool low = scatter_invert(&draws.scatter, src[i]) >= 512;
         bool right = scatter_invert(&draws.scatter, dst[i]) >= 512;
         quadrants[2 * low + right]++;
     }
-    static const int want[] = {20000, 8000, 8000, 4000};
+    static const int want[] = { 20000, 8000, 8000, 4000 };
     for (int q = 0; q < 4; q++)
         assert_in_range(quadrants[q], want[q] - 520, want[q] + 520);
     free(src);
@@ -172,7 +172,7 @@ static void rmat_quadrants_have_their_shares(void **state)
 static void features_tell_the_class(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph;
     struct generate_options options = small;
     options.signal = 4;
@@ -180,8 +180,8 @@ static void features_tell_the_class(void **state)
     assert_int_equal(raw_open(at(scratch, "a"), NULL, &graph, &error), 0);
     static float rows[1003][6];
     static int64_t labels[1003];
-    double means[5][6] = {{0}}, spread = 0;
-    int counts[5] = {0};
+    double means[5][6] = { { 0 } }, spread = 0;
+    int counts[5] = { 0 };
     assert_int_equal(raw_read_rows(graph, (uint32_t)raw_find_table(graph, false, 0, "feat"), 0,
                                    1003, rows, &error),
                      0);
@@ -203,15 +203,15 @@ static void odd_sizes_work(void **state)
 {
     struct scratch *scratch = *state;
     static const struct generate_options sizes[] = {
-        {.num_nodes = 1, .num_edges = 3, .num_classes = 1, .inside = -1},
-        {.num_nodes = 2, .num_edges = 1, .num_classes = 2, .num_features = 1, .inside = -1},
-        {.num_nodes = 5, .num_edges = 0, .num_classes = 1, .num_features = 3, .inside = -1},
-        {.num_nodes = 0, .num_edges = 0, .inside = -1},
+        { .num_nodes = 1, .num_edges = 3, .num_classes = 1, .inside = -1 },
+        { .num_nodes = 2, .num_edges = 1, .num_classes = 2, .num_features = 1, .inside = -1 },
+        { .num_nodes = 5, .num_edges = 0, .num_classes = 1, .num_features = 3, .inside = -1 },
+        { .num_nodes = 0, .num_edges = 0, .inside = -1 },
     };
-    struct raw_write_options replace = {.replace = true};
+    struct raw_write_options replace = { .replace = true };
     for (int g = 0; g < 3; g++) {
         for (size_t s = 0; s < 4; s++) {
-            struct error error = {0};
+            struct error error = { 0 };
             struct raw_graph *graph;
             assert_int_equal(generators[g](at(scratch, "a"), &sizes[s], &replace, &error), 0);
             assert_int_equal(raw_open(at(scratch, "a"), NULL, &graph, &error), 0);

@@ -29,7 +29,8 @@ static int use_raw(const char *path, struct error *error)
 
 static int use_store(const char *path, struct error *error)
 {
-    static const struct partition_load all = { .mode = PARTITION_MAP, .features = true,
+    static const struct partition_load all = { .mode = PARTITION_MAP,
+                                               .features = true,
                                                .degrees = true };
     struct store *store;
     int rv = store_open(path, &store, error);

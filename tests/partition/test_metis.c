@@ -48,8 +48,10 @@ static void any_graph_and_number_of_parts(void **state)
     for (size_t i = 0; i < 5; i++) {
         for (size_t j = 0; j < 4; j++) {
             struct run run;
-            struct partition_options options = { .method = PARTITION_METIS, .num_parts = parts[i],
-                                                 .halo_hops = 1, .volume = i % 2 == 1 };
+            struct partition_options options = { .method = PARTITION_METIS,
+                                                 .num_parts = parts[i],
+                                                 .halo_hops = 1,
+                                                 .volume = i % 2 == 1 };
             run_setup(&run, *state, (i + j) % 2 == 0, sizes[j][0], sizes[j][1]);
             run_well(&run, &options);
             check_directory(&run.sample, run.json, PARTITION_COPY);
@@ -87,8 +89,10 @@ static void classes_and_edges_are_balanced(void **state)
 {
     static const char *const tables[] = { "train_mask" };
     struct run run;
-    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 2,
-                                         .balance_tables = tables, .num_balance_tables = 1,
+    struct partition_options options = { .method = PARTITION_METIS,
+                                         .num_parts = 2,
+                                         .balance_tables = tables,
+                                         .num_balance_tables = 1,
                                          .balance_edges = true };
     run_setup(&run, *state, false, 4000, 12000);
     run_well(&run, &options);
@@ -166,8 +170,10 @@ static void unknown_class_tables_are_refused(void **state)
 {
     static const char *const missing[] = { "nothing" }, *const floats[] = { "feat" };
     struct run run;
-    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 2,
-                                         .balance_tables = missing, .num_balance_tables = 1 };
+    struct partition_options options = { .method = PARTITION_METIS,
+                                         .num_parts = 2,
+                                         .balance_tables = missing,
+                                         .num_balance_tables = 1 };
     run_setup(&run, *state, false, 40, 100);
     assert_int_equal(partition_graph(run.raw, &options, run.out, NULL, NULL, NULL, &run.error),
                      TR_ENOENT);
@@ -191,8 +197,7 @@ static void trainers_are_dealt_evenly(void **state)
         int32_t *deal;
         uint64_t counts[6] = { 0 };
         struct partition_load load = { .features = true };
-        struct partition_options options = { .method = methods[m], .num_parts = 2,
-                                             .trainers = 6 };
+        struct partition_options options = { .method = methods[m], .num_parts = 2, .trainers = 6 };
         run_setup(&run, *state, false, 1000, 4000);
         run_well(&run, &options);
         assert_int_equal(store_open(run.json, &store, &run.error), 0);
@@ -251,7 +256,8 @@ static void trainers_stand_beside_their_partitions(void **state)
         struct store *store;
         int32_t *deal;
         uint64_t counts[5] = { 0 };
-        struct partition_options options = { .method = PARTITION_METIS, .num_parts = num_parts,
+        struct partition_options options = { .method = PARTITION_METIS,
+                                             .num_parts = num_parts,
                                              .trainers = trainers };
         run_setup(&run, *state, false, 1000, 4000);
         run_well(&run, &options);
@@ -275,8 +281,9 @@ static void trainers_stand_beside_their_partitions(void **state)
 static void same_seed_same_partition(void **state)
 {
     struct run run;
-    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 3, .seed = 9,
-                                         .replace = true };
+    struct partition_options options = {
+        .method = PARTITION_METIS, .num_parts = 3, .seed = 9, .replace = true
+    };
     run_setup(&run, *state, false, 2000, 9000);
     run_well(&run, &options);
     uint64_t cut = run.report.cut_edges;
@@ -346,14 +353,10 @@ int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        SCRATCH(any_graph_and_number_of_parts),
-        SCRATCH(cuts_less_than_chance),
-        SCRATCH(classes_and_edges_are_balanced),
-        SCRATCH(unknown_class_tables_are_refused),
-        SCRATCH(trainers_are_dealt_evenly),
-        SCRATCH(trainers_stand_beside_their_partitions),
-        SCRATCH(same_seed_same_partition),
-        SCRATCH(a_graph_too_big_is_refused_with_a_way_out),
+        SCRATCH(any_graph_and_number_of_parts),  SCRATCH(cuts_less_than_chance),
+        SCRATCH(classes_and_edges_are_balanced), SCRATCH(unknown_class_tables_are_refused),
+        SCRATCH(trainers_are_dealt_evenly),      SCRATCH(trainers_stand_beside_their_partitions),
+        SCRATCH(same_seed_same_partition),       SCRATCH(a_graph_too_big_is_refused_with_a_way_out),
         SCRATCH(a_killed_child_is_told),
 #ifndef ADDRESS_SPACE_IS_TAKEN
         SCRATCH(memory_may_end_anywhere),

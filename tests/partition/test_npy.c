@@ -6,8 +6,8 @@
 static void written_is_read(void **state)
 {
     struct scratch *scratch = *state;
-    float rows[6] = {1, 2, 3, 4, 5, 6}, back[4];
-    uint64_t shape[] = {3, 2};
+    float rows[6] = { 1, 2, 3, 4, 5, 6 }, back[4];
+    uint64_t shape[] = { 3, 2 };
     struct error error;
     struct npy npy;
     assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<f4", 2, shape, rows, &error),
@@ -33,8 +33,8 @@ static void every_dtype_goes_round(void **state)
     struct scratch *scratch = *state;
     for (int i = TR_F32; i <= TR_BOOL; i++) {
         char name[32];
-        uint8_t data[24] = {0};
-        uint64_t shape[] = {3};
+        uint8_t data[24] = { 0 };
+        uint64_t shape[] = { 3 };
         struct npy npy;
         enum tr_dtype dtype;
         struct error error;
@@ -55,8 +55,8 @@ static void unknown_number_of_rows_is_patched(void **state)
     struct scratch *scratch = *state;
     struct npy_writer writer;
     struct error error;
-    uint64_t shape[] = {NPY_ROWS_UNKNOWN, 2};
-    int16_t pair[2] = {7, 8};
+    uint64_t shape[] = { NPY_ROWS_UNKNOWN, 2 };
+    int16_t pair[2] = { 7, 8 };
     assert_int_equal(
         npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i2", 2, shape, &error), 0);
     for (int i = 0; i < 1000; i++)
@@ -74,7 +74,7 @@ static void fewer_rows_than_said_is_an_error(void **state)
     struct scratch *scratch = *state;
     struct npy_writer writer;
     struct error error;
-    uint64_t shape[] = {3};
+    uint64_t shape[] = { 3 };
     int64_t row = 0;
     assert_int_equal(
         npy_create(&writer, files_posix, at(scratch, "a.npy"), "<i8", 1, shape, &error), 0);
@@ -86,15 +86,15 @@ static void fewer_rows_than_said_is_an_error(void **state)
 static void ids_of_any_width_are_widened(void **state)
 {
     struct scratch *scratch = *state;
-    static const char *const descrs[] = {"|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8"};
+    static const char *const descrs[] = { "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8" };
     for (size_t d = 0; d < 8; d++) {
-        uint8_t raw[100 * 8] = {0};
+        uint8_t raw[100 * 8] = { 0 };
         size_t width = (size_t)(descrs[d][2] - '0');
         for (size_t i = 0; i < 100; i++)
             raw[i * width] = (uint8_t)i;
         char name[32];
         snprintf(name, sizeof name, "%zu.npy", d);
-        uint64_t shape[] = {100}, ids[98];
+        uint64_t shape[] = { 100 }, ids[98];
         struct npy npy;
         struct error error;
         assert_int_equal(
@@ -110,8 +110,8 @@ static void ids_of_any_width_are_widened(void **state)
 static void negative_ids_are_refused(void **state)
 {
     struct scratch *scratch = *state;
-    int32_t raw[] = {1, 2, -3};
-    uint64_t shape[] = {3}, ids[3];
+    int32_t raw[] = { 1, 2, -3 };
+    uint64_t shape[] = { 3 }, ids[3];
     struct npy npy;
     struct error error;
     assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i4", 1, shape, raw, &error), 0);
@@ -125,7 +125,7 @@ static void negative_ids_are_refused(void **state)
 static int open_header(struct scratch *scratch, int version, const char *header, size_t data_bytes,
                        struct error *error)
 {
-    uint8_t file[2048] = {0x93, 'N', 'U', 'M', 'P', 'Y', (uint8_t)version, 0};
+    uint8_t file[2048] = { 0x93, 'N', 'U', 'M', 'P', 'Y', (uint8_t)version, 0 };
     size_t length = strlen(header), prefix = version == 1 ? 10 : 12;
     file[8] = (uint8_t)length;
     file[9] = (uint8_t)(length >> 8);
@@ -169,42 +169,42 @@ static void damaged_headers_are_refused(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 7, TR_EFORMAT, "truncated"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 9, TR_EFORMAT, "shape"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615,2)}", 8,
-         TR_EFORMAT, "product"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", 8,
-         TR_EFORMAT, "2^64"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 0, TR_EFORMAT,
-         "shape"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': "
-         "(0,4611686018427387904,4611686018427387904)}",
-         0, TR_EFORMAT, "shape"},
-        {"{'descr': '<f4', 'fortran_order': True, 'shape': (1,2)}", 8, TR_EUNSUPPORTED,
-         "fortran_order"},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EUNSUPPORTED,
-         "little-endian"},
-        {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr"},
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr"},
-        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED,
-         "structured"},
-        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", 8, TR_EFORMAT, "True or False"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", 8, TR_EFORMAT, "extent"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1)}", 4, TR_EUNSUPPORTED,
-         "dimensions"},
-        {"{'descr': '<f4', 'fortran_order': False}", 8, TR_EFORMAT, "lacks 'shape'"},
-        {"{'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT, "lacks 'descr'"},
-        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT,
-         "repeated"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8, TR_EFORMAT,
-         "unknown"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,", 8, TR_EFORMAT, "expected"},
-        {"{'descr': '<f4", 0, TR_EFORMAT, "quote"},
-        {"", 0, TR_EFORMAT, "expected"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} rm", 8, TR_EFORMAT, "the end"},
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 7, TR_EFORMAT, "truncated" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 9, TR_EFORMAT, "shape" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551615,2)}", 8,
+          TR_EFORMAT, "product" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", 8,
+          TR_EFORMAT, "2^64" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", 0,
+          TR_EFORMAT, "shape" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': "
+          "(0,4611686018427387904,4611686018427387904)}",
+          0, TR_EFORMAT, "shape" },
+        { "{'descr': '<f4', 'fortran_order': True, 'shape': (1,2)}", 8, TR_EUNSUPPORTED,
+          "fortran_order" },
+        { "{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EUNSUPPORTED,
+          "little-endian" },
+        { "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr" },
+        { "{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED, "descr" },
+        { "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", 8, TR_EUNSUPPORTED,
+          "structured" },
+        { "{'descr': '<f4', 'fortran_order': 0, 'shape': (2,)}", 8, TR_EFORMAT, "True or False" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (-2,)}", 8, TR_EFORMAT, "extent" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1)}", 4, TR_EUNSUPPORTED,
+          "dimensions" },
+        { "{'descr': '<f4', 'fortran_order': False}", 8, TR_EFORMAT, "lacks 'shape'" },
+        { "{'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT, "lacks 'descr'" },
+        { "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8, TR_EFORMAT,
+          "repeated" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1}", 8, TR_EFORMAT,
+          "unknown" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2,", 8, TR_EFORMAT, "expected" },
+        { "{'descr': '<f4", 0, TR_EFORMAT, "quote" },
+        { "", 0, TR_EFORMAT, "expected" },
+        { "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} rm", 8, TR_EFORMAT, "the end" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {0};
+        struct error error = { 0 };
         assert_int_equal(open_header(*state, 1, cases[i].header, cases[i].bytes, &error),
                          cases[i].code);
         assert_says(&error, cases[i].code, cases[i].says);
@@ -235,8 +235,8 @@ static void every_truncation_is_refused(void **state)
 {
     struct scratch *scratch = *state;
     struct error error;
-    uint64_t shape[] = {4};
-    int64_t data[4] = {1, 2, 3, 4};
+    uint64_t shape[] = { 4 };
+    int64_t data[4] = { 1, 2, 3, 4 };
     char *all;
     size_t size;
     assert_int_equal(npy_write(files_posix, at(scratch, "a.npy"), "<i8", 1, shape, data, &error),

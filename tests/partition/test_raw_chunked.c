@@ -4,15 +4,15 @@
 #include <math.h>
 #include <sys/resource.h>
 
-#include "partition/store/npy.h"
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_write.h"
+#include "partition/store/npy.h"
 
 #define NODES 5
 #define EDGES 7
 
-static const uint64_t srcs[EDGES] = {0, 1, 2, 3, 4, 4, 0};
-static const uint64_t dsts[EDGES] = {1, 2, 3, 4, 0, 4, 1};
+static const uint64_t srcs[EDGES] = { 0, 1, 2, 3, 4, 4, 0 };
+static const uint64_t dsts[EDGES] = { 1, 2, 3, 4, 0, 4, 1 };
 
 static int write_graph(struct scratch *scratch, const struct raw_write_options *options,
                        const float *rows, struct error *error)
@@ -48,7 +48,7 @@ static void fill(float *rows)
 static void written_is_read(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph;
     float rows[NODES * 2], back[NODES * 2];
     uint64_t src[EDGES], dst[EDGES];
@@ -81,7 +81,7 @@ static void a_taken_path_is_kept(void **state)
     assert_int_equal(write_graph(scratch, NULL, rows, &error), 0);
     assert_int_equal(write_graph(scratch, NULL, rows, &error), TR_EEXIST);
     assert_says(&error, TR_EEXIST, "/g");
-    struct raw_write_options replace = {.replace = true};
+    struct raw_write_options replace = { .replace = true };
     assert_int_equal(write_graph(scratch, &replace, rows, &error), 0);
     assert_int_equal(count_names(scratch), 1);
 }
@@ -97,8 +97,8 @@ static void an_interrupt_leaves_nothing(void **state)
     struct error error;
     float rows[NODES * 2];
     fill(rows);
-    struct cancel cancel = {yes, NULL};
-    struct raw_write_options options = {.cancel = &cancel};
+    struct cancel cancel = { yes, NULL };
+    struct raw_write_options options = { .cancel = &cancel };
     assert_int_equal(write_graph(*state, &options, rows, &error), TR_ECANCELED);
     assert_int_equal(count_names(*state), 0);
 }
@@ -123,9 +123,9 @@ static int open_metadata(struct scratch *scratch, const char *metadata, struct r
                          struct error *error)
 {
     struct error ignored;
-    int64_t first[] = {0, 1, 1, 2, 2, 0};   /* [3, 2] */
-    uint16_t second[] = {2, 2, 2, 0, 1, 2}; /* [2, 3] */
-    uint64_t first_shape[] = {3, 2}, second_shape[] = {2, 3}, rows_shape[] = {3};
+    int64_t first[] = { 0, 1, 1, 2, 2, 0 };   /* [3, 2] */
+    uint16_t second[] = { 2, 2, 2, 0, 1, 2 }; /* [2, 3] */
+    uint64_t first_shape[] = { 3, 2 }, second_shape[] = { 2, 3 }, rows_shape[] = { 3 };
     files_remove_tree(files_posix, at(scratch, "c"), NULL);
     assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), &ignored), 0);
     assert_int_equal(
@@ -141,18 +141,18 @@ static int open_metadata(struct scratch *scratch, const char *metadata, struct r
 
 #define HEAD "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"
 #define COUNTS "\"num_nodes_per_chunk\": [[1, 2]], \"num_edges_per_chunk\": [[3, 3]],"
-#define EDGE_FILES                                                                                 \
-    "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", "            \
+#define EDGE_FILES                                                                      \
+    "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", " \
     "\"b.npy\"]}}"
 
 static void pieces_of_any_shape_are_joined(void **state)
 {
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph;
     uint64_t src[6], dst[6];
     assert_int_equal(open_metadata(*state, HEAD COUNTS EDGE_FILES "}", &graph, &error), 0);
     assert_int_equal(raw_read_edges(graph, 0, 1, 5, src, dst, &error), 0);
-    const uint64_t src_want[] = {1, 2, 2, 2, 2}, dst_want[] = {2, 0, 0, 1, 2};
+    const uint64_t src_want[] = { 1, 2, 2, 2, 2 }, dst_want[] = { 2, 0, 0, 1, 2 };
     assert_memory_equal(src, src_want, sizeof src_want);
     assert_memory_equal(dst, dst_want, sizeof dst_want);
     raw_close(graph);
@@ -178,9 +178,9 @@ static void bfloat16_needs_its_note(void **state)
 {
     struct error error;
     struct raw_graph *graph;
-#define ROWS(note)                                                                                 \
-    HEAD COUNTS EDGE_FILES                                                                         \
-        ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, " note               \
+#define ROWS(note)                                                                   \
+    HEAD COUNTS EDGE_FILES                                                           \
+        ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, " note \
         "\"data\": [\"r.npy\"]}}}}"
     assert_int_equal(open_metadata(*state, ROWS("\"dtype\": \"bfloat16\", "), &graph, &error), 0);
     assert_int_equal(graph->tables[0].dtype, TR_BF16);
@@ -196,52 +196,54 @@ static void wrong_metadata_is_told_by_its_field(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"", TR_EFORMAT, "metadata.json: line 1"},
-        {"{\"a\": ", TR_EFORMAT, "metadata.json: line 1"},
-        {"[]", TR_EFORMAT, "must be an object"},
-        {"{}", TR_EFORMAT, "graph_name: is missing"},
-        {"{\"graph_name\": 3}", TR_EFORMAT, "graph_name: a string is needed, not an integer"},
-        {"{\"graph_name\": \"../x\"}", TR_EINVAL, "graph_name"},
-        {"{\"graph_name\": \"g\", \"node_type\": {}}", TR_EFORMAT, "node_type: an array is needed"},
-        {"{\"graph_name\": \"g\", \"node_type\": [1]}", TR_EFORMAT, "node_type[0]: a string"},
-        {"{\"graph_name\": \"g\", \"node_type\": [\"n\", \"n\"]}", TR_EEXIST, "node_type[1]"},
-        {"{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e\"]}", TR_EINVAL,
-         "edge_type[0]"},
-        {HEAD "\"x\": 1}", TR_EFORMAT, "num_nodes_per_chunk: is missing"},
-        {HEAD "\"num_nodes_per_chunk\": [[1], [2]]}", TR_EFORMAT, "2 entries for 1 types"},
-        {HEAD "\"num_nodes_per_chunk\": [3]}", TR_EFORMAT, "num_nodes_per_chunk[0]: an array"},
-        {HEAD "\"num_nodes_per_chunk\": [[-3]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]"},
-        {HEAD "\"num_nodes_per_chunk\": [[1.5]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]"},
-        {HEAD "\"num_nodes_per_type\": [4], " COUNTS EDGE_FILES "}", TR_EMISMATCH,
-         "num_nodes_per_type[0]: 4"},
-        {HEAD COUNTS "\"edges\": []}", TR_EFORMAT, "edges: an object"},
-        {HEAD COUNTS "\"edges\": {}}", TR_EFORMAT, "edges[\"n:e:n\"]: is missing"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"parquet\"}, \"data\": []}}}",
-         TR_EUNSUPPORTED, "numpy.save"},
-        {HEAD COUNTS
-         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", 7]}}}",
-         TR_EFORMAT, "metadata.json: edges[\"n:e:n\"].data[1]: a string"},
-        {HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": "
-                     "[\"a.npy\", \"none.npy\"]}}}",
-         TR_ENOENT, "data[1]"},
-        {HEAD COUNTS
-         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\"]}}}",
-         TR_EMISMATCH, "hold 3 edges"},
-        {HEAD COUNTS
-         "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}",
-         TR_EFORMAT, "[N, 2]"},
-        {HEAD COUNTS EDGE_FILES ", \"node_data\": {\"m\": {}}}", TR_EFORMAT,
-         "node_data.m: no such node type"},
-        {HEAD COUNTS EDGE_FILES
-         ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, \"data\": []}}}}",
-         TR_EFORMAT, "lists no files"},
-        {HEAD COUNTS EDGE_FILES ", \"edge_data\": {\"n:e:n\": {\"x\": {\"format\": {\"name\": "
-                                "\"numpy\"}, \"data\": [\"r.npy\"]}}}}",
-         TR_EMISMATCH, "3 rows"},
-        {HEAD HEAD "}", TR_EFORMAT, "metadata.json: line 1"},
+        { "", TR_EFORMAT, "metadata.json: line 1" },
+        { "{\"a\": ", TR_EFORMAT, "metadata.json: line 1" },
+        { "[]", TR_EFORMAT, "must be an object" },
+        { "{}", TR_EFORMAT, "graph_name: is missing" },
+        { "{\"graph_name\": 3}", TR_EFORMAT, "graph_name: a string is needed, not an integer" },
+        { "{\"graph_name\": \"../x\"}", TR_EINVAL, "graph_name" },
+        { "{\"graph_name\": \"g\", \"node_type\": {}}", TR_EFORMAT,
+          "node_type: an array is needed" },
+        { "{\"graph_name\": \"g\", \"node_type\": [1]}", TR_EFORMAT, "node_type[0]: a string" },
+        { "{\"graph_name\": \"g\", \"node_type\": [\"n\", \"n\"]}", TR_EEXIST, "node_type[1]" },
+        { "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e\"]}", TR_EINVAL,
+          "edge_type[0]" },
+        { HEAD "\"x\": 1}", TR_EFORMAT, "num_nodes_per_chunk: is missing" },
+        { HEAD "\"num_nodes_per_chunk\": [[1], [2]]}", TR_EFORMAT, "2 entries for 1 types" },
+        { HEAD "\"num_nodes_per_chunk\": [3]}", TR_EFORMAT, "num_nodes_per_chunk[0]: an array" },
+        { HEAD "\"num_nodes_per_chunk\": [[-3]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]" },
+        { HEAD "\"num_nodes_per_chunk\": [[1.5]]}", TR_EFORMAT, "num_nodes_per_chunk[0][0]" },
+        { HEAD "\"num_nodes_per_type\": [4], " COUNTS EDGE_FILES "}", TR_EMISMATCH,
+          "num_nodes_per_type[0]: 4" },
+        { HEAD COUNTS "\"edges\": []}", TR_EFORMAT, "edges: an object" },
+        { HEAD COUNTS "\"edges\": {}}", TR_EFORMAT, "edges[\"n:e:n\"]: is missing" },
+        { HEAD COUNTS
+          "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"parquet\"}, \"data\": []}}}",
+          TR_EUNSUPPORTED, "numpy.save" },
+        { HEAD COUNTS
+          "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\", 7]}}}",
+          TR_EFORMAT, "metadata.json: edges[\"n:e:n\"].data[1]: a string" },
+        { HEAD COUNTS "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": "
+                      "[\"a.npy\", \"none.npy\"]}}}",
+          TR_ENOENT, "data[1]" },
+        { HEAD COUNTS
+          "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"a.npy\"]}}}",
+          TR_EMISMATCH, "hold 3 edges" },
+        { HEAD COUNTS
+          "\"edges\": {\"n:e:n\": {\"format\": {\"name\": \"numpy\"}, \"data\": [\"r.npy\"]}}}",
+          TR_EFORMAT, "[N, 2]" },
+        { HEAD COUNTS EDGE_FILES ", \"node_data\": {\"m\": {}}}", TR_EFORMAT,
+          "node_data.m: no such node type" },
+        { HEAD COUNTS EDGE_FILES
+          ", \"node_data\": {\"n\": {\"x\": {\"format\": {\"name\": \"numpy\"}, \"data\": []}}}}",
+          TR_EFORMAT, "lists no files" },
+        { HEAD COUNTS EDGE_FILES ", \"edge_data\": {\"n:e:n\": {\"x\": {\"format\": {\"name\": "
+                                 "\"numpy\"}, \"data\": [\"r.npy\"]}}}}",
+          TR_EMISMATCH, "3 rows" },
+        { HEAD HEAD "}", TR_EFORMAT, "metadata.json: line 1" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {0};
+        struct error error = { 0 };
         struct raw_graph *graph = NULL;
         assert_int_equal(open_metadata(*state, cases[i].metadata, &graph, &error), cases[i].code);
         assert_null(graph);
@@ -254,10 +256,10 @@ static void wrong_metadata_is_told_by_its_field(void **state)
 /* Metadata of many edge types, all with one file of edges and one of rows. */
 static void put_many_types(struct scratch *scratch)
 {
-    static const int64_t edges[] = {0, 1, 1, 0};
-    static const float rows[] = {1, 2};
+    static const int64_t edges[] = { 0, 1, 1, 0 };
+    static const float rows[] = { 1, 2 };
     struct error error;
-    uint64_t shape[] = {2, 2};
+    uint64_t shape[] = { 2, 2 };
     FILE *file = fopen(at(scratch, "metadata.json"), "w");
     assert_non_null(file);
     fprintf(file, "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"num_nodes_per_chunk\": [[2]],"
@@ -273,14 +275,16 @@ static void put_many_types(struct scratch *scratch)
                 i > 0 ? ", " : "", i);
     fprintf(file, "}, \"edge_data\": {");
     for (int i = 0; i < MANY_TYPES; i++)
-        fprintf(file, "%s\"n:e%d:n\": {\"w\": {\"format\": {\"name\": \"numpy\"},"
-                      " \"data\": [\"w.npy\"]}}", i > 0 ? ", " : "", i);
+        fprintf(file,
+                "%s\"n:e%d:n\": {\"w\": {\"format\": {\"name\": \"numpy\"},"
+                " \"data\": [\"w.npy\"]}}",
+                i > 0 ? ", " : "", i);
     fprintf(file, "}}");
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "e.npy"), "<i8", 2, shape, edges,
-                               &error), 0);
-    assert_int_equal(npy_write(files_posix, at(scratch, "w.npy"), "<f4", 1, shape, rows,
-                               &error), 0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "e.npy"), "<i8", 2, shape, edges, &error),
+                     0);
+    assert_int_equal(npy_write(files_posix, at(scratch, "w.npy"), "<f4", 1, shape, rows, &error),
+                     0);
 }
 
 static void more_types_than_descriptors(void **state)
@@ -288,7 +292,7 @@ static void more_types_than_descriptors(void **state)
     struct scratch *scratch = *state;
     struct raw_graph *graph;
     struct rlimit was, few;
-    struct error error = {0};
+    struct error error = { 0 };
     uint64_t src[2], dst[2];
     float rows[2];
     put_many_types(scratch);

@@ -4,18 +4,18 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "partition/store/npy.h"
 #include "partition/raw/raw.h"
+#include "partition/store/npy.h"
 
 #define EDGES 6
 
 /* Each edge with its reverse, in the order of an adjacency list, so that METIS can say it too. */
-static const uint64_t srcs[EDGES] = {0, 0, 1, 2, 2, 3};
-static const uint64_t dsts[EDGES] = {1, 2, 0, 0, 3, 2};
+static const uint64_t srcs[EDGES] = { 0, 0, 1, 2, 2, 3 };
+static const uint64_t dsts[EDGES] = { 1, 2, 0, 0, 3, 2 };
 
 static void assert_graph(const char *path, const struct raw_options *options)
 {
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph = NULL;
     uint64_t src[EDGES], dst[EDGES];
     if (raw_open(path, options, &graph, &error) != 0)
@@ -44,17 +44,18 @@ static void every_format_gives_the_same_edges(void **state)
     static const struct {
         const char *name, *text;
     } files[] = {
-        {"a.txt", "0 1\n0 2\n1 0\n2 0\n2 3\n3 2\n"},
-        {"b.tsv", "# a comment\n\n0\t1\r\n0\t2\r\n1\t0\r\n%x\n2\t0\r\n2\t3\r\n3\t2"},
-        {"c.csv", "src,dst,weight\n0,1,0.5\n0 , 2, 1\n1,0,\n2,0,x\n2,3,7\n3,2,9\n"},
-        {"d", "0;1\n0;2\n1;0\n2;0\n2;3\n3;2\n"},
-        {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n4 4 6\n1 2\n1 3\n2 1\n3 "
-                  "1\n3 4\n4 3\n"},
-        {"f.mtx", "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 2 .5\n1 3 1e3\n2 1 1\n3 "
-                  "1 1\n3 4 1\n4 3 -1\n\n"},
-        {"g.graph", "% c\n4 3\n2 3\n1\n% c\n1 4\n3\n"},
-        {"h.graph", "4 3 111 2\n9 1 1 2 5 3 5\n9 1 1 1 5\n9 1 1 1 5 4 5\n9 1 1 3 5\n"},
-        {"i.graph", "4 3 001\n2 5 3 5\n1 5\n1 5 4 5\n3 5"},
+        { "a.txt", "0 1\n0 2\n1 0\n2 0\n2 3\n3 2\n" },
+        { "b.tsv", "# a comment\n\n0\t1\r\n0\t2\r\n1\t0\r\n%x\n2\t0\r\n2\t3\r\n3\t2" },
+        { "c.csv", "src,dst,weight\n0,1,0.5\n0 , 2, 1\n1,0,\n2,0,x\n2,3,7\n3,2,9\n" },
+        { "d", "0;1\n0;2\n1;0\n2;0\n2;3\n3;2\n" },
+        { "e.mtx", "%%MatrixMarket matrix coordinate pattern general\n% c\n4 4 6\n1 2\n1 3\n2 1\n3 "
+                   "1\n3 4\n4 3\n" },
+        { "f.mtx",
+          "%%MatrixMarket matrix coordinate real general\n4 4 6\n1 2 .5\n1 3 1e3\n2 1 1\n3 "
+          "1 1\n3 4 1\n4 3 -1\n\n" },
+        { "g.graph", "% c\n4 3\n2 3\n1\n% c\n1 4\n3\n" },
+        { "h.graph", "4 3 111 2\n9 1 1 2 5 3 5\n9 1 1 1 5\n9 1 1 1 5 4 5\n9 1 1 3 5\n" },
+        { "i.graph", "4 3 001\n2 5 3 5\n1 5\n1 5 4 5\n3 5" },
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char name[32];
@@ -70,7 +71,7 @@ static void every_format_gives_the_same_edges(void **state)
         pairs[i][0] = (int32_t)srcs[i], pairs[i][1] = (int32_t)dsts[i];
         columns[0][i] = (uint8_t)srcs[i], columns[1][i] = (uint8_t)dsts[i];
     }
-    uint64_t rows[] = {EDGES, 2}, flat[] = {2, EDGES};
+    uint64_t rows[] = { EDGES, 2 }, flat[] = { 2, EDGES };
     assert_int_equal(npy_write(files_posix, at(scratch, "j.npy"), "<i4", 2, rows, pairs, NULL), 0);
     assert_graph(at(scratch, "j.npy"), NULL);
     assert_int_equal(npy_write(files_posix, at(scratch, "k.npy"), "|u1", 2, flat, columns, NULL),
@@ -85,17 +86,17 @@ static void options_of_edge_lists(void **state)
     struct raw_graph *graph;
     uint64_t src[5], dst[5];
     put_text(scratch, "a", "0 1\n1 1\n1 2\n");
-    struct raw_options options = {.undirected = true, .num_nodes = 10};
+    struct raw_options options = { .undirected = true, .num_nodes = 10 };
     assert_int_equal(raw_open(at(scratch, "a"), &options, &graph, &error), 0);
     assert_int_equal(graph->num_nodes[0], 10);
     assert_int_equal(graph->num_edges[0], 5);
     assert_int_equal(raw_read_edges(graph, 0, 0, 5, src, dst, &error), 0);
-    const uint64_t src_want[] = {0, 1, 1, 1, 2}, dst_want[] = {1, 0, 1, 2, 1};
+    const uint64_t src_want[] = { 0, 1, 1, 1, 2 }, dst_want[] = { 1, 0, 1, 2, 1 };
     assert_memory_equal(src, src_want, sizeof src);
     assert_memory_equal(dst, dst_want, sizeof dst);
     raw_close(graph);
     put_text(scratch, "b", "0|1\n0 | 2|x y\n1|0\n2|0\n2|3\n3|2\n");
-    options = (struct raw_options){.delimiter = '|'};
+    options = (struct raw_options){ .delimiter = '|' };
     assert_int_equal(raw_open(at(scratch, "b"), &options, &graph, &error), TR_EFORMAT);
     put_text(scratch, "b", "0|1\n0 | 2\n1|0\n2|0\n2|3\n3|2\n");
     assert_graph(at(scratch, "b"), &options);
@@ -123,11 +124,11 @@ static void empty_files_are_empty_graphs(void **state)
     static const struct {
         const char *name, *text;
         uint64_t nodes;
-    } files[] = {{"a", "", 0},
-                 {"b", "# nothing\n", 0},
-                 {"c.graph", "0 0\n", 0},
-                 {"d.graph", "2 0\n\n\n", 2},
-                 {"e.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", 3}};
+    } files[] = { { "a", "", 0 },
+                  { "b", "# nothing\n", 0 },
+                  { "c.graph", "0 0\n", 0 },
+                  { "d.graph", "2 0\n\n\n", 2 },
+                  { "e.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n", 3 } };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct raw_graph *graph;
         struct error error;
@@ -184,48 +185,49 @@ static void wrong_text_is_told_by_its_line(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {"a.txt", "0 1\n-1 2\n", TR_ERANGE, "a.txt: line 2: the source ID '-1' is negative"},
-        {"a.txt", "0 1\n1 x\n", TR_EFORMAT, "line 2: the destination ID is needed, 'x'"},
-        {"a.txt", "0 1\n1\n", TR_EFORMAT, "line 2: the destination ID is missing"},
-        {"a.txt", "0 1\n1", TR_EFORMAT, "line 2: the destination ID is missing"},
-        {"a.txt", "0 1\n\n1.5 2\n", TR_EFORMAT, "line 3"},
-        {"a.txt", "0 1\n99999999999999999999999 2\n", TR_ERANGE,
-         "line 2: the source ID begins with"},
-        {"a.txt", "0 1\n1 2 3\n", TR_EFORMAT, "line 2: has 3 columns, the first edge has 2"},
-        {"a.txt", "0,,1\n", TR_EFORMAT, "line 1"},
-        {"a.txt", "0 1\nfrom to\n", TR_EFORMAT, "line 2"},
-        {"a.txt", "\xff\xfe\x00\x01", TR_EFORMAT, "line 1"},
-        {"a.mtx", "", TR_EFORMAT, "line 1"},
-        {"a.mtx", "%%MatrixMarket matrix array real general\n", TR_EUNSUPPORTED, "coordinate"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate complex general\n", TR_EUNSUPPORTED, "complex"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", TR_EUNSUPPORTED,
-         "hermitian"},
-        {"a.mtx", MTX "3 4 1\n1 1\n", TR_EUNSUPPORTED, "line 2: a matrix of 3 x 4"},
-        {"a.mtx", MTX "3 3 2\n1 1\n   \n", TR_EFORMAT, "1 of 2 entries"},
-        {"a.mtx", MTX "3 3 1\n1 1\n2 2\n", TR_EFORMAT, "more than the 1 entries"},
-        {"a.mtx", MTX "3 3 1\n4 1\n", TR_ERANGE, "line 3: the row"},
-        {"a.mtx", MTX "3 3 1\n0 1\n", TR_ERANGE, "numbers from 1"},
-        {"a.mtx", MTX "3 3 1\n1 1 7\n", TR_EFORMAT, "line 3: has more than is needed"},
-        {"a.mtx", MTX "3 3 900000000000\n1 1\n", TR_EFORMAT, "truncated"},
-        {"a.mtx", MTX "3 3\n", TR_EFORMAT, "entries is missing"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 abc\n", TR_EFORMAT,
-         "'abc'"},
-        {"a.graph", "", TR_EFORMAT, "number of nodes is missing"},
-        {"a.graph", "3 1\n2\n", TR_EFORMAT, "1 of 3 nodes"},
-        {"a.graph", "2 1\n2\n", TR_EFORMAT, "1 neighbours are listed"},
-        {"a.graph", "2 1\n2\n2 1\n", TR_EFORMAT, "more neighbours"},
-        {"a.graph", "2 1\n2\n\n", TR_EFORMAT, "neighbours are listed"},
-        {"a.graph", "2 1\n2\n1\n1\n", TR_EFORMAT, "more lines"},
-        {"a.graph", "2 1\n0\n1\n", TR_ERANGE, "numbers from 1"},
-        {"a.graph", "2 1\n3\n1\n", TR_ERANGE, "line 2: a neighbour"},
-        {"a.graph", "2 1 002\n", TR_EFORMAT, "format"},
-        {"a.graph", "2 1 0 3\n", TR_EFORMAT, "no weights"},
-        {"a.graph", "2 1 1\n2\n1 1\n", TR_EFORMAT, "edge weight is missing"},
-        {"a.graph", "900000000000 1\n", TR_EFORMAT, "truncated"},
-        {"a.parquet", "PAR1", TR_EUNSUPPORTED, "numpy.save"},
+        { "a.txt", "0 1\n-1 2\n", TR_ERANGE, "a.txt: line 2: the source ID '-1' is negative" },
+        { "a.txt", "0 1\n1 x\n", TR_EFORMAT, "line 2: the destination ID is needed, 'x'" },
+        { "a.txt", "0 1\n1\n", TR_EFORMAT, "line 2: the destination ID is missing" },
+        { "a.txt", "0 1\n1", TR_EFORMAT, "line 2: the destination ID is missing" },
+        { "a.txt", "0 1\n\n1.5 2\n", TR_EFORMAT, "line 3" },
+        { "a.txt", "0 1\n99999999999999999999999 2\n", TR_ERANGE,
+          "line 2: the source ID begins with" },
+        { "a.txt", "0 1\n1 2 3\n", TR_EFORMAT, "line 2: has 3 columns, the first edge has 2" },
+        { "a.txt", "0,,1\n", TR_EFORMAT, "line 1" },
+        { "a.txt", "0 1\nfrom to\n", TR_EFORMAT, "line 2" },
+        { "a.txt", "\xff\xfe\x00\x01", TR_EFORMAT, "line 1" },
+        { "a.mtx", "", TR_EFORMAT, "line 1" },
+        { "a.mtx", "%%MatrixMarket matrix array real general\n", TR_EUNSUPPORTED, "coordinate" },
+        { "a.mtx", "%%MatrixMarket matrix coordinate complex general\n", TR_EUNSUPPORTED,
+          "complex" },
+        { "a.mtx", "%%MatrixMarket matrix coordinate real hermitian\n", TR_EUNSUPPORTED,
+          "hermitian" },
+        { "a.mtx", MTX "3 4 1\n1 1\n", TR_EUNSUPPORTED, "line 2: a matrix of 3 x 4" },
+        { "a.mtx", MTX "3 3 2\n1 1\n   \n", TR_EFORMAT, "1 of 2 entries" },
+        { "a.mtx", MTX "3 3 1\n1 1\n2 2\n", TR_EFORMAT, "more than the 1 entries" },
+        { "a.mtx", MTX "3 3 1\n4 1\n", TR_ERANGE, "line 3: the row" },
+        { "a.mtx", MTX "3 3 1\n0 1\n", TR_ERANGE, "numbers from 1" },
+        { "a.mtx", MTX "3 3 1\n1 1 7\n", TR_EFORMAT, "line 3: has more than is needed" },
+        { "a.mtx", MTX "3 3 900000000000\n1 1\n", TR_EFORMAT, "truncated" },
+        { "a.mtx", MTX "3 3\n", TR_EFORMAT, "entries is missing" },
+        { "a.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 abc\n", TR_EFORMAT,
+          "'abc'" },
+        { "a.graph", "", TR_EFORMAT, "number of nodes is missing" },
+        { "a.graph", "3 1\n2\n", TR_EFORMAT, "1 of 3 nodes" },
+        { "a.graph", "2 1\n2\n", TR_EFORMAT, "1 neighbours are listed" },
+        { "a.graph", "2 1\n2\n2 1\n", TR_EFORMAT, "more neighbours" },
+        { "a.graph", "2 1\n2\n\n", TR_EFORMAT, "neighbours are listed" },
+        { "a.graph", "2 1\n2\n1\n1\n", TR_EFORMAT, "more lines" },
+        { "a.graph", "2 1\n0\n1\n", TR_ERANGE, "numbers from 1" },
+        { "a.graph", "2 1\n3\n1\n", TR_ERANGE, "line 2: a neighbour" },
+        { "a.graph", "2 1 002\n", TR_EFORMAT, "format" },
+        { "a.graph", "2 1 0 3\n", TR_EFORMAT, "no weights" },
+        { "a.graph", "2 1 1\n2\n1 1\n", TR_EFORMAT, "edge weight is missing" },
+        { "a.graph", "900000000000 1\n", TR_EFORMAT, "truncated" },
+        { "a.parquet", "PAR1", TR_EUNSUPPORTED, "numpy.save" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error = {0};
+        struct error error = { 0 };
         struct raw_graph *graph = NULL;
         put_text(scratch, cases[i].name, cases[i].text);
         int rv = raw_open(at(scratch, cases[i].name), NULL, &graph, &error);
@@ -293,8 +295,8 @@ static void an_interrupt_ends_parsing(void **state)
     struct scratch *scratch = *state;
     struct raw_graph *graph;
     struct error error;
-    struct cancel cancel = {yes, NULL};
-    struct raw_options options = {.cancel = &cancel};
+    struct cancel cancel = { yes, NULL };
+    struct raw_options options = { .cancel = &cancel };
     put_text(scratch, "a", "0 1\n");
     assert_int_equal(raw_open(at(scratch, "a"), &options, &graph, &error), TR_ECANCELED);
 }
@@ -306,9 +308,9 @@ static void any_byte_may_be_wrong(void **state)
     static const struct {
         const char *name, *text;
     } files[] = {
-        {"a.txt", "0 1\n2 0\n"},
-        {"a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 1 .5\n"},
-        {"a.graph", "3 2 111 1\n1 1 2 1 3 1\n1 1 1 1\n1 1 1 1\n"},
+        { "a.txt", "0 1\n2 0\n" },
+        { "a.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1\n3 1 .5\n" },
+        { "a.graph", "3 2 111 1\n1 1 2 1 3 1\n1 1 1 1\n1 1 1 1\n" },
     };
     static const char bytes[] = "09-. \n,%#z\xff";
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -317,7 +319,7 @@ static void any_byte_may_be_wrong(void **state)
         for (size_t at_byte = 0; at_byte < length; at_byte++) {
             for (size_t b = 0; b < sizeof bytes; b++) {
                 char text[128];
-                struct error error = {0};
+                struct error error = { 0 };
                 struct raw_graph *graph;
                 uint64_t src[16], dst[16];
                 memcpy(text, files[i].text, length);
@@ -329,8 +331,8 @@ static void any_byte_may_be_wrong(void **state)
                 }
                 read++;
                 assert_true(graph->num_edges[0] <= 16);
-                assert_int_equal(
-                    raw_read_edges(graph, 0, 0, graph->num_edges[0], src, dst, &error), 0);
+                assert_int_equal(raw_read_edges(graph, 0, 0, graph->num_edges[0], src, dst, &error),
+                                 0);
                 raw_close(graph);
             }
         }
@@ -340,11 +342,11 @@ static void any_byte_may_be_wrong(void **state)
 
 static void make_folder(struct scratch *scratch)
 {
-    int64_t pairs[] = {0, 1, 1, 2};
-    uint64_t edges[] = {2, 2}, rows[] = {3, 2}, nodes[] = {3}, packed[] = {10, 1};
-    float feat[6] = {1, 2, 3, 4, 5, 6};
-    int64_t label[] = {0, -1, 1};
-    uint8_t bits[10] = {0xa0, 0x40};
+    int64_t pairs[] = { 0, 1, 1, 2 };
+    uint64_t edges[] = { 2, 2 }, rows[] = { 3, 2 }, nodes[] = { 3 }, packed[] = { 10, 1 };
+    float feat[6] = { 1, 2, 3, 4, 5, 6 };
+    int64_t label[] = { 0, -1, 1 };
+    uint8_t bits[10] = { 0xa0, 0x40 };
     assert_int_equal(files_make_folders(files_posix, at(scratch, "f"), NULL), 0);
     assert_int_equal(
         npy_write(files_posix, at(scratch, "f/edges.npy"), "<i8", 2, edges, pairs, NULL), 0);
@@ -361,7 +363,7 @@ static void a_folder_of_arrays(void **state)
 {
     struct scratch *scratch = *state;
     struct raw_graph *graph;
-    struct error error = {0};
+    struct error error = { 0 };
     uint8_t mask[3];
     make_folder(scratch);
     assert_int_equal(raw_open(at(scratch, "f"), NULL, &graph, &error), 0);
@@ -382,17 +384,17 @@ static void a_folder_of_arrays(void **state)
     assert_says(&error, TR_EFORMAT, "meta.json: num_nodes");
 }
 
-#define HEAD                                                                                       \
-    "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"                  \
-    "\"num_nodes_per_chunk\": [[3]], \"num_edges_per_chunk\": [[1, 1]], \"edges\": {\"n:e:n\": "   \
-    "{\"format\": "                                                                                \
+#define HEAD                                                                                     \
+    "{\"graph_name\": \"g\", \"node_type\": [\"n\"], \"edge_type\": [\"n:e:n\"],"                \
+    "\"num_nodes_per_chunk\": [[3]], \"num_edges_per_chunk\": [[1, 1]], \"edges\": {\"n:e:n\": " \
+    "{\"format\": "                                                                              \
     "{\"name\": \"csv\", \"delimiter\": \" \"}, \"data\": [\"a.csv\", \"b.csv\"]}}"
 
 static void chunked_format_with_csv(void **state)
 {
     struct scratch *scratch = *state;
     struct raw_graph *graph;
-    struct error error = {0};
+    struct error error = { 0 };
     uint64_t src[2], dst[2];
     float rows[6];
     assert_int_equal(files_make_folders(files_posix, at(scratch, "c"), NULL), 0);
@@ -428,9 +430,11 @@ static void chunked_format_with_csv(void **state)
 static void texts_of_other_systems(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *graph = NULL;
-    put_text(scratch, "bom.csv", "\xef\xbb\xbf" "0,1\r\n0,2\r\n1,0\r\n2,0\r\n2,3\r\n3,2\r\n");
+    put_text(scratch, "bom.csv",
+             "\xef\xbb\xbf"
+             "0,1\r\n0,2\r\n1,0\r\n2,0\r\n2,3\r\n3,2\r\n");
     assert_graph(at(scratch, "bom.csv"), NULL);
     put_gzip(scratch, "bom.gz", "\xef\xbb\xbfsrc,dst\n0,1\n0,2\n1,0\n2,0\n2,3\n3,2\n");
     assert_graph(at(scratch, "bom.gz"), NULL);

@@ -56,7 +56,7 @@ static int failing_rename(struct files *self, const char *from, const char *to)
 
 static struct failing failing_files(void)
 {
-    struct failing failing = {*files_posix, UINT64_MAX, -1, -1, false, 0};
+    struct failing failing = { *files_posix, UINT64_MAX, -1, -1, false, 0 };
     failing.files.pwrite = failing_pwrite;
     failing.files.pread = failing_pread;
     failing.files.fsync = failing_fsync;
@@ -65,21 +65,18 @@ static struct failing failing_files(void)
     return failing;
 }
 
-static const struct generate_options sizes = {.num_nodes = 40,
-                                              .num_edges = 100,
-                                              .num_features = 3,
-                                              .num_classes = 2,
-                                              .seed = 1,
-                                              .inside = -1};
+static const struct generate_options sizes = {
+    .num_nodes = 40, .num_edges = 100, .num_features = 3, .num_classes = 2, .seed = 1, .inside = -1
+};
 
 static void a_full_disk_leaves_nothing(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     int rv = TR_ENOSPC, tries = 0;
     for (uint64_t bytes = 0; rv != 0; bytes += 97, tries++) {
         struct failing failing = failing_files();
-        struct raw_write_options options = {.files = &failing.files};
+        struct raw_write_options options = { .files = &failing.files };
         failing.bytes_left = bytes;
         rv = generate_sbm(at(scratch, "g"), &sizes, &options, &error);
         if (rv != 0) {
@@ -94,11 +91,11 @@ static void a_full_disk_leaves_nothing(void **state)
 static void what_does_not_sync_is_not_shown(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     int rv = TR_EIO, tries = 0;
     for (; rv != 0; tries++) {
         struct failing failing = failing_files();
-        struct raw_write_options options = {.files = &failing.files};
+        struct raw_write_options options = { .files = &failing.files };
         failing.syncs_left = tries;
         rv = generate_sbm(at(scratch, "g"), &sizes, &options, &error);
         /* The last sync, of the folder above, comes after the rename: the graph is whole then. */
@@ -126,7 +123,7 @@ static void many_files_are_synced_at_once(void **state)
 {
     enum { FILES = 1000 };
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct failing failing = failing_files();
     failing.files.syncfs = failing_syncfs;
     assert_int_equal(files_make_folders(files_posix, at(scratch, "many"), &error), 0);
@@ -151,11 +148,11 @@ static void many_files_are_synced_at_once(void **state)
 static void a_failed_rename_keeps_the_old(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_int_equal(generate_sbm(at(scratch, "g"), &sizes, NULL, &error), 0);
     for (int renames = 0; renames < 2; renames++) {
         struct failing failing = failing_files();
-        struct raw_write_options options = {.files = &failing.files, .replace = true};
+        struct raw_write_options options = { .files = &failing.files, .replace = true };
         struct raw_graph *graph;
         failing.renames_left = renames;
         assert_int_equal(generate_skew(at(scratch, "g"), &sizes, &options, &error), TR_EPERM);
@@ -169,13 +166,13 @@ static void a_failed_rename_keeps_the_old(void **state)
 static void short_and_interrupted_calls_change_nothing(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct failing failing = failing_files();
-    struct raw_write_options options = {.files = &failing.files};
+    struct raw_write_options options = { .files = &failing.files };
     failing.tear = true;
     assert_int_equal(generate_sbm(at(scratch, "a"), &sizes, &options, &error), 0);
     assert_int_equal(generate_sbm(at(scratch, "b"), &sizes, NULL, &error), 0);
-    struct raw_options torn = {.files = &failing.files};
+    struct raw_options torn = { .files = &failing.files };
     struct raw_graph *a, *b;
     uint64_t ends[2][200];
     if (raw_open(at(scratch, "a"), &torn, &a, &error) != 0)
@@ -191,7 +188,7 @@ static void short_and_interrupted_calls_change_nothing(void **state)
 static void a_copy_is_equal(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct raw_graph *a, *b;
     uint64_t ends[2][200];
     float rows[2][120];
@@ -200,7 +197,7 @@ static void a_copy_is_equal(void **state)
     assert_int_equal(raw_copy(a, at(scratch, "b"), NULL, &error), 0);
     assert_int_equal(raw_open(at(scratch, "b"), NULL, &b, &error), 0);
     assert_int_equal(a->num_tables, b->num_tables);
-    struct raw_graph *graphs[] = {a, b};
+    struct raw_graph *graphs[] = { a, b };
     for (int i = 0; i < 2; i++) {
         uint32_t feat = (uint32_t)raw_find_table(graphs[i], false, 0, "feat");
         assert_int_equal(raw_read_edges(graphs[i], 0, 0, 100, ends[i], ends[i] + 100, &error), 0);
@@ -214,7 +211,7 @@ static void a_copy_is_equal(void **state)
 static void tables_of_wrong_length_are_refused(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct graph_types types;
     struct raw_writer *writer;
     uint64_t num_nodes = 3;
@@ -239,13 +236,13 @@ static void tables_of_wrong_length_are_refused(void **state)
 static void empty_graphs_and_rows_without_elements(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct graph_types types;
     struct raw_writer *writer;
     struct raw_graph *graph;
     uint64_t num_nodes = 3, width = 0;
     uint32_t table, on_edges;
-    uint64_t ends[2] = {0, 1};
+    uint64_t ends[2] = { 0, 1 };
     assert_int_equal(graph_types_init_homogeneous(&types), 0);
     assert_int_equal(
         raw_writer_open(at(scratch, "g"), NULL, "g", &types, &num_nodes, &writer, &error), 0);
@@ -271,7 +268,7 @@ static void empty_graphs_and_rows_without_elements(void **state)
 static void one_file_is_replaced_whole(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     struct failing failing = failing_files();
     char *data;
     size_t size;
@@ -292,7 +289,7 @@ static void one_file_is_replaced_whole(void **state)
 static void a_parent_that_is_a_file_is_told(void **state)
 {
     struct scratch *scratch = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     put_text(scratch, "file", "");
     assert_int_equal(generate_sbm(at(scratch, "file/sub/g"), &sizes, NULL, &error), TR_ENOENT);
     assert_says(&error, TR_ENOENT, "/file");
@@ -339,7 +336,7 @@ char *__wrap_strdup(const char *text)
 static void memory_may_end_anywhere(void **state)
 {
     struct scratch *scratch = *state;
-    static const char *const inputs[] = {"g", "a.txt", "a.mtx", "a.graph"};
+    static const char *const inputs[] = { "g", "a.txt", "a.mtx", "a.graph" };
     assert_int_equal(generate_sbm(at(scratch, "g"), &sizes, NULL, NULL), 0);
     put_text(scratch, "a.txt", "0 1\n1 2\n");
     put_text(scratch, "a.mtx",
@@ -350,7 +347,7 @@ static void memory_may_end_anywhere(void **state)
         int rv = TR_ENOMEM, tries = 0;
         strcpy(path, at(scratch, inputs[i]));
         for (; rv != 0 && tries < 10000; tries++) {
-            struct error error = {0};
+            struct error error = { 0 };
             struct raw_graph *graph = NULL;
             allocations_left = tries;
             rv = raw_open(path, NULL, &graph, &error);
@@ -372,7 +369,7 @@ static void memory_may_end_while_writing(void **state)
     struct scratch *scratch = *state;
     int rv = TR_ENOMEM, tries = 0;
     for (; rv != 0 && tries < 10000; tries++) {
-        struct error error = {0};
+        struct error error = { 0 };
         allocations_left = tries;
         rv = generate_sbm(at(scratch, "g"), &sizes, NULL, &error);
         allocations_left = -1;

@@ -3,8 +3,8 @@
 
 #include "tests/partition/graph_util.h"
 
-#include "partition/store/inspect.h"
 #include "partition/build/verify.h"
+#include "partition/store/inspect.h"
 
 struct made {
     struct sample sample;
@@ -40,8 +40,10 @@ static void what_was_written_passes(void **state)
         struct made made;
         struct error error = { 0 };
         struct verify_report report;
-        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = parts,
-                                             .halo_hops = 3, .trainers = parts - 1,
+        struct partition_options options = { .method = PARTITION_RANDOM,
+                                             .num_parts = parts,
+                                             .halo_hops = 3,
+                                             .trainers = parts - 1,
                                              .drop_edge_ids = parts == 3,
                                              .columns_max = parts == 5 ? 20 : 0 };
         make(&made, *state, parts != 3, options);
@@ -108,8 +110,9 @@ static void a_changed_byte_is_found_in_every_file(void **state)
 {
     struct made made;
     struct error error = { 0 };
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
-                                         .halo_hops = 2, .trainers = 2, .columns_max = 40 };
+    struct partition_options options = {
+        .method = PARTITION_RANDOM, .num_parts = 2, .halo_hops = 2, .trainers = 2, .columns_max = 40
+    };
     make(&made, *state, true, options);
     struct flipping flipping = { .made = &made };
     char folder[160];
@@ -240,7 +243,8 @@ static void facts_add_up(void **state)
     struct error error;
     struct store *store;
     struct inspection inspection;
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3,
+    struct partition_options options = { .method = PARTITION_RANDOM,
+                                         .num_parts = 3,
                                          .halo_hops = 1 };
     make(&made, *state, true, options);
     assert_int_equal(store_open(made.json, &store, &error), 0);
@@ -248,8 +252,8 @@ static void facts_add_up(void **state)
     assert_int_equal(inspection.num_nodes, 90);
     assert_true(inspection.node_balance >= 1 && inspection.edge_balance >= 1);
     for (uint32_t p = 0; p < 3; p++)
-        assert_true(inspection.parts[p].file_bytes > inspection.parts[p].topology_bytes +
-                                                         inspection.parts[p].feature_bytes);
+        assert_true(inspection.parts[p].file_bytes >
+                    inspection.parts[p].topology_bytes + inspection.parts[p].feature_bytes);
     inspect_fini(&inspection);
     store_close(store);
     unmake(&made);
@@ -265,7 +269,8 @@ static void sparse_halos_are_whole(void **state)
     struct scratch *scratch = *state;
     struct sample sample;
     char out[160], json[200];
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
+    struct partition_options options = { .method = PARTITION_RANDOM,
+                                         .num_parts = 2,
                                          .halo_hops = 3 };
     struct verify_report report;
     struct error error = { 0 };

@@ -49,7 +49,8 @@ static void random_partitions_hold_the_graph(void **state)
 
 static void small_and_empty_graphs_go_through(void **state)
 {
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3,
+    struct partition_options options = { .method = PARTITION_RANDOM,
+                                         .num_parts = 3,
                                          .halo_hops = 2 };
     round_trip(*state, false, 0, 0, options);
     round_trip(*state, false, 5, 0, options);
@@ -61,8 +62,9 @@ static void small_and_empty_graphs_go_through(void **state)
 /* With a low limit, what types of 2^32 nodes need is done for small ones. */
 static void columns_may_be_local(void **state)
 {
-    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 3,
-                                         .halo_hops = 3, .columns_max = 50 };
+    struct partition_options options = {
+        .method = PARTITION_RANDOM, .num_parts = 3, .halo_hops = 3, .columns_max = 50
+    };
     round_trip(*state, false, 150, 700, options);
     round_trip(*state, true, 120, 400, options);
 }
@@ -145,8 +147,7 @@ static void threads_change_no_byte(void **state)
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     for (int m = 0; m < 2; m++) {
         char left[128], right[128], left_part[140], right_part[140];
-        struct partition_options options = { .method = methods[m], .num_parts = 3,
-                                             .halo_hops = 2 };
+        struct partition_options options = { .method = methods[m], .num_parts = 3, .halo_hops = 2 };
         snprintf(left, sizeof left, "%s/left%d", scratch->folder, m);
         snprintf(right, sizeof right, "%s/right%d", scratch->folder, m);
         if (partition_graph(raw, &options, left, NULL, NULL, NULL, &error) != 0 ||
@@ -188,8 +189,9 @@ static void cancelling_leaves_nothing(void **state)
     snprintf(out, sizeof out, "%s/out", scratch->folder);
     sample_init(&sample, true, 60, 200, 3);
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
-    struct partition_options options = { .method = PARTITION_METIS, .num_parts = 3,
-                                         .halo_hops = 1, .trainers = 2 };
+    struct partition_options options = {
+        .method = PARTITION_METIS, .num_parts = 3, .halo_hops = 1, .trainers = 2
+    };
     for (; rv != 0 && questions < 1000; questions++) {
         struct countdown countdown = { .left = questions };
         struct cancel cancel = { .asked = asked, .arg = &countdown };
@@ -252,14 +254,15 @@ static void a_full_disk_leaves_nothing(void **state)
     sample_init(&sample, false, 30, 90, 3);
     struct raw_graph *raw = sample_raw(&sample, at(scratch, "raw"));
     for (; rv != 0 && failures < 2000; failures++) {
-        struct failing_files failing = { .files = *files_posix, .left = failures,
-                                         .code = -ENOSPC };
+        struct failing_files failing = { .files = *files_posix, .left = failures, .code = -ENOSPC };
         failing.files.pwrite = failing_pwrite;
         failing.files.fsync = failing_fsync;
         failing.files.syncfs = NULL;
         failing.files.mkdir = failing_mkdir;
-        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
-                                             .halo_hops = 1, .trainers = 1,
+        struct partition_options options = { .method = PARTITION_RANDOM,
+                                             .num_parts = 2,
+                                             .halo_hops = 1,
+                                             .trainers = 1,
                                              .files = &failing.files };
         struct error error = { 0 };
         rv = partition_graph(raw, &options, out, NULL, NULL, NULL, &error);
@@ -296,8 +299,9 @@ static void what_is_finished_survives_a_power_cut(void **state)
         assert_int_equal(env_sim_create(seed, NULL, &env), 0);
         assert_int_equal(files_sim_create(env, &disk), 0);
         struct files *files = files_sim_mount(disk);
-        struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 2,
-                                             .halo_hops = 1, .files = files };
+        struct partition_options options = {
+            .method = PARTITION_RANDOM, .num_parts = 2, .halo_hops = 1, .files = files
+        };
         if (partition_graph(raw, &options, "graphs/parts", NULL, NULL, NULL, &error) != 0)
             fail_msg("%s", error.text);
         files_sim_kill(files);
@@ -441,7 +445,8 @@ static void the_list_of_paths_is_what_is_written(void **state)
     struct scratch *scratch = *state;
     for (int round = 0; round < 4; round++) {
         bool hetero = round % 2 == 1;
-        const struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 8,
+        const struct partition_options options = { .method = PARTITION_RANDOM,
+                                                   .num_parts = 8,
                                                    .halo_hops = 1,
                                                    .trainers = round < 2 ? 0 : 4 };
         struct sample sample;
@@ -467,8 +472,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(small_and_empty_graphs_go_through, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(threads_change_no_byte, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(cancelling_leaves_nothing, scratch_setup,
-                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(cancelling_leaves_nothing, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_nothing, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(what_is_finished_survives_a_power_cut, scratch_setup,

@@ -139,8 +139,9 @@ static void server_fini(struct actor *self)
         forget(server->connections);
 }
 
-const struct actor_ops echo_server_ops = { .name = "echo", .start = server_start,
-                                           .receive = receive, .fini = server_fini };
+const struct actor_ops echo_server_ops = {
+    .name = "echo", .start = server_start, .receive = receive, .fini = server_fini
+};
 
 static int helper_start(struct actor *self, const void *arg)
 {
@@ -149,7 +150,8 @@ static int helper_start(struct actor *self, const void *arg)
     return 0;
 }
 
-const struct actor_ops echo_helper_ops = { .name = "helper", .start = helper_start,
+const struct actor_ops echo_helper_ops = { .name = "helper",
+                                           .start = helper_start,
                                            .receive = helper_receive };
 
 /* Byte `at` of the sequence; no period that a buffer's size divides. */
@@ -228,5 +230,6 @@ static int client_start(struct actor *self, const void *arg)
     return 0;
 }
 
-const struct actor_ops echo_client_ops = { .name = "client", .start = client_start,
+const struct actor_ops echo_client_ops = { .name = "client",
+                                           .start = client_start,
                                            .receive = receive };

@@ -68,8 +68,9 @@ static struct endpoint endpoint_of(const struct cluster *cluster, uint32_t id)
 
 void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint32_t incarnation)
 {
-    struct node_options options = { .id = number, .incarnation = incarnation,
-                                    .loops = cluster->loops, .kinds = link_kinds() };
+    struct node_options options = {
+        .id = number, .incarnation = incarnation, .loops = cluster->loops, .kinds = link_kinds()
+    };
     if (getenv("TEST_LOG") != NULL)
         options.log = (struct log_sink){ to_stderr, NULL, LOG_LEVEL_DEBUG };
     struct links_peer peers[CLUSTER_NODES_MAX];
@@ -97,8 +98,9 @@ void cluster_make_as(struct cluster *cluster, uint32_t id, uint32_t number, uint
 static void open_for(struct cluster *cluster, uint32_t count, uint32_t peers, uint32_t loops,
                      enum endpoint_kind kind, const struct links_options *options)
 {
-    *cluster = (struct cluster){ .num_nodes = count, .num_peers = peers, .loops = loops,
-                                 .kind = kind };
+    *cluster = (struct cluster){
+        .num_nodes = count, .num_peers = peers, .loops = loops, .kind = kind
+    };
     if (options != NULL)
         cluster->links = *options;
     pthread_mutex_init(&cluster->mutex, NULL);

@@ -27,8 +27,7 @@ struct cluster {
 const struct kinds *link_kinds(void);
 
 /* Nodes 0 .. count - 1 on threads, each listening, all linked. */
-void cluster_open(struct cluster *cluster, uint32_t count, uint32_t loops,
-                  enum endpoint_kind kind);
+void cluster_open(struct cluster *cluster, uint32_t count, uint32_t loops, enum endpoint_kind kind);
 
 /* The same; heartbeats and window are of these options. */
 void cluster_open_with(struct cluster *cluster, uint32_t count, uint32_t loops,

@@ -13,8 +13,8 @@
 #include "runtime/core/actor.h"
 #include "runtime/core/call.h"
 #include "runtime/core/env.h"
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/node.h"
+#include "runtime/sim/env_sim.h"
 
 enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK, KIND_ORDER };
 

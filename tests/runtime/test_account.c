@@ -97,8 +97,8 @@ static void next_round(struct actor *self, void *arg)
         queue->granted++;
         hold(self, waiter);
     } else if (actor_random(self) % 4 == 0) {
-        timer_start(self, &waiter->timer, actor_now_ns(self) + actor_random(self) % 100000,
-                    give_up, waiter);
+        timer_start(self, &waiter->timer, actor_now_ns(self) + actor_random(self) % 100000, give_up,
+                    waiter);
     }
 }
 
@@ -207,11 +207,12 @@ static int start_line(struct actor *self, const void *arg)
     assert_int_equal(account_reserve(&line->account, 60, &error), 0);
     assert_int_equal(account_reserve_wait(&line->account, self, 60,
                                           line->cancels ? late_ns : now_ns + FIRST_LEAVES_NS,
-                                          first_ended, line, &line->first), 1);
+                                          first_ended, line, &line->first),
+                     1);
     /* What would fit does not pass those in line, whether it waits or not. */
     assert_int_equal(account_reserve(&line->account, 30, &error), TR_EFULL);
-    assert_int_equal(account_reserve_wait(&line->account, self, 30, late_ns, second_ended, line,
-                                          NULL), 1);
+    assert_int_equal(
+        account_reserve_wait(&line->account, self, 30, late_ns, second_ended, line, NULL), 1);
     assert_int_equal(account_used(&line->account), 60);
     if (line->cancels)
         timer_start(self, &line->timer, now_ns + FIRST_LEAVES_NS, cancel_first, line);

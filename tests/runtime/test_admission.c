@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "runtime/net/admission.h"
 #include "runtime/core/stream.h"
 #include "runtime/core/timer.h"
+#include "runtime/net/admission.h"
 #include "runtime/net/wire.h"
 
 #define SEEDS 3
@@ -31,7 +31,8 @@ static void take(struct table *table, uint64_t source, enum admission_stage stag
     for (uint32_t i = 0; i < times; i++) {
         struct admission_place *place = &table->places[table->count];
         assert_true(table->count < PLACES);
-        *place = (struct admission_place){ .source = source, .since_ns = table->count * MS,
+        *place = (struct admission_place){ .source = source,
+                                           .since_ns = table->count * MS,
                                            .stage = stage };
         place->next = table->count > 0 ? place - 1 : NULL;
         table->count++;
@@ -41,8 +42,8 @@ static void take(struct table *table, uint64_t source, enum admission_stage stag
 /* The number of the place that a newcomer takes, so long after the last one. */
 static uint32_t chosen_after(struct table *table, uint64_t source, uint64_t ns)
 {
-    struct admission_place *chosen = admission_choose(
-        &table->places[table->count - 1], source, (table->count - 1) * MS + ns);
+    struct admission_place *chosen = admission_choose(&table->places[table->count - 1], source,
+                                                      (table->count - 1) * MS + ns);
     return chosen != NULL ? (uint32_t)(chosen - table->places) : UINT32_MAX;
 }
 
@@ -276,11 +277,15 @@ static void to_stderr(void *arg, enum log_level level, const char *line)
 
 static void make(struct world *world, uint32_t id, uint32_t incarnation)
 {
-    struct node_options node = { .id = id, .incarnation = incarnation, .loops = 1,
-                                 .kinds = link_kinds() };
+    struct node_options node = {
+        .id = id, .incarnation = incarnation, .loops = 1, .kinds = link_kinds()
+    };
     struct links_peer peer = { .node = 1 - id, .endpoint = world->endpoints[1 - id] };
-    struct links_options links = { .cluster = "test", .listen = &world->endpoints[id],
-                                   .num_listen = 1, .peers = &peer, .num_peers = 1,
+    struct links_options links = { .cluster = "test",
+                                   .listen = &world->endpoints[id],
+                                   .num_listen = 1,
+                                   .peers = &peer,
+                                   .num_peers = 1,
                                    .insecure_network = true };
     if (getenv("TEST_LOG") != NULL)
         node.log = (struct log_sink){ to_stderr, world, LOG_LEVEL_DEBUG };

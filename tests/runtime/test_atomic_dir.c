@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -154,8 +154,9 @@ static void what_is_not_a_writers_stays(void **state)
 {
     struct house *house = *state;
     static const char *const NAMES[] = {
-        ".a.tmp-1.json.tmp-1", ".a.tmp-1.json.tmp-1-", ".a.tmp-1.json.tmp--1", ".a.tmp-1.json.tmp-1-2x",
-        ".a.tmp-1.json.old-1-2", ".a.tmp-1-2", "a.tmp-1.json.tmp-1-2", ".b.json.tmp-1-2",
+        ".a.tmp-1.json.tmp-1",    ".a.tmp-1.json.tmp-1-",  ".a.tmp-1.json.tmp--1",
+        ".a.tmp-1.json.tmp-1-2x", ".a.tmp-1.json.old-1-2", ".a.tmp-1-2",
+        "a.tmp-1.json.tmp-1-2",   ".b.json.tmp-1-2",
     };
     struct error error;
     char path[160];
@@ -231,8 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_a_writers_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_locked_is_not_left, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_folder_of_another_writer_is_not_taken, set_up,
-                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_of_another_writer_is_not_taken, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

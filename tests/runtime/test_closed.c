@@ -53,10 +53,17 @@ static void open_house(struct house *house, const struct security *security)
 {
     struct links_peer peer = { .node = 1, .host = "beta" };
     struct endpoint listen[2] = { { .kind = ENDPOINT_TCP }, { .kind = ENDPOINT_UNIX } };
-    struct node_options options = { .id = 0, .incarnation = 1, .loops = 1, .kinds = link_kinds(),
+    struct node_options options = { .id = 0,
+                                    .incarnation = 1,
+                                    .loops = 1,
+                                    .kinds = link_kinds(),
                                     .log = { keep_line, house, LOG_LEVEL_DEBUG } };
-    struct links_options links = { .cluster = "test", .listen = listen, .num_listen = 2,
-                                   .peers = &peer, .num_peers = 1, .security = security,
+    struct links_options links = { .cluster = "test",
+                                   .listen = listen,
+                                   .num_listen = 2,
+                                   .peers = &peer,
+                                   .num_peers = 1,
+                                   .security = security,
                                    .insecure_network = security == NULL };
     struct error error;
     strcpy(listen[0].host, "127.0.0.1");
@@ -81,7 +88,8 @@ static void close_house(struct house *house)
 
 static int dial(const struct house *house)
 {
-    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(house->tcp.port),
+    struct sockaddr_in to = { .sin_family = AF_INET,
+                              .sin_port = htons(house->tcp.port),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
@@ -298,7 +306,8 @@ static void close_caller(struct stream *stream)
 static int call_by_tls(const struct house *house, const struct security *security,
                        struct error *error)
 {
-    static const struct stream_ops ops = { .readv = read_caller, .writev = write_caller,
+    static const struct stream_ops ops = { .readv = read_caller,
+                                           .writev = write_caller,
                                            .close = close_caller };
     struct caller *caller = calloc(1, sizeof *caller);
     struct transport *transport;
@@ -328,7 +337,7 @@ static int call_by_tls(const struct house *house, const struct security *securit
 static void another_authority_is_refused(void **state)
 {
     struct house *house = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     open_house(house, house->security);
     assert_int_equal(call_by_tls(house, house->stranger, &error), TR_EPERM);
     assert_non_null(strstr(error.text, "authority"));
@@ -340,7 +349,7 @@ static void another_authority_is_refused(void **state)
 static void a_silent_friend_is_dropped(void **state)
 {
     struct house *house = *state;
-    struct error error = {0};
+    struct error error = { 0 };
     open_house(house, house->security);
     assert_true(call_by_tls(house, house->security, &error) < 0);
     expect_dropped(house, 1);

@@ -7,9 +7,9 @@
 #include "runtime/core/timer.h"
 
 struct script {
-    const char *name;     /* to register as */
-    uint64_t at_ns;       /* after its start */
-    uint64_t live_ns;     /* then it ends */
+    const char *name; /* to register as */
+    uint64_t at_ns;   /* after its start */
+    uint64_t live_ns; /* then it ends */
     int status;
     uint32_t answers;
     struct address found;
@@ -45,9 +45,8 @@ static void act_lookup(struct actor *self, struct script *script)
 
 static void act_wait(struct actor *self, struct script *script)
 {
-    assert_int_equal(directory_wait(self, script->name, actor_now_ns(self) + ENV_SECOND_NS, found,
-                                    script),
-                     0);
+    assert_int_equal(
+        directory_wait(self, script->name, actor_now_ns(self) + ENV_SECOND_NS, found, script), 0);
 }
 
 static void act_bad_names(struct actor *self, struct script *script)

@@ -11,9 +11,9 @@
 #include "runtime/core/endpoint.h"
 
 static const char *const good[] = {
-    "unix:/run/troupe/0.sock", "unix:/a",          "tcp:host:7000",
-    "tcp:10.0.0.1:1",          "tcp:[::1]:65535",  "tcp:[fe80::1%eth0]:7000",
-    "tcp:a-b.c_d.example:0",   "tcp:[::]:0",       "tcp:localhost:80",
+    "unix:/run/troupe/0.sock", "unix:/a",         "tcp:host:7000",
+    "tcp:10.0.0.1:1",          "tcp:[::1]:65535", "tcp:[fe80::1%eth0]:7000",
+    "tcp:a-b.c_d.example:0",   "tcp:[::]:0",      "tcp:localhost:80",
 };
 
 static const char *const bad[] = {

@@ -14,22 +14,24 @@ static void what_steers_a_terminal_is_not_shown(void **state)
     static const struct {
         const char *word, *shown;
     } words[] = {
-        {"plain", "plain"},
-        {"gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80",
-         "gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80"},
-        {"\x1b[2Ja\nb\x7f", "?[2Ja?b?"},
-        {"\x97\xff", "??"},
-        {"\xc2\x9b" "1m", "??1m"},         /* a control character in two bytes */
-        {"\xc0\xaf", "??"},                /* longer than it need be */
-        {"\xe0\x80\xaf", "???"},
-        {"\xed\xa0\x80", "???"},           /* half of a pair */
-        {"\xf4\x90\x80\x80", "????"},      /* above the last character */
-        {"\xf5\x80\x80\x80", "????"},
-        {"cut \xe2\x82", "cut ??"},
+        { "plain", "plain" },
+        { "gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80",
+          "gr\xc3\xa4ph \xe2\x82\xac \xf0\x9f\x98\x80" },
+        { "\x1b[2Ja\nb\x7f", "?[2Ja?b?" },
+        { "\x97\xff", "??" },
+        { "\xc2\x9b"
+          "1m",
+          "??1m" },           /* a control character in two bytes */
+        { "\xc0\xaf", "??" }, /* longer than it need be */
+        { "\xe0\x80\xaf", "???" },
+        { "\xed\xa0\x80", "???" },      /* half of a pair */
+        { "\xf4\x90\x80\x80", "????" }, /* above the last character */
+        { "\xf5\x80\x80\x80", "????" },
+        { "cut \xe2\x82", "cut ??" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct error error = {0};
+        struct error error = { 0 };
         assert_int_equal(error_set(&error, TR_EFORMAT, "%s", words[i].word), TR_EFORMAT);
         assert_string_equal(error.text, words[i].shown);
         error_prefix(&error, "%s", words[i].word);

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "runtime/sim/env_sim.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
+#include "runtime/sim/env_sim.h"
 
 #define SEEDS 200
 #define WORKERS 4
@@ -244,7 +244,8 @@ static void refill(struct actor *self, void *arg)
 {
     struct keeper *keeper = arg;
     for (uint32_t i = 0; i < WORKERS; i++) {
-        struct actor_options options = { .ops = &worker_ops, .arg = keeper->world,
+        struct actor_options options = { .ops = &worker_ops,
+                                         .arg = keeper->world,
                                          .loop = i % node_loops(actor_node(self)) };
         struct address address;
         bool none = address_is_none(keeper->world->workers[i]);
@@ -286,7 +287,8 @@ static uint64_t run_seed(uint64_t seed, struct record *sum)
     struct actor_options keeper = { .ops = &keeper_ops, .arg = &world };
     assert_int_equal(node_spawn(node, &keeper, &address), 0);
     for (uint32_t i = 0; i < CALLERS; i++) {
-        struct actor_options caller = { .ops = &caller_ops, .arg = &world,
+        struct actor_options caller = { .ops = &caller_ops,
+                                        .arg = &world,
                                         .loop = i % node_loops(node) };
         assert_int_equal(node_spawn(node, &caller, &address), 0);
     }

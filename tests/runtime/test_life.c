@@ -54,8 +54,9 @@ static int start(struct actor *self, const void *arg)
         assert_int_equal(actor_supervise(self, &plan->supervision), 0);
     for (uint32_t i = 0; i < plan->num_children; i++) {
         const struct plan *child = &plan->children[i];
-        struct actor_options options = { .ops = &plan_ops, .arg = child, .loop = child->loop,
-                                         .restart = child->restart };
+        struct actor_options options = {
+            .ops = &plan_ops, .arg = child, .loop = child->loop, .restart = child->restart
+        };
         struct address address;
         assert_int_equal(actor_spawn(self, &options, &address), 0);
     }
@@ -109,8 +110,9 @@ static void run_for(struct env *env, uint64_t ns)
 
 static struct address spawn(struct node *node, const struct plan *plan)
 {
-    struct actor_options options = { .ops = &plan_ops, .arg = plan, .loop = plan->loop,
-                                     .restart = plan->restart };
+    struct actor_options options = {
+        .ops = &plan_ops, .arg = plan, .loop = plan->loop, .restart = plan->restart
+    };
     struct address address;
     assert_int_equal(node_spawn(node, &options, &address), 0);
     return address;
@@ -148,8 +150,9 @@ static void a_stop_that_takes_too_long_is_cut_at_its_deadline(void **state)
     struct node *node = support_sim_node(env, 1, 2);
     struct story story = { .text = "" };
     struct plan leaf = { .name = "c", .loop = 1, .story = &story, .drain_ns = UINT64_MAX };
-    struct plan root = { .name = "p", .children = &leaf, .num_children = 1, .story = &story,
-                         .drain_ns = UINT64_MAX };
+    struct plan root = {
+        .name = "p", .children = &leaf, .num_children = 1, .story = &story, .drain_ns = UINT64_MAX
+    };
     spawn(node, &root);
     assert_int_equal(node_start(node), 0);
     run_for(env, ENV_SECOND_NS);
@@ -185,8 +188,8 @@ static int probe_start(struct actor *self, const void *arg)
     const struct probe *probe = arg;
     struct message *ask = message_create(self, KIND_ASK);
     actor_monitor(self, probe->target, probed, probe->story, NULL);
-    actor_call(self, probe->target, ask, actor_now_ns(self) + ENV_SECOND_NS, answered,
-               probe->story, NULL);
+    actor_call(self, probe->target, ask, actor_now_ns(self) + ENV_SECOND_NS, answered, probe->story,
+               NULL);
     support_send(self, probe->target, KIND_URGENT, 0);
     return 0;
 }
@@ -200,8 +203,11 @@ static void a_stale_address_is_answered_not_misdelivered(void **state)
     struct env *env = make_env(3);
     struct node *node = support_sim_node(env, 1, 2);
     struct story story = { .text = "" };
-    struct plan plan = { .name = "x", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE,
-                         .failing_starts = 1, .story = &story };
+    struct plan plan = { .name = "x",
+                         .loop = 1,
+                         .restart = ACTOR_RESTART_ON_FAILURE,
+                         .failing_starts = 1,
+                         .story = &story };
     struct address first = spawn(node, &plan);
     assert_int_equal(node_start(node), 0);
     run_for(env, ENV_SECOND_NS);
@@ -240,7 +246,8 @@ static void nodes_are_apart(void **state)
     past.incarnation++;
     struct probe probes[] = { { targets[1], &stories[2] }, { past, &stories[2] } };
     for (int i = 0; i < 2; i++) {
-        struct actor_options options = { .ops = &probe_ops, .arg = &probes[i],
+        struct actor_options options = { .ops = &probe_ops,
+                                         .arg = &probes[i],
                                          .restart = ACTOR_RESTART_NEVER };
         struct address address;
         assert_int_equal(node_spawn(nodes[0], &options, &address), 0);
@@ -307,8 +314,9 @@ static void a_watcher_that_leaves_takes_nobody_along(void **state)
         struct watcher watchers[2] = { 0 };
         struct address target, address;
         struct story story = { .text = "" };
-        struct plan plan = { .name = "x", .loop = 2, .restart = ACTOR_RESTART_NEVER,
-                             .story = &story };
+        struct plan plan = {
+            .name = "x", .loop = 2, .restart = ACTOR_RESTART_NEVER, .story = &story
+        };
         target = spawn(node, &plan);
         assert_int_equal(node_start(node), 0);
         for (uint32_t i = 0; i < 2; i++) {
@@ -367,10 +375,10 @@ static int ask_twice(struct actor *self, const void *arg)
 {
     static call_done *const done[] = { keep_first, keep_second };
     for (int i = 0; i < 2; i++)
-        assert_int_equal(actor_call(self, (struct address){ 2, 7, 1, 1 },
-                                    message_create(self, KIND_ASK),
-                                    actor_now_ns(self) + ENV_SECOND_NS, done[i],
-                                    (void *)(uintptr_t)arg, NULL), 0);
+        assert_int_equal(
+            actor_call(self, (struct address){ 2, 7, 1, 1 }, message_create(self, KIND_ASK),
+                       actor_now_ns(self) + ENV_SECOND_NS, done[i], (void *)(uintptr_t)arg, NULL),
+            0);
     return 0;
 }
 
@@ -406,9 +414,14 @@ static void restarts_are_bounded_and_then_the_parent_fails(void **state)
     struct env *env = make_env(4);
     struct node *node = support_sim_node(env, 1, 2);
     struct story story = { .text = "" };
-    struct plan child = { .name = "c", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE,
-                          .failing_starts = 1000, .story = &story };
-    struct plan parent = { .name = "p", .children = &child, .num_children = 1,
+    struct plan child = { .name = "c",
+                          .loop = 1,
+                          .restart = ACTOR_RESTART_ON_FAILURE,
+                          .failing_starts = 1000,
+                          .story = &story };
+    struct plan parent = { .name = "p",
+                           .children = &child,
+                           .num_children = 1,
                            .supervision = { .max_restarts = 3, .period_ns = ENV_SECOND_NS },
                            .story = &story };
     story.starts = 0;
@@ -436,12 +449,19 @@ static void one_for_all_restarts_the_siblings(void **state)
     struct story wild = { .text = "" };
     struct plan children[] = {
         { .name = "a", .loop = 1, .restart = ACTOR_RESTART_ON_FAILURE, .story = &calm },
-        { .name = "b", .loop = 2, .restart = ACTOR_RESTART_ON_FAILURE, .failing_starts = 2,
+        { .name = "b",
+          .loop = 2,
+          .restart = ACTOR_RESTART_ON_FAILURE,
+          .failing_starts = 2,
           .story = &wild },
     };
-    struct plan parent = { .name = "p", .children = children, .num_children = 2, .story = &own,
+    struct plan parent = { .name = "p",
+                           .children = children,
+                           .num_children = 2,
+                           .story = &own,
                            .supervision = { .strategy = SUPERVISOR_ONE_FOR_ALL,
-                                            .max_restarts = 5, .period_ns = ENV_SECOND_NS } };
+                                            .max_restarts = 5,
+                                            .period_ns = ENV_SECOND_NS } };
     spawn(node, &parent);
     assert_int_equal(node_start(node), 0);
     run_for(env, 20 * ENV_SECOND_NS);
@@ -456,8 +476,9 @@ static void one_for_all_restarts_the_siblings(void **state)
 static int dismiss_start(struct actor *self, const void *arg)
 {
     struct plan *plan = (void *)(uintptr_t)arg;
-    struct actor_options options = { .ops = &plan_ops, .arg = plan, .loop = plan->loop,
-                                     .restart = plan->restart };
+    struct actor_options options = {
+        .ops = &plan_ops, .arg = plan, .loop = plan->loop, .restart = plan->restart
+    };
     struct address *child = malloc(sizeof *child);
     assert_non_null(child);
     actor_set_state(self, child);
@@ -486,8 +507,11 @@ static void a_dismissed_child_stays_away(void **state)
         struct env *env = make_env(seed);
         struct node *node = support_sim_node(env, 1, 2);
         struct story story = { .text = "" };
-        struct plan plan = { .name = "c", .loop = (uint32_t)seed % 2,
-                             .restart = ACTOR_RESTART_ALWAYS, .drain_ns = 1000, .story = &story };
+        struct plan plan = { .name = "c",
+                             .loop = (uint32_t)seed % 2,
+                             .restart = ACTOR_RESTART_ALWAYS,
+                             .drain_ns = 1000,
+                             .story = &story };
         struct actor_options options = { .ops = &dismiss_ops, .arg = &plan };
         struct address address;
         assert_int_equal(node_spawn(node, &options, &address), 0);

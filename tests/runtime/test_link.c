@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "runtime/core/directory.h"
-#include "runtime/net/links.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/timer.h"
+#include "runtime/net/links.h"
 #include "tests/runtime/link_support.h"
 
 #define CALLS 1000
@@ -105,7 +105,6 @@ static void calls_are_answered_over_tcp(void **state)
     (void)state;
     calls_are_answered(ENDPOINT_TCP, 2);
 }
-
 
 static void calls_are_answered_over_tls(void **state)
 {
@@ -243,8 +242,8 @@ static void flood_it(struct actor *self, void *arg, int status, struct address a
     for (int i = 0; i < FLOOD; i++) {
         struct message *request = message_create(self, KIND_ASK);
         memset(message_body_alloc(self, request, FLOOD_BYTES), 1, FLOOD_BYTES);
-        assert_int_equal(actor_call(self, address, request,
-                                    actor_now_ns(self) + 60 * ENV_SECOND_NS, flooded, arg, NULL),
+        assert_int_equal(actor_call(self, address, request, actor_now_ns(self) + 60 * ENV_SECOND_NS,
+                                    flooded, arg, NULL),
                          0);
     }
 }
@@ -472,8 +471,8 @@ static void observer_found(struct actor *self, void *arg, int status, struct add
 
 static int observer_start(struct actor *self, const void *arg)
 {
-    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 20 * ENV_SECOND_NS, observer_found,
-                             (void *)(uintptr_t)arg);
+    return directory_wait_at(self, 0, "echo", actor_now_ns(self) + 20 * ENV_SECOND_NS,
+                             observer_found, (void *)(uintptr_t)arg);
 }
 
 static const struct actor_ops observer_ops = { "asker", observer_start, discard, NULL, NULL };

@@ -50,7 +50,8 @@ static void ask(struct actor *self, struct asker *asker)
     assert_non_null(request);
     ((struct number *)message_head(request))->value = asker->made++;
     assert_int_equal(actor_call(self, asker->echo, request, actor_now_ns(self) + 30 * ENV_SECOND_NS,
-                                answered, asker, NULL), 0);
+                                answered, asker, NULL),
+                     0);
 }
 
 static void found(struct actor *self, void *arg, int status, struct address address)
@@ -101,12 +102,17 @@ static struct endpoint endpoint_of(uint32_t id)
 
 static void make(struct town *town, uint32_t id, uint32_t incarnation)
 {
-    struct node_options options = { .id = id, .incarnation = incarnation, .loops = 2,
-                                    .kinds = link_kinds() };
+    struct node_options options = {
+        .id = id, .incarnation = incarnation, .loops = 2, .kinds = link_kinds()
+    };
     struct endpoint listen = endpoint_of(id);
     struct links_peer peer = { .node = 1 - id, .endpoint = endpoint_of(1 - id) };
-    struct links_options links = { .cluster = "test", .listen = &listen, .num_listen = 1,
-                                   .peers = &peer, .num_peers = 1, .insecure_network = true };
+    struct links_options links = { .cluster = "test",
+                                   .listen = &listen,
+                                   .num_listen = 1,
+                                   .peers = &peer,
+                                   .num_peers = 1,
+                                   .insecure_network = true };
     struct actor_options echo = { .ops = &echo_ops, .loop = 1 };
     struct actor_options asker = { .ops = &asker_ops, .arg = &town->asker, .loop = 1 };
     struct address address;

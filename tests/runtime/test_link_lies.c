@@ -9,11 +9,11 @@
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/directory_impl.h"
-#include "runtime/net/link_impl.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/link_impl.h"
 
 #define OBSERVER (NODE_OBSERVERS + 2)
 /* Of asks that nobody's death shall end. */
@@ -169,8 +169,9 @@ static void a_directory_answers_with_an_address(void **state)
     raw_open(&peer, &cluster, 1, 1);
     assert_true(raw_receive(&peer, &frame, name, sizeof name));
     assert_int_equal(frame.kind, RUNTIME_LOOKUP);
-    struct frame lie = { .to = frame.from, .call = frame.call, .kind = RUNTIME_STOP,
-                         .flags = MESSAGE_REPLY };
+    struct frame lie = {
+        .to = frame.from, .call = frame.call, .kind = RUNTIME_STOP, .flags = MESSAGE_REPLY
+    };
     raw_send(&peer, WIRE_CONTROL, lie, NULL, 0);
     cluster_wait(&cluster, 1);
     assert_int_equal(caller.status, TR_EFORMAT);
@@ -479,8 +480,10 @@ static void an_observer_waits_for_a_few_names(void **state)
     cluster_start(&cluster);
     raw_open(&observer, &cluster, OBSERVER, 1);
     int count = runtime_encode(RUNTIME_LOOKUP, &name, head, sizeof head);
-    struct frame frame = { .to = cluster.nodes[0]->directory, .kind = RUNTIME_LOOKUP,
-                           .flags = MESSAGE_REQUEST, .deadline_ns = PATIENT_NS };
+    struct frame frame = { .to = cluster.nodes[0]->directory,
+                           .kind = RUNTIME_LOOKUP,
+                           .flags = MESSAGE_REQUEST,
+                           .deadline_ns = PATIENT_NS };
     for (frame.call = 1; frame.call <= DIRECTORY_OBSERVER_WAITERS_MAX + 1; frame.call++)
         raw_send(&observer, WIRE_CONTROL, frame, head, (uint32_t)count);
     assert_true(raw_receive(&observer, &frame, head, sizeof head));
@@ -636,8 +639,9 @@ static void a_stall_ends(void **state)
     struct account *account = node_message_account(cluster.nodes[0]);
     size_t rest = account->bound_bytes - (1 << 20);
     assert_int_equal(account_reserve(account, rest, NULL), 0);
-    struct frame frame = { .to = echo, .kind = KIND_ASK, .flags = MESSAGE_DATA,
-                           .body_bytes = 1 << 20 };
+    struct frame frame = {
+        .to = echo, .kind = KIND_ASK, .flags = MESSAGE_DATA, .body_bytes = 1 << 20
+    };
     uint32_t bytes = raw_record(&peer, WIRE_DATA, frame, &number, sizeof number, record);
     memcpy(&header, record, sizeof header);
     header.bytes++; /* the first byte of the body */
@@ -691,8 +695,9 @@ static void an_observer_that_does_not_read_is_let_go(void **state)
     struct address to = cluster_spawn(&cluster, 0, &large_ops, &answered, 0);
     cluster_start(&cluster);
     raw_open(&observer, &cluster, OBSERVER, 1);
-    struct frame frame = { .to = to, .kind = KIND_ASK, .call = 1,
-                           .flags = MESSAGE_REQUEST | MESSAGE_DATA };
+    struct frame frame = {
+        .to = to, .kind = KIND_ASK, .call = 1, .flags = MESSAGE_REQUEST | MESSAGE_DATA
+    };
     for (uint32_t i = 0; i < LARGE_ASKS; i++)
         raw_send(&observer, WIRE_DATA, frame, &number, sizeof number);
     /* It may be gone before all that it asked was read. */
@@ -723,7 +728,10 @@ static void answers_that_are_too_late_take_no_room(void **state)
     struct address to = cluster_spawn(&cluster, 0, &large_ops, &answered, 0);
     cluster_start(&cluster);
     raw_open(&observer, &cluster, OBSERVER, 1);
-    struct frame frame = { .to = to, .kind = KIND_ASK, .call = 1, .deadline_ns = LATE_NS,
+    struct frame frame = { .to = to,
+                           .kind = KIND_ASK,
+                           .call = 1,
+                           .deadline_ns = LATE_NS,
                            .flags = MESSAGE_REQUEST | MESSAGE_DATA };
     for (uint32_t i = 0; i < LARGE_ASKS; i++) {
         unsigned before = atomic_load(&answered);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 #include "runtime/core/directory.h"
-#include "runtime/net/links.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/timer.h"
+#include "runtime/net/links.h"
 #include "tests/runtime/link_support.h"
 
 #define SEEDS 30
@@ -22,8 +22,7 @@
 #define STEPS 60 /* faults a run */
 
 struct record {
-    uint64_t opened, completed, monitors, downs, wrong, received, gaps, followed,
-        overtaken;
+    uint64_t opened, completed, monitors, downs, wrong, received, gaps, followed, overtaken;
     uint64_t by_status[32];
     uint64_t kills, fenced;
 };
@@ -223,9 +222,9 @@ static void act(struct actor *self, void *arg)
     if (!client->world->quiet) {
         if (address_is_none(client->sink)) {
             if (!client->asking)
-                client->asking =
-                    directory_wait_at(self, client->target, "sink",
-                                      actor_now_ns(self) + 2000 * MS, found, client) == 0;
+                client->asking = directory_wait_at(self, client->target, "sink",
+                                                   actor_now_ns(self) + 2000 * MS, found,
+                                                   client) == 0;
         } else {
             send_some(self, client);
             if (client->open < MOST_OPEN)
@@ -285,8 +284,10 @@ static void spawn(struct node *node, const struct actor_ops *ops, const void *ar
 
 static void make(struct world *world, uint32_t id, struct client_options options[NODES])
 {
-    struct node_options node = { .id = id, .incarnation = ++world->incarnations[id],
-                                 .loops = world->loops, .kinds = link_kinds(),
+    struct node_options node = { .id = id,
+                                 .incarnation = ++world->incarnations[id],
+                                 .loops = world->loops,
+                                 .kinds = link_kinds(),
                                  .codec = world->codec };
     if (getenv("TEST_LOG") != NULL)
         node.log = (struct log_sink){ to_stderr, world, LOG_LEVEL_DEBUG };
@@ -296,9 +297,15 @@ static void make(struct world *world, uint32_t id, struct client_options options
         if (i != id)
             peers[count++] = (struct links_peer){ .node = i, .endpoint = world->endpoints[i] };
     struct links_options links = {
-        .cluster = "test", .listen = &world->endpoints[id], .num_listen = 1, .peers = peers,
-        .num_peers = count, .insecure_network = true, .heartbeat_ns = 100 * MS,
-        .dead_ns = 500 * MS, .window_bytes = 4 << 20,
+        .cluster = "test",
+        .listen = &world->endpoints[id],
+        .num_listen = 1,
+        .peers = peers,
+        .num_peers = count,
+        .insecure_network = true,
+        .heartbeat_ns = 100 * MS,
+        .dead_ns = 500 * MS,
+        .window_bytes = 4 << 20,
     };
     struct error error;
     assert_int_equal(node_create(world->env, &node, &world->nodes[id], NULL), 0);
@@ -383,8 +390,9 @@ static struct world *open_world(uint64_t seed, struct client_options options[NOD
     struct env_sim_options sim = { .turn_ns_max = 100000 };
     assert_int_equal(env_sim_create(seed, &sim, &world->env), 0);
     for (uint32_t i = 0; i < NODES; i++) {
-        world->endpoints[i] = (struct endpoint){
-            .kind = seed % 2 == 0 ? ENDPOINT_TCP : ENDPOINT_UNIX, .port = (uint16_t)(7000 + i) };
+        world->endpoints[i] = (struct endpoint){ .kind = seed % 2 == 0 ? ENDPOINT_TCP
+                                                                       : ENDPOINT_UNIX,
+                                                 .port = (uint16_t)(7000 + i) };
         if (seed % 2 != 0)
             world->endpoints[i].port = 0;
         snprintf(world->endpoints[i].host, sizeof world->endpoints[i].host, "/n%u", i);
@@ -473,8 +481,7 @@ static void who_stood_still_ends_alone(void **state)
         struct world *world = open_world(seed, options);
         uint32_t stopped = (uint32_t)(seed % NODES);
         run_for(world, 500 * MS);
-        env_sim_pause(world->env, world->nodes[stopped], 0,
-                      env_sim_now_ns(world->env) + 1200 * MS);
+        env_sim_pause(world->env, world->nodes[stopped], 0, env_sim_now_ns(world->env) + 1200 * MS);
         run_for(world, 4000 * MS);
         for (uint32_t i = 0; i < NODES; i++)
             assert_int_equal(node_failure(world->nodes[i]), i == stopped ? TR_EPEERDOWN : 0);

@@ -121,11 +121,13 @@ static const struct actor_ops asker_ops = { "asker", start, discard, NULL, NULL 
 static void make_node(struct duo *duo, uint32_t id, const struct security *security,
                       const char *host)
 {
-    struct node_options options = { .id = id, .incarnation = 1, .loops = 2,
-                                    .kinds = link_kinds() };
+    struct node_options options = { .id = id, .incarnation = 1, .loops = 2, .kinds = link_kinds() };
     struct links_peer peer = { .node = 1 - id, .host = host };
-    struct links_options links = { .cluster = "test", .listen = &duo->endpoints[id],
-                                   .num_listen = 1, .peers = &peer, .num_peers = 1,
+    struct links_options links = { .cluster = "test",
+                                   .listen = &duo->endpoints[id],
+                                   .num_listen = 1,
+                                   .peers = &peer,
+                                   .num_peers = 1,
                                    .security = security };
     struct error error;
     if (id == 1)
@@ -139,7 +141,7 @@ static void make_node(struct duo *duo, uint32_t id, const struct security *secur
 static void open_duo(struct duo *duo, const struct house *house, enum endpoint_kind kind,
                      const struct security *security[2], const char *const hosts[2])
 {
-    *duo = (struct duo){0};
+    *duo = (struct duo){ 0 };
     pthread_mutex_init(&duo->mutex, NULL);
     pthread_cond_init(&duo->changed, NULL);
     assert_int_equal(env_event_create(1, &duo->env, NULL), 0);
@@ -214,7 +216,7 @@ static void unix_sockets_stay_plain(void **state)
 /* Until a node has refused the other, or believed it, for this reason. */
 static void wait_refused(struct node *node, enum links_refusal reason)
 {
-    struct links_counters counters = {0};
+    struct links_counters counters = { 0 };
     for (int i = 0; i < 3000 && counters.refused_by[reason] == 0; i++) {
         nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
         links_counters(node, &counters);

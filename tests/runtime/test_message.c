@@ -86,7 +86,8 @@ static void spawn_all(struct node *node, struct sink *sink, struct source *sourc
     for (uint32_t i = 0; i < SENDERS; i++) {
         struct address from;
         sources[i] = (struct source){ to, i };
-        struct actor_options source = { .ops = &source_ops, .arg = &sources[i],
+        struct actor_options source = { .ops = &source_ops,
+                                        .arg = &sources[i],
                                         .loop = i % node_loops(node) };
         assert_int_equal(node_spawn(node, &source, &from), 0);
     }

@@ -130,8 +130,7 @@ static void several_calls_are_awaited_in_any_order_and_the_rest_given_up(void **
         struct port_errand *silent = round % 10 == 0 ? begin(port, house->echo, 1) : NULL;
         for (uint64_t i = CALLS; i-- > 2;) {
             struct message *reply;
-            assert_int_equal(port_wait(port, errands[i], port_now_ns(port) + 5000 * MS, &reply),
-                             0);
+            assert_int_equal(port_wait(port, errands[i], port_now_ns(port) + 5000 * MS, &reply), 0);
             assert_int_equal(((struct number *)message_head(reply))->value, 2 * i);
             port_release(port, reply);
         }
@@ -285,8 +284,9 @@ static void note_line(void *arg, enum log_level level, const char *line)
 static void what_a_port_sends_is_charged_and_a_full_account_is_named(void **state)
 {
     struct house *house = *state;
-    struct node_options options = { .id = 2, .loops = 1, .kinds = support_kinds(),
-                                    .message_bytes_max = 1 << 20 };
+    struct node_options options = {
+        .id = 2, .loops = 1, .kinds = support_kinds(), .message_bytes_max = 1 << 20
+    };
     struct node *node = NULL;
     struct port *port = NULL;
     options.log = (struct log_sink){ note_line, NULL, LOG_LEVEL_INFO };
@@ -348,8 +348,9 @@ static void processes_of_one_machine_share_the_bound(void **state)
     struct house *house = *state;
     size_t alone = 0;
     for (uint32_t sharers = 0; sharers <= 8; sharers++) {
-        struct node_options options = { .id = 2, .loops = 1, .kinds = support_kinds(),
-                                        .sharers = sharers };
+        struct node_options options = {
+            .id = 2, .loops = 1, .kinds = support_kinds(), .sharers = sharers
+        };
         struct node *node = NULL;
         assert_int_equal(node_create(house->env, &options, &node, NULL), 0);
         size_t bound = node_message_account(node)->bound_bytes;

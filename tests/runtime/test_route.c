@@ -58,8 +58,14 @@ static int decode(const void *bytes, size_t count, void *head)
 }
 
 static const struct kind coded = {
-    .id = 100, .name = "coded", .lane = KIND_DATA, .head_bytes = sizeof(struct number),
-    .body_bytes_max = 4096, .encode = encode, .verify = verify, .decode = decode,
+    .id = 100,
+    .name = "coded",
+    .lane = KIND_DATA,
+    .head_bytes = sizeof(struct number),
+    .body_bytes_max = 4096,
+    .encode = encode,
+    .verify = verify,
+    .decode = decode,
 };
 
 static struct kinds *mail_kinds(void)
@@ -166,11 +172,14 @@ static void run(uint64_t seed, struct post_office *office, const struct actor_op
     struct node *node = NULL;
     struct address address;
     assert_int_equal(env_sim_create(seed, NULL, &env), 0);
-    struct node_options options = { .loops = 2, .kinds = mail_kinds(), .codec = true,
+    struct node_options options = { .loops = 2,
+                                    .kinds = mail_kinds(),
+                                    .codec = true,
                                     .log = { sink_line, office, LOG_LEVEL_INFO } };
     assert_int_equal(node_create(env, &options, &node, NULL), 0);
-    struct actor_options slow = { .ops = &slow_ops, .arg = office, .loop = 1,
-                                  .mailbox_bytes_max = 10240 };
+    struct actor_options slow = {
+        .ops = &slow_ops, .arg = office, .loop = 1, .mailbox_bytes_max = 10240
+    };
     struct actor_options other = { .ops = ops, .arg = office };
     assert_int_equal(node_spawn(node, &slow, &office->slow), 0);
     assert_int_equal(node_spawn(node, &other, &address), 0);
@@ -210,7 +219,8 @@ static int send_five(struct actor *self, const void *arg)
     struct post_office *office = (void *)(uintptr_t)arg;
     for (uint64_t i = 0; i < 5; i++)
         assert_int_equal(actor_call(self, office->slow, filled(self, KIND_ASK, i, 1024),
-                                    actor_now_ns(self) + ENV_SECOND_NS, answered, office, NULL), 0);
+                                    actor_now_ns(self) + ENV_SECOND_NS, answered, office, NULL),
+                         0);
     return 0;
 }
 
@@ -224,7 +234,8 @@ static uint32_t fitting(size_t mailbox_bytes_max)
     struct node *node = NULL;
     struct address address;
     struct node_options options = { .loops = 1, .kinds = mail_kinds() };
-    struct actor_options slow = { .ops = &slow_ops, .arg = office,
+    struct actor_options slow = { .ops = &slow_ops,
+                                  .arg = office,
                                   .mailbox_bytes_max = mailbox_bytes_max };
     struct actor_options five = { .ops = &five_ops, .arg = office };
     assert_non_null(office);

@@ -28,7 +28,7 @@ static void expect(const struct security_options *options, int code, const char 
                    const char *second)
 {
     struct security *security = NULL;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_int_equal(security_create(options, &security, &error), code);
     assert_null(security);
     if (strstr(error.text, first) == NULL || strstr(error.text, second) == NULL)
@@ -78,7 +78,7 @@ static void missing_files_are_named(void **state)
     options = of_host(house, "alpha");
     options.shared_key = at(house, "shared");
     expect(&options, TR_EINVAL, "one of the two", "");
-    expect(&(struct security_options){0}, TR_EINVAL, "neither", "");
+    expect(&(struct security_options){ 0 }, TR_EINVAL, "neither", "");
     expect(&(struct security_options){ .shared_key = house->folder }, TR_EINVAL, "no file", "");
 }
 
@@ -213,8 +213,9 @@ static void what_exists_is_kept(void **state)
     assert_int_equal(mode_of(at(&house, "one.key")), 0600);
     char *ca = contents(at(&house, "ca.pem")), *one = contents(at(&house, "one.pem"));
     struct keys_host hosts[] = { { "one", NULL }, { "three", "10.0.0.3" }, { "three", NULL } };
-    struct keys_options options = { .folder = house.folder, .hosts = hosts, .num_hosts = 3,
-                                    .days = 10 };
+    struct keys_options options = {
+        .folder = house.folder, .hosts = hosts, .num_hosts = 3, .days = 10
+    };
     assert_int_equal(keys_make(&options, &report, NULL), 0);
     assert_false(report.made_authority);
     assert_int_equal(report.made, 1);
@@ -244,8 +245,9 @@ static void names_that_are_no_hosts_are_refused(void **state)
     const char *names[] = { "", "../up", "a/b", ".hidden", "-x", "a b", "a,DNS:b", "ca", "a\nb" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct keys_host host = { names[i], NULL };
-        struct keys_options options = { .folder = house->folder, .hosts = &host, .num_hosts = 1,
-                                        .days = 1 };
+        struct keys_options options = {
+            .folder = house->folder, .hosts = &host, .num_hosts = 1, .days = 1
+        };
         struct keys_report report;
         assert_int_equal(keys_make(&options, &report, NULL), TR_EINVAL);
     }

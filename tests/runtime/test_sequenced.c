@@ -4,8 +4,8 @@
  */
 #include "tests/runtime/support.h"
 
-#include "runtime/core/account.h"
 #include "runtime/base/error.h"
+#include "runtime/core/account.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/sequenced.h"
 
@@ -24,7 +24,7 @@ struct owner {
     bool at_once;           /* answers in the turn of the request */
     bool forgets;           /* clients that are DOWN */
     uint64_t begun;
-    int taken;              /* what the table said last */
+    int taken; /* what the table said last */
     enum wish wish;
     struct address address;
 };
@@ -108,8 +108,9 @@ static void fini(struct actor *self)
     account_fini(&owner->account); /* asserts that all was given back */
 }
 
-static const struct actor_ops owner_ops = { .name = "owner", .start = start, .receive = receive,
-                                            .fini = fini };
+static const struct actor_ops owner_ops = {
+    .name = "owner", .start = start, .receive = receive, .fini = fini
+};
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
@@ -138,7 +139,8 @@ static int drop(struct actor *self, struct message *message)
     return 0;
 }
 
-static const struct actor_ops question_ops = { .name = "question", .start = start_question,
+static const struct actor_ops question_ops = { .name = "question",
+                                               .start = start_question,
                                                .receive = drop };
 
 static int start_wish(struct actor *self, const void *arg)

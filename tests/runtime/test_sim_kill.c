@@ -189,8 +189,11 @@ static void spawn(struct node *node, const struct actor_ops *ops, const void *ar
 
 static struct node *create(struct town *town, uint32_t id, uint32_t incarnation)
 {
-    struct node_options options = { .id = id, .incarnation = incarnation, .loops = 2,
-                                    .kinds = support_kinds(), .forward = leave_node,
+    struct node_options options = { .id = id,
+                                    .incarnation = incarnation,
+                                    .loops = 2,
+                                    .kinds = support_kinds(),
+                                    .forward = leave_node,
                                     .forward_arg = &town->life };
     struct node *node = NULL;
     assert_int_equal(node_create(town->env, &options, &node, NULL), 0);
@@ -260,8 +263,8 @@ static uint64_t live_and_die(uint64_t seed)
     }
 
     serve(&town, 2); /* at the same endpoint */
-    assert_int_equal(env_sim_run(town.env, is_listening, &town,
-                                 env_sim_now_ns(town.env) + ENV_SECOND_NS), 0);
+    assert_int_equal(
+        env_sim_run(town.env, is_listening, &town, env_sim_now_ns(town.env) + ENV_SECOND_NS), 0);
     connect_client(&town, 1000);
     env_sim_run(town.env, NULL, NULL, env_sim_now_ns(town.env) + ENV_SECOND_NS / 10);
     assert_int_equal(town.client.result, 1);

@@ -1,9 +1,9 @@
 /* Streams over sockets: what is written arrives, what fails says so, nothing leaks or spins. */
 #include "tests/runtime/support.h"
 
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -311,7 +311,8 @@ static int receive_busy(struct actor *self, struct message *message)
     return actor_send(self, actor_address(self), message);
 }
 
-static const struct actor_ops busy_ops = { .name = "busy", .start = start_busy,
+static const struct actor_ops busy_ops = { .name = "busy",
+                                           .start = start_busy,
                                            .receive = receive_busy };
 
 static void sockets_have_their_turn_beside_busy_actors(void **state)

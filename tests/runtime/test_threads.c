@@ -144,8 +144,9 @@ static int mayor_start(struct actor *self, const void *arg)
         char name[32];
         struct address address;
         snprintf(name, sizeof name, "worker-%u", i);
-        struct actor_options options = { .ops = &worker_ops, .arg = arg, .name = name, .loop = i,
-                                         .restart = ACTOR_RESTART_ALWAYS };
+        struct actor_options options = {
+            .ops = &worker_ops, .arg = arg, .name = name, .loop = i, .restart = ACTOR_RESTART_ALWAYS
+        };
         assert_int_equal(actor_spawn(self, &options, &address), 0);
     }
     return 0;
@@ -168,7 +169,8 @@ static void all_completes_once_on_threads(void **state)
     struct node *node = NULL;
     struct address address;
     assert_int_equal(env_event_create(1, &env, NULL), 0);
-    struct node_options options = { .loops = LOOPS, .kinds = support_kinds(),
+    struct node_options options = { .loops = LOOPS,
+                                    .kinds = support_kinds(),
                                     .log = { count_line, &town, LOG_LEVEL_INFO } };
     assert_int_equal(node_create(env, &options, &node, NULL), 0);
     struct actor_options mayor = { .ops = &mayor_ops, .arg = &town };
@@ -217,7 +219,8 @@ static void roots_spawned_while_the_node_falls_end_with_it(void **state)
     for (uint32_t i = 0; i < FALLS; i++) {
         struct node *node = NULL;
         const struct node_options options = { .loops = LOOPS, .kinds = support_kinds() };
-        const struct actor_options faller = { .ops = &faller_ops, .loop = i % LOOPS,
+        const struct actor_options faller = { .ops = &faller_ops,
+                                              .loop = i % LOOPS,
                                               .restart = ACTOR_RESTART_ALWAYS };
         struct actor_options observer = { .ops = &observer_ops };
         assert_int_equal(node_create(env, &options, &node, NULL), 0);

@@ -31,10 +31,12 @@ static void connect_line(struct line *line, const struct security *client,
 {
     memset(line, 0, sizeof *line);
     wires_init(&line->wires, seed);
-    assert_int_equal(transport_create(wires_stream(&line->wires, true), client, true, host,
-                                      &line->client, NULL), 0);
+    assert_int_equal(
+        transport_create(wires_stream(&line->wires, true), client, true, host, &line->client, NULL),
+        0);
     assert_int_equal(transport_create(wires_stream(&line->wires, false), server, false, NULL,
-                                      &line->server, NULL), 0);
+                                      &line->server, NULL),
+                     0);
     line->client_rc = line->server_rc = 1;
 }
 
@@ -152,9 +154,9 @@ static void exchange(struct line *line, uint64_t up_end, uint64_t down_end)
 static void bytes_arrive_whole(void **state)
 {
     struct house *house = *state;
-    const struct security *pairs[][2] = {
-        { NULL, NULL }, { house->alpha, house->beta }, { house->shared, house->shared }
-    };
+    const struct security *pairs[][2] = { { NULL, NULL },
+                                          { house->alpha, house->beta },
+                                          { house->shared, house->shared } };
     for (int i = 0; i < 3; i++) {
         for (uint64_t seed = 1; seed <= 6; seed++) {
             struct line line;

@@ -161,8 +161,7 @@ static void heads_of_the_runtime_come_back(void **state)
     kill.reason = 1; /* an end by force is a failure */
     count = runtime_encode(RUNTIME_KILL, &kill, bytes, sizeof bytes);
     assert_int_equal(runtime_verify(RUNTIME_KILL, bytes, (size_t)count), TR_EFORMAT);
-    assert_int_equal(runtime_encode(RUNTIME_REGISTER, &name, bytes, sizeof bytes),
-                     TR_EUNSUPPORTED);
+    assert_int_equal(runtime_encode(RUNTIME_REGISTER, &name, bytes, sizeof bytes), TR_EUNSUPPORTED);
 }
 
 /* A peer that speaks the bytes itself. */
@@ -207,8 +206,7 @@ static uint32_t a_message(const struct raw *raw, unsigned char *record)
         .kind = KIND_URGENT,
         .head_bytes = sizeof number,
     };
-    struct wire_header header = { .type = WIRE_MESSAGE,
-                                  .bytes = sizeof frame + sizeof number };
+    struct wire_header header = { .type = WIRE_MESSAGE, .bytes = sizeof frame + sizeof number };
     memcpy(record, &header, sizeof header);
     memcpy(record + sizeof header, &frame, sizeof frame);
     memcpy(record + sizeof header + sizeof frame, &number, sizeof number);

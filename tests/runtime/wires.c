@@ -93,7 +93,8 @@ static void close_end(struct stream *stream)
     free(stream);
 }
 
-static const struct stream_ops end_ops = { .readv = read_end, .writev = write_end,
+static const struct stream_ops end_ops = { .readv = read_end,
+                                           .writev = write_end,
                                            .close = close_end };
 
 struct stream *wires_stream(struct wires *wires, bool connects)
@@ -112,14 +113,15 @@ void keys_folder_make(char folder[64], const char *const *hosts, size_t num_host
 {
     struct keys_host named[8];
     struct keys_report report;
-    struct error error = {0};
+    struct error error = { 0 };
     assert_true(num_hosts <= 8);
     for (size_t i = 0; i < num_hosts; i++)
         named[i] = (struct keys_host){ hosts[i], NULL };
     strcpy(folder, "/tmp/troupe-keys.XXXXXX");
     assert_non_null(mkdtemp(folder));
-    struct keys_options options = { .folder = folder, .hosts = named, .num_hosts = num_hosts,
-                                    .days = 30, .begin_s = begin_s };
+    struct keys_options options = {
+        .folder = folder, .hosts = named, .num_hosts = num_hosts, .days = 30, .begin_s = begin_s
+    };
     if (keys_make(&options, &report, &error) < 0)
         fail_msg("%s", error.text);
     assert_int_equal(report.made, num_hosts);
@@ -143,7 +145,7 @@ struct security *keys_security(const char *folder, const char *host)
 {
     char ca[128], certificate[128], key[128];
     struct security *security = NULL;
-    struct error error = {0};
+    struct error error = { 0 };
     snprintf(ca, sizeof ca, "%s/ca.pem", folder);
     snprintf(certificate, sizeof certificate, "%s/%s.pem", folder, host);
     snprintf(key, sizeof key, "%s/%s.key", folder, host);
@@ -156,7 +158,7 @@ struct security *keys_security(const char *folder, const char *host)
 struct security *keys_shared(const char *path)
 {
     struct security *security = NULL;
-    struct error error = {0};
+    struct error error = { 0 };
     struct security_options options = { .shared_key = path };
     if (security_create(&options, &security, &error) < 0)
         fail_msg("%s", error.text);

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "runtime/net/keys.h"
 #include "runtime/core/stream_impl.h"
+#include "runtime/net/keys.h"
 #include "runtime/net/transport.h"
 
 #define WIRE_BYTES 65536u
@@ -44,8 +44,7 @@ bool wire_is_readable(const struct wire *wire);
 size_t wire_put(struct wire *wire, const void *bytes, size_t size);
 
 /* A folder with keys, removed by keys_folder_remove. */
-void keys_folder_make(char folder[64], const char *const *hosts, size_t num_hosts,
-                      int64_t begin_s);
+void keys_folder_make(char folder[64], const char *const *hosts, size_t num_hosts, int64_t begin_s);
 void keys_folder_remove(const char *folder);
 void keys_file_write(const char *path, const char *text, unsigned mode);
 

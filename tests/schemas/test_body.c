@@ -80,8 +80,8 @@ static void a_request_is_walked_section_by_section(void **unused)
     struct request_walk walk;
     const struct msg_sample_section *section;
     const uint32_t *rows, *first;
-    assert_int_equal(sample_walk_begin(&walk, &good_request.head, good_request.sections,
-                                       REQUEST_BODY_BYTES), 0);
+    assert_int_equal(
+        sample_walk_begin(&walk, &good_request.head, good_request.sections, REQUEST_BODY_BYTES), 0);
     assert_int_equal(sample_walk_next(&walk, &section, &first), 1);
     assert_int_equal(first[1], 11);
     assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);

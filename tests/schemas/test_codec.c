@@ -26,31 +26,31 @@ union any_head {
 };
 
 #define FILL_SCALAR(field) head->field = (__typeof__(head->field))random_edgy(state);
-#define FILL_DRAW(field)                                                                     \
-    head->field = (struct msg_draw){ random_edgy(state), random_edgy(state),                 \
+#define FILL_DRAW(field)                                                                         \
+    head->field = (struct msg_draw){ random_edgy(state), random_edgy(state),                     \
                                      (uint32_t)random_edgy(state), (uint32_t)random_edgy(state), \
                                      (uint32_t)random_edgy(state) };
-#define FILL_ARRAY(field, count)                                \
+#define FILL_ARRAY(field, count)                                     \
     head->count = (uint32_t)random_below(state, MSG_LAYERS_MAX + 1); \
-    for (uint32_t i = 0; i < head->count; i++)                  \
+    for (uint32_t i = 0; i < head->count; i++)                       \
         head->field[i] = (int32_t)random_edgy(state);
 #define SAME_SCALAR(field) assert_true(a->field == b->field);
-#define SAME_DRAW(field)                                                                  \
-    assert_true(a->field.seed == b->field.seed && a->field.batch == b->field.batch &&     \
-                a->field.epoch == b->field.epoch && a->field.rank == b->field.rank &&     \
+#define SAME_DRAW(field)                                                              \
+    assert_true(a->field.seed == b->field.seed && a->field.batch == b->field.batch && \
+                a->field.epoch == b->field.epoch && a->field.rank == b->field.rank && \
                 a->field.hop == b->field.hop);
 #define SAME_ARRAY(field, count) \
     assert_memory_equal(a->field, b->field, a->count * sizeof a->field[0]);
 
-#define X(kind, type, lane, class)                                     \
-    static void fill_##type(struct type *head, uint64_t *state)        \
-    {                                                                  \
-        memset(head, 0, sizeof *head);                                 \
-        FIELDS_##type(FILL_SCALAR, FILL_DRAW, FILL_ARRAY)              \
-    }                                                                  \
+#define X(kind, type, lane, class)                                      \
+    static void fill_##type(struct type *head, uint64_t *state)         \
+    {                                                                   \
+        memset(head, 0, sizeof *head);                                  \
+        FIELDS_##type(FILL_SCALAR, FILL_DRAW, FILL_ARRAY)               \
+    }                                                                   \
     static void same_##type(const struct type *a, const struct type *b) \
-    {                                                                  \
-        FIELDS_##type(SAME_SCALAR, SAME_DRAW, SAME_ARRAY)              \
+    {                                                                   \
+        FIELDS_##type(SAME_SCALAR, SAME_DRAW, SAME_ARRAY)               \
     }
 MESSAGES(X)
 #undef X
@@ -58,9 +58,9 @@ MESSAGES(X)
 static void fill(uint32_t kind, union any_head *head, uint64_t *state)
 {
     switch (kind) {
-#define X(number, type, lane, class)      \
-    case number:                          \
-        fill_##type(&head->type, state);  \
+#define X(number, type, lane, class)     \
+    case number:                         \
+        fill_##type(&head->type, state); \
         break;
         MESSAGES(X)
 #undef X

@@ -32,7 +32,8 @@ struct sum {
 
 static void run_pair(uint64_t seed, enum failpoint one, enum failpoint other, struct sum *sum)
 {
-    const struct sim_failpoints die_at = { .points = { one, other }, .count = one == other ? 1 : 2 };
+    const struct sim_failpoints die_at = { .points = { one, other },
+                                           .count = one == other ? 1 : 2 };
     struct sim_result result;
     sim_run_failpoints(seed, &die_at, NULL, &result);
     sum->runs++;
@@ -41,9 +42,11 @@ static void run_pair(uint64_t seed, enum failpoint one, enum failpoint other, st
     if (result.error.code == 0)
         return;
     sum->failed++;
-    fprintf(stderr, "# %s, %s, seed %" PRIu64 ": %s\n# replay: troupe simulate --seeds %" PRIu64
-            " --die-at %s,%s --verbose\n", failpoint_name(one), failpoint_name(other), seed,
-            result.error.text, seed, failpoint_name(one), failpoint_name(other));
+    fprintf(stderr,
+            "# %s, %s, seed %" PRIu64 ": %s\n# replay: troupe simulate --seeds %" PRIu64
+            " --die-at %s,%s --verbose\n",
+            failpoint_name(one), failpoint_name(other), seed, result.error.text, seed,
+            failpoint_name(one), failpoint_name(other));
 }
 
 /* Each pair has seeds of its own, so that many clusters and jobs are tried. */

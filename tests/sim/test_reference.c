@@ -31,10 +31,17 @@ static void setup(struct fixture *f, uint64_t seed)
     uint32_t t = f->raw.types.etypes[0].dst;
     uint32_t n = f->raw.num_nodes[t];
     f->loader = (struct wanted_loader){ .open = {
-        .seed = seed, .num_seeds = n, .ntype = t, .num_layers = 2, .fanout = { 3, -1 },
-        .batch_size = n + 1, .world = 1, .features = MSG_MASK_ALL, .labels = MSG_MASK_ALL,
-        .flags = MSG_LOADER_EDGE_IDS | MSG_LOADER_ORIGINAL_IDS,
-    } };
+                                            .seed = seed,
+                                            .num_seeds = n,
+                                            .ntype = t,
+                                            .num_layers = 2,
+                                            .fanout = { 3, -1 },
+                                            .batch_size = n + 1,
+                                            .world = 1,
+                                            .features = MSG_MASK_ALL,
+                                            .labels = MSG_MASK_ALL,
+                                            .flags = MSG_LOADER_EDGE_IDS | MSG_LOADER_ORIGINAL_IDS,
+                                        } };
     f->loader.seeds = calloc(n + 1, sizeof *f->loader.seeds);
     assert_non_null(f->loader.seeds);
     for (uint32_t v = 0; v < n; v++)
@@ -53,7 +60,8 @@ static void teardown(struct fixture *f)
 static int check(struct fixture *f)
 {
     struct error error = { 0 };
-    int rv = reference_check(&f->checks, &f->builds.partitions, &f->loader, 0, 0, &f->batch, &error);
+    int rv = reference_check(&f->checks, &f->builds.partitions, &f->loader, 0, 0, &f->batch,
+                             &error);
     assert_true((rv == 0) == (error.text[0] == '\0'));
     return rv;
 }

@@ -31,14 +31,16 @@ static void note(void *arg, const struct sim_result *result)
     if (result->error.code == 0)
         return;
     sum->failed++;
-    fprintf(stderr, "# seed %" PRIu64 ": %s\n# replay: troupe simulate --seeds %" PRIu64
-            " --verbose\n", result->seed, result->error.text, result->seed);
+    fprintf(stderr,
+            "# seed %" PRIu64 ": %s\n# replay: troupe simulate --seeds %" PRIu64 " --verbose\n",
+            result->seed, result->error.text, result->seed);
 }
 
 static struct sum run_all(const uint64_t *seeds, uint64_t num_seeds, uint32_t twice_every)
 {
-    const struct seed_workers_options options = { .seeds = seeds, .num_seeds = num_seeds, .workers = 2,
-                                           .twice_every = twice_every };
+    const struct seed_workers_options options = {
+        .seeds = seeds, .num_seeds = num_seeds, .workers = 2, .twice_every = twice_every
+    };
     struct error error = { 0 };
     struct sum sum = { 0 };
     assert_int_equal(seed_workers_run(&options, note, &sum, &error), 0);

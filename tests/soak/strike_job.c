@@ -132,13 +132,14 @@ static void launch(struct job *job)
 static void plan_end(struct job *job)
 {
     int64_t now = now_us();
-    add_strike(job, (struct strike){ .at_us = now + (int64_t)draw(job, 5000),
-                                     .action = KILL_PROCESS });
+    add_strike(job,
+               (struct strike){ .at_us = now + (int64_t)draw(job, 5000), .action = KILL_PROCESS });
     if (job->stop_us == 0 || job->num_processes < 2)
         return;
     int other = 1 + (int)draw(job, (uint64_t)job->num_processes - 1);
     add_strike(job, (struct strike){ .at_us = now + (int64_t)draw(job, 5000),
-                                     .action = STOP_PROCESS, .process = other,
+                                     .action = STOP_PROCESS,
+                                     .process = other,
                                      .lasts_us = job->stop_us });
 }
 
@@ -152,11 +153,14 @@ static void plan_random(struct job *job)
 {
     for (uint64_t n = job->mode == MODE_KILL ? 1 : 1 + draw(job, 4); n > 0; n--) {
         uint64_t kind = job->mode == MODE_KILL ? 0 : draw(job, 10);
-        add_strike(job, (struct strike){
-            .at_us = job->begun_us + (int64_t)draw(job, (uint64_t)job->whole_us * 5 / 4 + 1),
-            .action = kind < 6 ? KILL_PROCESS : kind < 8 ? STOP_PROCESS : RELAUNCH,
-            .process = (int)draw(job, PROCESSES_MAX),
-            .lasts_us = draw_pause_us(job) });
+        add_strike(
+            job, (struct strike){ .at_us = job->begun_us +
+                                           (int64_t)draw(job, (uint64_t)job->whole_us * 5 / 4 + 1),
+                                  .action = kind < 6   ? KILL_PROCESS
+                                            : kind < 8 ? STOP_PROCESS
+                                                       : RELAUNCH,
+                                  .process = (int)draw(job, PROCESSES_MAX),
+                                  .lasts_us = draw_pause_us(job) });
     }
 }
 
@@ -186,7 +190,8 @@ static void look_for_stopped(struct job *job)
             continue;
         snprintf(job->seen[job->num_seen++], sizeof job->seen[0], "%.63s", entry->d_name);
         add_strike(job, (struct strike){ .at_us = now_us() + job->stop_us,
-                                         .action = CONTINUE_PROCESS, .pid = pid });
+                                         .action = CONTINUE_PROCESS,
+                                         .pid = pid });
         printf("%10.3f --- process number %d stands still at %s\n", since_ms(job), pid,
                entry->d_name);
     }
@@ -257,7 +262,8 @@ static void strike(struct job *job, const struct strike *strike)
         if (pid == 0 || kill(pid, SIGSTOP) != 0)
             return;
         add_strike(job, (struct strike){ .at_us = job->calm_us + strike->lasts_us,
-                                         .action = CONTINUE_PROCESS, .pid = pid });
+                                         .action = CONTINUE_PROCESS,
+                                         .pid = pid });
         printf("%10.3f --- process number %d stands still for %.3f s\n", since_ms(job), (int)pid,
                (double)strike->lasts_us / 1e6);
         return;
@@ -355,7 +361,8 @@ static bool play(struct job *job)
         }
         struct pollfd polled = { .fd = job->fd, .events = POLLIN };
         int64_t left_us = until_us - now;
-        struct timespec wait = { .tv_sec = left_us / US_PER_S, .tv_nsec = left_us % US_PER_S * 1000 };
+        struct timespec wait = { .tv_sec = left_us / US_PER_S,
+                                 .tv_nsec = left_us % US_PER_S * 1000 };
         if (ppoll(&polled, 1, &wait, NULL) > 0 && !read_some(job))
             return true;
     }
@@ -404,13 +411,26 @@ int main(int argc, char **argv)
                        : strcmp(optarg, "kill") == 0   ? MODE_KILL
                                                        : MODE_NONE;
             break;
-        case 's': job.state = strtoull(optarg, NULL, 10); break;
-        case 'w': job.stop_us = strtoll(optarg, NULL, 10) * US_PER_S; break;
-        case 't': job.whole_us = strtoll(optarg, NULL, 10) * US_PER_MS; break;
-        case 'l': job.limit_us = strtoll(optarg, NULL, 10) * US_PER_S; break;
-        case 'f': job.folder = optarg; break;
-        case 'p': job.limit_program = optarg; break;
-        default: return 2;
+        case 's':
+            job.state = strtoull(optarg, NULL, 10);
+            break;
+        case 'w':
+            job.stop_us = strtoll(optarg, NULL, 10) * US_PER_S;
+            break;
+        case 't':
+            job.whole_us = strtoll(optarg, NULL, 10) * US_PER_MS;
+            break;
+        case 'l':
+            job.limit_us = strtoll(optarg, NULL, 10) * US_PER_S;
+            break;
+        case 'f':
+            job.folder = optarg;
+            break;
+        case 'p':
+            job.limit_program = optarg;
+            break;
+        default:
+            return 2;
         }
     }
     if (optind >= argc) {

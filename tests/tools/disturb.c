@@ -30,15 +30,15 @@
 #define PORTS_MAX 16
 #define PAIRS_MAX 256
 #define BUFFER_BYTES 16384u
-#define ONE_BYTE_WRITES 64u /* in a row, before as many bytes as fit are written at once */
-#define DELAY_US 5000u      /* at most */
+#define ONE_BYTE_WRITES 64u  /* in a row, before as many bytes as fit are written at once */
+#define DELAY_US 5000u       /* at most */
 #define THROTTLE_BYTES 4096u /* a millisecond: 4 MB/s a connection and direction */
 #define RESET_BYTES (UINT64_C(512) << 10)
 #define CORRUPT_BYTES (UINT64_C(512) << 10)
 
 enum fault { DELAY, THROTTLE, SPLIT, RESET, CORRUPT, FAULTS };
 
-static const char *const NAMES[FAULTS] = {"delay", "throttle", "split", "reset", "corrupt"};
+static const char *const NAMES[FAULTS] = { "delay", "throttle", "split", "reset", "corrupt" };
 
 /* What goes from one socket to the other. */
 struct way {
@@ -50,7 +50,7 @@ struct way {
 };
 
 struct pair {
-    int sockets[2]; /* -1: free */
+    int sockets[2];     /* -1: free */
     struct way ways[2]; /* [0]: from sockets[0] to sockets[1] */
 };
 
@@ -90,8 +90,9 @@ static void give_up(const char *what)
 
 static struct sockaddr_in loopback(uint16_t port)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port),
-                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    return (struct sockaddr_in){ .sin_family = AF_INET,
+                                 .sin_port = htons(port),
+                                 .sin_addr = { htonl(INADDR_LOOPBACK) } };
 }
 
 static int open_socket(void)
@@ -184,7 +185,7 @@ static void accept_one(struct relay *relay, int i)
 /* hard: what is on its way is lost, and both sides are told by a reset. */
 static void end_pair(struct pair *pair, bool hard)
 {
-    const struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
     for (int i = 0; i < 2; i++) {
         if (hard)
             setsockopt(pair->sockets[i], SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
@@ -197,8 +198,8 @@ static void corrupt(struct relay *relay, struct way *way)
 {
     uint64_t end = way->passed + (way->end - way->begin);
     while (way->corrupt_at < end) {
-        way->bytes[way->begin + (way->corrupt_at - way->passed)] ^=
-            (unsigned char)(1 << draw(relay, 8));
+        way->bytes[way->begin + (way->corrupt_at - way->passed)] ^= (unsigned char)(1 << draw(relay,
+                                                                                              8));
         way->corrupt_at += 1 + draw(relay, CORRUPT_BYTES);
         relay->corrupted++;
     }
@@ -260,7 +261,7 @@ static void want(const struct pair *pair, struct pollfd *polled, int *wait_ms)
 {
     uint64_t now = now_us();
     for (int i = 0; i < 2; i++)
-        polled[i] = (struct pollfd){.fd = pair->sockets[i]};
+        polled[i] = (struct pollfd){ .fd = pair->sockets[i] };
     for (int i = 0; i < 2 && pair->sockets[0] >= 0; i++) {
         const struct way *way = &pair->ways[i];
         if (way->begin == way->end)
@@ -301,9 +302,9 @@ static void run(struct relay *relay)
     char byte;
     do {
         int wait_ms = 1000;
-        polled[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
+        polled[0] = (struct pollfd){ .fd = STDIN_FILENO, .events = POLLIN };
         for (int i = 0; i < relay->count; i++)
-            ports[i] = (struct pollfd){.fd = relay->listeners[i], .events = POLLIN};
+            ports[i] = (struct pollfd){ .fd = relay->listeners[i], .events = POLLIN };
         for (int i = 0; i < PAIRS_MAX; i++)
             want(&relay->pairs[i], pairs + 2 * i, &wait_ms);
         poll(polled, 1 + (nfds_t)relay->count + 2 * PAIRS_MAX, wait_ms);

@@ -50,8 +50,9 @@ static void call(struct loris *loris, struct caller *caller)
     caller->connected = false;
     caller->again_ms = 0;
     caller->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (caller->fd < 0 || (connect(caller->fd, (struct sockaddr *)&caller->to, sizeof caller->to) <
-                               0 && errno != EINPROGRESS)) {
+    if (caller->fd < 0 ||
+        (connect(caller->fd, (struct sockaddr *)&caller->to, sizeof caller->to) < 0 &&
+         errno != EINPROGRESS)) {
         perror("loris: cannot connect");
         exit(1);
     }
