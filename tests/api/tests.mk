@@ -54,3 +54,8 @@ check_PROGRAMS += tests/api/test_cluster_session
 TESTS += tests/api/test_cluster_session
 tests_api_test_cluster_session_SOURCES = tests/api/test_cluster_session.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_cluster_session_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_goldens
+TESTS += tests/api/test_goldens
+tests_api_test_goldens_SOURCES = tests/api/test_goldens.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_goldens_LDADD = $(api_libs) $(test_libs)

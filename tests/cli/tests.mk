@@ -14,6 +14,7 @@ cli_shell_tests = \
     tests/cli/disturb.sh \
     tests/cli/edges.sh \
     tests/cli/generate.sh \
+    tests/cli/goldens.sh \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
     tests/cli/json.sh \
@@ -33,7 +34,8 @@ cli_shell_tests = \
     tests/cli/trouble.sh \
     tests/cli/usage.sh \
     tests/cli/verify.sh
-EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv
+EXTRA_DIST += $(cli_shell_tests) tests/cli/job.sh tests/cli/tap.sh tests/cli/data/edges.csv \
+    tests/cli/data/goldens.txt
 # Not a test: what json.sh reads --json with.
 check_PROGRAMS += tests/cli/json_lines
 tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
