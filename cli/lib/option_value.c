@@ -103,11 +103,14 @@ static int set_counts(const struct option_spec *spec, const char *text, struct c
             return error_set(error, TR_ERANGE, "--%s %s: more than %d numbers", spec->name, text,
                              OPTION_LIST_MAX);
         uint64_t *value = &list->values[list->count];
-        if (!read_whole(item, length, COUNT_UNITS, value))
+        bool all = spec->min == -1 && length == 2 && memcmp(item, "-1", 2) == 0;
+        if (all)
+            *value = OPTION_ALL;
+        else if (!read_whole(item, length, COUNT_UNITS, value))
             return error_set(error, TR_EINVAL,
                              "--%s %s: not whole numbers separated by commas, such as 10,25",
                              spec->name, text);
-        if (!in_range(spec, (double)*value))
+        if (!all && !in_range(spec, (double)*value))
             return refuse_range(spec, text, error);
         list->count++;
         if (item[length] == '\0')

@@ -30,9 +30,12 @@ enum option_kind {
     OPTION_BYTES,  /* uint64_t; 64KiB, 2GiB ... */
     OPTION_REAL,   /* double */
     OPTION_CHOICE, /* int, the position in choices */
-    OPTION_COUNTS, /* struct count_list, from 10,25 */
+    OPTION_COUNTS, /* struct count_list, from 10,25; -1 is OPTION_ALL where min is -1 */
     OPTION_TEXTS,  /* struct text_list: the option may be repeated */
 };
+
+/* What -1 stands for in a list that allows it. */
+#define OPTION_ALL UINT64_MAX
 
 struct count_list {
     uint32_t count;

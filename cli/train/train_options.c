@@ -40,8 +40,9 @@ const struct option_spec train_options[] = {
       .offset = AT(fanout),
       .metavar = "N,...",
       .fallback = "10,25",
+      .min = -1,
       .max = INT32_MAX,
-      .help = "neighbours a node draws, from input layer to output layer; 0: all" },
+      .help = "neighbours a node draws, from input layer to output layer; -1: all" },
     { .name = "batch-size",
       .kind = OPTION_COUNT,
       .offset = AT(batch_size),
@@ -352,7 +353,14 @@ static int choose_fanout(const struct train_values *values, struct run_config *c
                          values->fanout.count, layers, TR_LAYERS_MAX);
     for (uint32_t i = 0; i < layers; i++) {
         uint64_t fanout = values->fanout.values[i];
-        config->fanout[i] = fanout == 0 ? TR_FANOUT_ALL : (int32_t)fanout;
+        /* For one release: scripts that mean all by it would silently train on no neighbours. */
+        if (fanout == 0)
+            return error_set(
+                error, TR_EINVAL,
+                "--fanout: number %u is 0, which meant all neighbours before and means "
+                "none in the C API; write -1 for all",
+                i + 1);
+        config->fanout[i] = fanout == OPTION_ALL ? TR_FANOUT_ALL : (int32_t)fanout;
     }
     config->model.layers = layers;
     return 0;

@@ -31,7 +31,7 @@ struct tr_batch;
 struct tr_loader_options {
     uint32_t num_layers; /* 1 .. TR_LAYERS_MAX */
     /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
-     * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour. */
+     * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour, 0 none. */
     int32_t fanout[TR_LAYERS_MAX];
     uint32_t batch_size;  /* seeds a batch, for each trainer */
     bool replace;         /* draw with replacement */

@@ -18,7 +18,7 @@ struct sample {
     uint64_t window;
     double rate, warmth;
     int method;
-    struct count_list fanout;
+    struct count_list fanout, degrees;
     struct text_list features;
 };
 
@@ -70,6 +70,13 @@ static const struct option_spec SPECS[] = {
       .fallback = "10,25",
       .min = 1,
       .help = "fanout" },
+    { .name = "degrees",
+      .kind = OPTION_COUNTS,
+      .offset = offsetof(struct sample, degrees),
+      .metavar = "N,N",
+      .min = -1,
+      .max = 9,
+      .help = "degrees, or -1" },
     { .name = "feature",
       .kind = OPTION_TEXTS,
       .offset = offsetof(struct sample, features),
@@ -127,6 +134,19 @@ static void values_are_read_in_both_forms(void **state)
     assert_true(s.json);
 }
 
+static void minus_one_is_all_where_the_table_allows_it(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct error error;
+    char storage[512];
+    assert_int_equal(parse(&s, "--out DIR --degrees -1,0,9", storage, &error), 0);
+    assert_int_equal(s.degrees.count, 3);
+    assert_true(s.degrees.values[0] == OPTION_ALL);
+    assert_int_equal(s.degrees.values[1], 0);
+    assert_int_equal(s.degrees.values[2], 9);
+}
+
 static void wrong_words_are_refused_by_name(void **state)
 {
     (void)state;
@@ -158,6 +178,13 @@ static void wrong_words_are_refused_by_name(void **state)
         { "--out x --fanout 5,,6",
           "--fanout 5,,6: not whole numbers separated by commas, such as 10,25" },
         { "--out x --fanout 0", "--fanout 0: must be at least 1" },
+        { "--out x --fanout -1",
+          "--fanout -1: not whole numbers separated by commas, such as 10,25" },
+        { "--out x --degrees -2",
+          "--degrees -2: not whole numbers separated by commas, such as 10,25" },
+        { "--out x --degrees 3,10", "--degrees 3,10: must be between -1 and 9" },
+        { "--out x --degrees -1,-10",
+          "--degrees -1,-10: not whole numbers separated by commas, such as 10,25" },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct sample s;
@@ -238,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_words_of_the_table),
         cmocka_unit_test(values_are_read_in_both_forms),
+        cmocka_unit_test(minus_one_is_all_where_the_table_allows_it),
         cmocka_unit_test(wrong_words_are_refused_by_name),
         cmocka_unit_test(lists_are_bounded),
         cmocka_unit_test(help_wins_over_errors),

@@ -46,6 +46,8 @@ refused() {
 }
 refused "a feature that is not there is named" nosuch "$graph" --features nosuch
 refused "so is a mask" nomask "$graph" --train-mask nomask
+refused "a fanout of 0 names the new spelling" "number 2 is 0.*write -1 for all" "$graph" --fanout 5,0
+refused "a fanout below -1 is none" "not whole numbers" "$graph" --fanout 5,-2
 refused "fanouts and layers must agree" "numbers for 3 layers" "$graph" --layers 3 --fanout 5,5
 refused "a graph that is not there is named" "$work/nowhere.json" "$work/nowhere.json"
 expect "what was refused left no folder" absent "$work/none"
