@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/launch/observer.h"
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
-#include "cli/lib/observer.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
 #include "cli/lib/status_view.h"

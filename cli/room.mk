@@ -40,6 +40,8 @@ libtr_cli_la_SOURCES = \
     cli/launch/launch_shared.c \
     cli/launch/launch_show.c \
     cli/launch/launch_show.h \
+    cli/launch/observer.c \
+    cli/launch/observer.h \
     cli/launch/process_identity.c \
     cli/launch/process_identity.h \
     cli/lib/argv_builder.c \
@@ -53,8 +55,6 @@ libtr_cli_la_SOURCES = \
     cli/lib/help.h \
     cli/lib/line_reader.c \
     cli/lib/line_reader.h \
-    cli/lib/observer.c \
-    cli/lib/observer.h \
     cli/lib/option_value.c \
     cli/lib/option_value.h \
     cli/lib/options.c \

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "actors/common/part_locator.h"
 #include "actors/job/coordinator.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"

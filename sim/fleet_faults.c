@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actors/common/part_locator.h"
 #include "runtime/core/directory.h"
 #include "sim/draws.h"
 

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "actors/common/part_locator.h"
 #include "actors/job/coordinator.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"

@@ -5,6 +5,9 @@ tests_limit_CFLAGS = -std=gnu11 -O2 $(WARN_CFLAGS)
 tests_limit_LDFLAGS =
 TESTS += tests/limit.sh
 EXTRA_DIST += tests/limit.sh
+# The sources against docs/architecture.md.
+TESTS += tests/rooms.sh
+EXTRA_DIST += tests/rooms.sh
 # Not a test: what tests/cli/disturb.sh puts between the processes of a job.
 check_PROGRAMS += tests/tools/disturb
 tests_tools_disturb_SOURCES = tests/tools/disturb.c

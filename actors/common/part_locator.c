@@ -1,9 +1,8 @@
 #include "actors/common/part_locator.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-#include "actors/data/server.h"
-#include "runtime/core/directory.h"
 
 /* Servers of one partition that are tried: more serve no purpose. */
 #define REPLICAS_MAX 64u
@@ -20,6 +19,11 @@
 static uint32_t part_of(const struct part_location *owner)
 {
     return (uint32_t)(owner - owner->owners->parts);
+}
+
+void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX])
+{
+    snprintf(name, DIRECTORY_NAME_MAX, "part/%" PRIu32, part);
 }
 
 static uint32_t own_node(const struct part_locator *owners)

@@ -16,9 +16,13 @@
 
 #include "actors/cluster/plan.h"
 #include "runtime/core/actor.h"
+#include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
 
 struct part_locator;
+
+/* The name in the directory of the actor that answers for a partition: "part/7". */
+void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX]);
 
 /* One that waits for a server of a partition. All zeros, or stopped: it does not wait. */
 struct part_locator_wait {

@@ -4,7 +4,6 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
-#include "actors/job/coordinator.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/log.h"

@@ -15,6 +15,8 @@
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
 
+#define COORDINATOR_NAME "coordinator" /* in the directory */
+
 /* How long a member waits for a coordinator that it lost before it ends: time to restart one. */
 #define MEMBER_JOIN_NS UINT64_C(30000000000)
 /* And for the first one, whose process may have a large partition to load before. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/part_locator.h"
 #include "actors/common/process_member.h"
 #include "actors/data/server_work.h"
 #include "schemas/body.h"
@@ -15,11 +16,6 @@ static const struct work_ops *const kinds[] = {
     &server_select_ops,
     &server_meta_ops,
 };
-
-void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX])
-{
-    snprintf(name, DIRECTORY_NAME_MAX, "part/%" PRIu32, part);
-}
 
 static bool owns(const struct server_options *options, uint32_t part)
 {

@@ -21,7 +21,6 @@
 #include "actors/cluster/plan.h"
 #include "actors/data/snapshot.h"
 #include "runtime/core/actor.h"
-#include "runtime/core/directory.h"
 
 /* A (hop, partition) is one request of each batch in flight: a cluster's worth of them. */
 #define SERVER_WORKS_MAX 4096u
@@ -48,9 +47,6 @@ struct server_options {
 
 /* arg: struct server_options. */
 extern const struct actor_ops server_ops;
-
-/* The name in the directory of the actor that answers for a partition: "part/7". */
-void server_part_name(uint32_t part, char name[DIRECTORY_NAME_MAX]);
 
 /* Tells graphs apart: equal for the partitions of one graph (name, types, extents). */
 uint64_t server_book_hash(const struct book *book);

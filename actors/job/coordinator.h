@@ -25,9 +25,8 @@
 #include <stdint.h>
 
 #include "actors/cluster/plan.h"
+#include "actors/common/process_member.h"
 #include "runtime/core/actor.h"
-
-#define COORDINATOR_NAME "coordinator" /* in the directory */
 
 /* Actors that joined; above any cluster in use, and a list that grows beyond it is a leak. */
 #define COORDINATOR_MEMBERS_MAX 65536u

@@ -36,9 +36,9 @@ static int check_numbers(const struct raw_graph *raw, const struct partition_opt
     if (options->trainers > BOOK_TRAINERS_MAX)
         return error_set(error, TR_EINVAL, "%u trainers were asked for: 1 to %d are possible",
                          options->trainers, BOOK_TRAINERS_MAX);
-    if (options->halo_hops > PARTITION_HALO_HOPS_MAX)
+    if (options->halo_hops > BOOK_HALO_HOPS_MAX)
         return error_set(error, TR_EINVAL, "%u halo hops were asked for: 0 to %d are possible",
-                         options->halo_hops, PARTITION_HALO_HOPS_MAX);
+                         options->halo_hops, BOOK_HALO_HOPS_MAX);
     return 0;
 }
 

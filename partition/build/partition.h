@@ -26,8 +26,6 @@ enum partition_method { PARTITION_RANDOM, PARTITION_METIS, PARTITION_FILE };
 #define PARTITION_CLASSES_MAX 16
 #define PARTITION_TRAIN_MASK "train_mask"
 #define PARTITION_TRAINER_ID "trainer_id"
-/* Halo lists beyond this would list the whole graph in every partition. */
-#define PARTITION_HALO_HOPS_MAX 8
 
 struct partition_options {
     const char *name; /* of the graph and NAME.json; NULL: the raw graph's */

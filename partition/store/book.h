@@ -23,6 +23,9 @@
 /* Ranks of a job; a deal has 4 bytes a node for them. */
 #define BOOK_TRAINERS_MAX INT32_MAX
 
+/* Halo lists beyond this would list the whole graph in every partition. */
+#define BOOK_HALO_HOPS_MAX 8
+
 struct book {
     char *graph_name;
     char *part_method;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "partition/build/partition.h"
 #include "runtime/base/json_field.h"
 
 size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
@@ -455,7 +454,7 @@ int book_file_read(struct book_file *file, struct files *files, const char *path
     if (rv == 0)
         rv = read_string(&root, "part_method", &file->book.part_method, error);
     if (rv == 0)
-        rv = read_u32(&root, "halo_hops", PARTITION_HALO_HOPS_MAX, &file->book.halo_hops, error);
+        rv = read_u32(&root, "halo_hops", BOOK_HALO_HOPS_MAX, &file->book.halo_hops, error);
     if (rv == 0)
         rv = read_folders(&root, file, error);
     if (rv == 0)

@@ -14,6 +14,7 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/common/node_sort.h"
+#include "actors/common/part_locator.h"
 #include "actors/data/client.h"
 #include "actors/data/server.h"
 #include "runtime/core/call.h"

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/part_locator.h"
 #include "actors/data/batch_store.h"
 #include "actors/data/sampler.h"
 #include "actors/data/server.h"

@@ -1,6 +1,6 @@
 # A job through a real sshd and rsync, on two hosts that share no files: the README's example, then one
 # with checkpoints and a kill -9 on the second host, and what is left of a launcher that was killed.
-. "${srcdir:-.}/tests/outside/hosts.sh"
+. "${srcdir:-.}/tests/outside/two_hosts.sh"
 
 readme=${srcdir:-.}/README.md
 make_hosts 2>"$work/err" || {

@@ -3,4 +3,4 @@ outside_shell_tests = \
     tests/outside/slow_loris.sh \
     tests/outside/ssh.sh
 OUTSIDE_TESTS += $(outside_shell_tests)
-EXTRA_DIST += $(outside_shell_tests) tests/outside/hosts.sh
+EXTRA_DIST += $(outside_shell_tests) tests/outside/two_hosts.sh

@@ -337,7 +337,7 @@ static void impossible_options_are_refused(void **state)
     const struct partition_options bad[] = {
         { .num_parts = 0 },
         { .num_parts = BOOK_PARTS_MAX + 1 },
-        { .num_parts = 2, .halo_hops = PARTITION_HALO_HOPS_MAX + 1 },
+        { .num_parts = 2, .halo_hops = BOOK_HALO_HOPS_MAX + 1 },
         { .num_parts = 2, .trainers = UINT32_MAX },
         { .num_parts = 2, .method = (enum partition_method)9 },
         { .num_parts = 2, .method = PARTITION_FILE },

@@ -1,4 +1,4 @@
-#include "cli/lib/observer.h"
+#include "cli/launch/observer.h"
 
 #include <pthread.h>
 #include <stdlib.h>

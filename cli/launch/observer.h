@@ -5,8 +5,8 @@
  * Ownership: observer_open makes it, observer_close ends it. Thread rules: one thread; the asking is done
  * by an actor on a loop of the observer's own.
  */
-#ifndef CLI_LIB_OBSERVER_H
-#define CLI_LIB_OBSERVER_H
+#ifndef CLI_LAUNCH_OBSERVER_H
+#define CLI_LAUNCH_OBSERVER_H
 
 #include <jansson.h>
 #include <stdbool.h>
