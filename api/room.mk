@@ -12,4 +12,10 @@ libtr_api_la_SOURCES = \
     api/internal.h \
     api/loader.c \
     api/nodes.c \
-    api/session.c
+    api/public_error.c \
+    api/public_error.h \
+    api/session.c \
+    api/sized.c \
+    api/sized.h \
+    api/task.c \
+    api/task_run.h

@@ -6,5 +6,6 @@ troupeinclude_HEADERS = \
     include/troupe/group.h \
     include/troupe/loader.h \
     include/troupe/session.h \
+    include/troupe/task.h \
     include/troupe/troupe.h \
     include/troupe/types.h

@@ -15,6 +15,8 @@ libtr_runtime_la_SOURCES = \
     runtime/base/files.h \
     runtime/base/files_posix.c \
     runtime/base/files_tree.c \
+    runtime/base/fork_mark.c \
+    runtime/base/fork_mark.h \
     runtime/base/flat.hh \
     runtime/base/hotmem.c \
     runtime/base/hotmem.h \

@@ -25,11 +25,6 @@ extern "C" {
 
 struct tr_session;
 
-/* Functions that wait take timeout_ns, nanoseconds from the call on; 0 takes what is there. This
- * one, or any negative number: no end of one's own; calls still end by the session's recovery
- * deadline. */
-#define TR_WAIT_FOREVER ((int64_t)-1)
-
 struct tr_session_options {
     uint32_t servers;  /* server actors; 0: one a partition */
     uint32_t samplers; /* sampler actors; 0: one a loop */

@@ -8,6 +8,7 @@
 #include <troupe/group.h>
 #include <troupe/loader.h>
 #include <troupe/session.h>
+#include <troupe/task.h>
 #include <troupe/types.h>
 
 #endif

@@ -1,7 +1,6 @@
 #include "runtime/base/error.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,16 +57,24 @@ static void make_printable(char *text)
     }
 }
 
-int error_set(struct error *error, int code, const char *format, ...)
+int error_set_args(struct error *error, int code, const char *format, va_list args)
 {
     if (error == NULL)
         return code;
-    va_list args;
-    va_start(args, format);
     vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
     make_printable(error->text);
     error->code = code;
+    error->system_error = 0;
+    error->process_1 = 0;
+    return code;
+}
+
+int error_set(struct error *error, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    error_set_args(error, code, format, args);
+    va_end(args);
     return code;
 }
 
@@ -128,5 +135,7 @@ int error_set_errno(struct error *error, int errno_value, const char *format, ..
                  strerror(errno_value));
     make_printable(error->text);
     error->code = code;
+    error->system_error = errno_value;
+    error->process_1 = 0;
     return code;
 }

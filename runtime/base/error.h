@@ -10,19 +10,27 @@
 #ifndef RUNTIME_BASE_ERROR_H
 #define RUNTIME_BASE_ERROR_H
 
+#include <stdarg.h>
+#include <stdint.h>
+
 #include <troupe/error.h>
 
 /* Long enough for two paths and a remedy; a longer sentence is cut at its end. */
-#define ERROR_TEXT_MAX 1024
+#define ERROR_TEXT_MAX TR_ERROR_MESSAGE_MAX
 
 struct error {
     int code; /* 0 or TR_E* */
     char text[ERROR_TEXT_MAX];
+    int system_error;   /* the errno behind it; 0: none */
+    uint32_t process_1; /* the process of the cluster that it is about, counted from 1; 0: none */
 };
 
 /* Fills error (if not NULL) and returns code, so that a caller can `return error_set(...)`. */
 int error_set(struct error *error, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+int error_set_args(struct error *error, int code, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 
 /* Puts "prefix: " before the sentence that is there, to say where it happened. */
 int error_prefix(struct error *error, const char *format, ...)

@@ -40,7 +40,7 @@ struct frame {
     uint64_t body_bytes;
 };
 _Static_assert(sizeof(struct frame) == 64, "the frame is one cache line, here and on the wire");
-_Static_assert(TR_EINTERNAL >= INT8_MIN, "statuses fit a frame");
+_Static_assert(TR_EFORKED >= INT8_MIN, "statuses fit a frame");
 
 struct message {
     struct frame frame;

@@ -59,3 +59,7 @@ check_PROGRAMS += tests/api/test_goldens
 TESTS += tests/api/test_goldens
 tests_api_test_goldens_SOURCES = tests/api/test_goldens.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_goldens_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_task
+TESTS += tests/api/test_task
+tests_api_test_task_SOURCES = tests/api/test_task.c
+tests_api_test_task_LDADD = $(api_libs) $(test_libs)

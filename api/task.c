@@ -1,0 +1,268 @@
+/*
+ * A task's thread, its outcome, and who waits for it.
+ *
+ * Invariants:
+ * - finished is set once, by the task's thread, under the mutex, after run has returned; outcome
+ *   does not change after that.
+ * - The interrupt hook is called at most once, by whoever cancels first, and never after the thread
+ *   was joined: closing cancels before it joins.
+ * - destroy is the last that is done with arg, when no thread is left inside.
+ */
+#include <troupe/task.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/public_error.h"
+#include "api/sized.h"
+#include "api/task_run.h"
+#include "runtime/base/fork_mark.h"
+#include "runtime/base/thread.h"
+
+#define SECOND_NS INT64_C(1000000000)
+/* Timeouts above this many seconds wait without an end, so that no sum of times wraps. */
+#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 32)
+#define THREAD_NAME "tr-task"
+
+struct tr_task {
+    struct fork_mark *mark;
+    struct tr_task_work work;
+    const struct task_work *inner; /* NULL: the work is from outside */
+    void *arg;
+    atomic_bool cancelled;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t changed;
+    struct tr_task_progress progress;
+    struct timespec begin;
+    bool finished;
+    struct tr_error outcome;
+    uint32_t waiting; /* threads in tr_task_wait */
+};
+
+static uint64_t elapsed_ns(const struct tr_task *task)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)((now.tv_sec - task->begin.tv_sec) * SECOND_NS +
+                      (now.tv_nsec - task->begin.tv_nsec));
+}
+
+static int run_inner(struct tr_task *task, void *arg, struct tr_error *error)
+{
+    struct error inner = { 0 };
+    int rv = task->inner->run(task, arg, &inner);
+    if (rv != 0 && inner.code != rv)
+        error_set(&inner, rv, "%s: %s", task->inner->name, tr_strerror(rv));
+    return rv != 0 ? error_give(&inner, error) : 0;
+}
+
+static void *run(void *arg)
+{
+    struct tr_task *task = arg;
+    struct tr_error outcome = TR_ERROR_INIT;
+    int rv = task->work.run(task, task->arg, &outcome);
+    if (rv != 0 && outcome.code != rv)
+        tr_error_set(&outcome, rv, "%s: %s", task->work.name, tr_strerror(rv));
+    if (rv == TR_ETIMEDOUT) /* that is what a wait says of itself */
+        outcome.code = TR_EPEERDOWN;
+    pthread_mutex_lock(&task->mutex);
+    task->outcome = outcome;
+    task->outcome.code = rv == 0 ? 0 : outcome.code;
+    task->progress.elapsed_ns = elapsed_ns(task);
+    task->finished = true;
+    pthread_cond_broadcast(&task->changed);
+    pthread_mutex_unlock(&task->mutex);
+    return NULL;
+}
+
+static void destroy(struct tr_task *task)
+{
+    if (task->work.destroy != NULL)
+        task->work.destroy(task->arg);
+    pthread_cond_destroy(&task->changed);
+    pthread_mutex_destroy(&task->mutex);
+    fork_mark_destroy(task->mark);
+    free(task);
+}
+
+static struct tr_task *create(const struct tr_task_work *work, const struct task_work *inner,
+                              void *arg)
+{
+    struct tr_task *task = calloc(1, sizeof *task);
+    struct fork_mark *mark = fork_mark_create();
+    if (task == NULL || mark == NULL) {
+        fork_mark_destroy(mark);
+        free(task);
+        return NULL;
+    }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&task->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&task->mutex, NULL);
+    atomic_init(&task->cancelled, false);
+    task->mark = mark;
+    task->work = *work;
+    task->inner = inner;
+    task->arg = arg;
+    clock_gettime(CLOCK_MONOTONIC, &task->begin);
+    return task;
+}
+
+static int start(const struct tr_task_work *work, const struct task_work *inner, void *arg,
+                 struct tr_task **out, struct tr_error *error)
+{
+    struct tr_task *task = create(work, inner, arg);
+    if (task == NULL) {
+        if (work->destroy != NULL)
+            work->destroy(arg);
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory for a task", work->name);
+    }
+    int rv = thread_create(&task->thread, THREAD_NAME, run, task);
+    if (rv != 0) {
+        tr_error_set(error, rv, "%s: no thread for a task: %s", work->name, tr_strerror(rv));
+        destroy(task);
+        return rv;
+    }
+    *out = task;
+    return 0;
+}
+
+int tr_task_start(const struct tr_task_work *caller, void *arg, struct tr_task **out,
+                  struct tr_error *error)
+{
+    struct tr_task_work work = TR_TASK_WORK_INIT;
+    *out = NULL;
+    int rv = sized_read(&work, sizeof work, caller, "tr_task_work", error);
+    return rv != 0 ? rv : start(&work, NULL, arg, out, error);
+}
+
+int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
+               struct tr_error *error)
+{
+    const struct tr_task_work work = { .size = sizeof work,
+                                       .name = inner->name,
+                                       .run = run_inner,
+                                       .interrupt = inner->interrupt,
+                                       .destroy = inner->destroy };
+    *out = NULL;
+    return start(&work, inner, arg, out, error);
+}
+
+/* Under the mutex: until it has finished (0) or the time is over. */
+static int wait_finished(struct tr_task *task, int64_t timeout_ns)
+{
+    struct timespec until;
+    if (timeout_ns < 0 || timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX) {
+        while (!task->finished)
+            pthread_cond_wait(&task->changed, &task->mutex);
+        return 0;
+    }
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += timeout_ns % SECOND_NS;
+    until.tv_sec += timeout_ns / SECOND_NS + until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    int rv = 0;
+    while (!task->finished && rv == 0)
+        rv = pthread_cond_timedwait(&task->changed, &task->mutex, &until);
+    return task->finished ? 0 : TR_ETIMEDOUT;
+}
+
+int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *error)
+{
+    if (fork_mark_is_child(task->mark))
+        return error_forked(error, "the task");
+    pthread_mutex_lock(&task->mutex);
+    task->waiting++;
+    int rv = wait_finished(task, timeout_ns);
+    struct error outcome = { .code = rv };
+    if (rv == 0)
+        error_take(&task->outcome, &outcome);
+    task->waiting--;
+    pthread_cond_broadcast(&task->changed); /* who closes waits until nobody is inside */
+    pthread_mutex_unlock(&task->mutex);
+    if (rv != 0)
+        return tr_error_set(error, rv, "the task still runs");
+    return outcome.code != 0 ? error_give(&outcome, error) : 0;
+}
+
+int tr_task_progress(const struct tr_task *task, struct tr_task_progress *progress,
+                     struct tr_error *error)
+{
+    struct tr_task *t = (struct tr_task *)(uintptr_t)task; /* its mutex is no part of its state */
+    if (fork_mark_is_child(task->mark))
+        return error_forked(error, "the task");
+    pthread_mutex_lock(&t->mutex);
+    struct tr_task_progress now = task->progress;
+    now.finished = task->finished;
+    if (!now.finished)
+        now.elapsed_ns = elapsed_ns(task);
+    pthread_mutex_unlock(&t->mutex);
+    return sized_write(progress, &now, sizeof now, "tr_task_progress", error);
+}
+
+void tr_task_cancel(struct tr_task *task)
+{
+    if (task == NULL || fork_mark_is_child(task->mark))
+        return;
+    bool first = !atomic_exchange_explicit(&task->cancelled, true, memory_order_acq_rel);
+    if (first && task->work.interrupt != NULL)
+        task->work.interrupt(task->arg);
+}
+
+void tr_task_close(struct tr_task *task)
+{
+    if (task == NULL || fork_mark_is_child(task->mark))
+        return;
+    tr_task_cancel(task);
+    pthread_join(task->thread, NULL);
+    /* Who waits wakes with the outcome; its last look at the task must be over before it is freed. */
+    pthread_mutex_lock(&task->mutex);
+    while (task->waiting > 0)
+        pthread_cond_wait(&task->changed, &task->mutex);
+    pthread_mutex_unlock(&task->mutex);
+    destroy(task);
+}
+
+void tr_task_report(struct tr_task *task, const char *phase, const char *unit, uint64_t done,
+                    uint64_t total)
+{
+    pthread_mutex_lock(&task->mutex);
+    snprintf(task->progress.phase, sizeof task->progress.phase, "%s", phase);
+    snprintf(task->progress.unit, sizeof task->progress.unit, "%s", unit);
+    task->progress.done = done;
+    task->progress.total = total;
+    pthread_mutex_unlock(&task->mutex);
+}
+
+bool tr_task_is_cancelled(const struct tr_task *task)
+{
+    return atomic_load_explicit(&task->cancelled, memory_order_acquire);
+}
+
+void *tr_task_arg(const struct tr_task *task, const char *name)
+{
+    bool same = !fork_mark_is_child(task->mark) && strcmp(task->work.name, name) == 0;
+    return same ? task->arg : NULL;
+}
+
+static bool is_asked(void *task)
+{
+    return tr_task_is_cancelled(task);
+}
+
+struct cancel task_cancel(struct tr_task *task)
+{
+    return (struct cancel){ is_asked, task };
+}
+
+void task_progress(void *task, const char *phase, uint64_t done, uint64_t total)
+{
+    tr_task_report(task, phase, "", done, total);
+}

@@ -1,0 +1,31 @@
+/*
+ * Tasks for the work of the rooms above, which knows struct error, struct cancel and the progress
+ * callback of imports and partitioning.
+ */
+#ifndef API_TASK_RUN_H
+#define API_TASK_RUN_H
+
+#include <troupe/task.h>
+
+#include "runtime/base/cancel.h"
+#include "runtime/base/error.h"
+
+/* As struct tr_task_work, of static storage. */
+struct task_work {
+    const char *name;
+    int (*run)(struct tr_task *task, void *arg, struct error *error);
+    void (*interrupt)(void *arg);
+    void (*destroy)(void *arg);
+};
+
+/* As tr_task_start(). */
+int task_start(const struct task_work *work, void *arg, struct tr_task **out,
+               struct tr_error *error);
+
+/* Asks whether the task is cancelled; the task is needed as long as it. */
+struct cancel task_cancel(struct tr_task *task);
+
+/* The progress hook of imports and of partitioning, with the task as its argument. */
+void task_progress(void *task, const char *phase, uint64_t done, uint64_t total);
+
+#endif
