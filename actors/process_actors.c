@@ -48,13 +48,20 @@ static int spawn_proxies(struct actor *self, const struct process_actors *actors
     return rv;
 }
 
+static const struct actor_ops *stand_in(const struct actor_ops *stand_in,
+                                        const struct actor_ops *real)
+{
+    return stand_in != NULL ? stand_in : real;
+}
+
 static int spawn_reducers(struct actor *self, const struct process_actors *actors)
 {
+    const struct actor_ops *ops = stand_in(actors->stand_ins.reducer, &reducer_ops);
     int rv = 0;
     for (uint32_t i = 0; i < actors->plays->trainers.count && rv == 0; i++) {
         char name[DIRECTORY_NAME_MAX];
         reducer_name(actors->reducers[i].rank, name, sizeof name);
-        rv = spawn(self, &reducer_ops, &actors->reducers[i], name, i);
+        rv = spawn(self, ops, &actors->reducers[i], name, i);
     }
     return rv;
 }
@@ -92,8 +99,7 @@ static int start(struct actor *self, const void *arg)
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && actors->options.process == actors->options.plan->coordinator)
         rv = spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);
-    const struct actor_ops *server = actors->options.server_ops != NULL ? actors->options.server_ops
-                                                                        : &server_ops;
+    const struct actor_ops *server = stand_in(actors->stand_ins.server, &server_ops);
     for (uint32_t i = 0; i < actors->num_servers && rv == 0; i++)
         rv = spawn(self, server, &actors->servers[i], NULL, i);
     if (rv == 0)
@@ -105,10 +111,7 @@ static int start(struct actor *self, const void *arg)
     if (rv == 0 && actors->options.process != actors->options.plan->coordinator)
         rv = spawn(self, &membership_ops, &actors->membership, NULL, 0);
     if (rv == 0 && keeps(actors))
-        rv = spawn(self,
-                   actors->options.checkpoint_store_ops != NULL
-                       ? actors->options.checkpoint_store_ops
-                       : &checkpoint_store_ops,
+        rv = spawn(self, stand_in(actors->stand_ins.checkpoint_store, &checkpoint_store_ops),
                    &actors->store, CHECKPOINT_STORE_NAME, 0);
     if (rv == 0)
         rv = spawn(self, &graph_client_ops, &actors->client, CLIENT_NAME, 0);
@@ -165,7 +168,7 @@ static void deal_parts(struct process_actors *actors)
             .join = true,
             .plan = o->plan,
             .slice_edges = o->slice_edges,
-            .faults = o->server_faults,
+            .faults = o->faults,
         };
         for (uint32_t p = s; p < actors->plays->num_parts; p += actors->num_servers)
             next[server->num_parts++] = actors->plays->parts[p];
@@ -226,6 +229,7 @@ static void fill_reducers(struct process_actors *actors)
             .checkpoint_keep = o->checkpoint_keep,
             .host = o->host,
             .progress = o->progress,
+            .faults = o->faults,
         };
     actors->coordinator = (struct coordinator_options){
         .trainers = o->plan->trainers,
@@ -236,7 +240,7 @@ static void fill_reducers(struct process_actors *actors)
         .host = o->host,
         .progress = o->progress,
     };
-    actors->store = (struct checkpoint_store_options){ o->files, o->host, o->kept };
+    actors->store = (struct checkpoint_store_options){ o->files, o->host, o->kept, o->faults };
 }
 
 int process_actors_init(struct process_actors *actors, const struct process_actors_options *options)
@@ -247,6 +251,8 @@ int process_actors_init(struct process_actors *actors, const struct process_acto
                                        .plays = plays,
                                        .num_servers = one_each ? plays->num_parts
                                                                : plays->servers };
+    if (options->stand_ins != NULL)
+        actors->stand_ins = *options->stand_ins;
     account_init(&actors->replies, "replies",
                  options->replies_bytes_max != 0 ? options->replies_bytes_max
                                                  : REPLY_BUDGET_BYTES_MAX);

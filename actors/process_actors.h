@@ -24,6 +24,11 @@
 #include "actors/job/membership.h"
 #include "actors/job/reducer.h"
 
+/* Actors that stand in front of the real ones, whose options they get. NULL: the real one. */
+struct process_actors_stand_ins {
+    const struct actor_ops *server, *checkpoint_store, *reducer;
+};
+
 struct process_actors_options {
     const struct book *book;
     const struct graph_meta *meta;
@@ -40,11 +45,10 @@ struct process_actors_options {
     size_t at_once_bytes;     /* sampler.h, proxy.h */
     size_t
         replies_bytes_max; /* on their way from other processes; 0: REPLY_BUDGET_BYTES_MAX (reply_budget.h) */
-    uint32_t slice_edges;               /* server.h */
-    const struct actor_ops *server_ops; /* the simulator's, in front of the server's; NULL: those */
-    void *server_faults;                /* of them: server.h */
-    const struct actor_ops *checkpoint_store_ops; /* the same, in front of the store's */
-    struct files *files;                          /* of checkpoints; NULL: files_posix */
+    uint32_t slice_edges;                             /* server.h */
+    const struct process_actors_stand_ins *stand_ins; /* the simulator's; NULL: none */
+    void *faults;                                     /* of these, in their actors' options */
+    struct files *files;                              /* of checkpoints; NULL: files_posix */
     const char *checkpoints;  /* their folder; NULL: none are kept, or only trainers know */
     const char *kept;         /* the only folder that other hosts may keep copies in; NULL: none */
     const char *host;         /* "%h" in that folder; NULL: stands for itself */
@@ -59,6 +63,7 @@ struct process_actors_options {
 
 struct process_actors {
     struct process_actors_options options;
+    struct process_actors_stand_ins stand_ins; /* all NULL where there are none */
     const struct plan_process *plays;
     uint32_t num_servers;
     struct server_options *servers;   /* [num_servers] */

@@ -18,10 +18,10 @@
 #include "runtime/core/node.h"
 #include "runtime/net/links.h"
 #include "runtime/sim/files_sim.h"
+#include "sim/actor_faults.h"
 #include "sim/expected_run.h"
 #include "sim/fleet_liveness.h"
 #include "sim/fleet_plan.h"
-#include "sim/server_faults.h"
 
 /* While memory is short: the chance, per million, that a message's allocation fails. */
 #define FLEET_MEMORY_PPM 5000u
@@ -56,7 +56,7 @@ struct fleet_process {
     struct fleet_seat checker;
     uint64_t paused_until_ns;
     uint64_t trainers_until_ns; /* its training threads stand still */
-    struct server_faults server_faults;
+    struct process_faults faults;
     bool died; /* by a signal, and the launcher has not heard of it */
 };
 

@@ -132,6 +132,21 @@ static void hit(struct fleet *fleet, uint32_t process, struct draws *draws)
     (void)node_spawn(it->node, &options, &address); /* memory may be short */
 }
 
+/* Few processes have a checkpoint store or a reducer, so that half of the strikes are on all. */
+static void strike_some(struct fleet *fleet, const struct fleet_strike *strike, uint32_t process,
+                        struct draws *draws)
+{
+    bool all = draws_chance(draws, 50);
+    for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++) {
+        struct process_faults *faults = &fleet->processes[p].faults;
+        struct draws same = *draws;
+        if (all || p == process)
+            actor_faults_strike(strike->fault == FLEET_REDUCERS ? &faults->reducers
+                                                                : &faults->checkpoint_stores,
+                                &same, env_sim_now_ns(fleet->env), strike->lasts_ns);
+    }
+}
+
 static void strike(struct fleet *fleet, const struct fleet_strike *strike)
 {
     struct draws draws = draws_of(strike->draw, 1);
@@ -182,8 +197,12 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         fleet->sync_until_ns = until_ns;
         break;
     case FLEET_SERVERS:
-        server_faults_strike(&fleet->processes[process].server_faults, &draws,
-                             env_sim_now_ns(fleet->env), strike->lasts_ns);
+        actor_faults_strike(&fleet->processes[process].faults.servers, &draws,
+                            env_sim_now_ns(fleet->env), strike->lasts_ns);
+        break;
+    case FLEET_CHECKPOINT_STORES:
+    case FLEET_REDUCERS:
+        strike_some(fleet, strike, process, &draws);
         break;
     default:
         hit(fleet, process, &draws);

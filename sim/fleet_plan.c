@@ -17,6 +17,7 @@ enum {
     DRAWS_SERVERS,
     DRAWS_LAUNCH,
     DRAWS_FAILPOINTS,
+    DRAWS_BUSY,
 };
 
 #define US UINT64_C(1000)
@@ -199,18 +200,29 @@ static void add_strike(struct fleet_plan *f, const struct fleet_strike *strike)
     f->strikes[at] = *strike;
 }
 
+static void add_busy(struct fleet_plan *f, enum fleet_fault fault, struct draws *draws)
+{
+    struct fleet_strike strike = { .fault = fault, .draw = draws_below(draws, UINT64_MAX) };
+    strike.at_step = draws_below(draws, f->steps + 2);
+    strike.after_ns = draws_scale(draws, US, 20 * MS);
+    strike.lasts_ns = draws_scale(draws, MS, 20 * ENV_SECOND_NS);
+    add_strike(f, &strike);
+}
+
 static void draw_server_faults(struct fleet_plan *f, struct draws *draws)
 {
     if (draws_chance(draws, 50))
         return;
-    for (uint64_t n = draws_between(draws, 1, FLEET_SERVER_FAULTS_MAX); n > 0; n--) {
-        struct fleet_strike strike = { .fault = FLEET_SERVERS,
-                                       .draw = draws_below(draws, UINT64_MAX) };
-        strike.at_step = draws_below(draws, f->steps + 2);
-        strike.after_ns = draws_scale(draws, US, 20 * MS);
-        strike.lasts_ns = draws_scale(draws, MS, 20 * ENV_SECOND_NS);
-        add_strike(f, &strike);
-    }
+    for (uint64_t n = draws_between(draws, 1, FLEET_SERVER_FAULTS_MAX); n > 0; n--)
+        add_busy(f, FLEET_SERVERS, draws);
+}
+
+static void draw_busy_faults(struct fleet_plan *f, struct draws *draws)
+{
+    if (f->seed < FLEET_BUSY_FROM || draws_chance(draws, 30))
+        return;
+    for (uint64_t n = draws_between(draws, 1, FLEET_BUSY_FAULTS_MAX); n > 0; n--)
+        add_busy(f, draws_chance(draws, 50) ? FLEET_CHECKPOINT_STORES : FLEET_REDUCERS, draws);
 }
 
 static void draw_faults(struct fleet_plan *f, struct draws *draws)
@@ -274,6 +286,8 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     draw_faults(fleet, &draws);
     draws = draws_of(seed, DRAWS_SERVERS);
     draw_server_faults(fleet, &draws);
+    draws = draws_of(seed, DRAWS_BUSY);
+    draw_busy_faults(fleet, &draws);
     draw_failpoints(fleet, die_at);
     limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
@@ -289,10 +303,20 @@ void fleet_plan_fini(struct fleet_plan *fleet)
 const char *fleet_fault_name(enum fleet_fault fault)
 {
     static const char *const names[] = {
-        [FLEET_KILL] = "kill",       [FLEET_PAUSE] = "pause",     [FLEET_CLOG] = "clog",
-        [FLEET_RESET] = "reset",     [FLEET_CORRUPT] = "corrupt", [FLEET_REFUSE] = "refuse",
-        [FLEET_WALL] = "wall clock", [FLEET_MEMORY] = "memory",   [FLEET_DISK_FULL] = "disk full",
-        [FLEET_SYNC_FAIL] = "fsync", [FLEET_ACTOR] = "actor",     [FLEET_SERVERS] = "servers",
+        [FLEET_KILL] = "kill",
+        [FLEET_PAUSE] = "pause",
+        [FLEET_CLOG] = "clog",
+        [FLEET_RESET] = "reset",
+        [FLEET_CORRUPT] = "corrupt",
+        [FLEET_REFUSE] = "refuse",
+        [FLEET_WALL] = "wall clock",
+        [FLEET_MEMORY] = "memory",
+        [FLEET_DISK_FULL] = "disk full",
+        [FLEET_SYNC_FAIL] = "fsync",
+        [FLEET_ACTOR] = "actor",
+        [FLEET_SERVERS] = "servers",
+        [FLEET_CHECKPOINT_STORES] = "checkpoint stores",
+        [FLEET_REDUCERS] = "reducers",
     };
     return names[fault];
 }

@@ -26,11 +26,15 @@
 #define FLEET_VALUES_MAX 10000u /* three pieces of a reduction, for each of three ranks */
 #define FLEET_FAULTS_MAX 8u
 #define FLEET_SERVER_FAULTS_MAX 3u
-#define FLEET_STRIKES_MAX (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX)
+#define FLEET_BUSY_FAULTS_MAX 3u
+#define FLEET_STRIKES_MAX (FLEET_FAULTS_MAX + FLEET_SERVER_FAULTS_MAX + FLEET_BUSY_FAULTS_MAX)
 #define FLEET_FAILPOINTS_MAX 2u
 /* Seeds from here on draw fail-points: those before are remembered as they were without them, and
  * `troupe simulate --minutes` has none below it. */
 #define FLEET_FAILPOINTS_FROM (UINT64_C(1) << 50)
+/* Seeds from here on draw checkpoint stores and reducers that are busy, for the same reason: it is
+ * above all seeds that were remembered without them. */
+#define FLEET_BUSY_FROM UINT64_C(1795364000000000)
 
 enum fleet_fault {
     FLEET_KILL,      /* of a process; now and then of all */
@@ -46,8 +50,11 @@ enum fleet_fault {
     FLEET_SYNC_FAIL,
     FLEET_ACTOR, /* an actor fails */
     FLEET_FAULT_KINDS,
-    FLEET_SERVERS = FLEET_FAULT_KINDS, /* of a process are full, short of memory or slow; drawn
-                                          apart, so that seeds keep their other faults */
+    /* Those of a process are full, short of memory or slow; drawn apart, so that seeds keep their
+     * other faults. */
+    FLEET_SERVERS = FLEET_FAULT_KINDS,
+    FLEET_CHECKPOINT_STORES,
+    FLEET_REDUCERS,
 };
 
 struct fleet_strike {

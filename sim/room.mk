@@ -1,5 +1,7 @@
 noinst_LTLIBRARIES += libtr_sim.la
 libtr_sim_la_SOURCES = \
+    sim/actor_faults.c \
+    sim/actor_faults.h \
     sim/draws.h \
     sim/expected_run.c \
     sim/expected_run.h \
@@ -31,8 +33,6 @@ libtr_sim_la_SOURCES = \
     sim/scenario.h \
     sim/seed_workers.c \
     sim/seed_workers.h \
-    sim/server_faults.c \
-    sim/server_faults.h \
     sim/sim_client.c \
     sim/sim_client.h \
     sim/sim_graph.c \

@@ -60,8 +60,8 @@ static void make_cast(struct world *world)
         .call_ns = s->call_ns,
         .reply_bytes_max = s->reply_bytes_max,
         .slice_edges = s->slice_edges,
-        .server_ops = &faulty_server_ops,
-        .server_faults = &world->server_faults,
+        .stand_ins = &faulty_actors,
+        .faults = &world->faults,
         .mailbox_bytes_max = s->mailbox_bytes_max,
     };
     int rv = plan_init_single(&world->plan, s->parts, s->servers, s->samplers, 1, s->loops);

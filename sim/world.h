@@ -9,8 +9,8 @@
 
 #include "actors/process_actors.h"
 #include "runtime/core/node.h"
+#include "sim/actor_faults.h"
 #include "sim/scenario.h"
-#include "sim/server_faults.h"
 
 /* Kinds of the checkers' own; above those of the job. */
 #define WORLD_KIND_DATA (KINDS_MAX - 2)
@@ -40,7 +40,7 @@ struct world {
     struct batch_store *store;
     struct plan plan;
     struct process_actors actors;
-    struct server_faults server_faults;
+    struct process_faults faults;
     uint64_t next_loader;
     uint32_t finished; /* trainers */
     struct sampled_batch *kept[SCENARIO_CLIENTS_MAX * (SCENARIO_HOLD_MAX + 1)];

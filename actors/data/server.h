@@ -39,7 +39,7 @@ struct server_options {
     struct address root;        /* process_member.h */
     uint32_t slice_edges;       /* most edges drawn a turn; 0: SERVER_SLICE_EDGES */
     uint64_t waiting_bytes_max; /* 0: SERVER_WAITING_BYTES_MAX */
-    void *faults;               /* of an actor that stands in for the server in the simulator */
+    void *faults;               /* of an actor that stands in for this one in the simulator */
 };
 
 /* Drawn at 10 M/s, on memory that is slow and busy, these take 7 ms. */

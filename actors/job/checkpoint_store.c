@@ -8,13 +8,6 @@
 #include "runtime/base/files.h"
 #include "runtime/core/directory.h"
 
-struct checkpoint_store {
-    const struct checkpoint_store_options *options;
-    struct errand *errands;
-    uint32_t num_errands;
-    size_t bytes; /* that they hold */
-};
-
 static void drop(struct actor *self, struct errand *errand)
 {
     struct checkpoint_store *store = actor_state(self);

@@ -28,6 +28,7 @@ struct checkpoint_store_options {
     struct files *files; /* NULL: files_posix */
     const char *host;    /* "%h"; NULL: stands for itself */
     const char *folder;  /* as the cluster file names it; NULL: everything is refused */
+    void *faults;        /* of an actor that stands in for this one in the simulator */
 };
 
 /* arg: struct checkpoint_store_options. */

@@ -23,6 +23,13 @@ struct errand {
     struct error error;
 };
 
+struct checkpoint_store {
+    const struct checkpoint_store_options *options;
+    struct errand *errands;
+    uint32_t num_errands;
+    size_t bytes; /* that they hold */
+};
+
 /* The piece of work that a kind of request asks for; NULL: none. */
 int (*checkpoint_store_work(uint32_t kind))(struct job *job);
 

@@ -91,6 +91,9 @@ void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process)
     const struct node_options node = {
         .id = process, .incarnation = ++party->incarnation, .loops = 2, .kinds = &fixture->kinds
     };
+    const struct process_actors_stand_ins stand_ins = {
+        .checkpoint_store = fixture->layout->checkpoint_store_ops
+    };
     const struct process_actors_options actors = {
         .book = &fixture->graph.book,
         .meta = &fixture->meta,
@@ -107,7 +110,7 @@ void cluster_fixture_start(struct cluster_fixture *fixture, uint32_t process)
         .checkpoints = fixture->layout->checkpoints,
         .kept = fixture->layout->checkpoints,
         .host = "here",
-        .checkpoint_store_ops = fixture->layout->checkpoint_store_ops,
+        .stand_ins = &stand_ins,
     };
     const struct actor_options root = { .ops = &process_actors_ops, .arg = &party->actors };
     struct error error = { 0 };

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "runtime/base/files.h"
+#include "sim/fleet_plan.h"
+#include "sim/fleet_run.h"
 #include "sim/seed_workers.h"
 #include "tests/seeds.h"
 
@@ -68,6 +70,33 @@ static void seeds_hold_what_is_promised(void **state)
     assert_true(sum.restarts > count);
 }
 
+/* Strikes of that kind in the plans of the clusters among `count` seeds. */
+static uint64_t count_strikes(uint64_t first, uint64_t count, enum fleet_fault fault)
+{
+    uint64_t strikes = 0;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        struct fleet_plan plan;
+        if (!fleet_run_is_for(seed))
+            continue;
+        fleet_plan_init(&plan, seed, NULL);
+        for (uint32_t i = 0; i < plan.num_strikes; i++)
+            strikes += plan.strikes[i].fault == fault;
+        fleet_plan_fini(&plan);
+    }
+    return strikes;
+}
+
+static void busy_checkpoint_stores_and_reducers_fail_nothing(void **state)
+{
+    uint64_t seeds[2 * SEEDS];
+    (void)state;
+    for (uint64_t i = 0; i < 2 * SEEDS; i++)
+        seeds[i] = FLEET_BUSY_FROM + i;
+    assert_true(count_strikes(seeds[0], 2 * SEEDS, FLEET_CHECKPOINT_STORES) > SEEDS / 4);
+    assert_true(count_strikes(seeds[0], 2 * SEEDS, FLEET_REDUCERS) > SEEDS / 4);
+    assert_int_equal(run_all(seeds, 2 * SEEDS, 4).failed, 0);
+}
+
 static uint64_t read_list(uint64_t *seeds)
 {
     const char *folder = getenv("srcdir");
@@ -121,6 +150,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seeds_hold_what_is_promised),
+        cmocka_unit_test(busy_checkpoint_stores_and_reducers_fail_nothing),
         cmocka_unit_test(seeds_that_once_failed_hold),
         cmocka_unit_test(one_seed_is_one_run),
     };
