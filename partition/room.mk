@@ -1,4 +1,5 @@
 noinst_LTLIBRARIES += libtr_partition.la
+libtr_partition_la_CPPFLAGS = $(AM_CPPFLAGS) -DTROUPE_LIBEXECDIR='"$(pkglibexecdir)"'
 libtr_partition_la_SOURCES = \
     partition/build/assign.c \
     partition/build/assign.h \
@@ -19,6 +20,8 @@ libtr_partition_la_SOURCES = \
     partition/build/job.h \
     partition/build/metis_child.c \
     partition/build/metis_child.h \
+    partition/build/metis_program.c \
+    partition/build/metis_program.h \
     partition/build/partition.c \
     partition/build/partition.h \
     partition/build/scatter.c \
@@ -42,6 +45,8 @@ libtr_partition_la_SOURCES = \
     partition/build/write_rows.c \
     partition/build/write_set.c \
     partition/build/write_set.h \
+    partition/metis/metis_exchange.c \
+    partition/metis/metis_exchange.h \
     partition/store/book.c \
     partition/store/book.h \
     partition/store/book_json.h \
@@ -81,3 +86,12 @@ libtr_partition_la_SOURCES += \
     partition/raw/text.c partition/raw/text.h \
     partition/raw/raw_memory.c partition/raw/raw_memory.h \
     partition/raw/raw_edgelist.c partition/raw/raw_metis.c partition/raw/raw_mtx.c partition/raw/raw_npy.c
+
+# METIS's own program, which alone links METIS. It is built of its sources, not of the library.
+pkglibexec_PROGRAMS += troupe-metis
+troupe_metis_SOURCES = \
+    partition/metis/metis_exchange.c \
+    partition/metis/metis_exchange.h \
+    partition/metis/troupe_metis.c
+troupe_metis_CPPFLAGS = $(AM_CPPFLAGS)
+troupe_metis_LDADD = $(METIS_LIBS) -lm

@@ -5,7 +5,10 @@
 #include "partition/build/classes.h"
 #include "partition/build/metis_child.h"
 #include "partition/build/symmetric.h"
+#include "partition/metis/metis_exchange.h"
 #include "runtime/base/hotmem.h"
+
+_Static_assert(PARTITION_CLASSES_MAX + 1 <= METIS_CONSTRAINTS_MAX, "classes, and edges");
 
 /* What METIS balances: a column for each class that has nodes, and one of in-degrees if asked. */
 struct weights {
@@ -74,7 +77,7 @@ static void deal_nodes(const struct symmetric *graph, const struct classes *clas
     }
 }
 
-static int ask_metis(struct partition_job *job, const struct symmetric *graph,
+static int ask_metis(struct partition_job *job, struct symmetric *graph,
                      const struct classes *classes, uint32_t num_ids, uint32_t *ids,
                      struct error *error)
 {
@@ -100,7 +103,7 @@ static int ask_metis(struct partition_job *job, const struct symmetric *graph,
 }
 
 /* An ID for each node: that of its trainer where they split partitions, else of its partition. */
-static int find_ids(struct partition_job *job, const struct symmetric *graph,
+static int find_ids(struct partition_job *job, struct symmetric *graph,
                     const struct classes *classes, uint32_t num_ids, uint32_t *ids,
                     struct error *error)
 {

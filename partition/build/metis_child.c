@@ -4,92 +4,186 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <metis.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(idx_t) == sizeof(int32_t), "this METIS has 64-bit indices");
+#include "partition/build/metis_program.h"
+#include "partition/metis/metis_exchange.h"
 
-/* How long the parent sleeps between looks at the child: short first, for small graphs. */
+/* How long the library sleeps between looks at the helper: short first, for small graphs. */
 #define SLEEP_FIRST_NS 200000
 #define SLEEP_MAX_NS 20000000
+/* Partitions that are read and checked at once. */
+#define PARTS_AT_ONCE ((uint64_t)1 << 14)
+/* What METIS answers when all went well, and when malloc() failed (metis.h, which only the helper
+ * includes). */
+#define METIS_STATUS_OK 1
+#define METIS_STATUS_MEMORY (-3)
 
-/* In memory that parent and child share. */
-struct shared {
-    int status; /* METIS_*; 0 until METIS has answered */
-    double seconds;
-    int64_t objective;
-    idx_t parts[];
+struct exchange {
+    int memory; /* the memfd */
+    struct metis_exchange head;
+    struct metis_layout layout;
 };
 
-/* METIS reads the graph and leaves it as it is, but its functions don't say so. */
-static idx_t *unconst(const int32_t *array)
-{
-    return (idx_t *)(uintptr_t)array;
-}
+/* How the helper ended. */
+struct ending {
+    bool known; /* false: this program's own handling of SIGCHLD took the status away */
+    int status; /* of waitpid() */
+};
 
-static void call_metis(const struct metis_question *question, struct shared *shared)
+/* By write() and not through a mapping: memory that ends is then an error here and no SIGBUS. */
+static int write_array(struct partition_job *job, int memory, size_t at, const void *from,
+                       size_t bytes, struct error *error)
 {
-    idx_t options[METIS_NOPTIONS], objective = 0;
-    idx_t num_nodes = (idx_t)question->graph->num_nodes;
-    idx_t num_constraints = question->num_constraints, num_parts = question->num_parts;
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_OBJTYPE] = question->volume ? METIS_OBJTYPE_VOL : METIS_OBJTYPE_CUT;
-    options[METIS_OPTION_SEED] = (idx_t)((question->seed ^ question->seed >> 32) & INT32_MAX);
-    double begin = job_seconds();
-    int status = METIS_PartGraphKway(&num_nodes, &num_constraints, unconst(question->graph->index),
-                                     unconst(question->graph->adjacency),
-                                     unconst(question->weights), NULL, NULL, &num_parts, NULL, NULL,
-                                     options, &objective, shared->parts);
-    shared->seconds = job_seconds() - begin;
-    shared->objective = objective;
-    shared->status = status;
-}
-
-/* Never returns. Signals that a terminal or timeout(1) sends to the whole group are for the parent
- * to answer, so the child leaves the group; METIS takes a SIGTERM for a failure of its own. */
-static void run_child(const struct metis_question *question, struct shared *shared, pid_t parent)
-{
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
-    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (score >= 0) {
-        ssize_t ignored = write(score, "1000", 4); /* only a preference */
-        (void)ignored;
-        close(score);
+    for (size_t done = 0; done < bytes;) {
+        size_t left = bytes - done, piece = left < JOB_BLOCK_BYTES ? left : JOB_BLOCK_BYTES;
+        int rv = job_step(job, "hand the graph to METIS", done, bytes, error);
+        if (rv != 0)
+            return rv;
+        ssize_t wrote = pwrite(memory, (const char *)from + done, piece, (off_t)(at + done));
+        if (wrote < 0 && errno != EINTR)
+            return errno == ENOSPC || errno == ENOMEM
+                       ? job_no_memory(error, "METIS's question", bytes)
+                       : error_set_errno(error, errno, "handing the graph to METIS");
+        done += wrote > 0 ? (size_t)wrote : 0;
     }
-    int null = open("/dev/null", O_WRONLY);
-    if (null >= 0) {
-        dup2(null, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
-    }
-    call_metis(question, shared);
-    _exit(0);
+    return 0;
 }
 
-static int wait_for(struct partition_job *job, pid_t child, int *how, struct rusage *usage,
+static int write_question(struct exchange *exchange, struct partition_job *job,
+                          const struct metis_question *question, struct error *error)
+{
+    const struct metis_layout *layout = &exchange->layout;
+    const struct metis_exchange *head = &exchange->head;
+    int memory = exchange->memory;
+    int rv = write_array(job, memory, 0, head, sizeof *head, error);
+    if (rv == 0)
+        rv = write_array(job, memory, layout->index, question->graph->index,
+                         (head->num_nodes + 1) * sizeof(int32_t), error);
+    if (rv == 0)
+        rv = write_array(job, memory, layout->adjacency, question->graph->adjacency,
+                         head->num_entries * sizeof(int32_t), error);
+    if (rv == 0 && head->weighted)
+        rv = write_array(job, memory, layout->weights, question->weights,
+                         head->num_nodes * head->num_constraints * sizeof(int32_t), error);
+    return rv;
+}
+
+/* A size beyond the limit of files would end this process by SIGXFSZ. */
+static int set_size(int memory, size_t size, struct error *error)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        size > limit.rlim_cur)
+        return error_set(error, TR_ENOMEM,
+                         "the limit of a file's size (ulimit -f) leaves no memory for METIS's "
+                         "question (%zu bytes); raise it, or use --method random",
+                         size);
+    if (ftruncate(memory, (off_t)size) != 0)
+        return error_set_errno(error, errno, "making memory for METIS's question (%zu bytes)",
+                               size);
+    return 0;
+}
+
+/* The seal comes last: from then on neither side can take memory from under the other. */
+static int exchange_open(struct exchange *exchange, struct partition_job *job,
+                         const struct metis_question *question, struct error *error)
+{
+    exchange->head = (struct metis_exchange){
+        .magic = METIS_EXCHANGE_MAGIC,
+        .num_nodes = question->graph->num_nodes,
+        .num_entries = question->graph->num_entries,
+        .num_parts = (uint32_t)question->num_parts,
+        .num_constraints = (uint32_t)question->num_constraints,
+        .weighted = question->weights != NULL,
+        .volume = question->volume,
+        .seed = (int32_t)((question->seed ^ question->seed >> 32) & INT32_MAX),
+        .parent = (int32_t)getpid(),
+    };
+    const char *wrong = metis_exchange_layout(&exchange->head, &exchange->layout);
+    if (wrong != NULL)
+        return error_set(error, TR_EINVAL, "METIS cannot be asked: %s", wrong);
+    exchange->memory = memfd_create("troupe-metis", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (exchange->memory < 0)
+        return error_set_errno(error, errno, "making memory for METIS's question");
+    int rv = set_size(exchange->memory, exchange->layout.size, error);
+    if (rv == 0)
+        rv = write_question(exchange, job, question, error);
+    if (rv == 0 &&
+        fcntl(exchange->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        rv = error_set_errno(error, errno, "sealing METIS's question");
+    if (rv != 0)
+        close(exchange->memory);
+    return rv;
+}
+
+/* Standard streams lead nowhere: METIS prints to them. A group of its own, since signals that a
+ * terminal or timeout(1) sends to the whole group are for this process to answer; no signal is
+ * blocked or ignored, whatever this thread does with them. */
+static int spawn(const char *program, int memory, pid_t *child)
+{
+    char *const argv[] = { (char *)(uintptr_t) "troupe-metis", NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
+    }
+    /* The memory before the streams: its number may be one of theirs. */
+    int rc = posix_spawn_file_actions_adddup2(&actions, memory, METIS_EXCHANGE_FD);
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO && rc == 0; stream++)
+        rc = posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    if (rc == 0)
+        rc = posix_spawnattr_setpgroup(&attributes, 0);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigmask(&attributes, &none);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (rc == 0)
+        rc = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                                       POSIX_SPAWN_SETSIGDEF);
+    if (rc == 0)
+        rc = posix_spawn(child, program, &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+/* Until the helper has ended. Cancelled: it is killed, and then waited for without another question. */
+static int wait_for(struct partition_job *job, pid_t child, struct ending *ending,
                     struct error *error)
 {
     struct timespec nap = { .tv_nsec = SLEEP_FIRST_NS };
     int rv = 0;
+    *ending = (struct ending){ .known = true };
     for (;;) {
-        /* Cancelled: the child is killed, and then waited for without another question. */
         if (rv == 0) {
             rv = job_step(job, "METIS", 0, 1, error);
             if (rv != 0)
                 kill(child, SIGKILL);
         }
-        pid_t ended = wait4(child, how, rv == 0 ? WNOHANG : 0, usage);
+        pid_t ended = waitpid(child, &ending->status, rv == 0 ? WNOHANG : 0);
         if (ended == child)
             return rv;
+        /* A program that ignores SIGCHLD, or waits for all children, leaves no status: then the
+         * answer alone says whether all went well. */
+        if (ended < 0 && errno == ECHILD) {
+            ending->known = false;
+            return rv;
+        }
         if (ended < 0 && errno != EINTR)
             return error_set_errno(error, errno, "waiting for METIS's process");
         nanosleep(&nap, NULL);
@@ -98,63 +192,112 @@ static int wait_for(struct partition_job *job, pid_t child, int *how, struct rus
     }
 }
 
-static int explain(int how, int status, struct error *error)
+static int explain_signal(int number, struct error *error)
 {
-    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL)
+    if (number == SIGKILL)
         return error_set(error, TR_ECHILD,
                          "METIS's process was killed, by somebody or for want of memory; use "
                          "--method random, or a machine with more memory");
-    if (WIFSIGNALED(how))
-        return error_set(error, TR_ECHILD,
-                         "METIS's process died of signal %d (%s); use another number of "
-                         "partitions, fewer constraints, or --method random",
-                         WTERMSIG(how), strsignal(WTERMSIG(how)));
-    if (status == METIS_ERROR_MEMORY)
-        return error_set(error, TR_ECHILD,
-                         "METIS ran out of memory; use --method random, or a machine with more");
-    /* METIS stumbles again while it cleans up, and then does not say that memory was the reason. */
     return error_set(error, TR_ECHILD,
-                     "METIS failed (status %d, exit %d), perhaps for want of memory; use a machine "
-                     "with more, another number of partitions, fewer constraints, or --method "
-                     "random",
-                     status, WIFEXITED(how) ? WEXITSTATUS(how) : -1);
+                     "METIS's process died of signal %d (%s), perhaps for want of memory; use "
+                     "another number of partitions, fewer constraints, or --method random",
+                     number, strsignal(number));
 }
 
-static int take(const struct shared *shared, const struct metis_question *question, uint32_t *parts,
-                struct error *error)
+static int explain(const char *program, struct ending ending, const struct metis_exchange *head,
+                   struct error *error)
 {
-    for (uint64_t v = 0; v < question->graph->num_nodes; v++) {
-        if (shared->parts[v] < 0 || shared->parts[v] >= question->num_parts)
-            return error_set(error, TR_ECHILD, "METIS gave a node to partition %d of %d",
-                             shared->parts[v], question->num_parts);
-        parts[v] = (uint32_t)shared->parts[v];
+    int code = ending.known && WIFEXITED(ending.status) ? WEXITSTATUS(ending.status) : 0;
+    if (ending.known && WIFSIGNALED(ending.status))
+        return explain_signal(WTERMSIG(ending.status), error);
+    if (code == METIS_EXIT_REFUSED)
+        return error_set(error, TR_ECHILD,
+                         "%s does not understand this library's question: it is of another "
+                         "release; install both from one, or use --method random",
+                         program);
+    if (head->answered == 1 && head->status == METIS_STATUS_MEMORY)
+        return error_set(error, TR_ECHILD,
+                         "METIS ran out of memory; use --method random, or a machine with more");
+    /* METIS stumbles again while it cleans up, and then does not say that memory was the reason; nor
+     * does a loader that cannot map the program's libraries. */
+    return error_set(error, TR_ECHILD,
+                     "METIS failed (%s: status %d, exit %d), perhaps for want of memory; use a "
+                     "machine with more, another number of partitions, fewer constraints, or "
+                     "--method random",
+                     program, head->answered == 1 ? head->status : 0, code);
+}
+
+static int read_array(int memory, void *to, size_t bytes, size_t at, struct error *error)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t got = pread(memory, (char *)to + done, bytes - done, (off_t)(at + done));
+        if (got == 0 || (got < 0 && errno != EINTR))
+            return error_set_errno(error, got == 0 ? EIO : errno, "reading METIS's answer");
+        done += got > 0 ? (size_t)got : 0;
     }
     return 0;
+}
+
+static int read_parts(const struct exchange *exchange, uint32_t *parts, struct error *error)
+{
+    const struct metis_exchange *head = &exchange->head;
+    for (uint64_t v = 0; v < head->num_nodes; v += PARTS_AT_ONCE) {
+        uint64_t left = head->num_nodes - v, count = left < PARTS_AT_ONCE ? left : PARTS_AT_ONCE;
+        int rv = read_array(exchange->memory, parts + v, count * sizeof *parts,
+                            exchange->layout.parts + v * sizeof *parts, error);
+        if (rv != 0)
+            return rv;
+        for (uint64_t i = v; i < v + count; i++) {
+            if (parts[i] >= head->num_parts)
+                return error_set(error, TR_ECHILD, "METIS gave a node to partition %u of %u",
+                                 parts[i], head->num_parts);
+        }
+    }
+    return 0;
+}
+
+/* The question's numbers stay those that were asked: of the helper's head only the answer is taken. */
+static int read_answer(const char *program, const struct exchange *exchange, struct ending ending,
+                       uint32_t *parts, struct metis_answer *answer, struct error *error)
+{
+    struct metis_exchange head;
+    int rv = read_array(exchange->memory, &head, sizeof head, 0, error);
+    if (rv != 0)
+        return rv;
+    bool ended_well = !ending.known ||
+                      (WIFEXITED(ending.status) && WEXITSTATUS(ending.status) == 0);
+    if (!ended_well || head.answered != 1 || head.status != METIS_STATUS_OK)
+        return explain(program, ending, &head, error);
+    *answer = (struct metis_answer){ .seconds = head.seconds,
+                                     .objective = head.objective,
+                                     .peak_bytes = head.peak_bytes };
+    return read_parts(exchange, parts, error);
 }
 
 int metis_run(struct partition_job *job, const struct metis_question *question, uint32_t *parts,
               struct metis_answer *answer, struct error *error)
 {
-    size_t bytes = sizeof(struct shared) + question->graph->num_nodes * sizeof(idx_t);
-    struct rusage usage = { 0 };
-    int how = 0;
-    struct shared *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                 -1, 0);
-    if (shared == MAP_FAILED)
-        return job_no_memory(error, "METIS's answer", bytes);
-    pid_t parent = getpid(), child = fork();
-    if (child == 0)
-        run_child(question, shared, parent);
-    int rv = child < 0 ? error_set_errno(error, errno, "starting METIS's process")
-                       : wait_for(job, child, &how, &usage, error);
-    if (rv == 0 && (!WIFEXITED(how) || shared->status != METIS_OK))
-        rv = explain(how, shared->status, error);
-    if (rv == 0)
-        rv = take(shared, question, parts, error);
-    if (rv == 0)
-        *answer = (struct metis_answer){ .seconds = shared->seconds,
-                                         .objective = shared->objective,
-                                         .peak_bytes = (uint64_t)usage.ru_maxrss * 1024 };
-    munmap(shared, bytes);
+    struct exchange exchange;
+    struct ending ending;
+    char *program;
+    pid_t child;
+    int rv = metis_program_find(&program, error);
+    if (rv != 0)
+        return rv;
+    rv = exchange_open(&exchange, job, question, error);
+    if (rv != 0) {
+        free(program);
+        return rv;
+    }
+    symmetric_free_edges(question->graph); /* before METIS needs its memory */
+    int rc = spawn(program, exchange.memory, &child);
+    if (rc != 0)
+        rv = error_set_errno(error, rc, "starting %s, which runs METIS", program);
+    else
+        rv = wait_for(job, child, &ending, error);
+    if (rc == 0 && rv == 0)
+        rv = read_answer(program, &exchange, ending, parts, answer, error);
+    close(exchange.memory);
+    free(program);
     return rv;
 }

@@ -214,12 +214,18 @@ int symmetric_init(struct symmetric *graph, struct partition_job *job, struct er
     return rv;
 }
 
+void symmetric_free_edges(struct symmetric *graph)
+{
+    hotmem_free(graph->index, (size_t)(graph->num_nodes + 1) * sizeof *graph->index);
+    hotmem_free(graph->adjacency, graph->room * sizeof *graph->adjacency);
+    graph->index = NULL;
+    graph->adjacency = NULL;
+}
+
 void symmetric_fini(struct symmetric *graph)
 {
-    size_t bytes = (size_t)(graph->num_nodes + 1) * sizeof(uint32_t);
-    hotmem_free(graph->index, bytes);
-    hotmem_free(graph->in_degrees, bytes);
-    hotmem_free(graph->adjacency, graph->room * sizeof *graph->adjacency);
+    symmetric_free_edges(graph);
+    hotmem_free(graph->in_degrees, (size_t)(graph->num_nodes + 1) * sizeof *graph->in_degrees);
     free(graph->offsets);
     *graph = (struct symmetric){ 0 };
 }

@@ -25,6 +25,8 @@ struct symmetric {
 /* TR_ETOOBIG with the numbers and the way out, if it does not fit METIS. */
 int symmetric_check(const struct raw_graph *raw, struct error *error);
 int symmetric_init(struct symmetric *graph, struct partition_job *job, struct error *error);
+/* Rows and edges alone; numbers and degrees stay. */
+void symmetric_free_edges(struct symmetric *graph);
 void symmetric_fini(struct symmetric *graph);
 
 #endif

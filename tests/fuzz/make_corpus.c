@@ -11,6 +11,7 @@
 #include "model/model.h"
 #include "model/safetensors.h"
 #include "model/state.h"
+#include "partition/metis/metis_exchange.h"
 #include "partition/store/npy.h"
 #include "runtime/base/parallel.h"
 #include "runtime/core/kind.h"
@@ -519,6 +520,35 @@ static void make_checkpoint(void)
     free(text);
 }
 
+/* A ring of four nodes, without weights and with two columns of them. */
+static void make_exchange(void)
+{
+    static const int32_t index[] = { 0, 2, 4, 6, 8 };
+    static const int32_t adjacency[] = { 1, 3, 0, 2, 1, 3, 0, 2 };
+    static const int32_t weights[] = { 1, 2, 1, 2, 1, 2, 1, 2 };
+    for (uint32_t choice = 0; choice < 2; choice++) {
+        _Alignas(METIS_EXCHANGE_ALIGN) char bytes[1024] = { 0 };
+        struct metis_layout layout;
+        const struct metis_exchange head = {
+            .magic = METIS_EXCHANGE_MAGIC,
+            .num_nodes = 4,
+            .num_entries = 8,
+            .num_parts = 2 + choice,
+            .num_constraints = 1 + choice,
+            .weighted = choice,
+            .volume = choice,
+        };
+        FAIL_IF(metis_exchange_layout(&head, &layout) != NULL || layout.size > sizeof bytes);
+        memcpy(bytes, &head, sizeof head);
+        memcpy(bytes + layout.index, index, sizeof index);
+        memcpy(bytes + layout.adjacency, adjacency, sizeof adjacency);
+        if (choice == 1)
+            memcpy(bytes + layout.weights, weights, sizeof weights);
+        FAIL_IF(metis_exchange_check(bytes, layout.size, &layout) != NULL);
+        put_input("exchange", choice == 1 ? "weighted" : "ring", bytes, layout.size);
+    }
+}
+
 int main(int argc, char **argv)
 {
     char scratch[] = "/tmp/troupe-corpus-XXXXXX";
@@ -541,6 +571,7 @@ int main(int argc, char **argv)
     make_numbers(scratch);
     make_folder(scratch);
     make_state();
+    make_exchange();
     FAIL_IF(files_remove_tree(files_posix, scratch, NULL) != 0);
     return 0;
 }

@@ -3,7 +3,7 @@
 fuzz_tests = \
     tests/fuzz/fuzz_assign tests/fuzz/fuzz_batch tests/fuzz/fuzz_checkpoint \
     tests/fuzz/fuzz_chunked tests/fuzz/fuzz_cluster tests/fuzz/fuzz_config tests/fuzz/fuzz_csv \
-    tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_folder \
+    tests/fuzz/fuzz_deal tests/fuzz/fuzz_debian tests/fuzz/fuzz_edges tests/fuzz/fuzz_exchange tests/fuzz/fuzz_folder \
     tests/fuzz/fuzz_hello tests/fuzz/fuzz_link tests/fuzz/fuzz_messages tests/fuzz/fuzz_metis \
     tests/fuzz/fuzz_mtx tests/fuzz/fuzz_notices tests/fuzz/fuzz_npy tests/fuzz/fuzz_partition \
     tests/fuzz/fuzz_pem tests/fuzz/fuzz_safetensors tests/fuzz/fuzz_state tests/fuzz/fuzz_status
@@ -57,6 +57,9 @@ tests_fuzz_fuzz_debian_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_edges_SOURCES = tests/fuzz/fuzz_edges.c $(fuzz_raw)
 tests_fuzz_fuzz_edges_LDADD = $(fuzz_driver) $(partition_libs)
+
+tests_fuzz_fuzz_exchange_SOURCES = tests/fuzz/fuzz_exchange.c tests/fuzz/fuzz.h
+tests_fuzz_fuzz_exchange_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_folder_SOURCES = tests/fuzz/fuzz_folder.c $(fuzz_raw)
 tests_fuzz_fuzz_folder_LDADD = $(fuzz_driver) $(partition_libs)
