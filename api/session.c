@@ -8,6 +8,7 @@
 
 #include "api/internal.h"
 #include "runtime/core/dump.h"
+#include "runtime/event/env_event.h"
 
 #define LOOPS_DEFAULT_MAX 16
 #define LOOPS_MAX 64

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "runtime/core/call.h"
-#include "runtime/core/env.h"
 #include "runtime/core/node.h"
 #include "runtime/core/port.h"
+#include "runtime/event/env_event.h"
 
 #define FANIN_WINDOW 4096u /* messages a sender may have under way */
 #define FANIN_GRANT 1024u  /* credits come back in portions of this many */

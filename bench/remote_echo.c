@@ -9,9 +9,9 @@
 #include "bench/forked_peer.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/core/env.h"
 #include "runtime/core/node.h"
 #include "runtime/core/port.h"
+#include "runtime/event/env_event.h"
 #include "runtime/net/links.h"
 
 #define DEADLINE_NS UINT64_C(120000000000)

@@ -1,5 +1,10 @@
-noinst_LTLIBRARIES += libtr_runtime.la
-libtr_runtime_la_SOURCES = \
+# One library for each room inside, so that code can be linked without the rooms below it: a test runs
+# actors with base, core and sim alone. The rest of the house links libtr_runtime, which has all.
+noinst_LTLIBRARIES += libtr_runtime_base.la libtr_runtime_core.la libtr_runtime_event.la libtr_runtime_net.la libtr_runtime_sim.la libtr_runtime.la
+libtr_runtime_la_SOURCES =
+libtr_runtime_la_LIBADD = libtr_runtime_sim.la libtr_runtime_net.la libtr_runtime_event.la libtr_runtime_core.la libtr_runtime_base.la
+
+libtr_runtime_base_la_SOURCES = \
     runtime/base/atomic_dir.c \
     runtime/base/atomic_dir.h \
     runtime/base/cancel.h \
@@ -30,7 +35,9 @@ libtr_runtime_la_SOURCES = \
     runtime/base/parallel.c \
     runtime/base/parallel.h \
     runtime/base/thread.c \
-    runtime/base/thread.h \
+    runtime/base/thread.h
+
+libtr_runtime_core_la_SOURCES = \
     runtime/core/account.c \
     runtime/core/account.h \
     runtime/core/actor.c \
@@ -57,8 +64,6 @@ libtr_runtime_la_SOURCES = \
     runtime/core/endpoint.h \
     runtime/core/env.c \
     runtime/core/env.h \
-    runtime/core/env_event.c \
-    runtime/core/env_event_impl.h \
     runtime/core/kind.c \
     runtime/core/kind.h \
     runtime/core/log.c \
@@ -79,6 +84,7 @@ libtr_runtime_la_SOURCES = \
     runtime/core/port.h \
     runtime/core/post.h \
     runtime/core/route.c \
+    runtime/core/router.h \
     runtime/core/runtime_codec.cc \
     runtime/core/runtime_codec.h \
     runtime/core/runtime_kinds.c \
@@ -88,24 +94,33 @@ libtr_runtime_la_SOURCES = \
     runtime/core/sequenced.h \
     runtime/core/slots.c \
     runtime/core/slots.h \
-    runtime/core/socket.c \
-    runtime/core/socket.h \
-    runtime/core/socket_unix.c \
-    runtime/core/socket_unix.h \
     runtime/core/stream.c \
     runtime/core/stream.h \
-    runtime/core/stream_event.c \
     runtime/core/stream_impl.h \
     runtime/core/supervisor.c \
     runtime/core/supervisor.h \
     runtime/core/timer.c \
     runtime/core/timer.h \
-    runtime/core/timers.h \
+    runtime/core/timers.h
+
+libtr_runtime_event_la_SOURCES = \
+    runtime/event/env_event.c \
+    runtime/event/env_event.h \
+    runtime/event/env_event_impl.h \
+    runtime/event/socket.c \
+    runtime/event/socket.h \
+    runtime/event/socket_unix.c \
+    runtime/event/socket_unix.h \
+    runtime/event/stream_event.c
+
+libtr_runtime_net_la_SOURCES = \
     runtime/net/admission.c \
     runtime/net/admission.h \
     runtime/net/greeting.c \
     runtime/net/greeting.h \
     runtime/net/hello.h \
+    runtime/net/hello_codec.cc \
+    runtime/net/hello_codec.h \
     runtime/net/http.c \
     runtime/net/http.h \
     runtime/net/keys.c \
@@ -120,7 +135,6 @@ libtr_runtime_la_SOURCES = \
     runtime/net/link_session.c \
     runtime/net/links.c \
     runtime/net/links.h \
-    runtime/net/links_impl.h \
     runtime/net/listener.c \
     runtime/net/pem.c \
     runtime/net/pem.h \
@@ -137,7 +151,9 @@ libtr_runtime_la_SOURCES = \
     runtime/net/transport.c \
     runtime/net/transport.h \
     runtime/net/wire.c \
-    runtime/net/wire.h \
+    runtime/net/wire.h
+
+libtr_runtime_sim_la_SOURCES = \
     runtime/sim/env_sim.c \
     runtime/sim/env_sim.h \
     runtime/sim/files_sim.c \
@@ -150,14 +166,20 @@ libtr_runtime_la_SOURCES = \
     runtime/sim/sim_pipe.h \
     runtime/sim/sim_stream.c \
     runtime/sim/sim_stream.h
-nodist_libtr_runtime_la_SOURCES = runtime/core/runtime_generated.h
 
-EXTRA_DIST += runtime/core/runtime.fbs
-BUILT_SOURCES += runtime/core/runtime_generated.h
-CLEANFILES += runtime/core/runtime_generated.h
+nodist_libtr_runtime_core_la_SOURCES = runtime/core/runtime_generated.h
+nodist_libtr_runtime_net_la_SOURCES = runtime/net/hello_generated.h
+
+EXTRA_DIST += runtime/core/runtime.fbs runtime/net/hello.fbs
+BUILT_SOURCES += runtime/core/runtime_generated.h runtime/net/hello_generated.h
+CLEANFILES += runtime/core/runtime_generated.h runtime/net/hello_generated.h
 
 runtime/core/runtime_generated.h: runtime/core/runtime.fbs
 	$(AM_V_GEN)$(MKDIR_P) runtime/core && $(FLATC) --cpp -o runtime/core $(srcdir)/runtime/core/runtime.fbs
 
-# BUILT_SOURCES come first only for the big targets; `make libtr_runtime.la` needs this too.
+runtime/net/hello_generated.h: runtime/net/hello.fbs
+	$(AM_V_GEN)$(MKDIR_P) runtime/net && $(FLATC) --cpp -o runtime/net $(srcdir)/runtime/net/hello.fbs
+
+# BUILT_SOURCES come first only for the big targets; `make libtr_runtime_core.la` needs this too.
 runtime/core/runtime_codec.lo: runtime/core/runtime_generated.h
+runtime/net/hello_codec.lo: runtime/net/hello_generated.h

@@ -12,8 +12,8 @@
 #include "partition/store/book_json.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
-#include "runtime/core/env.h"
 #include "runtime/core/timer.h"
+#include "runtime/event/env_event.h"
 #include "schemas/messages.h"
 
 #define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */

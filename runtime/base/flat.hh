@@ -1,5 +1,5 @@
 /*
- * What both codecs (runtime_codec.cc, schemas/codec.cc) need of FlatBuffers: one small buffer is
+ * What all codecs (runtime_codec.cc, hello_codec.cc, schemas/codec.cc) need of FlatBuffers: one small buffer is
  * built on the stack, and bytes are verified before anything is read of them.
  *
  * Bytes is the largest buffer that the codec writes or reads. Nothing is allocated on the heap.
@@ -107,6 +107,24 @@ template <typename Table, size_t Bytes> class Reader
     Aligned<Bytes> aligned_;
     const Table *table_ = nullptr;
 };
+
+// A string with its zero fits, and there is no zero in it.
+template <size_t N> bool fits(const flatbuffers::String *text, const char (&)[N])
+{
+    return text->size() < N && std::memchr(text->data(), 0, text->size()) == nullptr;
+}
+
+template <size_t N> void copy_text(const flatbuffers::String *text, char (&out)[N])
+{
+    std::memcpy(out, text->data(), text->size());
+    out[text->size()] = '\0';
+}
+
+template <size_t Bytes, size_t N>
+flatbuffers::Offset<flatbuffers::String> write_text(Writer<Bytes> &writer, const char (&text)[N])
+{
+    return writer.builder().CreateString(text, strnlen(text, N - 1));
+}
 
 } // namespace flat
 

@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Node numbers from here on are observers: they connect to a job, are in nobody's table of nodes, and
+ * may ask only what kinds allow observers. */
+#define NODE_OBSERVERS 0x80000000u
+
 #define ADDRESS_LOOP_SHIFT 24
 #define ADDRESS_LOOPS_MAX 256u                       /* 8 bits: more threads than we pin to */
 #define ADDRESS_SLOTS_MAX (1u << ADDRESS_LOOP_SHIFT) /* actors a loop */

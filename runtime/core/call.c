@@ -8,7 +8,6 @@
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/links.h"
 
 void calls_fini(struct calls *calls)
 {

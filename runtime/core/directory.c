@@ -10,8 +10,6 @@
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 
 _Static_assert(sizeof(((struct runtime_name *)0)->name) == DIRECTORY_NAME_MAX, "one size of names");
 
@@ -268,7 +266,7 @@ static int ask(struct actor *self, uint32_t kind, uint32_t node, const char *nam
     if (length == 0 || length >= DIRECTORY_NAME_MAX)
         return TR_EINVAL;
     const struct node *own = self->loop->node;
-    if (node != own->id && (own->links == NULL || !links_know(own->links, node)))
+    if (node != own->id && (!node_reaches(own, node)))
         return TR_ENOENT;
     struct asking *kept = malloc(sizeof *kept);
     if (kept == NULL)

@@ -4,8 +4,6 @@
 #include "runtime/core/dump_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/node_impl.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 
 static const char *const phases[] = { "starting", "running", "draining", "ending" };
 
@@ -27,7 +25,7 @@ static void dump_actor(struct loop *loop, const struct actor *actor)
               actor->mailbox_bytes_max, count_calls(actor), (unsigned long long)actor->received);
 }
 
-static void dump_account(struct node *node, struct account *account)
+void dump_account(struct node *node, struct account *account)
 {
     pthread_mutex_lock(&account->mutex);
     size_t used_bytes = account->used_bytes;
@@ -43,11 +41,8 @@ static void dump_account(struct node *node, struct account *account)
 static void dump_node(struct node *node)
 {
     dump_account(node, &node->message_account);
-    if (node->links == NULL)
-        return;
-    dump_account(node, links_connection_account(node));
-    dump_account(node, links_observer_account(node));
-    links_dump(node);
+    if (node->router != NULL)
+        node->router->ops->dump(node->router);
 }
 
 void loop_dump(struct loop *loop)

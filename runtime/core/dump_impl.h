@@ -4,8 +4,13 @@
 
 #include "runtime/core/dump.h"
 
+struct account;
 struct loop;
+struct node;
 
 void loop_dump(struct loop *loop);
+
+/* A line about an account, for whoever has one (a router). */
+void dump_account(struct node *node, struct account *account);
 
 #endif

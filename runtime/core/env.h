@@ -1,7 +1,7 @@
 /*
  * env: the only door through which the core reaches clock, randomness, threads and I/O.
  *
- * Two implementations: env_event (libevent, real threads, real time) and env_sim (every loop of
+ * Two implementations: runtime/event (libevent, threads, sockets, real time) and runtime/sim (every loop of
  * every node in one thread, from one seed, on a virtual clock). The core (loops, actors, calls,
  * timers) is the same code over both.
  *
@@ -52,10 +52,7 @@ struct env {
     bool simulated;                   /* order of runnable actors is drawn, allocations may fail */
 };
 
-/* The real one: libevent and `crew_threads` (0: one a core) workers. */
-int env_event_create(size_t crew_threads, struct env **env, struct error *error);
-
-/* Either. All nodes must have been destroyed. NULL is ignored. */
+/* All nodes must have been destroyed. NULL is ignored. */
 void env_destroy(struct env *env);
 
 static inline uint64_t env_now_ns(struct env *env)

@@ -39,7 +39,7 @@ struct kind {
     uint16_t id; /* KIND_ROOMS_FIRST .. KINDS_MAX - 1 */
     uint8_t lane;
     uint8_t class;
-    bool observer;           /* observers may send it (links.h) */
+    bool observer;           /* observers may send it (address.h) */
     uint32_t head_bytes;     /* exactly; at most KIND_HEAD_BYTES_MAX */
     uint64_t body_bytes_max; /* 0: no body */
     const char *name;

@@ -7,7 +7,6 @@
 #include "runtime/core/dump_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/node_impl.h"
-#include "runtime/net/links_impl.h"
 
 /* Actors that have a turn before the inbox and the timers are looked at again. */
 #define LOOP_ACTORS_A_TURN 256u
@@ -237,8 +236,8 @@ static void flush_all(struct loop *loop)
 
 static bool has_work(const struct loop *loop)
 {
-    return loop->run_first != NULL || loop->streams.first != NULL || loop->dirty_links != NULL ||
-           loop->downs != NULL;
+    return loop->run_first != NULL || loop->streams.first != NULL ||
+           (loop->router_due & (ROUTER_RUN_DOWNS | ROUTER_FLUSH)) != 0;
 }
 
 bool loop_turn(struct loop *loop)
@@ -250,13 +249,13 @@ bool loop_turn(struct loop *loop)
     run_actors(loop);
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
-    if (loop->downs != NULL)
-        links_run_downs(loop);
-    if (loop->dirty_links != NULL)
-        links_flush(loop);
+    if (loop->router_due & ROUTER_RUN_DOWNS)
+        loop->node->router->ops->run_downs(loop);
+    if (loop->router_due & ROUTER_FLUSH)
+        loop->node->router->ops->flush(loop);
     flush_all(loop);
-    if (loop->telling != NULL)
-        links_tell_downs(loop);
+    if (loop->router_due & ROUTER_DELIVER_DOWNS)
+        loop->node->router->ops->deliver_downs(loop);
     return has_work(loop);
 }
 
@@ -346,9 +345,9 @@ void loop_return_to_home(struct loop *home, struct message *message, struct buff
 void loop_drain(struct loop *loop)
 {
     flush_all(loop);
-    if (loop->telling != NULL)
-        links_tell_downs(loop);
+    if (loop->router_due & ROUTER_DELIVER_DOWNS)
+        loop->node->router->ops->deliver_downs(loop);
     take_inbox(loop);
-    if (loop->downs != NULL)
-        links_run_downs(loop);
+    if (loop->router_due & ROUTER_RUN_DOWNS)
+        loop->node->router->ops->run_downs(loop);
 }

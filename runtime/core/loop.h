@@ -27,12 +27,12 @@
 #include "runtime/core/env.h"
 #include "runtime/core/message_pool.h"
 #include "runtime/core/post.h"
+#include "runtime/core/router.h"
 #include "runtime/core/runtime_messages.h"
 #include "runtime/core/slots.h"
 #include "runtime/core/stream_impl.h"
 #include "runtime/core/timers.h"
 
-struct link;
 struct node;
 
 struct inbox {
@@ -67,9 +67,7 @@ struct loop {
     struct outbox *outboxes; /* [node's loops] */
     uint64_t dirty[4];       /* one bit for each outbox with something in it */
     struct timers timers;
-    struct link *dirty_links;    /* that have something to write */
-    struct link *telling;        /* that tell all loops of a dead incarnation */
-    struct post *downs;          /* dead incarnations that this loop was told of */
+    unsigned router_due;         /* enum router_due: what the router has to do in this turn */
     struct stream_queue streams; /* that have something to tell */
     struct calls calls;
     struct message_pool messages;
@@ -120,6 +118,9 @@ int loop_send(struct actor *self, struct address to, struct message *message);
 
 /* Towards frame.to; consumes. TR_EPEERDOWN: its node cannot be reached. */
 int loop_route(struct loop *loop, struct message *message);
+
+/* Credit for a message that has MESSAGE_CREDIT. */
+void loop_return_credit(struct loop *loop, struct message *message);
 
 /* Into the mailbox of an actor of this loop; consumes. */
 void loop_deliver(struct loop *loop, struct message *message);

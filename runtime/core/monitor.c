@@ -3,9 +3,8 @@
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/calls.h"
 #include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 
 int actor_monitor(struct actor *self, struct address who, monitor_down *down, void *arg,
                   struct call_id *id)
@@ -61,7 +60,7 @@ static bool watches_enough(const struct actor *actor, uint32_t node)
 void monitor_keep(struct actor *actor, struct message *request)
 {
     if (request->frame.flags & MESSAGE_CREDIT)
-        links_return_credit(actor->loop, request);
+        loop_return_credit(actor->loop, request);
     if (watches_enough(actor, request->frame.from.node)) {
         loop_bounce(actor->loop, request, TR_EFULL);
         return;

@@ -11,7 +11,7 @@
 #include "runtime/core/actor.h"
 #include "runtime/core/call.h"
 
-/* Monitors that one observer (links.h) may have on one actor; more get TR_EFULL as their DOWN. */
+/* Monitors that one observer (address.h) may have on one actor; more get TR_EFULL as their DOWN. */
 #define MONITOR_OBSERVER_WATCHES_MAX 16u
 
 /* reason: 0 a normal end, TR_E* a failure, TR_EPEERDOWN an address that was dead already;

@@ -7,14 +7,12 @@
 #include "runtime/core/directory_impl.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/links.h"
-#include "runtime/net/links_impl.h"
 
 /* What a node that stops because a root failed grants the others to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
-/* What the smallest machine's messages may take: a few of the largest that a link carries, half a
- * window each. Below that such a one would never be received. */
-#define NODE_MESSAGE_BYTES_MIN (2u * (size_t)LINKS_WINDOW_BYTES)
+/* What the smallest machine's messages may take: a few of the largest that a router carries. Below
+ * that such a one would never be received. */
+#define NODE_MESSAGE_BYTES_MIN (4u * (size_t)ROUTER_MESSAGE_BYTES)
 
 void node_fail(struct node *node, int reason)
 {
@@ -146,8 +144,6 @@ int node_create(struct env *env, const struct node_options *options, struct node
     runtime_kinds_add(&node->kinds);
     node->log = options->log;
     node->failpoints = options->failpoints;
-    node->forward = options->forward;
-    node->forward_arg = options->forward_arg;
     account_init(&node->message_account, "messages", message_bytes(env, options));
     pthread_mutex_init(&node->mutex, NULL);
     int rc = create_loops(node);
@@ -357,15 +353,23 @@ void node_destroy(struct node *node)
     assert(node_is_empty(node));
     if (node->loops[0].driver != NULL)
         node_join(node);
-    links_drop_leftovers(node->links);
+    if (node->router != NULL)
+        node->router->ops->drop_leftovers(node->router);
     drain(node);
-    links_destroy(node->links);
+    if (node->router != NULL)
+        node->router->ops->destroy(node->router);
     for (uint32_t i = 0; i < node->num_loops; i++)
         loop_fini(&node->loops[i]);
     free(node->loops);
     account_fini(&node->message_account);
     pthread_mutex_destroy(&node->mutex);
     free(node);
+}
+
+void node_attach_router(struct node *node, struct router *router)
+{
+    assert(!node->started && node->router == NULL);
+    node->router = router;
 }
 
 struct env *node_env(const struct node *node)

@@ -34,10 +34,6 @@ struct node_options {
     uint32_t sharers;          /* processes of the job that share that memory; 0: 1 */
     struct log_sink log;
     struct failpoints *failpoints; /* NULL: nothing happens at them */
-    /* A message for another node when there are no links: consumes it (tests). NULL: other nodes
-     * are down (TR_EPEERDOWN). */
-    int (*forward)(void *arg, struct loop *loop, struct message *message);
-    void *forward_arg;
 };
 
 struct node_counters {
@@ -57,6 +53,11 @@ struct node_counters {
 
 int node_create(struct env *env, const struct node_options *options, struct node **node,
                 struct error *error);
+
+/* Gives the node a way to others (router.h), which node_destroy destroys; once, before node_start.
+ * Without one all other nodes are down. */
+struct router;
+void node_attach_router(struct node *node, struct router *router);
 
 /* Starts the loops. Roots spawned before start with them. TR_ENOMEM: no thread could be made; the
  * node has ended then and waits for node_destroy. */

@@ -7,6 +7,7 @@
 
 #include "runtime/core/loop.h"
 #include "runtime/core/node.h"
+#include "runtime/core/router.h"
 
 struct node {
     struct env *env;
@@ -19,9 +20,7 @@ struct node {
     struct loop *loops; /* [num_loops] */
     struct actor *root; /* on loop 0: parent of the directory and of the node's roots */
     struct address directory;
-    struct links *links; /* NULL: other nodes are down, or forward's matter */
-    int (*forward)(void *arg, struct loop *loop, struct message *message);
-    void *forward_arg;
+    struct router *router; /* NULL: other nodes are down */
     struct post kill_post; /* brings the deadline of a stop to loop 0 */
     struct timer kill_timer;
     /* Relaxed is enough for dumps (a flag); actors_live says with release/acquire that
@@ -36,6 +35,12 @@ struct node {
     bool dead;          /* the simulator killed it; nothing it does is seen outside */
     int failure;
 };
+
+/* Is there a way to that other node? */
+static inline bool node_reaches(const struct node *node, uint32_t other)
+{
+    return node->router != NULL && node->router->ops->knows(node->router, other);
+}
 
 /* Counts lives, so that the node knows when it is empty. */
 void node_actor_born(struct node *node);

@@ -8,7 +8,6 @@
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/links_impl.h"
 
 static void mark(struct loop *loop, uint32_t target)
 {
@@ -27,12 +26,17 @@ void loop_return_buffer(struct loop *loop, struct buffer *buffer)
     mark(loop, home);
 }
 
+void loop_return_credit(struct loop *loop, struct message *message)
+{
+    loop->node->router->ops->return_credit(loop, message);
+}
+
 void loop_free_message(struct loop *loop, struct message *message)
 {
     if (message == NULL)
         return;
     if (message->frame.flags & MESSAGE_CREDIT)
-        links_return_credit(loop, message);
+        loop_return_credit(loop, message);
     if (message->body != NULL) {
         loop_buffer_release(loop, message->body);
         message->body = NULL;
@@ -108,19 +112,16 @@ int loop_route(struct loop *loop, struct message *message)
         }
         return 0;
     }
-    if (to.node != node->id && node->links != NULL && !address_is_none(to) &&
-        links_know(node->links, to.node)) {
-        uint32_t target = to.node % node->num_loops;
+    if (to.node != node->id && !address_is_none(to) && node_reaches(node, to.node)) {
+        uint32_t target = router_loop(to.node, node->num_loops);
         if (target == loop->index) {
-            links_send(loop, message);
+            node->router->ops->send(loop, message);
         } else {
             messages_push(&loop->outboxes[target].messages, message);
             mark(loop, target);
         }
         return 0;
     }
-    if (node->forward != NULL && to.node != node->id && !address_is_none(to))
-        return node->forward(node->forward_arg, loop, message);
     counter_add(&loop->stale, 1);
     loop_bounce(loop, message, TR_EPEERDOWN);
     return TR_EPEERDOWN;
@@ -133,7 +134,7 @@ void loop_bounce(struct loop *loop, struct message *message, int status)
         return;
     }
     if (message->frame.flags & MESSAGE_CREDIT)
-        links_return_credit(loop, message);
+        loop_return_credit(loop, message);
     if (message->body != NULL) {
         loop_buffer_release(loop, message->body);
         message->body = NULL;
@@ -189,7 +190,7 @@ struct message *mailbox_pop(struct actor *actor)
             actor->mailbox_bytes -= mailbox_cost(message);
     }
     if (message != NULL && (message->frame.flags & MESSAGE_CREDIT))
-        links_return_credit(actor->loop, message);
+        loop_return_credit(actor->loop, message);
     return message;
 }
 
@@ -219,7 +220,10 @@ static bool handle(struct loop *loop, struct actor *actor, struct message *messa
 void loop_deliver(struct loop *loop, struct message *message)
 {
     if (message->frame.to.node != loop->node->id) {
-        links_send(loop, message);
+        if (loop->node->dead)
+            loop_free_message(loop, message); /* it was on its way to this loop at the death */
+        else
+            loop->node->router->ops->send(loop, message);
         return;
     }
     struct actor *actor = loop_actor(loop, message->frame.to);

@@ -1,7 +1,5 @@
 #include "runtime/core/runtime_codec.h"
 
-#include <cstring>
-
 #include <troupe/error.h>
 
 #include "runtime/base/flat.hh"
@@ -9,7 +7,6 @@
 // The headers are C's.
 #define _Static_assert static_assert
 #include "runtime/core/runtime_kinds.h"
-#include "runtime/net/hello.h"
 
 #include "runtime/core/runtime_generated.h"
 
@@ -20,24 +17,6 @@ namespace wire = troupe_runtime;
 
 using Writer = flat::Writer<RUNTIME_CODEC_BYTES_MAX>;
 template <typename Table> using Reader = flat::Reader<Table, RUNTIME_CODEC_BYTES_MAX>;
-
-// A string with its zero fits, and there is no zero in it.
-template <size_t N> bool fits(const flatbuffers::String *text, const char (&)[N])
-{
-    return text->size() < N && std::memchr(text->data(), 0, text->size()) == nullptr;
-}
-
-template <size_t N> void copy_text(const flatbuffers::String *text, char (&out)[N])
-{
-    std::memcpy(out, text->data(), text->size());
-    out[text->size()] = '\0';
-}
-
-template <size_t N>
-flatbuffers::Offset<flatbuffers::String> write_text(Writer &writer, const char (&text)[N])
-{
-    return writer.builder().CreateString(text, strnlen(text, N - 1));
-}
 
 int decode_kill(const void *bytes, size_t count, struct runtime_kill *head)
 {
@@ -61,9 +40,9 @@ int decode_demonitor(const void *bytes, size_t count, struct runtime_demonitor *
 int decode_name(const void *bytes, size_t count, struct runtime_name *head)
 {
     Reader<wire::lookup> reader(bytes, count);
-    if (reader.get() == nullptr || !fits(reader.get()->name(), head->name))
+    if (reader.get() == nullptr || !flat::fits(reader.get()->name(), head->name))
         return TR_EFORMAT;
-    copy_text(reader.get()->name(), head->name);
+    flat::copy_text(reader.get()->name(), head->name);
     head->wait = reader.get()->wait();
     return 0;
 }
@@ -98,7 +77,7 @@ extern "C" int runtime_encode(uint32_t kind, const void *head, void *out, size_t
     }
     case RUNTIME_LOOKUP: {
         auto name = static_cast<const struct runtime_name *>(head);
-        auto text = write_text(writer, name->name);
+        auto text = flat::write_text(writer, name->name);
         return writer.finish(wire::Createlookup(writer.builder(), text, name->wait), out, capacity);
     }
     case RUNTIME_FOUND: {
@@ -137,58 +116,4 @@ extern "C" int runtime_verify(uint32_t kind, const void *bytes, size_t count)
         struct runtime_found found;
     } head;
     return runtime_decode(kind, bytes, count, &head);
-}
-
-extern "C" int hello_encode(const struct wire_hello *hello, void *out, size_t capacity)
-{
-    Writer writer;
-    auto cluster = write_text(writer, hello->cluster);
-    return writer.finish(wire::Createhello(writer.builder(), hello->protocol_first,
-                                           hello->protocol_last, hello->schema_hash, cluster,
-                                           hello->node, hello->incarnation, hello->nonce,
-                                           hello->peer_node, hello->peer_incarnation,
-                                           hello->peer_fenced, hello->received[WIRE_CONTROL],
-                                           hello->received[WIRE_BULK], hello->received[WIRE_DATA],
-                                           hello->released_bytes, hello->window_bytes),
-                         out, capacity);
-}
-
-extern "C" int hello_decode(const void *bytes, size_t count, struct wire_hello *hello)
-{
-    Reader<wire::hello> reader(bytes, count);
-    const wire::hello *table = reader.get();
-    if (table == nullptr || !fits(table->cluster(), hello->cluster))
-        return TR_EFORMAT;
-    *hello = {};
-    hello->protocol_first = table->protocol_first();
-    hello->protocol_last = table->protocol_last();
-    hello->schema_hash = table->schema_hash();
-    copy_text(table->cluster(), hello->cluster);
-    hello->node = table->node();
-    hello->incarnation = table->incarnation();
-    hello->nonce = table->nonce();
-    hello->peer_node = table->peer_node();
-    hello->peer_incarnation = table->peer_incarnation();
-    hello->peer_fenced = table->peer_fenced();
-    hello->received[WIRE_CONTROL] = table->received_control();
-    hello->received[WIRE_BULK] = table->received_bulk();
-    hello->received[WIRE_DATA] = table->received_data();
-    hello->released_bytes = table->released_bytes();
-    hello->window_bytes = table->window_bytes();
-    return 0;
-}
-
-extern "C" int refuse_encode(uint32_t refusal, void *out, size_t capacity)
-{
-    Writer writer;
-    return writer.finish(wire::Createrefuse(writer.builder(), refusal), out, capacity);
-}
-
-extern "C" int refuse_decode(const void *bytes, size_t count, uint32_t *refusal)
-{
-    Reader<wire::refuse> reader(bytes, count);
-    if (reader.get() == nullptr)
-        return TR_EFORMAT;
-    *refusal = reader.get()->refusal();
-    return 0;
 }

@@ -45,8 +45,8 @@ uint32_t greeting_record(uint8_t type, const struct wire_hello *hello, uint32_t 
                          unsigned char *out)
 {
     unsigned char *payload = out + WIRE_HEADER_BYTES;
-    int bytes = hello != NULL ? hello_encode(hello, payload, RUNTIME_CODEC_BYTES_MAX)
-                              : refuse_encode(refusal, payload, RUNTIME_CODEC_BYTES_MAX);
+    int bytes = hello != NULL ? hello_encode(hello, payload, HELLO_CODEC_BYTES_MAX)
+                              : refuse_encode(refusal, payload, HELLO_CODEC_BYTES_MAX);
     assert(bytes > 0);
     struct wire_header header = { .bytes = (uint32_t)bytes, .type = type };
     header.crc = crc32c(wire_crc_begin(&header), payload, header.bytes);

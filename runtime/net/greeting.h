@@ -10,8 +10,8 @@
 #define RUNTIME_NET_GREETING_H
 
 #include "runtime/core/account.h"
-#include "runtime/core/runtime_codec.h"
 #include "runtime/net/admission.h"
+#include "runtime/net/hello_codec.h"
 #include "runtime/net/transport.h"
 #include "runtime/net/wire.h"
 
@@ -21,7 +21,7 @@ struct greeting {
     bool secured;
     uint32_t out_at, out_bytes;
     uint32_t in_bytes;
-    unsigned char out[WIRE_HEADER_BYTES + RUNTIME_CODEC_BYTES_MAX];
+    unsigned char out[WIRE_HEADER_BYTES + HELLO_CODEC_BYTES_MAX];
     unsigned char in[WIRE_HEADER_BYTES + LINKS_HELLO_BYTES_MAX];
 };
 
@@ -62,7 +62,7 @@ uint8_t greeting_type(const struct greeting *greeting);
 int greeting_hello(const struct greeting *greeting, struct wire_hello *hello);
 int greeting_refusal(const struct greeting *greeting, uint32_t *refusal);
 
-/* A whole record; out has room for a header and RUNTIME_CODEC_BYTES_MAX. Returns its bytes. */
+/* A whole record; out has room for a header and HELLO_CODEC_BYTES_MAX. Returns its bytes. */
 uint32_t greeting_record(uint8_t type, const struct wire_hello *hello, uint32_t refusal,
                          unsigned char *out);
 

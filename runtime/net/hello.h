@@ -1,4 +1,4 @@
-/* What two nodes say first to each other. Plain values; read by C++ too (runtime_codec.cc). */
+/* What two nodes say first to each other. Plain values; read by C++ too (hello_codec.cc). */
 #ifndef RUNTIME_NET_HELLO_H
 #define RUNTIME_NET_HELLO_H
 

@@ -9,9 +9,9 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/loop.h"
-#include "runtime/core/socket.h"
 #include "runtime/core/stream.h"
 #include "runtime/core/timer.h"
+#include "runtime/event/socket.h"
 
 /* What libmicrohttpd keeps of a connection: the request's headers, and those of the answer. */
 #define MEMORY_BYTES (HTTP_REQUEST_MAX + 4096u)

@@ -17,8 +17,10 @@ void link_mark(struct link *link)
     if (link->dirty || link->self == NULL)
         return;
     link->dirty = true;
-    link->next_dirty = link->loop->dirty_links;
-    link->loop->dirty_links = link;
+    struct links_loop *on = links_on(link->loop, link->links);
+    link->next_dirty = on->dirty;
+    on->dirty = link;
+    link->loop->router_due |= ROUTER_FLUSH;
 }
 
 static void dial(struct actor *self, void *arg);
@@ -397,8 +399,9 @@ static int start(struct actor *self, const void *arg)
     timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
                 link);
     if (link->peer == NULL) {
-        link->next_observer_of_loop = link->links->observers_of_loop[link->loop->index];
-        link->links->observers_of_loop[link->loop->index] = link;
+        struct links_loop *on = links_on(link->loop, link->links);
+        link->next_observer_of_loop = on->observers;
+        on->observers = link;
     }
     if (dials(link))
         dial(self, link);
@@ -436,7 +439,7 @@ static void stop(struct actor *self)
 
 static void forget_observer(struct link *link)
 {
-    struct link **at = &link->links->observers_of_loop[link->loop->index];
+    struct link **at = &links_on(link->loop, link->links)->observers;
     while (*at != link)
         at = &(*at)->next_observer_of_loop;
     *at = link->next_observer_of_loop;
@@ -445,11 +448,14 @@ static void forget_observer(struct link *link)
 /* Who is told of an observer's end may free it before the turn ends. */
 static void unmark(struct link *link)
 {
-    struct link **at = &link->loop->dirty_links;
+    struct links_loop *on = links_on(link->loop, link->links);
+    struct link **at = &on->dirty;
     while (*at != NULL && *at != link)
         at = &(*at)->next_dirty;
     if (*at == link)
         *at = link->next_dirty;
+    if (on->dirty == NULL)
+        link->loop->router_due &= ~(unsigned)ROUTER_FLUSH;
     link->dirty = false;
 }
 

@@ -7,7 +7,6 @@
  * session with the next life.
  */
 #include "runtime/net/link_impl.h"
-#include "runtime/net/links_impl.h"
 
 /* Asks that went to "whoever lives there" (incarnation 0) are down too. */
 static bool is_of(struct address address, uint32_t node, uint32_t incarnation)
@@ -51,14 +50,18 @@ static void forget_all_watchers(struct loop *loop, uint32_t node, uint32_t incar
 
 static void run(struct loop *loop, struct post *post)
 {
-    post->next = loop->downs;
-    loop->downs = post;
+    struct links_loop *on = links_on(loop, ((struct link_down_post *)(void *)post)->link->links);
+    post->next = on->downs;
+    on->downs = post;
+    loop->router_due |= ROUTER_RUN_DOWNS;
 }
 
 void links_run_downs(struct loop *loop)
 {
-    struct post *post = loop->downs;
-    loop->downs = NULL;
+    struct links_loop *on = links_on(loop, links_of(loop->node));
+    struct post *post = on->downs;
+    on->downs = NULL;
+    loop->router_due &= ~(unsigned)ROUTER_RUN_DOWNS;
     while (post != NULL) {
         struct post *next = post->next;
         struct link *link = ((struct link_down_post *)(void *)post)->link;
@@ -76,16 +79,20 @@ void link_tell_down(struct link *link, uint32_t incarnation)
     uint32_t num_loops = link->loop->node->num_loops;
     link->down_incarnation = incarnation;
     atomic_store(&link->downs_open, num_loops);
-    link->next_told = link->loop->telling;
-    link->loop->telling = link;
+    struct links_loop *on = links_on(link->loop, link->links);
+    link->next_delivering = on->delivering;
+    on->delivering = link;
+    link->loop->router_due |= ROUTER_DELIVER_DOWNS;
     atomic_fetch_add(&link->references, num_loops);
 }
 
-void links_tell_downs(struct loop *loop)
+void links_deliver_downs(struct loop *loop)
 {
-    while (loop->telling != NULL) {
-        struct link *link = loop->telling;
-        loop->telling = link->next_told;
+    struct links_loop *on = links_on(loop, links_of(loop->node));
+    loop->router_due &= ~(unsigned)ROUTER_DELIVER_DOWNS;
+    while (on->delivering != NULL) {
+        struct link *link = on->delivering;
+        on->delivering = link->next_delivering;
         for (uint32_t i = 0; i < loop->node->num_loops; i++) {
             link->downs[i].link = link;
             link->downs[i].post.run = run;

@@ -192,7 +192,7 @@ struct link {
     atomic_uint downs_open;
     struct link_down_post *downs; /* [loops] */
     uint32_t down_incarnation;
-    struct link *next_told;
+    struct link *next_delivering;
     struct link_seen seen;
     struct link *next_observer;         /* of the listener's list */
     struct link *next_observer_of_loop; /* of its loop's */
@@ -200,8 +200,19 @@ struct link {
 
 #define LINKS_OBSERVERS_MAX 64u /* people who look, and a few clients */
 
+/* What one loop has of its links; touched by that loop alone. A line of the cache each. */
+struct links_loop {
+    _Alignas(64) struct link *dirty; /* that have something to write (ROUTER_FLUSH) */
+    struct link
+        *delivering;    /* that notify all loops of a dead incarnation (ROUTER_DELIVER_DOWNS) */
+    struct post *downs; /* dead incarnations that it was notified of (ROUTER_RUN_DOWNS) */
+    struct link *observers;
+};
+
 struct links {
+    struct router router; /* first: a router is its links */
     struct node *node;
+    struct links_loop *by_loop; /* [node's loops] */
     char cluster[WIRE_CLUSTER_MAX];
     uint64_t schema_hash, nonce, heartbeat_ns, window_bytes;
     uint32_t dead_ticks;
@@ -227,17 +238,22 @@ struct links {
     uint64_t handshakes_ns;
     atomic_uint_fast64_t handshakes_most;
     atomic_bool leaving;
-    /* Guests: the list is the listener's; each loop finds its own in by_loop. */
+    /* The list of observers is the listener's; each loop finds its own in by_loop. */
     struct link *observers;
     atomic_uint num_observers;
     struct account observer_account;
     struct account connection_account; /* buffers of connections, and what TLS takes */
-    struct link **observers_of_loop;   /* [loops], each touched by its loop alone */
     atomic_uint_fast64_t accepted, refused, dropped_unproved, corrupt;
     atomic_uint_fast64_t refused_by[16];
 };
 
+static inline struct links_loop *links_on(struct loop *loop, struct links *links)
+{
+    return &links->by_loop[loop->index];
+}
+
 /* links.c */
+struct links *links_of(const struct node *node);             /* NULL: it has none */
 struct link *links_find(struct links *links, uint32_t node); /* of the table; NULL */
 int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer);
 void link_unref(struct link *link);
@@ -280,7 +296,9 @@ void link_flush(struct link *link);
 void link_read(struct link *link);
 void link_drop_partial(struct link *link);
 
-/* link_down.c */
+/* link_down.c; the first on a link's loop, the others are the router's */
 void link_tell_down(struct link *link, uint32_t incarnation);
+void links_run_downs(struct loop *loop);
+void links_deliver_downs(struct loop *loop);
 
 #endif

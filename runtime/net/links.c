@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/core/dump_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
-#include "runtime/net/links_impl.h"
 
 static uint32_t scatter(uint32_t node)
 {
@@ -24,21 +24,26 @@ struct link *links_find(struct links *links, uint32_t node)
     return NULL;
 }
 
-/* Guests of this loop too. */
+/* Observers of this loop too. */
 static struct link *find_on(struct loop *loop, uint32_t node)
 {
-    struct links *links = loop->node->links;
+    struct links *links = links_of(loop->node);
     if (node < NODE_OBSERVERS)
         return links_find(links, node);
-    struct link *observer = links->observers_of_loop[loop->index];
+    struct link *observer = links_on(loop, links)->observers;
     while (observer != NULL && observer->node != node)
         observer = observer->next_observer_of_loop;
     return observer;
 }
 
-bool links_know(struct links *links, uint32_t node)
+static struct links *of(const struct router *router)
 {
-    return node >= NODE_OBSERVERS || links_find(links, node) != NULL;
+    return (struct links *)(void *)(uintptr_t)router;
+}
+
+static bool knows(const struct router *router, uint32_t node)
+{
+    return node >= NODE_OBSERVERS || links_find(of(router), node) != NULL;
 }
 
 int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer)
@@ -173,29 +178,30 @@ static int copy_options(struct links *links, const struct links_options *options
     links->silent_arg = options->silent_arg;
     account_init(&links->observer_account, "observers", LINKS_OBSERVER_BYTES_MAX);
     account_init(&links->connection_account, "connections", connection_bytes(options->num_peers));
-    links->observers_of_loop = calloc(node->num_loops, sizeof(struct link *));
+    links->by_loop = aligned_alloc(64, node->num_loops * sizeof *links->by_loop);
     links->listen = calloc(options->num_listen + 1, sizeof *links->listen);
     links->listeners = calloc(options->num_listen + 1, sizeof(struct stream *));
-    if (links->observers_of_loop == NULL || links->listen == NULL || links->listeners == NULL)
+    if (links->by_loop == NULL || links->listen == NULL || links->listeners == NULL)
         return error_set(error, TR_ENOMEM, "links: out of memory");
+    memset(links->by_loop, 0, node->num_loops * sizeof *links->by_loop);
     links->num_listen = options->num_listen;
     for (uint32_t i = 0; i < options->num_listen; i++)
         links->listen[i] = options->listen[i];
     return copy_peers(links, options, error);
 }
 
-void links_drop_leftovers(struct links *links)
+static void drop_leftovers(struct router *router)
 {
-    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++) {
+    struct links *links = of(router);
+    for (uint32_t i = 0; i < links->num_peers; i++) {
         links->table[i].ended = true;
         link_turn_queue_around(&links->table[i], true);
     }
 }
 
-void links_destroy(struct links *links)
+static void destroy(struct router *router)
 {
-    if (links == NULL)
-        return;
+    struct links *links = of(router);
     for (uint32_t i = 0; i < links->num_peers; i++) {
         free(links->table[i].downs);
         free((char *)(uintptr_t)links->peers[i].host);
@@ -207,7 +213,7 @@ void links_destroy(struct links *links)
     }
     account_fini(&links->observer_account);
     account_fini(&links->connection_account);
-    free(links->observers_of_loop);
+    free(links->by_loop);
     free(links->index);
     free(links->table);
     free(links->peers);
@@ -216,47 +222,9 @@ void links_destroy(struct links *links)
     free(links);
 }
 
-/* Comes up without injected failures, as the node does. */
-static int spawn(struct links *links, struct error *error)
-{
-    struct loop *loop = &links->node->loops[0];
-    struct actor_options actor = { .ops = &links_ops, .arg = links };
-    struct address address;
-    bool simulated = loop->simulated;
-    loop->simulated = false;
-    int rc = node_spawn_first(links->node, &actor, &address, &links->self);
-    loop->simulated = simulated;
-    if (rc == 0)
-        links->node->links = links;
-    return rc < 0 ? error_set(error, rc, "links: %s", tr_strerror(rc)) : 0;
-}
-
-int links_create(struct node *node, const struct links_options *options, struct error *error)
-{
-    assert(!node->started && node->links == NULL);
-    int rc = check(node, options, error);
-    if (rc < 0)
-        return rc;
-    struct links *links = calloc(1, sizeof *links);
-    if (links == NULL)
-        return error_set(error, TR_ENOMEM, "links: out of memory");
-    links->node = node;
-    rc = copy_options(links, options, error);
-    if (rc < 0)
-        goto err_after_links;
-    rc = spawn(links, error);
-    if (rc < 0)
-        goto err_after_links;
-    return links_listen(links, error);
-
-err_after_links:
-    links_destroy(links);
-    return rc;
-}
-
 int links_listening(struct node *node, uint32_t index, struct endpoint *endpoint)
 {
-    struct links *links = node->links;
+    struct links *links = links_of(node);
     if (links == NULL || index >= links->num_listen || links->listeners[index] == NULL)
         return TR_ENOENT;
     *endpoint = links->listen[index];
@@ -265,7 +233,7 @@ int links_listening(struct node *node, uint32_t index, struct endpoint *endpoint
 
 uint32_t links_status(struct node *node, struct links_status *status, uint32_t most)
 {
-    struct links *links = node->links;
+    struct links *links = links_of(node);
     if (links == NULL)
         return 0;
     uint64_t now_ns = env_now_ns(node->env);
@@ -307,16 +275,18 @@ static void dump_one(struct node *node, const struct link *link)
               (unsigned long long)counter_get(&seen->connections));
 }
 
-void links_dump(struct node *node)
+static void dump(struct router *router)
 {
-    struct links *links = node->links;
-    for (uint32_t i = 0; links != NULL && i < links->num_peers; i++)
-        dump_one(node, &links->table[i]);
+    struct links *links = of(router);
+    dump_account(links->node, &links->connection_account);
+    dump_account(links->node, &links->observer_account);
+    for (uint32_t i = 0; i < links->num_peers; i++)
+        dump_one(links->node, &links->table[i]);
 }
 
 void links_counters(struct node *node, struct links_counters *counters)
 {
-    struct links *links = node->links;
+    struct links *links = links_of(node);
     *counters = (struct links_counters){ 0 };
     if (links == NULL)
         return;
@@ -332,19 +302,21 @@ void links_counters(struct node *node, struct links_counters *counters)
 
 struct account *links_observer_account(struct node *node)
 {
-    return node->links != NULL ? &node->links->observer_account : NULL;
+    struct links *links = links_of(node);
+    return links != NULL ? &links->observer_account : NULL;
 }
 
 struct account *links_connection_account(struct node *node)
 {
-    return node->links != NULL ? &node->links->connection_account : NULL;
+    struct links *links = links_of(node);
+    return links != NULL ? &links->connection_account : NULL;
 }
 
 /* Credit of a link is posted when a quarter of the window came together; less comes with the next
  * acknowledgement. The sender still has three quarters then, and no message takes over a half. */
-void links_return_credit(struct loop *loop, struct message *message)
+static void return_credit(struct loop *loop, struct message *message)
 {
-    struct links *links = loop->node->links;
+    struct links *links = links_of(loop->node);
     message->frame.flags &= (uint8_t)~MESSAGE_CREDIT;
     const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
     uint64_t cost = wire_cost(kind, message->frame.body_bytes);
@@ -370,7 +342,7 @@ void links_return_credit(struct loop *loop, struct message *message)
         link_note(link);
 }
 
-void links_send(struct loop *loop, struct message *message)
+static void send_message(struct loop *loop, struct message *message)
 {
     struct link *link = find_on(loop, message->frame.to.node);
     if (link != NULL && !link->ended) {
@@ -381,10 +353,12 @@ void links_send(struct loop *loop, struct message *message)
     loop_bounce(loop, message, TR_EPEERDOWN);
 }
 
-void links_flush(struct loop *loop)
+static void flush(struct loop *loop)
 {
-    struct link *link = loop->dirty_links;
-    loop->dirty_links = NULL;
+    struct links_loop *on = links_on(loop, links_of(loop->node));
+    struct link *link = on->dirty;
+    on->dirty = NULL;
+    loop->router_due &= ~(unsigned)ROUTER_FLUSH;
     while (link != NULL) {
         struct link *next = link->next_dirty;
         struct actor *self = link->self;
@@ -395,4 +369,61 @@ void links_flush(struct loop *loop)
         }
         link = next;
     }
+}
+
+static const struct router_ops links_router_ops = {
+    .knows = knows,
+    .send = send_message,
+    .run_downs = links_run_downs,
+    .flush = flush,
+    .deliver_downs = links_deliver_downs,
+    .return_credit = return_credit,
+    .dump = dump,
+    .drop_leftovers = drop_leftovers,
+    .destroy = destroy,
+};
+
+struct links *links_of(const struct node *node)
+{
+    struct router *router = node->router;
+    return router != NULL && router->ops == &links_router_ops ? of(router) : NULL;
+}
+
+/* Comes up without injected failures, as the node does. */
+static int spawn(struct links *links, struct error *error)
+{
+    struct loop *loop = &links->node->loops[0];
+    struct actor_options actor = { .ops = &links_ops, .arg = links };
+    struct address address;
+    bool simulated = loop->simulated;
+    loop->simulated = false;
+    int rc = node_spawn_first(links->node, &actor, &address, &links->self);
+    loop->simulated = simulated;
+    if (rc == 0)
+        node_attach_router(links->node, &links->router);
+    return rc < 0 ? error_set(error, rc, "links: %s", tr_strerror(rc)) : 0;
+}
+
+int links_create(struct node *node, const struct links_options *options, struct error *error)
+{
+    assert(!node->started && node->router == NULL);
+    int rc = check(node, options, error);
+    if (rc < 0)
+        return rc;
+    struct links *links = calloc(1, sizeof *links);
+    if (links == NULL)
+        return error_set(error, TR_ENOMEM, "links: out of memory");
+    links->router.ops = &links_router_ops;
+    links->node = node;
+    rc = copy_options(links, options, error);
+    if (rc < 0)
+        goto err_after_links;
+    rc = spawn(links, error);
+    if (rc < 0)
+        goto err_after_links;
+    return links_listen(links, error);
+
+err_after_links:
+    destroy(&links->router);
+    return rc;
 }

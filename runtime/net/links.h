@@ -31,9 +31,9 @@
 
 #include "runtime/core/endpoint.h"
 #include "runtime/core/node.h"
+#include "runtime/core/router.h"
 #include "runtime/net/security.h"
 
-#define NODE_OBSERVERS 0x80000000u
 #define LINKS_PEERS_MAX 65536u
 
 #define LINKS_PROTOCOL_FIRST 1u /* the versions of the wire that we speak */
@@ -42,7 +42,7 @@
 #define LINKS_HEARTBEAT_NS UINT64_C(1000000000)
 #define LINKS_DEAD_NS UINT64_C(5000000000)
 /* Two of the largest messages, so that one travels while another is taken. */
-#define LINKS_WINDOW_BYTES (UINT64_C(128) << 20)
+#define LINKS_WINDOW_BYTES (2 * ROUTER_MESSAGE_BYTES)
 
 /* What messages of observers may take, all together, until their receivers took them: thousands. */
 #define LINKS_OBSERVER_BYTES_MAX (1u << 20)

@@ -19,7 +19,6 @@
 #include "runtime/core/log.h"
 #include "runtime/core/monitor.h"
 #include "runtime/net/link_impl.h"
-#include "runtime/net/links_impl.h"
 
 #define SPAWN_RETRY_NS UINT64_C(50000000)
 
@@ -116,7 +115,7 @@ static void observer_gone(struct actor *self, void *arg, struct address who, int
     (void)self;
     (void)who;
     if (reason == TR_ECANCELED)
-        return; /* the listener itself ends; links_destroy frees the observers */
+        return; /* the listener itself ends; the router's destroy frees the observers */
     struct link **at = &links->observers;
     while (*at != observer)
         at = &(*at)->next_observer;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "actors/report/metrics.h"
+#include "runtime/event/env_event.h"
 #include "runtime/net/http.h"
 
 #define WAIT_NS UINT64_C(30000000000)

@@ -12,6 +12,7 @@
 #include "actors/common/error_reply.h"
 #include "graph/digest.h"
 #include "runtime/core/port.h"
+#include "runtime/event/env_event.h"
 #include "tests/actors/cluster_fixture.h"
 
 #define EPOCHS 2u

@@ -11,6 +11,7 @@
 #include "actors/report/metrics.h"
 #include "actors/report/status.h"
 #include "runtime/core/port.h"
+#include "runtime/event/env_event.h"
 #include "schemas/messages.h"
 
 #define LOOPS 3u

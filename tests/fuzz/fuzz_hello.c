@@ -5,9 +5,9 @@
  */
 #include "runtime/base/crc32c.h"
 #include "runtime/core/kind.h"
-#include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
 #include "runtime/net/greeting.h"
+#include "runtime/net/hello_codec.h"
 #include "runtime/net/wire.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/memory_stream.h"
@@ -17,7 +17,7 @@
 static void use_hello(const uint8_t *bytes, size_t count)
 {
     struct wire_hello hello, back;
-    uint8_t once[RUNTIME_CODEC_BYTES_MAX], again[RUNTIME_CODEC_BYTES_MAX];
+    uint8_t once[HELLO_CODEC_BYTES_MAX], again[RUNTIME_CODEC_BYTES_MAX];
     if (hello_decode(bytes, count, &hello) != 0)
         return;
     assert(memchr(hello.cluster, '\0', sizeof hello.cluster) != NULL);
@@ -31,7 +31,7 @@ static void use_hello(const uint8_t *bytes, size_t count)
 static void use_refuse(const uint8_t *bytes, size_t count)
 {
     uint32_t refusal, back;
-    uint8_t again[RUNTIME_CODEC_BYTES_MAX];
+    uint8_t again[HELLO_CODEC_BYTES_MAX];
     if (refuse_decode(bytes, count, &refusal) != 0)
         return;
     assert(wire_refusal_text(refusal) != NULL);

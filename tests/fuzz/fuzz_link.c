@@ -89,7 +89,7 @@ static void write_record(struct writing *writing, struct fuzz_bytes *bytes)
 static bool link_is_there(void *arg)
 {
     struct node *node = arg;
-    struct link *link = links_find(node->links, PEER);
+    struct link *link = links_find(links_of(node), PEER);
     return link != NULL && link->self != NULL;
 }
 
@@ -126,7 +126,7 @@ static struct node *make_node(struct env *env, struct address *sink)
 /* What the listener does with a connection that it greeted. */
 static void connect_peer(struct node *node, struct stream *stream)
 {
-    struct link *link = links_find(node->links, PEER);
+    struct link *link = links_find(links_of(node), PEER);
     struct link_arrival *arrival = calloc(1, sizeof *arrival);
     assert(arrival != NULL);
     int rv = transport_create(stream, NULL, false, NULL, &arrival->transport, NULL);
@@ -137,7 +137,7 @@ static void connect_peer(struct node *node, struct stream *stream)
     arrival->hello = (struct wire_hello){
         .protocol_first = LINKS_PROTOCOL_FIRST,
         .protocol_last = LINKS_PROTOCOL_LAST,
-        .schema_hash = node->links->schema_hash,
+        .schema_hash = links_of(node)->schema_hash,
         .cluster = "job",
         .node = PEER,
         .incarnation = PEER_INCARNATION,

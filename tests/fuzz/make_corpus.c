@@ -15,8 +15,8 @@
 #include "partition/store/npy.h"
 #include "runtime/base/parallel.h"
 #include "runtime/core/kind.h"
-#include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/net/hello_codec.h"
 #include "runtime/net/wire.h"
 #include "schemas/body.h"
 #include "schemas/fields.h"
@@ -349,7 +349,7 @@ static void put_words(uint8_t choice, const char *name, int count, unsigned char
 
 static void make_words(void)
 {
-    unsigned char bytes[1 + RUNTIME_CODEC_BYTES_MAX], *at = bytes + 1;
+    unsigned char bytes[1 + HELLO_CODEC_BYTES_MAX], *at = bytes + 1;
     const struct wire_hello hello = { .protocol_first = 1,
                                       .protocol_last = 2,
                                       .cluster = "job",
@@ -363,7 +363,7 @@ static void make_words(void)
     const struct runtime_demonitor demonitor = { 5 };
     const struct runtime_name name = { "part/7", 1 };
     const struct runtime_found found = { { 1, 2, 3, 4 } };
-    const size_t room = RUNTIME_CODEC_BYTES_MAX;
+    const size_t room = HELLO_CODEC_BYTES_MAX;
     int count = hello_encode(&hello, at, room - 2);
     put_words(0, "hello", count, bytes);
     /* The same as a whole record: its type, and in pieces of what size it comes. */

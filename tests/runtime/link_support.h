@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "runtime/core/endpoint.h"
+#include "runtime/event/env_event.h"
 #include "runtime/net/links.h"
 #include "tests/runtime/support.h"
 

@@ -38,7 +38,7 @@ struct wire_hello raw_hello(uint32_t node, uint32_t incarnation)
 /* The type of the answer, 0: none came. */
 static uint8_t greet_once(int fd, const struct wire_hello *hello, uint32_t *refusal)
 {
-    unsigned char record[WIRE_HEADER_BYTES + RUNTIME_CODEC_BYTES_MAX];
+    unsigned char record[WIRE_HEADER_BYTES + HELLO_CODEC_BYTES_MAX];
     uint32_t bytes = greeting_record(WIRE_HELLO, hello, 0, record);
     struct wire_header header;
     if (send(fd, record, bytes, MSG_NOSIGNAL) != bytes ||

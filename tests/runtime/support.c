@@ -1,5 +1,8 @@
 #include "tests/runtime/support.h"
 
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+
 static const struct kind kinds_of_tests[] = {
     { .id = KIND_NUMBER,
       .name = "number",
@@ -42,6 +45,37 @@ const struct kinds *support_kinds(void)
     for (size_t i = 0; i < sizeof kinds_of_tests / sizeof *kinds_of_tests; i++)
         kinds.by_id[kinds_of_tests[i].id] = &kinds_of_tests[i];
     return &kinds;
+}
+
+static bool knows_all(const struct router *router, uint32_t node)
+{
+    (void)router;
+    (void)node;
+    return true;
+}
+
+static void hand_over(struct loop *loop, struct message *message)
+{
+    struct support_router *router = (struct support_router *)(void *)loop->node->router;
+    router->send(router->arg, loop, message);
+}
+
+static void keep_nothing(struct router *router)
+{
+    (void)router;
+}
+
+void support_attach_router(struct node *node, struct support_router *router)
+{
+    static const struct router_ops ops = {
+        .knows = knows_all,
+        .send = hand_over,
+        .dump = keep_nothing,
+        .drop_leftovers = keep_nothing,
+        .destroy = keep_nothing,
+    };
+    router->router.ops = &ops;
+    node_attach_router(node, &router->router);
 }
 
 struct node *support_sim_node(struct env *env, uint32_t id, uint32_t loops)

@@ -14,6 +14,7 @@
 #include "runtime/core/call.h"
 #include "runtime/core/env.h"
 #include "runtime/core/node.h"
+#include "runtime/core/router.h"
 #include "runtime/sim/env_sim.h"
 
 enum { KIND_NUMBER = 64, KIND_ASK, KIND_ANSWER, KIND_URGENT, KIND_BULK, KIND_ORDER };
@@ -25,6 +26,15 @@ struct number {
 
 /* The kinds above, in a static table that tests may share. */
 const struct kinds *support_kinds(void);
+
+/* A router that knows every node and hands what is for it to `send`, which consumes it. The test's:
+ * it outlives the node. */
+struct support_router {
+    struct router router;
+    void (*send)(void *arg, struct loop *loop, struct message *message);
+    void *arg;
+};
+void support_attach_router(struct node *node, struct support_router *router);
 
 /* A node in the simulator. */
 struct node *support_sim_node(struct env *env, uint32_t id, uint32_t loops);

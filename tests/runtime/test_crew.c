@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "runtime/core/crew.h"
+#include "runtime/event/env_event.h"
 
 #define JOBS 8
 

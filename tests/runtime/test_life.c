@@ -345,7 +345,7 @@ struct impostor {
     int status[2];
 };
 
-static int answer_for_others(void *arg, struct loop *loop, struct message *message)
+static void answer_for_others(void *arg, struct loop *loop, struct message *message)
 {
     struct impostor *impostor = arg;
     struct address from = message->frame.to;
@@ -356,7 +356,6 @@ static int answer_for_others(void *arg, struct loop *loop, struct message *messa
     message->frame.flags = MESSAGE_REPLY;
     message->frame.status = 0;
     loop_deliver(loop, message);
-    return 0;
 }
 
 static void keep_first(struct actor *self, void *arg, int status, struct message *reply)
@@ -391,11 +390,11 @@ static void only_the_life_that_was_asked_answers(void **state)
     struct env *env = make_env(6);
     struct node *node = support_sim_node(env, 1, 1);
     struct impostor impostor = { .status = { 1, 1 } };
+    struct support_router router = { .send = answer_for_others, .arg = &impostor };
     struct actor_options options = { .ops = &twice_ops, .arg = &impostor };
     struct address address;
     struct node_counters counters;
-    node->forward = answer_for_others;
-    node->forward_arg = &impostor;
+    support_attach_router(node, &router);
     assert_int_equal(node_spawn(node, &options, &address), 0);
     assert_int_equal(node_start(node), 0);
     run_for(env, 2 * ENV_SECOND_NS);

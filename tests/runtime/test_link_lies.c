@@ -11,8 +11,9 @@
 #include "runtime/core/directory_impl.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
-#include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
+#include "runtime/core/runtime_codec.h"
+#include "runtime/net/hello_codec.h"
 #include "runtime/net/link_impl.h"
 
 #define OBSERVER (NODE_OBSERVERS + 2)
@@ -604,7 +605,7 @@ static void control_that_nobody_takes_is_bounded(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         while (!atomic_load(&gates[i].closed))
             usleep(1000);
-        links[i] = links_find(cluster.nodes[0]->links, i + 1);
+        links[i] = links_find(links_of(cluster.nodes[0]), i + 1);
         uint64_t bound = link_control_bound(links[i]);
         assert_true(bound > 0 && bound <= LINK_CONTROL_WINDOWS * SMALL_WINDOW_BYTES);
         raw_open(&peers[i], &cluster, i + 1, 1);

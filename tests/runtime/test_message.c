@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "runtime/event/env_event.h"
+
 #define SENDERS 6
 #define NUMBERS 500
 

@@ -9,6 +9,7 @@
 
 #include "runtime/core/directory.h"
 #include "runtime/core/port.h"
+#include "runtime/event/env_event.h"
 
 #define MS UINT64_C(1000000)
 

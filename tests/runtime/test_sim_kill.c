@@ -34,7 +34,7 @@ static void act(struct life *life)
     life->acted_dead += life->dead;
 }
 
-static int leave_node(void *arg, struct loop *loop, struct message *message)
+static void leave_node(void *arg, struct loop *loop, struct message *message)
 {
     struct life *life = arg;
     life->left_dead += life->dead;
@@ -42,7 +42,6 @@ static int leave_node(void *arg, struct loop *loop, struct message *message)
         loop_bounce(loop, message, TR_EPEERDOWN);
     else
         loop_free_message(loop, message); /* a call that nobody answers */
-    return 0;
 }
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
@@ -176,6 +175,7 @@ struct town {
     struct env *env;
     struct life life;
     struct node *nodes[2];
+    struct support_router routers[2];
     struct echo_server server;
     struct echo_client client;
 };
@@ -189,14 +189,14 @@ static void spawn(struct node *node, const struct actor_ops *ops, const void *ar
 
 static struct node *create(struct town *town, uint32_t id, uint32_t incarnation)
 {
-    struct node_options options = { .id = id,
-                                    .incarnation = incarnation,
-                                    .loops = 2,
-                                    .kinds = support_kinds(),
-                                    .forward = leave_node,
-                                    .forward_arg = &town->life };
+    struct node_options options = {
+        .id = id, .incarnation = incarnation, .loops = 2, .kinds = support_kinds()
+    };
     struct node *node = NULL;
     assert_int_equal(node_create(town->env, &options, &node, NULL), 0);
+    struct support_router *router = &town->routers[id];
+    *router = (struct support_router){ .send = leave_node, .arg = &town->life };
+    support_attach_router(node, router);
     assert_int_equal(node_start(node), 0);
     return node;
 }

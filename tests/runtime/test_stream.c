@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/event/env_event.h"
 #include "tests/runtime/echo.h"
 
 #define WAIT_S 60 /* far more than any of it takes */

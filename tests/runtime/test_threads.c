@@ -11,6 +11,7 @@
 #include "runtime/core/monitor.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
+#include "runtime/event/env_event.h"
 
 #define LOOPS 3
 #define CALLERS 3

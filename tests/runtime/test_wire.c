@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "runtime/base/crc32c.h"
+#include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
 #include "tests/runtime/raw_peer.h"
 
@@ -94,7 +95,7 @@ static struct wire_hello a_hello(void)
 static void hellos_come_back(void **state)
 {
     (void)state;
-    unsigned char bytes[RUNTIME_CODEC_BYTES_MAX];
+    unsigned char bytes[HELLO_CODEC_BYTES_MAX];
     struct wire_hello hello = a_hello();
     struct wire_hello back;
     memset(hello.cluster, 'x', WIRE_CLUSTER_MAX - 1);
@@ -123,7 +124,7 @@ static void try_hello(const unsigned char *bytes, size_t count)
 static void broken_hellos_are_harmless(void **state)
 {
     (void)state;
-    unsigned char bytes[RUNTIME_CODEC_BYTES_MAX];
+    unsigned char bytes[HELLO_CODEC_BYTES_MAX];
     struct wire_hello hello = a_hello();
     struct wire_hello back;
     size_t count = (size_t)hello_encode(&hello, bytes, sizeof bytes);
@@ -140,7 +141,7 @@ static void broken_hellos_are_harmless(void **state)
 static void heads_of_the_runtime_come_back(void **state)
 {
     (void)state;
-    unsigned char bytes[RUNTIME_CODEC_BYTES_MAX];
+    unsigned char bytes[HELLO_CODEC_BYTES_MAX];
     struct runtime_name name = { .name = "coordinator", .wait = 1 };
     struct runtime_name name_back = { .wait = 9 };
     struct runtime_found found = { { 1, 2, 3, 4 } };

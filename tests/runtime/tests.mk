@@ -18,6 +18,12 @@ TESTS += tests/runtime/test_life
 tests_runtime_test_life_SOURCES = tests/runtime/test_life.c $(runtime_support)
 tests_runtime_test_life_LDADD = $(runtime_libs) $(test_libs)
 
+# Without the rooms event and net: a node needs neither sockets nor TLS.
+check_PROGRAMS += tests/runtime/test_no_router
+TESTS += tests/runtime/test_no_router
+tests_runtime_test_no_router_SOURCES = tests/runtime/test_no_router.c $(runtime_support)
+tests_runtime_test_no_router_LDADD = libtr_runtime_sim.la libtr_runtime_core.la libtr_runtime_base.la -lstdc++ $(JANSSON_LIBS) $(PTHREAD_LIBS) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_port
 TESTS += tests/runtime/test_port
 tests_runtime_test_port_SOURCES = tests/runtime/test_port.c $(runtime_support)

@@ -20,10 +20,10 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/crew.h"
-#include "runtime/core/env_event_impl.h"
 #include "runtime/core/loop.h"
-#include "runtime/core/socket.h"
-#include "runtime/core/socket_unix.h"
+#include "runtime/event/env_event_impl.h"
+#include "runtime/event/socket.h"
+#include "runtime/event/socket_unix.h"
 
 /* What one address of several may take to answer before the next is tried. */
 static const struct timeval try_time = { 2, 0 };

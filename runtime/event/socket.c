@@ -1,6 +1,6 @@
 #include "config.h" /* accept4, struct ucred */
 
-#include "runtime/core/socket.h"
+#include "runtime/event/socket.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/core/socket_unix.h"
+#include "runtime/event/socket_unix.h"
 
 #define SOCKET_FLAGS (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 

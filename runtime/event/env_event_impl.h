@@ -1,6 +1,6 @@
 /* What the two halves of the real env, threads and sockets, know of each other. */
-#ifndef RUNTIME_CORE_ENV_EVENT_IMPL_H
-#define RUNTIME_CORE_ENV_EVENT_IMPL_H
+#ifndef RUNTIME_EVENT_ENV_EVENT_IMPL_H
+#define RUNTIME_EVENT_ENV_EVENT_IMPL_H
 
 #include "runtime/core/stream_impl.h"
 

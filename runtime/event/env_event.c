@@ -8,7 +8,7 @@
  * of sockets (stream_event.c) are looked at between any two turns, of which none takes much longer
  * than 1 ms unless an actor's callback does; they only note what the next turn tells the actors.
  */
-#include "runtime/core/env.h"
+#include "runtime/event/env_event.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -26,8 +26,8 @@
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/thread.h"
 #include "runtime/core/crew_impl.h"
-#include "runtime/core/env_event_impl.h"
 #include "runtime/core/loop.h"
+#include "runtime/event/env_event_impl.h"
 
 #define CREW_THREADS_MAX 256u
 #define WAITERS_MAX 8u /* names that nobody answers for, at a time, before others wait */

@@ -4,8 +4,8 @@
  * All are close-on-exec and never block. The caller owns the descriptors.
  * Thread rules: any thread.
  */
-#ifndef RUNTIME_CORE_SOCKET_H
-#define RUNTIME_CORE_SOCKET_H
+#ifndef RUNTIME_EVENT_SOCKET_H
+#define RUNTIME_EVENT_SOCKET_H
 
 #include <stdbool.h>
 #include <sys/socket.h>

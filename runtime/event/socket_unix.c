@@ -1,6 +1,6 @@
 #include "config.h" /* O_NOFOLLOW, O_DIRECTORY */
 
-#include "runtime/core/socket_unix.h"
+#include "runtime/event/socket_unix.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,10 +5,10 @@
  * other's, so looking, replacing and removing are done under a lock on the folder, which is
  * held for these few calls alone and leaves no file behind.
  */
-#ifndef RUNTIME_CORE_SOCKET_UNIX_H
-#define RUNTIME_CORE_SOCKET_UNIX_H
+#ifndef RUNTIME_EVENT_SOCKET_UNIX_H
+#define RUNTIME_EVENT_SOCKET_UNIX_H
 
-#include "runtime/core/socket.h"
+#include "runtime/event/socket.h"
 
 struct sockaddr_un;
 
