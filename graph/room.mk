@@ -8,6 +8,8 @@ libtr_graph_la_SOURCES = \
     graph/batch_builder_rows.c \
     graph/batch_space.c \
     graph/batch_space.h \
+    graph/bijection.c \
+    graph/bijection.h \
     graph/digest.c \
     graph/digest.h \
     graph/extent.c \

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/data/epoch_plan.h"
 #include "graph/digest.h"
 #include "graph/permute.h"
 
@@ -47,7 +48,7 @@ static uint32_t deal(const struct wanted_loader *loader, uint32_t epoch, uint64_
 {
     const struct msg_loader_open *open = &loader->open;
     uint32_t *order = calloc(open->num_seeds + 1, sizeof *order);
-    assert(order != NULL);
+    assert(order != NULL && open->num_seeds < EPOCH_LISTED_MAX);
     for (uint32_t i = 0; i < open->num_seeds; i++)
         order[i] = i;
     const struct draw_key key = { .seed = open->seed, .purpose = KEY_SHUFFLE, .epoch = epoch };

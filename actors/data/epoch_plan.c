@@ -36,9 +36,14 @@ int epoch_plan_init(struct epoch_plan *plan, const struct msg_loader_open *open,
         return error_set(error, TR_EINVAL,
                          "loader: batch size %" PRIu32 ", rank %" PRIu32 " of %" PRIu32 " trainers",
                          open->batch_size, open->rank, open->world);
-    if (open->num_seeds > UINT32_MAX || open->all_seeds > UINT32_MAX)
-        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^32 - 1",
+    if (open->num_seeds > BIJECTION_MAX || open->all_seeds > BIJECTION_MAX)
+        return error_set(error, TR_ETOOBIG, "loader: %" PRIu64 " seeds; at most 2^40",
                          all_seeds(plan));
+    if (all_seeds(plan) > UINT32_MAX && (uint64_t)plan->batch_size * plan->world > UINT32_MAX)
+        return error_set(error, TR_ETOOBIG,
+                         "loader: %" PRIu32 " seeds a batch for each of %" PRIu32
+                         " trainers; at most 2^32 - 1 together",
+                         plan->batch_size, plan->world);
     if (open->all_seeds != 0 && !is_even(plan))
         return error_set(error, TR_EINVAL,
                          "loader: %" PRIu64 " of %" PRIu64 " seeds were dealt "
@@ -75,7 +80,13 @@ void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *beg
     *count = (uint32_t)(to - from);
 }
 
-int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch)
+/* Small enough for a list in one turn, a millisecond of it; too small for few rounds to mix. */
+static bool is_listed(uint64_t num_seeds)
+{
+    return num_seeds < EPOCH_LISTED_MAX;
+}
+
+int epoch_order_make(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch)
 {
     const struct draw_key key = { .seed = plan->seed,
                                   .purpose = KEY_SHUFFLE,
@@ -83,24 +94,26 @@ int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, 
                                   .rank = plan->all_seeds != 0 ? plan->rank : 0 };
     order->ready = false;
     order->epoch = epoch;
-    order->key = key_base(&key);
-    order->draw = 0;
-    order->filled = 0;
-    order->left = plan->num_seeds;
-    return vec_reserve(&order->positions, plan->num_seeds, sizeof(uint32_t), 0);
+    order->listed = is_listed(plan->num_seeds);
+    if (order->listed) {
+        int rv = vec_reserve(&order->positions, plan->num_seeds, sizeof(uint32_t), 0);
+        if (rv != 0)
+            return rv;
+        uint32_t *positions = order->positions.data;
+        for (uint32_t i = 0; i < plan->num_seeds; i++)
+            positions[i] = i;
+        permute_u32(positions, plan->num_seeds, key_base(&key));
+    } else {
+        bijection_init(&order->bijection, plan->num_seeds, key_base(&key));
+    }
+    order->ready = true;
+    return 0;
 }
 
-bool epoch_order_work(struct epoch_order *order, const struct epoch_plan *plan, size_t most)
+uint64_t epoch_order_at(const struct epoch_order *order, uint64_t place)
 {
-    uint32_t *positions = order->positions.data;
-    size_t end = plan->num_seeds - order->filled;
-    end = order->filled + (end < most ? end : most);
-    most -= end - order->filled;
-    for (; order->filled < end; order->filled++)
-        positions[order->filled] = (uint32_t)order->filled;
-    if (most > 0)
-        order->ready = !permute_u32_piece(positions, &order->left, &order->draw, order->key, most);
-    return !order->ready;
+    return order->listed ? ((const uint32_t *)order->positions.data)[place]
+                         : bijection_map(&order->bijection, place);
 }
 
 void epoch_order_fini(struct epoch_order *order)

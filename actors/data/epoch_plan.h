@@ -11,8 +11,9 @@
  * at most 1, and takes B of them a step in the order of the key (seed, shuffle, epoch, rank).
  * There are as many steps as above, and the last one is as even; a trainer may have no seed in it.
  *
- * The order of a large set takes long to make, so it is made in pieces, which a thread of the crew
- * may do.
+ * A set below 2^16 seeds is shuffled as a list. The order of a larger one is a keyed bijection
+ * (graph/bijection.h), which is asked for one seed at a time: no order of it is ever in memory, so an
+ * epoch of 2^40 seeds begins at once.
  *
  * Thread rules: plans are pure; an order is used by one thread at a time.
  */
@@ -23,11 +24,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graph/bijection.h"
 #include "graph/vec.h"
 #include "runtime/base/error.h"
 
+/* From so many seeds on an order is a bijection. The number is part of every result: never change
+ * it. */
+#define EPOCH_LISTED_MAX (UINT64_C(1) << 16)
+
 struct epoch_plan {
-    uint64_t num_seeds; /* below 2^32 */
+    uint64_t num_seeds; /* at most BIJECTION_MAX */
     uint64_t seed;
     uint32_t batch_size;
     uint32_t rank;
@@ -37,14 +43,13 @@ struct epoch_plan {
     uint64_t all_seeds; /* 0: num_seeds; else they were dealt, and num_seeds are this rank's */
 };
 
-/* The order of one epoch of a plan that shuffles. All zeros is one that was not begun. */
+/* The order of one epoch of a plan that shuffles. All zeros is one that was not made. */
 struct epoch_order {
     bool ready;
+    bool listed;
     uint32_t epoch;
-    uint64_t key;
-    uint64_t draw;
-    size_t filled, left;
-    struct vec positions; /* uint32_t[num_seeds] */
+    struct vec positions;       /* uint32_t[num_seeds], where it is listed */
+    struct bijection bijection; /* where it is not */
 };
 
 struct msg_loader_open;
@@ -61,12 +66,11 @@ uint64_t epoch_plan_steps(const struct epoch_plan *plan);
 void epoch_plan_step(const struct epoch_plan *plan, uint64_t step, uint64_t *begin, uint32_t *count,
                      uint32_t *step_seeds);
 
-/* Begins to make the order of an epoch. TR_ENOMEM. */
-int epoch_order_begin(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch);
+/* Makes the order of an epoch, in a millisecond. TR_ENOMEM. */
+int epoch_order_make(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch);
 
-/* A piece of at most `most` seeds, of about 10 ns each in the cache and 100 ns out of it: whether
- * there is more to do. order->ready when there is not. */
-bool epoch_order_work(struct epoch_order *order, const struct epoch_plan *plan, size_t most);
+/* Which seed stands at a place of the order: about 100 ns where it is not listed. */
+uint64_t epoch_order_at(const struct epoch_order *order, uint64_t place);
 
 void epoch_order_fini(struct epoch_order *order);
 

@@ -22,9 +22,6 @@ void sampler_fail_request(struct sampler *s, struct message *request, int code,
     error_reply_send(s->self, request, &error);
 }
 
-/* Seeds of one slice: their IDs lie anywhere in a large set. */
-#define SLICE_SEEDS 16384u
-
 static void work(struct actor *self, void *arg);
 
 void sampler_schedule(struct sampler *s)
@@ -149,24 +146,25 @@ static void open_rows(struct task *task, struct error *error, int *rv)
         sampler_ask_rows(task);
 }
 
-/* 1: more are to come, or their order is being made. */
+/* 1: more are to come. */
 static int add_seeds(struct task *task, struct error *error)
 {
     const struct msg_batch_request *asked = message_head(task->request);
     struct loader_state *l = task->loader;
-    const uint32_t *order;
+    const struct epoch_order *order;
+    uint64_t begin = task->next_seed, count = task->end_seed - begin;
+    count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
     int rv = sampler_epoch_order(l, asked->epoch, &order);
-    if (rv < 0)
+    if (rv == 0)
+        rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
+    if (rv != 0)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
                          l->open->num_seeds);
-    if (rv != 0)
-        return rv;
-    uint64_t begin = task->next_seed, count = task->end_seed - begin;
-    count = count < SLICE_SEEDS ? count : SLICE_SEEDS;
+    uint64_t *ids = task->seeds.data;
+    for (uint64_t i = 0; i < count; i++)
+        ids[i] = l->ids[order == NULL ? begin + i : epoch_order_at(order, begin + i)];
     task->next_seed += count;
-    rv = batch_builder_add_seeds(&task->builder, l->open->ntype,
-                                 l->ids + (order == NULL ? begin : 0),
-                                 order == NULL ? NULL : order + begin, (uint32_t)count, error);
+    rv = batch_builder_add_seeds(&task->builder, l->open->ntype, ids, NULL, (uint32_t)count, error);
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }
 
@@ -215,9 +213,6 @@ static void step_task(struct task *task)
 
 static bool is_waiting(const struct task *task)
 {
-    const struct msg_batch_request *asked = message_head(task->request);
-    if (task->step == TASK_SEEDS)
-        return task->loader->orders[asked->epoch % LOADER_ORDERS].busy;
     if (task->step == TASK_WAIT_KEEP)
         return !sampler_has_room(task);
     return task->asks_open > 0 && (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
@@ -444,6 +439,7 @@ static void fini_task(struct task *task)
     for (uint32_t p = 0; task->asks != NULL && p < task->sampler->options->book->num_parts; p++)
         part_call_fini(&task->asks[p].call);
     batch_builder_fini(&task->builder);
+    vec_fini(&task->seeds);
     free(task->snapshots);
     free(task->parts);
     free(task->asks);

@@ -5,12 +5,6 @@
 #include "actors/data/sampler_state.h"
 #include "runtime/core/monitor.h"
 
-/* An order of this many seeds is made at once, in 2 ms on a slow core; of more by the crew. */
-#define SEEDS_AT_ONCE 65536u
-
-/* A piece of the crew's: 100 ms when every seed is out of the cache. */
-#define PIECE_SEEDS 1000000u
-
 struct loader_state *sampler_find_loader(struct sampler *s, struct address opener, uint64_t loader)
 {
     struct loader_state *l = s->loaders;
@@ -101,8 +95,6 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
         .labels = open->labels,
         .label_ntype = open->ntype,
     };
-    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
-        l->orders[i].loader = l;
     l->next = s->loaders;
     s->loaders = l;
     s->num_loaders++;
@@ -140,17 +132,9 @@ void sampler_open_loader(struct sampler *s, struct message *request)
 static void free_loader(struct loader_state *l)
 {
     for (uint32_t i = 0; i < LOADER_ORDERS; i++)
-        epoch_order_fini(&l->orders[i].order);
+        epoch_order_fini(&l->orders[i]);
     message_release(l->sampler->self, l->message);
     free(l);
-}
-
-static bool is_busy(const struct loader_state *l)
-{
-    bool busy = false;
-    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
-        busy = busy || l->orders[i].busy;
-    return busy;
 }
 
 void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
@@ -162,17 +146,9 @@ void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
     s->num_loaders--;
     if (loader->down.id != 0)
         actor_demonitor(s->self, loader->down);
-    loader->closed = true;
-    if (!is_busy(loader)) {
-        free_loader(loader);
-        return;
-    }
-    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
-        if (loader->orders[i].busy)
-            crew_cancel(&loader->orders[i].job);
+    free_loader(loader);
 }
 
-/* All jobs of an actor that ends are done. */
 void sampler_free_loaders(struct sampler *s)
 {
     while (s->loaders != NULL) {
@@ -183,47 +159,17 @@ void sampler_free_loaders(struct sampler *s)
     }
 }
 
-static int order_piece(struct job *job)
+int sampler_epoch_order(struct loader_state *l, uint32_t epoch, const struct epoch_order **out)
 {
-    struct loader_order *order = job->arg;
-    bool more = epoch_order_work(&order->order, &order->loader->epochs, PIECE_SEEDS);
-    return more ? CREW_MORE : CREW_DONE;
-}
-
-/* One that was cancelled is not ready, and begun anew when it is asked for. */
-static void order_done(struct actor *self, struct job *job, int status)
-{
-    struct loader_order *order = job->arg;
-    struct loader_state *l = order->loader;
-    (void)self, (void)status;
-    order->busy = false;
-    if (!l->closed)
-        sampler_schedule(l->sampler);
-    else if (!is_busy(l))
-        free_loader(l);
-}
-
-int sampler_epoch_order(struct loader_state *l, uint32_t epoch, const uint32_t **positions)
-{
-    struct loader_order *order = &l->orders[epoch % LOADER_ORDERS];
-    *positions = NULL;
+    struct epoch_order *order = &l->orders[epoch % LOADER_ORDERS];
+    *out = NULL;
     if (!l->epochs.shuffle)
         return 0;
-    if (order->busy)
-        return 1;
-    if (!order->order.ready || order->order.epoch != epoch) {
-        int rv = epoch_order_begin(&order->order, &l->epochs, epoch);
+    if (!order->ready || order->epoch != epoch) {
+        int rv = epoch_order_make(order, &l->epochs, epoch);
         if (rv != 0)
             return rv;
-        if (l->open->num_seeds > SEEDS_AT_ONCE) {
-            order->busy = true;
-            order->job = (struct job){ .piece = order_piece, .done = order_done, .arg = order };
-            crew_submit(l->sampler->self, &order->job);
-            return 1;
-        }
-        while (epoch_order_work(&order->order, &l->epochs, SEEDS_AT_ONCE))
-            ;
     }
-    *positions = order->order.positions.data;
+    *out = order;
     return 0;
 }

@@ -23,14 +23,6 @@ struct loader_state;
 /* Batches of two epochs are on their way at the end of an epoch. */
 #define LOADER_ORDERS 2u
 
-/* The order of an epoch, and the job that makes it where the set is large. */
-struct loader_order {
-    struct loader_state *loader;
-    struct epoch_order order;
-    struct job job;
-    bool busy; /* the crew has it */
-};
-
 /* A batch for a proxy in another process, flattened, until it was pulled. */
 struct kept_batch {
     struct kept_batch *next;
@@ -55,8 +47,7 @@ struct loader_state {
     const uint64_t *ids;                /* [open->num_seeds] */
     struct epoch_plan epochs;
     struct batch_builder_plan plan;
-    struct loader_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
-    bool closed;                               /* and freed when the crew is done with it */
+    struct epoch_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
     struct loader_state *next;
 };
 
@@ -84,6 +75,9 @@ enum task_step {
     TASK_WAIT_KEEP, /* the batch is made; there was no room to keep it */
 };
 
+/* Seeds of one slice: each is mapped by its order, and its ID lies anywhere in a large set. */
+#define SAMPLER_SLICE_SEEDS 16384u
+
 struct task {
     struct sampler *sampler;
     struct batch_builder builder;
@@ -92,6 +86,7 @@ struct task {
     const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
     uint64_t next_seed, end_seed; /* of the epoch's order: those that are not added yet */
+    struct vec seeds;             /* uint64_t[SAMPLER_SLICE_SEEDS]: IDs that are added next */
     struct message *request;      /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
@@ -126,9 +121,9 @@ void sampler_open_loader(struct sampler *sampler, struct message *request);
 /* Takes it off the list: its tasks have ended. */
 void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
 void sampler_free_loaders(struct sampler *sampler);
-/* 0, and *positions of the epoch's order or NULL (their own order); 1: it is being made, and
- * sampler_schedule follows; or TR_ENOMEM. */
-int sampler_epoch_order(struct loader_state *loader, uint32_t epoch, const uint32_t **positions);
+/* The order of the epoch; NULL: that of the set. TR_ENOMEM. */
+int sampler_epoch_order(struct loader_state *loader, uint32_t epoch,
+                        const struct epoch_order **order);
 
 /* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
 void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part);

@@ -3,11 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "actors/data/epoch_plan.h"
+#include "graph/key.h"
+#include "graph/permute.h"
 #include "graph/vec.h"
 #include "schemas/messages.h"
 #include "tests/schemas/random.h"
@@ -110,7 +113,7 @@ static void uneven_groups_have_no_plan(void **unused)
     open.num_seeds = 4;
     open.all_seeds = 9;
     assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_EINVAL);
-    open.all_seeds = UINT64_C(1) << 32;
+    open.all_seeds = (UINT64_C(1) << 40) + 1;
     assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_ETOOBIG);
     open.all_seeds = 0;
     assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
@@ -136,50 +139,107 @@ static void bounds_do_not_overflow(void **unused)
     assert_int_equal(epoch_plan_steps(&plan), 0);
 }
 
-static const uint32_t *make_order(struct epoch_order *order, const struct epoch_plan *plan,
-                                  uint32_t epoch, size_t piece)
+static void a_step_of_a_huge_set_is_bounded(void **unused)
 {
-    size_t pieces = 0;
-    assert_int_equal(epoch_order_begin(order, plan, epoch), 0);
-    while (epoch_order_work(order, plan, piece))
-        assert_true(++pieces < 10 * SEEDS_MAX);
-    assert_true(order->ready);
-    return order->positions.data;
+    struct msg_loader_open open = {
+        .num_seeds = UINT64_C(1) << 40, .batch_size = 1u << 31, .rank = 1, .world = 2
+    };
+    struct epoch_plan plan;
+    uint64_t begin;
+    uint32_t count, step_seeds;
+    (void)unused;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), TR_ETOOBIG);
+    open.batch_size--;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+    assert_int_equal(epoch_plan_steps(&plan), 257);
+    epoch_plan_step(&plan, 255, &begin, &count, &step_seeds);
+    assert_int_equal(begin, 255 * (UINT64_C(1) << 32) - 2 * 255 + ((UINT64_C(1) << 31) - 1));
+    assert_int_equal(count, (1u << 31) - 1);
+    epoch_plan_step(&plan, 256, &begin, &count, &step_seeds);
+    assert_int_equal(step_seeds, 512);
+    assert_int_equal(begin + count, open.num_seeds);
+    open.num_seeds = 100; /* a step is the whole set, however large it might be */
+    open.batch_size = UINT32_MAX;
+    assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+}
+
+/* order[SEEDS_MAX or less] */
+static void make_order(struct epoch_order *order, const struct epoch_plan *plan, uint32_t epoch,
+                       uint32_t *out)
+{
+    assert_int_equal(epoch_order_make(order, plan, epoch), 0);
+    assert_true(order->ready && order->epoch == epoch);
+    for (uint32_t i = 0; i < SEEDS_MAX; i++)
+        out[i] = (uint32_t)epoch_order_at(order, i);
+}
+
+static void assert_permutation(const struct epoch_order *order, uint64_t num_seeds)
+{
+    uint8_t *seen = calloc(num_seeds, 1);
+    assert_non_null(seen);
+    for (uint64_t i = 0; i < num_seeds; i++) {
+        uint64_t seed = epoch_order_at(order, i);
+        assert_true(seed < num_seeds && seen[seed] == 0);
+        seen[seed] = 1;
+    }
+    free(seen);
 }
 
 static void an_order_is_a_permutation_that_seed_and_epoch_choose(void **unused)
 {
-    static uint8_t seen[SEEDS_MAX];
-    static uint32_t last[SEEDS_MAX];
-    struct epoch_plan plan = {
-        .num_seeds = SEEDS_MAX, .seed = 9, .batch_size = 10, .world = 3, .shuffle = true
-    };
-    struct epoch_plan other = plan;
-    struct epoch_order whole = { 0 }, pieces = { 0 };
+    static const uint64_t sizes[] = { SEEDS_MAX, EPOCH_LISTED_MAX - 1, EPOCH_LISTED_MAX,
+                                      EPOCH_LISTED_MAX + 1, 200000 };
+    static uint32_t last[SEEDS_MAX], made[SEEDS_MAX];
+    struct epoch_order order = { 0 };
     (void)unused;
-    other.rank = 2;
-    other.batch_size = 77;
-    for (uint32_t epoch = 0; epoch < 3; epoch++) {
-        const uint32_t *order = make_order(&whole, &plan, epoch, SIZE_MAX);
-        memset(seen, 0, sizeof seen);
-        for (uint32_t i = 0; i < SEEDS_MAX; i++) {
-            assert_true(order[i] < SEEDS_MAX && seen[order[i]] == 0);
-            seen[order[i]] = 1;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct epoch_plan plan = {
+            .num_seeds = sizes[i], .seed = 9, .batch_size = 10, .world = 3, .shuffle = true
+        };
+        struct epoch_plan other = plan;
+        other.rank = 2;
+        other.batch_size = 77;
+        for (uint32_t epoch = 0; epoch < 3; epoch++) {
+            make_order(&order, &plan, epoch, made);
+            assert_int_equal(order.listed, sizes[i] < EPOCH_LISTED_MAX);
+            assert_permutation(&order, sizes[i]);
+            assert_true(epoch == 0 || memcmp(last, made, sizeof last) != 0);
+            memcpy(last, made, sizeof last);
+            /* Another rank, another batch size: the same order. */
+            make_order(&order, &other, epoch, made);
+            assert_memory_equal(last, made, sizeof last);
         }
-        assert_true(epoch == 0 || memcmp(last, order, sizeof last) != 0);
-        memcpy(last, order, sizeof last);
-        /* Another rank, another batch size, made in pieces: the same order. */
-        assert_memory_equal(last, make_order(&pieces, &other, epoch, 1 + epoch * 100), sizeof last);
+        /* Of dealt seeds each rank has an order of its own; the first one's is that of all. */
+        other.all_seeds = 3 * sizes[i];
+        make_order(&order, &other, 2, made);
+        assert_memory_not_equal(last, made, sizeof last);
+        other.rank = 0;
+        make_order(&order, &other, 2, made);
+        assert_memory_equal(last, made, sizeof last);
+        plan.seed++;
+        make_order(&order, &plan, 2, made);
+        assert_memory_not_equal(last, made, sizeof last);
     }
-    /* Of dealt seeds each rank has an order of its own; the first one's is that of all. */
-    other.all_seeds = 3 * SEEDS_MAX;
-    assert_memory_not_equal(last, make_order(&pieces, &other, 2, 1000), sizeof last);
-    other.rank = 0;
-    assert_memory_equal(last, make_order(&pieces, &other, 2, 1000), sizeof last);
-    plan.seed++;
-    assert_memory_not_equal(last, make_order(&whole, &plan, 2, 1000), sizeof last);
-    epoch_order_fini(&whole);
-    epoch_order_fini(&pieces);
+    epoch_order_fini(&order);
+}
+
+/* Sets below 2^16 are shuffled as they always were: by Fisher and Yates with the epoch's key. */
+static void small_orders_are_the_shuffled_list(void **unused)
+{
+    static uint32_t list[EPOCH_LISTED_MAX];
+    const struct epoch_plan plan = {
+        .num_seeds = EPOCH_LISTED_MAX - 1, .seed = 77, .batch_size = 1, .world = 1, .shuffle = true
+    };
+    const struct draw_key key = { .seed = 77, .purpose = KEY_SHUFFLE, .epoch = 5 };
+    struct epoch_order order = { 0 };
+    (void)unused;
+    for (uint32_t i = 0; i < plan.num_seeds; i++)
+        list[i] = i;
+    permute_u32(list, plan.num_seeds, key_base(&key));
+    assert_int_equal(epoch_order_make(&order, &plan, 5), 0);
+    for (uint32_t i = 0; i < plan.num_seeds; i++)
+        assert_int_equal(epoch_order_at(&order, i), list[i]);
+    epoch_order_fini(&order);
 }
 
 static void a_vec_keeps_what_it_is_told_to(void **unused)
@@ -214,6 +274,8 @@ int main(void)
         cmocka_unit_test(steps_share_out_all_seeds_evenly),
         cmocka_unit_test(dealt_seeds_take_as_many_steps_on_every_rank),
         cmocka_unit_test(uneven_groups_have_no_plan),
+        cmocka_unit_test(a_step_of_a_huge_set_is_bounded),
+        cmocka_unit_test(small_orders_are_the_shuffled_list),
         cmocka_unit_test(an_order_is_a_permutation_that_seed_and_epoch_choose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

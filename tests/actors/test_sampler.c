@@ -17,7 +17,7 @@
 #include "tests/seeds.h"
 
 #define NODES 100u    /* of a type, over both partitions */
-#define SEEDS 200000u /* beyond what is put in order at once */
+#define SEEDS 200000u /* beyond what is shuffled as a list */
 #define BATCH 30u
 
 struct world {
@@ -92,7 +92,7 @@ static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t ba
     return rv;
 }
 
-/* The nodes of the batch are those of the order made in one go, each once. */
+/* The nodes of the batch are those of the order, each once. */
 static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
 {
     const struct epoch_plan plan = { .num_seeds = SEEDS,
@@ -100,16 +100,15 @@ static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
                                      .batch_size = BATCH,
                                      .world = 1,
                                      .shuffle = true };
-    struct epoch_order order = { .ready = false };
+    struct epoch_order order = { 0 };
     struct sampled_batch *batch = batch_store_collect(world->store, 1, epoch, step);
     assert_non_null(batch);
     const struct batch_nodes *nodes = &batch->space.nodes[0];
     bool met[NODES] = { false };
     uint32_t at = 0;
-    assert_int_equal(epoch_order_begin(&order, &plan, epoch), 0);
-    assert_false(epoch_order_work(&order, &plan, SIZE_MAX));
+    assert_int_equal(epoch_order_make(&order, &plan, epoch), 0);
     for (uint64_t i = step * BATCH; i < (step + 1) * BATCH && i < SEEDS; i++) {
-        uint64_t id = world->seeds[((const uint32_t *)order.positions.data)[i]];
+        uint64_t id = world->seeds[epoch_order_at(&order, i)];
         if (!met[id])
             assert_int_equal(nodes->ids[at++], id);
         met[id] = true;
@@ -119,7 +118,7 @@ static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
     sampled_batch_release(batch);
 }
 
-static void large_epochs_are_put_in_order_by_the_crew(void **state)
+static void batches_take_the_seeds_of_their_order(void **state)
 {
     (void)state;
     struct seeds seeds = seeds_wanted(3);
@@ -140,8 +139,8 @@ static void large_epochs_are_put_in_order_by_the_crew(void **state)
     }
 }
 
-/* The crew has the order when the loader is closed, or the node stops. */
-static void a_loader_may_close_while_its_order_is_made(void **state)
+/* A batch is under way when the loader is closed, or the node stops. */
+static void a_loader_may_close_while_a_batch_is_made(void **state)
 {
     (void)state;
     struct seeds seeds = seeds_wanted(20);
@@ -240,8 +239,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
-        cmocka_unit_test(a_loader_may_close_while_its_order_is_made),
-        cmocka_unit_test(large_epochs_are_put_in_order_by_the_crew),
+        cmocka_unit_test(a_loader_may_close_while_a_batch_is_made),
+        cmocka_unit_test(batches_take_the_seeds_of_their_order),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
 }

@@ -125,24 +125,13 @@ static void permutations_are_uniform(void **state)
     assert_uniform(orders, 24, 48000);
 }
 
-static void pieces_permute_like_the_whole(void **state)
+static void short_lists_stay(void **state)
 {
     (void)state;
-    uint32_t pieces[1000], whole[1000];
-    uint64_t seen = 0, draw = 0;
-    size_t left = 1000;
-    for (uint32_t i = 0; i < 1000; i++)
-        pieces[i] = whole[i] = i;
-    permute_u32(whole, 1000, 29);
-    while (permute_u32_piece(pieces, &left, &draw, 29, 1 + left % 7))
-        assert_true(left > 1);
-    for (uint32_t i = 0; i < 1000; i++) {
-        assert_int_equal(pieces[i], whole[i]);
-        seen += whole[i];
-    }
-    assert_int_equal(seen, 999 * 500);
+    uint32_t one = 7;
     permute_u32(NULL, 0, 1);
-    permute_u32(whole, 1, 1);
+    permute_u32(&one, 1, 1);
+    assert_int_equal(one, 7);
 }
 
 int main(void)
@@ -156,7 +145,7 @@ int main(void)
         cmocka_unit_test(rejection_removes_the_bias),
         cmocka_unit_test(variates_have_their_moments),
         cmocka_unit_test(permutations_are_uniform),
-        cmocka_unit_test(pieces_permute_like_the_whole),
+        cmocka_unit_test(short_lists_stay),
     };
     return cmocka_run_group_tests_name("key", tests, NULL, NULL);
 }

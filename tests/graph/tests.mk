@@ -1,5 +1,6 @@
 # Tests of graph/.
 graph_tests = \
+    tests/graph/test_bijection \
     tests/graph/test_digest \
     tests/graph/test_batch_builder \
     tests/graph/test_gather \
@@ -8,6 +9,8 @@ graph_tests = \
     tests/graph/test_sample
 check_PROGRAMS += $(graph_tests)
 TESTS += $(graph_tests)
+tests_graph_test_bijection_SOURCES = tests/graph/test_bijection.c tests/graph/statistics.h
+tests_graph_test_bijection_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_digest_SOURCES = tests/graph/test_digest.c
 tests_graph_test_digest_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_key_SOURCES = tests/graph/test_key.c tests/graph/statistics.h
