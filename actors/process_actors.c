@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/process_actors.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The actors: who plays in this process, and the actor that starts them.
  *

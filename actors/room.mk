@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_actors.la
 libtr_actors_la_SOURCES = \
     actors/cluster/cluster.c \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A struct tr_batch is a struct sampled_batch: these read its mini-batch. */
 #include <troupe/batch.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which nodes of a set are one trainer's. */
 #include <inttypes.h>
 #include <stdlib.h>

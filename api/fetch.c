@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows by ID, in pieces, each an operation of the client, several under way. */
 #include <inttypes.h>
 #include <string.h>

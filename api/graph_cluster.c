@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph's node among those of its cluster: the plan, the node's number, and its links. */
 #include <inttypes.h>
 #include <stdlib.h>

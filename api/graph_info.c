@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a graph says of itself: answered from its book, without a message. */
 #include <string.h>
 

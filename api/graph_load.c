@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a process has of a graph: the book and what it says of tables, its own partitions in
  * memory, and those that others on its host serve as mapped files. */
 #include <stdio.h>

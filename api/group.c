@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The blocking shell over a reducer: a thread posts an operation and waits. */
 #include <troupe/group.h>
 

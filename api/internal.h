@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What stands behind the public handles, for the command line, the model and tests; not exported.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Node sets, in the order of original IDs. */
 #include <inttypes.h>
 #include <stdlib.h>

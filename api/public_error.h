@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the errors inside to those that a caller declares. */
 #ifndef API_PUBLIC_ERROR_H
 #define API_PUBLIC_ERROR_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_api.la
 libtr_api_la_SOURCES = \
     api/batch.c \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <troupe/session.h>
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Structs that grow: how the library reads and fills what a caller with another header declared.
  *

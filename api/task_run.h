@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tasks for the work of the rooms above, which knows struct error, struct cancel and the progress
  * callback of imports and partitioning.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/batch_drain.h"
 
 #include "bench/walk.h"

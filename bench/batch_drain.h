@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taking batches as a training thread does, for benchmarks that count their edges.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bulk: bytes/s of pooled bodies that actors of one process send to one of another, over TCP
  * loopback: plain with a checksum a record, beside one stream of iperf3 (or a bare loop of writes

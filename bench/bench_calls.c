@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small calls between two processes over TCP loopback: the median of one at a time, beside a bare
  * ping-pong of as many bytes with epoll, with the two processes on two cores, and both on one; and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A measurement of memory, in a process of its own: what earlier measurements left behind in this
  * one would hide in its peak.

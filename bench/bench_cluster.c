@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole batches over several processes of this machine, on two loops in all:
  *

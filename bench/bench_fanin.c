@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fan-in: messages/s that many actors of the other loops bring to one actor of the first. The goal
  * is a number, so the reference is the goal.

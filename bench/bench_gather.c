@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gather: the rows of a batch's input nodes out of a local table, beside a bare loop that
  * prefetches and copies. Both write the same buffer and read the same rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A job of several processes on this machine, over TCP loopback: this process is the last of
  * them, and the others are started by job_open.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels: sampling and relabelling as a sampler calls them, without its actors. What `sampling`
  * loses beside this is the price of messages; what this loses beside the bare loop is the price

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a link adds to a hop of 1024 seeds: the records, encoding and verifying both heads, checking
  * both bodies, checksums at both ends, and an acknowledgement with credit each way; beside the

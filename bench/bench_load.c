@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading: a partition read into fresh memory with its files compared with their checksums, beside
  * the same without. Files lie in the page cache, where reading is fastest and summing costs most.

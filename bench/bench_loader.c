@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole batches (blocks, features, labels) as the training thread receives them, beside the bare
  * sampling loop and the bare gather, one after the other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Partitioning. With METIS: everything around METIS's own time, beside that time. At random: the
  * seconds for 40 million edges into 2 parts, and the memory of the big graph into 4, beside goals

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of a feature that a server of another process gathers and that come over TCP loopback,
  * beside one stream of iperf3, or a bare loop of writes and reads where that is not installed.

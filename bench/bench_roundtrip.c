@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Round trips/s between two actors of one loop: as plain messages, and as calls with a deadline
  * and a completion. The goal is a number, so the reference is the goal.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sampling through the actors, with relabelling and without rows, beside the bare loop.
  */

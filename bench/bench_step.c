@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One training step beside its matrix products alone, on one thread: there the products wait for
  * nothing but arithmetic, so what is around them shows most.

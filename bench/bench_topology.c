@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Topology: resident bytes an edge of a loaded partition, all that sampling reads (row bounds,
  * columns, original IDs, ranks), beside the 4 bytes of a column. And the memory of a whole server:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/biggraph.h"
 
 #include "graph/key.h"

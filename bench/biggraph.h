@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The big graph of the benchmarks, made in memory: as many nodes and edges as ogbn-products.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs on disk for benchmarks: made when they are not there yet, in the folder of the options, or
  * in a temporary one that goes with disk_close.

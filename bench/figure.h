@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A figure: something of ours measured beside its reference, in the same run.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A session with a loader over the big graph, and the bare loops on the same files: what `sampling`
  * and `loader` measure.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a job of two servers comes down to: two processes that sample and gather whole batches in
  * bare loops and write them to sockets over TCP loopback, and this one, which reads them.

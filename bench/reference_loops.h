@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bare loops that Troupe's kernels are measured against: what one thread can do with the same
  * tables, the same huge pages and the same kind of random numbers, and nothing around it: no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What sockets do without Troupe: the references of the figures of links.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Talk: calls between actors of two processes, over a link on TCP loopback.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_bench.la
 libtr_bench_la_SOURCES = \
     bench/batch_drain.c \

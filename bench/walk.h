@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk that sampling is measured with: three hops from 1024 seeds of a homogeneous partition,
  * and the bare loop that does it, with its memory. Sampling benchmarks share it as their reference.

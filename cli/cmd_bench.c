@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe bench`: what this machine does with Troupe, each figure beside its reference.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe cluster`: what a cluster file needs, and what follows from it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe cluster check`: the plan that a cluster file makes, as every process will read it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `troupe cluster keys`: what hosts need to prove to each other who they are. */
 #include "cli/cmd_cluster.h"
 

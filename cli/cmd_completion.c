@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe completion`: prints the bash completion, made from the command tables.
  *

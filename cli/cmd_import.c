@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe import`: other people's graphs become a raw graph, a folder in DGL's chunked format.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe import debian`: what apt knows of this machine's archive into a raw graph.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe import edges`: a file of edges into a raw graph.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe infer`: predicts the class of every node with a trained model.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe inspect`: what a raw graph, a partition directory or a folder of checkpoints holds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `troupe inspect` of checkpoints. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe launch`: starts every process of a cluster file, on this host or on others, shows what
  * they print, starts again what dies, and stops everything at the end.

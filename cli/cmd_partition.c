@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe partition`: a raw graph becomes a directory of partitions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe serve` and `troupe sample`: a process of a cluster without trainers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe simulate`: whole jobs under faults, in virtual time, each from one seed.
  *

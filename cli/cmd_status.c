@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe status` and `troupe top`: who of a job is up, and what it does; once, or live.
  */

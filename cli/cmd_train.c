@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe train`: trains a graph neural network on a partitioned graph.
  */

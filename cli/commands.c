@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/command.h"
 
 const struct command *const *command_list(void)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The `troupe` command: finds the command that was named, reads its options, runs it.
  *

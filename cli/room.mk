@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 bin_PROGRAMS += troupe
 dist_completion_DATA += cli/completions/troupe
 # Everything but main() is a library, so that tests can link it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads one epoch of mini-batches of a partitioned graph: the smallest whole program on libtroupe.
  * libtroupe(3) shows it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two trainers of one model, with the public API alone: they share out the seeds of each step, add
  * up their gradients, keep checkpoints, and go on from the last one when one of them is lost.

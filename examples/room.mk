@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The examples of libtroupe(3), built on the public headers and the library alone.
 # libtool leaves the C++ run-time library out of what a static libtroupe asks for, since its C++
 # linker adds it; programs in C name it themselves, as those that use troupe.pc --static do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trains a classifier on the mini-batches of a partitioned graph, with the public API alone.
  *

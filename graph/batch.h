@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A mini-batch: the blocks that message passing runs over, from input layer to output layer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A builder: a mini-batch while it is being made. It fixes the canonical walk, which no placement
  * changes: hop by hop outwards from the seeds; within a hop the edge types in the order of their

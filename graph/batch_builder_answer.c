@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of partitions that are not read directly, checked and kept until they are drawn from. */
 #include <inttypes.h>
 #include <string.h>

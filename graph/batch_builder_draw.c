@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The neighbours of one hop: drawn or taken from answers, merged in the order of destination
  * nodes, numbered. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of tables for the nodes of a builder. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A keyed bijection of [0, n): the order of a set that is too large for a list of its members.
  *

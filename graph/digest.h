@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The digest of a mini-batch: one number that two equal batches share on any machine.
  *

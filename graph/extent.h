@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Extents: the contiguous ranges of per-type global IDs that partitions own.
  *

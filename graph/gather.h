@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies rows of feature tables into a batch's buffer and back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What feature tables a graph has, by name: the numbers that messages use for them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/key.h"
 
 static uint64_t fold(uint64_t base, uint64_t word)

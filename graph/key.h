@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counter-based randomness: every random number is a pure function of what it is for.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables of owned nodes: features, and the special ones (original IDs, degrees), found and
  * gathered in the one way that servers and samplers share.

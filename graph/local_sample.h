@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sample request turned into the kernel's: the one way in which servers (for messages) and
  * samplers (reading a partition of their own process) draw neighbours.

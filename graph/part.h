@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One partition of a graph in memory: what a server owns and what samplers read.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keyed permutations of lists: the same key gives the same order everywhere.
  *

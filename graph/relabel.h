@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From per-type global IDs to positions in a batch's node list.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_graph.la
 libtr_graph_la_SOURCES = \
     graph/batch.h \

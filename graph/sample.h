@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Uniform sampling of in-edges: the kernel that a server and a sampler run alike.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Uniform k-subsets of the positions of one row, without replacement.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growable array of hot memory that keeps its capacity when it is used again.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 dist_man1_MANS += \
     man/troupe-bench.1 \
     man/troupe-cluster.1 \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact inference: each layer over all nodes and all their in-edges, before the next.
  *

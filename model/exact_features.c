@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/exact_features.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The features of a whole graph as exact inference reads them, prepared once for many passes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A matrix with a row for each node of a whole graph, by original ID, wherever its rows lie.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Feature rows of any element type as float32, and their normalisation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graph convolution (Kipf and Welling, ICLR 2017): W (D^-1/2 (A + I) D^-1/2 h)_v + b, with the
  * degrees of the whole graph: out-degree + 1 at the source, in-degree + 1 at the destination.

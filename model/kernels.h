@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The element-wise loops of a training step, once for each kind of CPU.
  *

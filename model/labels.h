@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Labels of any element type. A negative number or NaN means unlabelled.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One layer over one block: forward, and backward to its weights and its input.
  *

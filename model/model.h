@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A GraphSAGE or GCN network of any depth, run forward and backward over mini-batches.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the built-in trainer is asked to train: the part of a run's config.json that the
  * model depends on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A model's weights in model.safetensors, named as PyTorch's state_dict would name them.
  *

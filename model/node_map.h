@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where each node of a whole graph lives, by original ID, and back from global IDs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Adam (Kingma and Ba, ICLR 2015; with decoupled decay Loshchilov and Hutter, ICLR 2019) and
  * SGD with momentum, with PyTorch's recurrences so that recipes carry over: `l2` is what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parameters of a model: one flat float32 array and the table of what lies where.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The linear map by which a layer mixes the rows of neighbours, and its transpose:
  *

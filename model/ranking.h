@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The area under the ROC curve: the probability that a positive scores above a negative,
  * ties counting half (Mann and Whitney, 1947).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
     model/exact.c \

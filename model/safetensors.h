@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Named tensors in a safetensors file: 8 bytes of little-endian header length, a JSON header,
  * the data. https://github.com/huggingface/safetensors has the format.

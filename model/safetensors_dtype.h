@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types as safetensors spells them. Thread rules: pure functions. */
 #ifndef MODEL_SAFETENSORS_DTYPE_H
 #define MODEL_SAFETENSORS_DTYPE_H

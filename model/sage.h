@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GraphSAGE with mean aggregation (Hamilton, Ying, Leskovec: "Inductive Representation
  * Learning on Large Graphs", NIPS 2017): W_self h_v + W_neigh mean(h_u) + b. A node without

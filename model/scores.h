@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How good predictions are: loss, accuracy, macro-F1, ROC AUC.
  *

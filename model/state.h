@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All of a training run but its data, as bytes: what a checkpoint keeps of a trainer.
  *

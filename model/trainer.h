@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The training loop (training_loop.h), performed with blocking calls: epochs of steps over
  * somebody's batches, an evaluation after each, early stopping, the best weights kept.

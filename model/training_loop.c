@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "model/training_loop.h"
 
 #include "runtime/base/error.h"

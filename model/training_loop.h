@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of a training run, as one of its trainers goes through it, without any input or output:
  * which operation comes next, what its failure means, and how long a disk is waited for.

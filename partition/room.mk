@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_partition.la
 libtr_partition_la_CPPFLAGS = $(AM_CPPFLAGS) -DTROUPE_LIBEXECDIR='"$(pkglibexecdir)"'
 libtr_partition_la_SOURCES = \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One library for each room inside, so that code can be linked without the rooms below it: a test runs
 # actors with base, core and sim alone. The rest of the house links libtr_runtime, which has all.
 noinst_LTLIBRARIES += libtr_runtime_base.la libtr_runtime_core.la libtr_runtime_event.la libtr_runtime_net.la libtr_runtime_sim.la libtr_runtime.la

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Heads as FlatBuffers: what a link writes in front of a body, and reads after verifying it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fields of each head, listed once: the codec writes and reads by these lists, the tests fill
  * and compare by them, so a field cannot be forgotten in one of them alone.

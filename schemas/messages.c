@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schemas/messages.h"
 
 #include "runtime/core/kind.h"

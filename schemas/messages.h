@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The messages of a job as plain C structs: the heads that actors fill and read.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_schemas.la
 libtr_schemas_la_SOURCES = \
     schemas/body.c \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh disable=SC2034,SC2154
 # Sourced by ./quickstart and ./check: finds what is missing, installs it with apt, builds.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Invariants of what is held back:
  *  1. A held message is on its faults' list from its coming until it is served or its actor ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Actors as a user has them on a bad day: full, short of memory or slow for a while.
  *

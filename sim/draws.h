@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Choices of a scenario: a stream of draws from its seed, apart from the simulator's own.
  *

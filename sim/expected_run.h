@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What training has to come to: pseudo-training, and its undisturbed run.
  *

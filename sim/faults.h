@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one who makes things go wrong: an actor that, at moments chosen from the seed, kills actors
  * of the job, lets allocations fail for a while, or lets loops stand still.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A whole cluster in one thread: its processes, the disk they share, who starts them again, and the
  * tally that oracles read.

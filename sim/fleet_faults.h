@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to a simulated cluster from outside: the faults of its plan, each when the job has
  * got so far, and the ends of those that last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Liveness of a simulated cluster: while no fault is under way the job gets on, within bounds that
  * follow from the deadlines of the real program.

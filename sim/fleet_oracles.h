@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What must be true of every run of a cluster, whatever its faults.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a seed chooses for a whole cluster: who plays where, what is trained, what goes wrong.
  *

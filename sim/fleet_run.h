@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One run of a cluster: a seed in, a verdict out. run.c chooses between this and one process.
  */

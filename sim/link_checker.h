@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Couriers watch what links promise between the processes of a simulated cluster: one in each
  * process, and each has to do with all others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a batch has to be: computed plainly, in one thread, from one partition, by the sampling
  * kernel and a walk of its own that looks nodes up in a table of all nodes.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_sim.la
 libtr_sim_la_SOURCES = \
     sim/actor_faults.c \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Probes watch what the runtime promises while a job runs and faults come.
  *

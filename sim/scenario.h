@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A scenario: everything about one run that is chosen from its seed before it begins.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/seed_workers.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many seeds on all cores: each worker is a process, since a broken invariant aborts it.
  *

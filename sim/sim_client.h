@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trainer in the simulator: it does what a training thread does through a loader, as a state
  * machine on a loop: opens it, takes batches in order, holds some, cancels, begins other epochs,

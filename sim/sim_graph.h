@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small random graph as its user would have it: original IDs, edges in their order.
  *

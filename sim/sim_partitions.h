@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A raw graph as it is partitions: which partition has which node, and the partitions in memory.
  *

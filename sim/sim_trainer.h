@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trainer of a simulated cluster: the loop of `troupe train` (model/training_loop.h), performed by
  * an actor with messages in place of blocking calls (troupe/group.h, troupe/loader.h), so that what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the actors of a simulation share: the scenario, what stands around the job, and the tally
  * that oracles read afterwards.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # make installcheck (make distcheck runs it): what was installed serves people who never saw the
 # sources. The command runs, the headers compile alone, as C and as C++, and a program links with
 # what troupe.pc says, to the shared library and to the static one.

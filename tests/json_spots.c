@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/json_spots.h"
 
 static size_t collect(json_t *in, struct json_spot *spots, size_t count)

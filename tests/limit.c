@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a test and ends it: limit [-s SECONDS] COMMAND...
  * Shows a process and what came of it: limit -p PROCESS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The harness: a test that hangs is shown, killed and failed; what a test leaves behind is killed.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* See limit_show.h. The work is that of a shell: it reads /proc and calls gdb. */
 #include "limit_show.h"
 

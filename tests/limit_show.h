@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the processes of a test were doing when its time was over, on standard error, for whoever
  * has nothing else: the last lines of a gate's output. So it is short, and the most useful stands

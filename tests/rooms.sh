@@ -1,9 +1,10 @@
-# The sources keep to the table of rooms, and what does not is noticed (scripts/rooms).
+# SPDX-License-Identifier: Apache-2.0
+# The sources keep to the table of rooms and name their licence, and what does not is noticed.
 . "${srcdir:-.}/tests/cli/tap.sh"
 
 source=${srcdir:-.}
 run sh "$source/scripts/rooms" "$source"
-expect "no include goes up, no file name occurs twice, no folder is without a row" exited 0
+expect "no include goes up, no name occurs twice, no folder is without a row, no source without a licence" exited 0
 
 # A copy in which one thing at a time is wrong.
 copy=$work/copy
@@ -12,7 +13,8 @@ for folder in docs include runtime schemas graph partition actors model api sim 
     cp -R "$source/$folder" "$copy/"
 done
 chmod -R u+w "$copy"
-echo >"$copy/tests/empty.c"
+licence='/* SPDX-License-Identifier: Apache-2.0 */'
+echo "$licence" >"$copy/tests/empty.c"
 check_copy() { run sh "$source/scripts/rooms" "$copy"; }
 says_only() { exited 1 && [ "$(wc -l <"$work/out")" = 1 ] && says "$1"; }
 restore() { cp "$source/$1" "$copy/$1"; }
@@ -42,16 +44,21 @@ check_copy
 expect "so is an include of what is no room" says_only '^api/session.c:[0-9]*: "elsewhere/error.h"'
 restore api/session.c
 
-echo >"$copy/sim/files.c"
+echo "$licence" >"$copy/sim/files.c"
 check_copy
 expect "a file name that occurs twice is noticed" says_only '^sim/files.c: its name is also that of '
 rm "$copy/sim/files.c"
 
 mkdir "$copy/runtime/attic"
-echo >"$copy/runtime/attic/old.c"
+echo "$licence" >"$copy/runtime/attic/old.c"
 check_copy
 expect "and a folder without a row" says_only '^runtime/attic/old.c: its folder has no row'
 rm -r "$copy/runtime/attic"
+
+sed 1d "$source/graph/room.mk" >"$copy/graph/room.mk"
+check_copy
+expect "and a source without a licence" says_only '^graph/room.mk: neither .* SPDX'
+restore graph/room.mk
 
 sed 's:`runtime/base/`:`cellar/`, &:' "$source/docs/architecture.md" >"$copy/docs/architecture.md"
 check_copy

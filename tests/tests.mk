@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The harness itself. Every test runs under tests/limit, which ends it.
 check_PROGRAMS += tests/limit
 tests_limit_SOURCES = tests/limit.c tests/limit_show.c tests/limit_show.h

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cluster file: which hosts do a job together, and what each of them runs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the hosts of a cluster cannot be beside each other. */
 #include <inttypes.h>
 #include <stdlib.h>

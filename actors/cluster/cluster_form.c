@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which of its two forms a cluster file has, or why it has none of them. */
 #include <arpa/inet.h>
 #include <ctype.h>

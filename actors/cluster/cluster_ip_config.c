@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DGL's ip_config.txt: a host a line, "ADDRESS", "ADDRESS PORT" or "ADDRESS PORT SERVERS".
  *

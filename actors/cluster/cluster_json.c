@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fields of a cluster file. */
 #include <inttypes.h>
 #include <stdlib.h>

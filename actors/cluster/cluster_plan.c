@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a cluster file to its processes. */
 #include <assert.h>
 #include <inttypes.h>

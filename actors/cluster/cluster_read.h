@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files that read clusters share. */
 #ifndef ACTORS_CLUSTER_CLUSTER_READ_H
 #define ACTORS_CLUSTER_CLUSTER_READ_H

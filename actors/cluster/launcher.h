@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The launcher of a job without its I/O: what processes print and how they end goes in, what is to
  * be done with them comes out through its ops.

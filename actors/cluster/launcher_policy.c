@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/cluster/launcher_policy.h"
 
 #include <stdio.h>

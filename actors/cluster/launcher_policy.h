@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a launcher decides: which process of a job to start, to start again and to stop.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/cluster/process_notice.h"
 
 /* A word and a number behind it, as printf writes it; moves on. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a process of a job tells its launcher: lines on its standard output.
  *

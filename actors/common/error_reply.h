@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Refusals with a sentence: MSG_ERROR_REPLY, made by who can't serve and read by who asked.
  *

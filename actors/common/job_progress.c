@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/common/job_progress.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a job stands, as one process knows it: the era, the epoch, its steps, the last checkpoint.
  * For people: `troupe status`, metrics. Nothing is decided by it.

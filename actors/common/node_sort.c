@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/common/node_sort.h"
 
 /* The end of the run that begins at `at`. */

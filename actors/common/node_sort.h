@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorts nodes by original ID in pieces: a natural merge sort (Knuth, The Art of Computer
  * Programming 3, 5.2.4), since what comes from partitions is runs that are sorted already.

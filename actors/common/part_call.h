@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One question to the owner of a partition, asked until it is answered.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/common/part_locator.h"
 
 #include <inttypes.h>

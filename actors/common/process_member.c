@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/common/process_member.h"
 
 #include <inttypes.h>

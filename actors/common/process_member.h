@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Being a member of the job: finds the coordinator, joins, and joins again when it was restarted.
  *

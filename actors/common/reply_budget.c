@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/common/reply_budget.h"
 
 static void tell(struct actor *self, void *arg, int status)

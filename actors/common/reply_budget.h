@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Room for a reply from another process: reserved before the request is sent.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A batch as one run of bytes: the body of a message to a process that shares no store.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: where finished batches wait for the training thread, and where their memory goes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client: does whole operations on a graph for those who are no part of it.
  *

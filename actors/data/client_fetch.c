@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fetching: IDs grouped by owner, each owner's rows in pieces, put where the IDs stood. */
 #include <inttypes.h>
 #include <stdlib.h>

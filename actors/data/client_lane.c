@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Partition after partition: asking owners until they answer, and reading what is here. */
 #include "actors/data/client_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Node sets: what each partition lists, gathered and sorted by original ID. */
 #include <inttypes.h>
 #include <stdlib.h>

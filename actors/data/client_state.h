@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the client share. */
 #ifndef ACTORS_DATA_CLIENT_STATE_H
 #define ACTORS_DATA_CLIENT_STATE_H

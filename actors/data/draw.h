@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The key that a message names: the kernel's, but for purpose and type. */
 #ifndef ACTORS_DATA_DRAW_H
 #define ACTORS_DATA_DRAW_H

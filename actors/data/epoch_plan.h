@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which seeds an epoch's batches take: the deal of one trainer.
  *

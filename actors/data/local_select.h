@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which owned nodes a mask chooses, found in the one way that servers and the client share.
  *

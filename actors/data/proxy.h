@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trainer-proxy: stands for the training code among the actors.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The proxy's calls to samplers. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches that came as bytes, from a sampler that shares no store with the proxy. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How large a batch may become, from fanouts and the size of the graph alone. */
 #include "actors/data/proxy_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches of samplers in other processes: pulled in pieces into one buffer. */
 #include <inttypes.h>
 #include <stdlib.h>

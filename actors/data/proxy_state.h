@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the proxy share. */
 #ifndef ACTORS_DATA_PROXY_STATE_H
 #define ACTORS_DATA_PROXY_STATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The window of batches in flight ahead of the client. */
 #include "actors/common/error_reply.h"
 #include "actors/data/proxy_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sampler: makes mini-batches for a trainer-proxy. The batch is graph/batch_builder.h's; the sampler
  * drives it, asks servers, and hands it over.

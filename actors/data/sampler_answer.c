@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Answers of servers, checked and copied to where the builder wants them. */
 #include <inttypes.h>
 

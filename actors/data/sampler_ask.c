@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asking servers, for a task's frontier and for its rows. */
 #include <inttypes.h>
 #include <stdio.h>

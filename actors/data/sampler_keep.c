@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Batches for proxies in other processes: flattened and kept until they were pulled. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loaders that are open at a sampler, and the orders of their epochs. */
 #include <inttypes.h>
 #include <stdlib.h>

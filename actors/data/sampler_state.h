@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the sampler share. */
 #ifndef ACTORS_DATA_SAMPLER_STATE_H
 #define ACTORS_DATA_SAMPLER_STATE_H

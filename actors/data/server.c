@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/data/server.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Says what a partition holds, as JSON: types, counts, feature tables.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gathers rows of tables into one body: checks and sizes first, then copies, slice by slice.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Draws in-neighbours. First the reply is planned: how many rows of which sections fit in the
  * caller's room, by an upper bound of their edges. Then it is filled, slice by slice, into one

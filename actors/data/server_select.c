@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists the owned nodes whose row of a mask is not zero, a bounded piece of the partition at a
  * time: the asker goes on from `next` until it is told that all is done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One request being served, and what the server's files share. Internal to the server.
  */

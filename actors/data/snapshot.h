@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Frozen data belong to the node: the partitions that are in this process's memory.
  *

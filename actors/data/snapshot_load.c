@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/data/snapshot.h"
 
 static void unload(void *arg, struct graph_part *part)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checkpoints on disk: what a group of trainers saved after a step, whole or not at all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a folder of checkpoints holds: the newest whole one, those to remove. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints on hosts that share no folder: pieces of parts, and manifests without all of them. */
 #include "config.h" /* asprintf */
 

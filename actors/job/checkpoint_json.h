@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A manifest as JSON text. */
 #ifndef ACTORS_JOB_CHECKPOINT_JSON_H
 #define ACTORS_JOB_CHECKPOINT_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store: a host's folder of checkpoints, for the other hosts of a job.
  *

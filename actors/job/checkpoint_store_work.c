@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the crew does for a store. */
 #include <inttypes.h>
 #include <stdlib.h>

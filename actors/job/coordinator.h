@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The coordinator: who is there, barriers, the end of the job.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Barriers: all ranks, or a deadline; one outcome for all, and the same one for repeats, which the
  * table of clients recognizes.

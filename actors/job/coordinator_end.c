@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the job. */
 #include <inttypes.h>
 #include <stdlib.h>

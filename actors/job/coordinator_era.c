@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Eras: who is in one, when it ends, and from which checkpoint the next begins. */
 #include <assert.h>
 #include <inttypes.h>

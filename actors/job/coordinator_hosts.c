@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checkpoints of a cluster whose hosts may share no folder: what they have is asked of their
  * checkpoint stores, in the same way where they do share one.

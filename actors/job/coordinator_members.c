@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who is there: joining, listing, leaving by dying, and being told to stop. */
 #include <assert.h>
 #include <inttypes.h>

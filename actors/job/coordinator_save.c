@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checkpoints: every rank reports its part of one, then the manifest is written, then all hear.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the coordinator's files share. Internal to the coordinator.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a reducer asks the coordinator: to restore it, a barrier, to take its part. */
 #include <stdlib.h>
 #include <string.h>

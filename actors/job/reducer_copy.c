@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * This rank's part on another host: copied there before it is reported, pulled from there where it
  * is gone or damaged here. Whether there is anything to copy, the other host's store says: where

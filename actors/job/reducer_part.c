@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* This rank's part of a checkpoint: written before it is reported, read when it is restored. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reducing: the values of this rank, piece by piece, to their owners and back. */
 #include <inttypes.h>
 #include <string.h>

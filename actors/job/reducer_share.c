@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Adding up: the pieces that this rank owns, in the order of ranks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "actors/report/metrics.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The counters of a process as OpenMetrics text, over plain HTTP (runtime/net/http.h): what Prometheus
  * and the like come and ask for at /metrics.

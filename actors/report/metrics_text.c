@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OpenMetrics text of a process's counters. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The status of a process, for people: who is up, what waits where, how much went through.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of a process as a JSON document. */
 #include <stdlib.h>
 

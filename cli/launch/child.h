@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A child process with pipes: its standard input, held open for as long as it is to run, and what
  * it prints.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe hold`: runs a program that knows nothing of Troupe's launcher, and ends it and all it
  * started when the standard input ends: then the launcher is gone, or wants it to stop.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* memfd_create, asprintf */
 
 #include "cli/launch/job_key.h"

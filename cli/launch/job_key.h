@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The key that a launcher makes for its job. It lies in no file: the launcher writes it to the
  * standard input of each process that it starts, here or through ssh or srun, where nobody else

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The life of a process of a cluster, as serve, sample and train --cluster share it: which process
  * it is, that it says when it is ready, and that it ends when its job, its launcher or a signal

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `troupe launch`, in parts: what is to run where (launch_plan.c), how a command gets to a host
  * (launch_host.c), what is copied there first (launch_copy.c), whether hosts share a folder

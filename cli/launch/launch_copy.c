@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What has to be on a host before its processes start: the cluster file, what it reads of the graph,
  * and by what it proves itself, where those are files that lie here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a command gets to a host: run here, by ssh, or by Slurm's srun. */
 #include "config.h"
 

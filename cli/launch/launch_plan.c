@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a launcher runs where, from the cluster file, the graph and the command line. */
 #include "cli/launch/launch.h"
 

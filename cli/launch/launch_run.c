@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The processes of a job while they run: a loop over their pipes and the signals that tell of
  * their ends. What to do next is decided by actors/cluster/launcher.h, which the simulator plays too.

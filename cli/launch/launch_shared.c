@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether all hosts see one folder of checkpoints: a token, an empty file, is made in it here and
  * looked for there.

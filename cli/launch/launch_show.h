@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a launcher shows: the lines of its processes, each with who said it, and its own.
  *

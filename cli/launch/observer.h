@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An observer of a job: a node that is not in the plan, connects to every process, and asks each for
  * its status again and again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which process of a cluster this one is: from its options, or from what whoever started it says in
  * the environment.

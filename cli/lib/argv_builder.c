@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* vasprintf */
 
 #include "cli/lib/argv_builder.h"

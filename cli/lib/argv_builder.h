@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A growing list of words: the arguments or the environment of a command that is to run here or,
  * quoted for a shell, on another host.

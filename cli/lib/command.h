@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a command of `troupe` is: a name, a table of options, a function.
  *

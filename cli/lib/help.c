@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/help.h"
 
 static void print_summaries(const struct command *command, FILE *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes of a pipe as whole lines, each with who said it before it.
  *

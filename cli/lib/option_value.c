@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/option_value.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One value of an option: from the words of the command line to the field of a struct.
  *

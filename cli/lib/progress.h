@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How far a long piece of work is: a bar with rate and time left on a terminal, plain lines
  * at a bounded rate elsewhere (a log must not fill up), nothing when quiet. On stderr, so

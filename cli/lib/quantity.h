@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers as people read them: 63.7 k, 2.4 GiB, 1 min 20 s.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the commands that make raw graphs share: progress while they write, and a report of the
  * folder, which is opened again and counted so that the figures are those of the files.

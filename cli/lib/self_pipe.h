@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Signals for a command that waits in poll(2): each becomes a byte in a pipe.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ctrl-C, SIGTERM and SIGUSR1, each turned into a call.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `troupe status` and `troupe top` show of a process: the figures of the document that its
  * actor "status" answered with (actors/report/status.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a long command has around it: progress that people see and a Ctrl-C that the work
  * can ask about.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one training run is: everything that decides its result, and where it is kept.
  *

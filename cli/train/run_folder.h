@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of a training run: config.json, metrics.jsonl (a line an epoch, written as it
  * happens) and model.safetensors (whole or not there; the best so far while the run lasts).

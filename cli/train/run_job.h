@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A training or inference job in one process: session, graph, loaders and model, opened together
  * from a run's configuration.

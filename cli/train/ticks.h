@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time in which this process ran: a clock that stands still while the process is stopped.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trainers of one process: a thread and a model each, in one group.
  *

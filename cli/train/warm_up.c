@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/train/warm_up.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The buffers of the BLAS, had at the start instead of in the middle of a step.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A watch over threads that compute: one that makes no progress is reported with its stack, and its
  * process ends as a failure, so that a launcher puts another one in its place.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A training program of one's own under torchrun, beside Troupe's servers and samplers.
 #
 # On every host:

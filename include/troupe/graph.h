@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A partitioned graph opened in a session, node sets of it, and features by ID.
  *

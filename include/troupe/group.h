@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A group: the trainers of a job, as one of them sees them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loader: shuffled epochs of mini-batches over a node set, sampled ahead of the training thread.
  *

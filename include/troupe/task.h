@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A task: work that takes long (an import, a partitioning, training), on a thread of its own.
  *

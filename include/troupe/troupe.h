@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole public API of Troupe; see libtroupe(3). */
 #ifndef TROUPE_TROUPE_H
 #define TROUPE_TROUPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which partition (and which trainer) each node goes to, by original ID.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/build/assign.h"
 
 /* What a draw is for: the same key with another purpose is another number. */

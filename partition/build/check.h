@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is refused before partitioning begins: options out of range, names that no file could have.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Classes of nodes that partitions are to have equal shares of.
  *

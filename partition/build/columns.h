@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Columns of a partition where global IDs of sources don't fit 32 bits: local IDs.
  *

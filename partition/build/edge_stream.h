@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All edges of a type, block by block, with the next block read while this one is worked on.
  *

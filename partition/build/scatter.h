@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The edges of one type in the order of partitions, destinations and original edge IDs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph as METIS takes it: all node types in one numbering, each edge in both directions,
  * once, without self-loops.

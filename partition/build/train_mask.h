@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes train: the table "train_mask" of a node type (or the one that the options name), a
  * bool or 8-bit integer a node.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The proof that a partition directory holds exactly the raw graph that it was made of.
  *

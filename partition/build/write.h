@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writing the arrays of partitions; each file of the room writes one kind.
  *

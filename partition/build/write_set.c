@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/build/write_set.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same array in many partitions, written at once: one file a partition, appended to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs of any size from a seed, written as a raw folder while they are drawn.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/generate/generate_draw.h"
 
 #include <math.h>

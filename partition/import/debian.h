@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Debian archive as a graph: packages that need each other, to be told by their sections.
  *

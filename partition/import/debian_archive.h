@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An archive in memory, between parsing and writing. Private to debian*.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Interned names, in an open-addressing table at most half full. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stanzas of an archive's index, one at a time, into struct archive. */
 #define _GNU_SOURCE /* memrchr */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An archive in memory becomes a raw graph: dependencies resolved, words hashed, nodes split. */
 #define _GNU_SOURCE /* qsort_r, stpcpy */
 #include <stdlib.h>

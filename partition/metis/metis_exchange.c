@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/metis/metis_exchange.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * troupe-metis: METIS in a program of its own, which libtroupe starts.
  *

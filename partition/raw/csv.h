@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table of numbers as text, one row a line: blanks or one delimiter between columns, every line
  * with as many as the first. A first line that begins with a letter is a header. Whole numbers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A raw input graph: edges and features as somebody else's files hold them. Each format is one
  * reader behind struct raw_source (raw_source.h).

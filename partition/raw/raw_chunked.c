@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DGL's chunked graph format: a folder with metadata.json, which lists node types, edge types,
  * counts and the files of edges and features, in any number of pieces.

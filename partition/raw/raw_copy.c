@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Copies any raw graph into a folder, in pieces of bounded memory. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edge lists as text: "source destination" a line, plain or gzip.
  *

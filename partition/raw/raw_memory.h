@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Edges and features that a text reader parsed, in compact memory, as a raw graph.
  *

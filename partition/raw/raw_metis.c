@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * METIS .graph files (METIS manual, section 4.1.1): a line "nodes edges [fmt [constraints]]", then
  * for each node its size, weights and neighbours, numbered from 1. Neighbour j on line i is the

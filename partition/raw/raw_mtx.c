@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Matrix Market coordinate files (https://math.nist.gov/MatrixMarket/formats.html): entry (i, j) is
  * an edge from node i - 1 to node j - 1; of a symmetric matrix each entry off the diagonal is

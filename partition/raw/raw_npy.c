@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs as NumPy arrays: one file of edges ([N, 2] or [2, N]), or a folder with edges.npy and
  * beside it feat.npy, label.npy, train_mask.npy, val_mask.npy, test_mask.npy, any of which may be

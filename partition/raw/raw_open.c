@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which reader a path belongs to. */
 #include "partition/raw/raw.h"
 

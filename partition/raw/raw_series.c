@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/raw/raw_series.h"
 
 #include <inttypes.h>

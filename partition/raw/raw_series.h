@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files ("pieces") whose rows, one after the other, make a table or an edge list.
  *

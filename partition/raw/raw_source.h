@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a reader of one input format gives to raw.c, and what it builds a raw graph with.
  *

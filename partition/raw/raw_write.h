@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes a raw graph as a folder in DGL's chunked format: metadata.json and .npy files, as a
  * stream.

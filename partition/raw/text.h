@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A text file, plain or gzip, as a stream of characters with line numbers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NAME.json: the partition book and the list of what is stored, at rest.
  *

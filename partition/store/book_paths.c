@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/store/book_paths.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The paths that make up a graph at rest, and which of them a host needs that serves some of its
  * partitions: the book, the deals, which every trainer reads, and the folders of those partitions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The checksums of a partition directory: a CRC-32C for each array, kept in NAME.json, which sums
  * itself as well.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The facts of a partition directory, for whoever shows them.
  *

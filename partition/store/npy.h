@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NumPy's .npy files, versions 1 to 3: read whole or by rows, mapped, and written as a stream.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing .npy files as a stream. */
 #include "partition/store/npy.h"
 

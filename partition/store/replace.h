@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What --replace may remove: a folder of the kind that is made, or an empty one. A wrong path would
  * else cost whatever it names.

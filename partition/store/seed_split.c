@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "partition/store/seed_split.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A deal: which trainer trains which node, an input of an experiment.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A partition directory opened for reading: the book and, on demand, partitions in memory.
  *

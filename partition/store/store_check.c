@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing every array of a directory with its checksum, without what they were made of. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A folder (or one file) that appears whole or not at all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A question that long work asks between its pieces: has somebody asked for the end?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A counter with one writer (its loop) and readers on any thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CRC-32C: the Castagnoli polynomial, reflected (RFC 3720, appendix B.4).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <troupe/types.h>
 
 size_t tr_dtype_size(enum tr_dtype dtype)

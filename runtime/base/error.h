@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What failed, on which input, and what to do: the sentence behind a TR_E* code.
  *

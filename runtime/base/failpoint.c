@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names of fail-points, and what they do in a real process of a build with --enable-failpoints:
  *

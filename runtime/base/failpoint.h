@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fail-points: the steps of a job's start, checkpoint, era and end, each with a name, at which a
  * process can be made to die or to stand still.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole reads and writes of one file, over the operations of struct files. */
 #include "runtime/base/files.h"
 

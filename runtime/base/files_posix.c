@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operations of struct files on the real system. */
 #include "config.h" /* syncfs */
 

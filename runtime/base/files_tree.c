@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folders and trees of them, over the operations of struct files. */
 #include "config.h" /* O_PATH */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What all codecs (runtime_codec.cc, hello_codec.cc, schemas/codec.cc) need of FlatBuffers: one small buffer is
  * built on the stack, and bytes are verified before anything is read of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* MAP_ANONYMOUS, MADV_WIPEONFORK */
 
 #include "runtime/base/fork_mark.h"

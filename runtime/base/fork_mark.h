@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A mark by which a handle knows that it is seen by a forked child of the process that made it.
  *

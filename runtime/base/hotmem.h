@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory for hot tables: anonymous, aligned to 64 bytes, advised to use huge pages.
  *

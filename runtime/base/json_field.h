@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Taking fields out of a JSON document that somebody else wrote.
  *

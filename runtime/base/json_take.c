@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Optional fields of documents that people write by hand. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/memory_limit.h"
 
 #include <inttypes.h>

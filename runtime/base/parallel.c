@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/base/parallel.h"
 
 static void run_serially(struct parallel *self, size_t count,

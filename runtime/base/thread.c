@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For pthread_setname_np. */
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread that takes no signals, so that they reach the thread that waits for them (cli/), and
  * that has a name in top and gdb.

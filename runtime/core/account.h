@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Byte accounts: what is queued, pooled, in flight or held by a user is charged to one account,
  * which has a name and a bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Actors: state touched by one loop alone, changed by messages alone.
  *

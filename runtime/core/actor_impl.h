@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An actor as its loop sees it, and the steps of its life.
  *

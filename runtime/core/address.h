@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where an actor lives: node, that node's incarnation, the slot in it and the slot's generation.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pooled memory for message bodies: aligned to 64 bytes, counted, given back to where it came from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The open calls and monitors of a loop's actors, found by the id that travels in frames.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The crew: threads for work that takes longer than a turn or blocks.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What both envs do with a job. */
 #ifndef RUNTIME_CORE_CREW_IMPL_H
 #define RUNTIME_CORE_CREW_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A parallel loop on threads of its own: indices are handed out one by one, the caller helps.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a node starts its directory. */
 #ifndef RUNTIME_CORE_DIRECTORY_IMPL_H
 #define RUNTIME_CORE_DIRECTORY_IMPL_H

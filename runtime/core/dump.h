@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A dump of every loop, actor and mailbox as text, for a person who wonders what hangs.
  *

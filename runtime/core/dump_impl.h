@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The part of a dump that each loop writes itself, on its own thread. */
 #ifndef RUNTIME_CORE_DUMP_IMPL_H
 #define RUNTIME_CORE_DUMP_IMPL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * env: the only door through which the core reaches clock, randomness, threads and I/O.
  *

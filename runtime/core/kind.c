@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/core/kind.h"
 
 int kinds_add(struct kinds *kinds, const struct kind *kind, struct error *error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What kinds of message exist: the table that rooms below register theirs in.
  *

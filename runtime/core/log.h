@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The log: lines with a level, handed to a sink that the node's owner provides.
  *

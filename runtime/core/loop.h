@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A loop: one thread's worth of actors, with an inbox that is the only thing others touch.
  *

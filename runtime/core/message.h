@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A message: a fixed 64-byte frame, a head (a plain C struct) and a body (a counted buffer).
  *

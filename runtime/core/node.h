@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node: one process's worth of actors: its loops, directory, accounts and kinds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node as the runtime's own files see it. */
 #ifndef RUNTIME_CORE_NODE_IMPL_H
 #define RUNTIME_CORE_NODE_IMPL_H

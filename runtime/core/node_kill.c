@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a node dies in the simulator: every actor at once, with nobody told. */
 #include <assert.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A port: how a thread that is not a loop (the training thread) talks to actors.
  *

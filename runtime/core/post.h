@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A post: something for a loop to run, brought by any thread through the loop's inbox.
  *

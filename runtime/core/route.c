@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a message finds its actor: checks, routing, delivery, refusal and the way home. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A router: how the messages of a node reach the actors of other nodes, as the core sees it.
  *

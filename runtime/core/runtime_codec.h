@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The heads of the runtime's own kinds as FlatBuffers (runtime.fbs), behind a C header.
  *

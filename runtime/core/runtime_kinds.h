@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime's own message kinds. Only REGISTER never leaves its node. */
 #ifndef RUNTIME_CORE_RUNTIME_KINDS_H
 #define RUNTIME_CORE_RUNTIME_KINDS_H

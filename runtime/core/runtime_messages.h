@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A singly linked list of messages, spliced in one step. Belongs to whoever holds it. */
 #ifndef RUNTIME_CORE_RUNTIME_MESSAGES_H
 #define RUNTIME_CORE_RUNTIME_MESSAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sequenced requests: what the owner of sequenced work remembers of each client (design: a kind
  * that is KIND_SEQUENCED may be sent again, and a repeat gets the first answer).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stream: connected bytes, or a listener for them, through the env: sockets in the real one, a
  * simulated network in the simulator.

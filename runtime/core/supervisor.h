@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Supervision: parents start failed children again, with a bounded intensity.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of a loop's started timers: a pairing heap of the timers themselves. */
 #ifndef RUNTIME_CORE_TIMERS_H
 #define RUNTIME_CORE_TIMERS_H

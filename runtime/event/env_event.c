@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The real env: a libevent base and a thread for each loop, and the crew's threads.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The real env: libevent, threads, sockets and the system's clock. */
 #ifndef RUNTIME_EVENT_ENV_EVENT_H
 #define RUNTIME_EVENT_ENV_EVENT_H

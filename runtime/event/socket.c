@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* accept4, struct ucred */
 
 #include "runtime/event/socket.h"

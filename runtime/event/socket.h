@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system's sockets, as far as streams need them: making, binding, asking who is there.
  *

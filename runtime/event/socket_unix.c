@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* O_NOFOLLOW, O_DIRECTORY */
 
 #include "runtime/event/socket_unix.h"

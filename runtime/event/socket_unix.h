@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Unix sockets that listen: in a folder of our own, over a stale one, removed with their owner.
  *

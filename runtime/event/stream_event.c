@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams of the real env: sockets, on raw events of their loop's base.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Admission: which connection gives up its place when a newcomer finds none free.
  *

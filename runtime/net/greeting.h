@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first words on a connection: the transport's handshake, one record out, one record in.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What two nodes say first to each other. Plain values; read by C++ too (hello_codec.cc). */
 #ifndef RUNTIME_NET_HELLO_H
 #define RUNTIME_NET_HELLO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first words on a connection as FlatBuffers (hello.fbs), behind a C header.
  *

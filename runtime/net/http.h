@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An HTTP server of an actor: answers GET requests with texts that are made at once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keys for a cluster: an authority of its own, and a certificate and key for each host.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/net/keys_sign.h"
 
 #include <openssl/asn1.h>

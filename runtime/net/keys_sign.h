@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Certificates: what stands in them, and their signature. For runtime/net/keys.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A link's actor: dialing, greeting, ticks, silence, leaving. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An incarnation is down: each loop completes the calls and monitors that wait for it, and forgets
  * its watchers.

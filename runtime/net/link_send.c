@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Queues, and records out. */
 #include <assert.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What outlives a connection: what each side received, and the end of an incarnation. */
 #include <assert.h>
 #include <stdlib.h>

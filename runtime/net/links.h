@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links: how a node's messages reach the actors of other nodes.
  *

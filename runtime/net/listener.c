@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The actor "links": listens, greets who comes, and is the parent of all links.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Certificates and keys from and to PEM files (RFC 7468), with messages that name the file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that hold secrets: read only when nobody but their owner can, and wiped from memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What this process proves of itself, and whom it believes: TLS 1.3 with certificates of both
  * sides, or with one key that all share.

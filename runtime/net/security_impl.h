@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the TLS of a connection needs of a struct security. For runtime/net/tls.c alone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TLS 1.3 over a stream: what a transport does when it has a struct security.
  *

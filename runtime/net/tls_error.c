@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What went wrong with TLS, for a person who has to put it right. */
 #include <openssl/err.h>
 #include <openssl/ssl.h>

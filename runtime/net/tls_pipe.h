@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between SSL and a stream: gathers ciphertext into large writes, takes it from large reads, and
  * counts what a peer that has proved nothing makes us read. An OpenSSL BIO on SSL's side.

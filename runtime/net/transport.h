@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A transport: a stream, as it is or through TLS 1.3 (see security.h).
  *

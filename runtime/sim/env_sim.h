@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator: the same actors, in one thread, from one seed, on a virtual clock.
  *

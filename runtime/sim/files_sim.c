@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/sim/files_sim.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of the simulator: a disk in memory that forgets what was not synced.
  *

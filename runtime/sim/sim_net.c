@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated network as a whole: what happens next, and the faults. */
 #include "runtime/sim/sim_net.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulator's network: streams whose bytes travel in virtual time, with faults on demand.
  *

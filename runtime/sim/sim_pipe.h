@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One direction of a simulated connection: bytes on their way, and when they arrive.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One stream of the simulated network: connecting, accepting, reading, writing, ending. */
 #include "runtime/sim/sim_stream.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of the simulated network, as its two files see it. */
 #ifndef RUNTIME_SIM_SIM_STREAM_H
 #define RUNTIME_SIM_SIM_STREAM_H

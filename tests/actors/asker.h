@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node in the simulator with one actor that asks, so that a test reads as calls: it sends one
  * request, runs until the answer is there, and keeps the bytes.

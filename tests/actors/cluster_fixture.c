@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/actors/cluster_fixture.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A job fixture over several nodes with links between them, in the real env or in the simulator:
  * who plays where is a layout, the graph is a random one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random partitions in memory, two node types and three edge types, for tests of actors. */
 #ifndef TESTS_ACTORS_GRAPHS_H
 #define TESTS_ACTORS_GRAPHS_H

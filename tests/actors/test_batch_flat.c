@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A batch survives being flattened; damaged bytes are refused or make a batch that holds
  * together. */
 #include <setjmp.h>

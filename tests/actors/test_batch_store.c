@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store under many hands: whatever is reserved, deposited, collected, cancelled and closed in
  * any order, no byte is charged that nobody holds, and none is charged twice. */
 #include <pthread.h>

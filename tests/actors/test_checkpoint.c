@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A checkpoint appears whole or not at all: whichever operation on files fails, or ends the
  * process, what is found afterwards is the checkpoint before or the new one, with all its bytes.

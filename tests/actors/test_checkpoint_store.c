@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checkpoints of a job whose hosts have a disk each: hosts die, some with their disks, and the job
  * goes on from the last checkpoint that was made, to the end that an undisturbed one has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The client does whole operations: what it answers is the truth, whatever dies, stalls or finds no
  * memory meanwhile; each operation completes once; what can't be done is said with a sentence.

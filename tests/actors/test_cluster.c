@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster file says what is wrong with it and where; a plan made of it serves every partition,
  * evenly, and is the same for whoever reads it. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The coordinator under random order, deaths, restarts and deadlines: who is there is who lives,
  * a barrier ends in one way for all and not before all came, and the end of the job ends everybody.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every seed is dealt once an epoch, evenly, in one order that all ranks share. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Group calls whose deadlines are shorter than an answer's way: what a call that timed out began
  * stays under way, and a repeat gets its answer. So every operation ends after about as long as one

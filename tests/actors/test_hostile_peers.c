@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What others say is checked before it is used: a sampler's servers that lie, a server's askers
  * that bring more than it may keep waiting. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The end of a job reaches every process, also one that is not linked with the coordinator's at
  * that moment: the coordinator's process is the last to end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The launcher without its I/O: what lines of processes mean to it, and what people who ask it to
  * stop mean.

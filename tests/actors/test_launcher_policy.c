@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The launcher's policy: what it starts, starts again and stops, over whole lives of jobs in
  * virtual time. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics: the text is OpenMetrics to the letter, and who asks for it wrongly costs little. */
 #include <arpa/inet.h>
 #include <poll.h>

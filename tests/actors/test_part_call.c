@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One question asked until it is answered: it completes once, with the answer, with a refusal that
  * will not pass, or at its deadline; it is cancelled at any moment; memory for replies comes back;

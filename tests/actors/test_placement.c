@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One answer for every placement: whatever the number of partitions, where nodes went and how
  * wide columns are, the neighbours drawn of a node are the same, by original ID; so are the rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plan names every server of a partition once, near ones first, and no trainer is without a
  * sampler. */
 #include <setjmp.h>

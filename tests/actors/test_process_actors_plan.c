@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The actors of a job in several nodes with links between them: whatever plays where, and whoever
  * dies meanwhile, the batches are those of one node. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs over several nodes in the simulator, with connections that break, ways that clog, and nodes
  * that die, some for good: every batch is the one that a single node makes. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trainer-proxy over samplers that are slow and die: every batch comes once and in order, the
  * window is kept, and an epoch that follows is begun ahead of time. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A group under deaths: trainers that reduce, wait at barriers and save, while reducers and the
  * coordinator are killed. Whatever happens, every sum is that of the ranks in their order, bit for

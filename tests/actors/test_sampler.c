@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sampler by itself: large epochs are put in order by the crew, requests that
  * it can't serve are refused. Whole batches under faults are compared in sim/. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The server answers as its definition says, in one piece or many, and refuses what it can't. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A version of a partition is there as long as somebody reads it. */
 #include <setjmp.h>
 #include <stdarg.h>

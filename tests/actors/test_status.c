@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process tells its status to whoever asks: one document, with what each loop holds. */
 #include <setjmp.h>
 #include <stdarg.h>

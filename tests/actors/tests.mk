@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/actors/test_server
 TESTS += tests/actors/test_server
 tests_actors_test_server_SOURCES = tests/actors/test_server.c tests/actors/graphs.c \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small random graph, written as a raw folder and partitioned in the ways a test asks for.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a deal that puts trainers beside their partitions saves: rows that a trainer's batches need
  * of partitions that are not its own, for a METIS partitioning of a skewed graph on four hosts,

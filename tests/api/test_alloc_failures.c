@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A job with no memory: a session is opened, a graph, a loader, some batches are taken and all is
  * closed, while the n-th allocation fails, then the n+1st, and so on. Each time the job either

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The example of libtroupe(3): the page holds the file word for word, and the program built from
 # it reads the same batches from every placement.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What many threads, loops of opening and closing, and extreme options do to a session. */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job whose sessions are the processes of a cluster file: each opens what is its own, and what
  * they get is what one process alone gets. */
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Trainers take every seed once an epoch in equally many steps, dealt beforehand or not; a deal is
  * taken for what it is, or refused. */
 #include <setjmp.h>

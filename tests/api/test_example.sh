@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The examples train: losses fall, and a file that is not there is named; two trainers in a process
 # and in two give the same.
 dir=$(mktemp -d) || exit 99

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The batches that a seed gave on the day they were recorded, it gives on every later day.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups through the public API, a thread a trainer: sums in the order of ranks, checkpoints that a
  * second session finds, and a close that wakes whoever waits.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loaders at their bounds: memory, cancelling, closing, several trainers, samplers that die. */
 #include <pthread.h>
 #include <setjmp.h>

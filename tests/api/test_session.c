@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole jobs in one process, through the public API. */
 #include <setjmp.h>
 #include <stdarg.h>

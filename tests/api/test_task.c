@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks: waited for, cancelled, closed and forked at any moment. */
 #include <setjmp.h>
 #include <stdarg.h>

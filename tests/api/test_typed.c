@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs with several node and edge types through the public API, and graphs at the edge of being
  * graphs: no nodes, no edges, fewer nodes than partitions. The same batches on every placement.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of api/.
 TESTS += tests/api/test_batches.sh
 EXTRA_DIST += tests/api/test_batches.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Accuracy on real graphs: the mean over seeds of neighbour-sampled training with exact inference
 # reaches what the models reach elsewhere. Needs the data folder (TROUPE_DATA).
 . "${srcdir:-.}/tests/cli/tap.sh"

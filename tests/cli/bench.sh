@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Each benchmark runs, at the smallest scale, and reports figures of the promised shape. How good the
 # figures are is not asked here: a busy machine must not fail a test.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A run that is killed at any moment and resumed ends with the losses and the model, byte for byte,
 # of one that was not; damage to the newest checkpoint costs steps, not the run.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Hosts with a folder of checkpoints each: every part is on two of them, and a host that dies with
 # its folder costs nothing but time.
 . "${srcdir:-.}/tests/cli/tap.sh"

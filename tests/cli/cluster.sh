@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cluster files: the plan is shown, what is wrong is named, and the examples of the manual are right.
 . "${srcdir:-.}/tests/cli/tap.sh"
 page=${srcdir:-.}/man/troupe-cluster.5

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Keys of a cluster: for their owner alone, signed by the cluster's authority, never written over
 # without --replace.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The package lists of an archive become a graph.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

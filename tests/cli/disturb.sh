@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A relay between the processes of a job delays, throttles, splits, resets and corrupts what they
 # send: the result is the same, and their memory stays bounded. Processes that were taken for dead
 # are started again, as their launcher would.

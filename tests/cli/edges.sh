@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Edge files become raw graphs and partitions; lines that cannot be read are refused by number.
 . "${srcdir:-.}/tests/cli/tap.sh"
 edges=${srcdir:-.}/tests/cli/data/edges.csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Generated graphs: the same options give the same bytes; what cannot be is refused.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The losses and models that a seed gave when they were recorded, it gives on every later day: for both
 # models, on 1 and on 4 partitions, and on 4 processes. A model's last bits depend on the kernels of the
 # CPU, which config.json records; data/goldens.txt has a line for each model and record that was seen.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # One result wherever the processes are: in one process, in four over unix sockets, on four hosts
 # with TLS, and on four hosts with eight server processes. Hosts are network namespaces of our own.
 . "${srcdir:-.}/tests/cli/tap.sh"

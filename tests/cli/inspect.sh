@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A look at graphs: what is there is shown, what is not is named.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

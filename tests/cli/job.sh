@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by tests that break a job of several processes: a small graph, the undisturbed run, jobs in
 # the background, their processes, and random moments from one seed.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # --json of every command that has it is one JSON object a line on the standard output, and nothing
 # else: other people's scripts read it.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads the standard input and succeeds when it is what --json promises: one or more lines, each
  * one whole JSON object, and nothing else. Prints the number of lines.

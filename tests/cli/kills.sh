@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Any process of a job dies by kill -9 at any moment, from before it is ready until just before the
 # end: the job finishes by itself with the same losses and model. A few moments a process here,
 # twenty with TROUPE_LONG_TESTS=1; TROUPE_MOMENTS says how many.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A job of four processes: the same model as one process has, whatever is killed; and nothing of it
 # is left when it ends, however it ends. TROUPE_MOMENTS says how often each process is killed.
 restarts=3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The launcher: what it starts, shows, starts again, stops and leaves behind. The processes are
 # shell scripts and so are ssh and rsync, so that nothing but the launcher can fail here.
 . "${srcdir:-.}/tests/cli/tap.sh"

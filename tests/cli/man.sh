@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Man pages render without complaint and name the options that the commands have, no more, no less.
 . "${srcdir:-.}/tests/cli/tap.sh"
 man=${srcdir:-.}/man

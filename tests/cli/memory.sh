@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Little room for addresses: a command trains, or says what it lacks and ends. None goes on for ever, and
 # all hear a signal.
 . "${srcdir:-.}/tests/cli/tap.sh"

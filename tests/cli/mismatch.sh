@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Processes of one job that were not given the same: who differs is refused with a sentence that
 # says in what, and nobody waits for ever.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Partitioning from the command line: every method and count; and whatever goes wrong ends with a
 # sentence, exit code 1 and nothing half-written.
 . "${srcdir:-.}/tests/cli/tap.sh"

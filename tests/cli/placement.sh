@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Placement does not change results: the same seed gives byte-identical losses and the same
 # model.safetensors for any number of partitions, servers, samplers, loops and computing threads, however
 # data are reached.

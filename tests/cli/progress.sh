@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Progress goes to the standard error: a bar on a terminal, plain lines elsewhere, nothing with --quiet.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

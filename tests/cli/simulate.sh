@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # `troupe simulate --minutes` runs seeds that never ran, ends in time, and writes what fails, with the
 # command that replays it, as soon as it does.
 here=$(cd "${srcdir:-.}" && pwd)

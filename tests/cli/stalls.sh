@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Processes of a job that are stopped without dying: a short stop is waited for, a process that the
 # others count as dead is replaced. The result is the same. Processes that come late, or stay without
 # a coordinator.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the shell tests: TAP, a scratch folder, and ways to run $TROUPE.
 #
 #   expect WHAT COMMAND...        ok when the command succeeds

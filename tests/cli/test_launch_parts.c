@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the launcher is made of: words that survive a shell, lines that never mix, children that
  * leave nothing behind. */
 #include <errno.h>

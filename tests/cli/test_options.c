@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options: every value is read whole or refused with a sentence that names it. */
 #include <setjmp.h>
 #include <stdarg.h>

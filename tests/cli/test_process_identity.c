@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A process finds its place in a cluster from what whoever started it says, in a stated order. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reports and quantities: what scripts parse, what people read. */
 #include "config.h" /* fopencookie */
 

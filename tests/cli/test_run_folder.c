@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The folder of a run where the disk takes nothing: no line that it kept is lost, and it keeps them
  * up to a bound.

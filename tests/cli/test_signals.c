@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Signals become calls on another thread; progress is bounded where nobody looks. */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of the command line.
 check_PROGRAMS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals
 TESTS += tests/cli/test_options tests/cli/test_report tests/cli/test_signals \

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Training and inference from the command line: what a run leaves, what is refused.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

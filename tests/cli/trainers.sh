@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Several trainers in one process: the same number of them gives the same losses and the same model
 # on any number of partitions and loops, also where the last step leaves some without seeds; one
 # trainer in a group gives what one alone gives.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A person in a hurry, and disks that are full: what is asked is done at once, the file is named, what
 # was committed stays whole, and no process is left.
 epochs=3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Every command has --help that succeeds, and refuses wrong words with a sentence and exit code 2.
 . "${srcdir:-.}/tests/cli/tap.sh"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What partition made is proved equal to its input; another graph, and any changed byte, is found.
 . "${srcdir:-.}/tests/cli/tap.sh"
 edges=${srcdir:-.}/tests/cli/data/edges.csv

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file that says which partition each node has, as text or .npy; the first byte chooses. What is
  * taken names a partition for each node. */
 #include "graph/types.h"

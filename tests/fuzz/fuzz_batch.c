@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A flattened batch that a sampler elsewhere sent: what is taken flattens to the same bytes, and
  * its arrays can be read. */
 #include "actors/data/batch_flat.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metadata.json of the chunked format, and the files that it names. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/raw_use.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A table of numbers as text; its first byte chooses the delimiter. */
 #include "partition/raw/csv.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The .npy that says which trainer trains which node: what is taken is a fair deal. */
 #include "partition/store/seed_split.h"
 #include "tests/fuzz/fuzz.h"

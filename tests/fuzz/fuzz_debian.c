@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What apt-cache dumpavail prints: the archive that comes of it holds together. */
 #define _GNU_SOURCE /* fmemopen */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An edge list; its first byte chooses the options it is read with. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/raw_use.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The question that troupe-metis reads: what is taken has only indices that lead somewhere. */
 #include "partition/metis/metis_exchange.h"
 #include "tests/fuzz/fuzz.h"

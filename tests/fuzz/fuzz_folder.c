@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder with edges.npy, and beside it meta.json, features, labels and masks as .npy. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/raw_use.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first record of a connection, and the runtime's own words: HELLO, WELCOME, REFUSE and the
  * heads of the runtime's kinds; or a whole greeting, whose record gets a checksum that is right.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connection of a peer that was greeted: records, frames, heads and bodies as a link reads them,
  * up to the actors that they are for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every kind of message as a link takes it: verified, decoded, its counts held against the body,
  * and then read as its receiver reads it.

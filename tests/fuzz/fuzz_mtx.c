@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Matrix Market file, plain or gzip. */
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/raw_use.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What processes print, as their launcher reads it: bytes that come in pieces become lines, lines
  * become notices, and notices what the launcher does. The first byte chooses the pieces.

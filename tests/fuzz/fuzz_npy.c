@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A .npy file: what opens can be read and mapped to its last row. */
 #include "partition/store/npy.h"
 #include "tests/fuzz/fuzz.h"

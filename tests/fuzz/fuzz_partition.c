@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NAME.json of a partition directory, and the arrays of its partitions: what opens holds together,
  * and what loads can be read to its end. */
 #include <jansson.h>

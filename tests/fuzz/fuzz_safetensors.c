@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file of named tensors: those of a file that opens cover its data, and are found by name. */
 #include <jansson.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A trainer's part of a checkpoint: what is taken is written back as the same bytes, and what is
  * refused changes nothing. */
 #include "model/model.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The documents that processes answer `troupe status` with, one a line: each is shown, whatever it
  * says, and a process says nothing for another. */
 #include "cli/lib/report.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mutates the JSON document that an input begins with (after a byte of choices, or not) by its
  * values rather than its bytes: what is one type becomes another, numbers become their bounds,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes first inputs of the binary fuzz targets, made by the encoders themselves, into a folder
  * that has one for each target: `tests/fuzz/make_corpus tests/fuzz/corpus`. The text formats'

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A connection whose other side is one input: what is read is the input in pieces of a size, then
  * its end; what is written is taken.

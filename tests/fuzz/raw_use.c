@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/raw_use.h"
 
 #include <jansson.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs a fuzz target without a fuzzer: each file of its corpus, then mutations of them.
  *

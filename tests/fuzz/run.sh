@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Looks for new inputs with the targets of a folder configured with --enable-fuzz:
 #
 #   tests/fuzz/run.sh BUILD FOUND RUNS [TARGET...]
@@ -6,7 +7,7 @@
 # What reaches new code goes to FOUND/TARGET, what crashes, leaks, hangs or takes much memory to
 # FOUND/failed, output to FOUND/TARGET.log. Ends with 1 where a target failed.
 set -u
-[ $# -ge 3 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 3 ] || { sed -n '3,/^set/s/^# \{0,1\}//p' "$0"; exit 2; }
 build=$1 found=$2 runs=$3
 shift 3
 corpus=$(cd "$(dirname "$0")" && pwd)/corpus

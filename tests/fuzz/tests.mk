@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Fuzz targets. Each is a test of its corpus (replay.c); with configure --enable-fuzz, `make fuzz`
 # links each with libFuzzer too.
 fuzz_tests = \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A random heterogeneous graph in one or more partitions, for tests: the partitioning changes
  * the global IDs, never the original ones nor the order of a node's in-edges.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chi-square tests at p > 1e-3. Keys are fixed, so a test passes always or never. */
 #ifndef TESTS_GRAPH_STATISTICS_H
 #define TESTS_GRAPH_STATISTICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drafts against a naive walk in original IDs, for any number of partitions, whichever of them are
  * read directly, in slices of any size. */
 #include <setjmp.h>

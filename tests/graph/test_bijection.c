@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of large sets: a bijection whose images are spread as by a random permutation. */
 #include <setjmp.h>
 #include <stdarg.h>

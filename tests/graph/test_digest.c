@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The digest of a batch: a known answer that no later version may change, and every word of the
  * batch that it is said to cover. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gather and scatter of rows of any width, against plain loops. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys: known answers, avalanche, unbiased bounded integers, moments of the variates. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Relabelling against a map that searches the list. */
 #include <setjmp.h>
 #include <stdarg.h>

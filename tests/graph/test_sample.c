@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling: against its definition by chi-square, and against a plain reference. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of graph/.
 graph_tests = \
     tests/graph/test_bijection \

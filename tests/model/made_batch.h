@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Random mini-batches and a struct parallel on real threads, for the tests of model/.
  *

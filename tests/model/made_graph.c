@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/model/made_graph.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small graph in memory, cut into partitions any way, with batches drawn from it: two ways to
  * the same numbers, for the tests of exact inference and of training.

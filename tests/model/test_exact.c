@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact inference gives the same bits for every partitioning, thread count and storage type,
  * and the same numbers as one batch with all neighbours; sampled GCN estimates it without bias.

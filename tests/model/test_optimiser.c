@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Optimisers against PyTorch's recurrences written out in double, and the schedules. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The pieces below a layer against plain loops: products, conversions, masks, gathering. */
 #include <math.h>
 #include <setjmp.h>

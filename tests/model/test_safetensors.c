@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files come back as they were written, equal tensors give equal bytes, lies are refused. */
 #include <math.h>
 #include <setjmp.h>

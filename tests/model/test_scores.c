@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics against plain definitions, ties and missing labels included. */
 #include <math.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gradient that model_step() computes is the slope of the loss, for each kind of layer,
  * loss and depth; and no number of threads and no variant of the loops changes a bit of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loop learns, keeps the best epoch, stops when told to, and stops cleanly on errors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of a training run, and what each failure means: as trainers and the simulator go by it.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of model/.
 made_batch = tests/model/made_batch.c tests/model/made_batch.h
 made_graph = tests/model/made_graph.c tests/model/made_graph.h

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Strangers who need not authenticate hold 200 connections to each port of a job, and a process is
 # killed (kill -9): training goes on within three times what it takes undisturbed. The job lives in a
 # network namespace; the strangers come from another one, and from the job's own address. They send

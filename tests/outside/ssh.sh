@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A job through a real sshd and rsync, on two hosts that share no files: the README's example, then one
 # with checkpoints and a kill -9 on the second host, and what is left of a launcher that was killed.
 . "${srcdir:-.}/tests/outside/two_hosts.sh"

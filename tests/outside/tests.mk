@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests that run programs of others, such as a real sshd: ./check outside runs them, make check does not.
 outside_shell_tests = \
     tests/outside/slow_loris.sh \

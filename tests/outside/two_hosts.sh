@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by tests of several hosts: two hosts, a and b, on this machine, each with a network of its
 # own, 10.78.0.1 and .2, joined by a cable, and with files of its own: /home, /root, /tmp, /var/tmp
 # and /run. An sshd listens on each. The user of jobs is troupe; mallory is somebody else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of random shape, held in plain arrays beside the raw folder that is made of them, and the
  * comparison of a partition directory with those arrays. */
 #ifndef TESTS_PARTITION_GRAPH_UTIL_H

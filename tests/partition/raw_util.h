@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder of one test, files in it, and checks on errors. Used by the tests of the readers. */
 #ifndef TESTS_PARTITION_RAW_UTIL_H
 #define TESTS_PARTITION_RAW_UTIL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Assignments: unbiased draws, files that are held against the graph. */
 #include "tests/partition/graph_util.h"
 

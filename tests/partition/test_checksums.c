@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A wrong byte anywhere in a partition directory ends loading with the name of its file, wherever
  * the byte stands: in headers, in data, in NAME.json, in what lies beside it. */
 #include "tests/partition/graph_util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Debian importer on a small archive that holds each rule once. */
 #include "tests/partition/raw_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generated graphs: a function of the options alone, with the statistics that they state. */
 #include "tests/partition/raw_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* METIS gives balanced partitions of any graph, and what goes wrong in its process stays there: no
  * ending of troupe-metis leaves a descriptor, a process or a partition directory behind. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .npy files: what is written is read, and no damaged header gets past the reader. */
 #include "tests/partition/raw_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The chunked format: what is written is read back, and wrong metadata is told by its field. */
 #include "tests/partition/raw_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Readers: one graph in every format gives the same edges, and what is wrong is told. */
 #include "tests/partition/raw_util.h"
 

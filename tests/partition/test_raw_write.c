@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing where the disk fills up or does not sync, and reading where memory ends. */
 #include "tests/partition/raw_util.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NAME.json that lies or is broken is refused with the path of the field. */
 #include "tests/partition/graph_util.h"
 

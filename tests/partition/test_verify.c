@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Verification passes what partitioning wrote, and finds a changed byte in every file of it. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is partitioned and loaded is the graph that went in, whatever its shape. */
 #include <errno.h>
 #include <pthread.h>

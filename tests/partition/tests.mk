@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of partition/.
 
 check_PROGRAMS += tests/partition/test_verify

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two actors over streams, for tests in either env: one that echoes every connection's bytes, and
  * one that sends a known sequence, in drawn pieces, and compares what comes back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several linked nodes in one process. */
 #ifndef TESTS_RUNTIME_LINK_SUPPORT_H
 #define TESTS_RUNTIME_LINK_SUPPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/runtime/raw_peer.h"
 
 #include <sys/socket.h>

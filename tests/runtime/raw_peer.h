@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A peer that speaks the bytes of a link itself, and may lie in all of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/runtime/support.h"
 
 #include "runtime/core/loop.h"

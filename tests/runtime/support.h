@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the runtime's tests share: kinds of their own and nodes in both envs. */
 #ifndef TESTS_RUNTIME_SUPPORT_H
 #define TESTS_RUNTIME_SUPPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Accounts: bounds hold, refusals name the account, waiters are served in line, once. */
 #include "tests/runtime/support.h"
 

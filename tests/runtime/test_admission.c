@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who gives up a place when a newcomer finds none: the rules, and in the simulated network what
  * they are for. However many connections hold the places and whatever they send, a process that was

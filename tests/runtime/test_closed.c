@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node that listens, and people who want in: whatever comes from who proved nothing ends soon,
  * costs little, is counted, and never stands in the log. */
 #include "tests/runtime/link_support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The crew: jobs complete once, in both envs, can be cancelled, and are waited for by their actor;
  * the parallel loop runs every index once. */
 #include "tests/runtime/support.h"

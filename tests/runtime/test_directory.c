@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The directory: errors, names that wait for their actor, names that end with it. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Endpoints: what is taken comes out of format as it went in; the rest is refused. */
 #include <setjmp.h>
 #include <stdarg.h>

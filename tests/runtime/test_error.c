@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sentence is printable UTF-8, whatever the names and words that it quotes. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Under kills, failing allocations, refusals, silence and late answers, in hundreds of simulated
  * orders: every call completes exactly once, every monitor gets one DOWN, and nothing is left.

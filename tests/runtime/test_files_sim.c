@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's files: like the system's while nobody dies; what a kill may take and what not. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lives: stale addresses, restarts with bounded intensity, drain, children before parents, stop. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links between nodes of one process, over real sockets. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links over the simulated network: calls hold what they promise through resets, clogged ways and
  * the death of a node, and nothing of a dead node's links stays. */
 #include "tests/runtime/link_support.h"

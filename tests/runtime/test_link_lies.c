@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a peer that was let in may say, and what it gets for lies: nobody else notices them. */
 #include "tests/runtime/raw_peer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linked nodes under resets, clogs, flipped bits, failing allocations and deaths, over many seeds:
  * messages of a lane come in order and without a gap, every call completes once and every monitor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links through TLS: bodies of all sizes arrive as they were sent; and a certificate is worth
  * something for its own host alone. */
 #include "tests/runtime/link_support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limit of memory is the smallest one above the process, in made-up trees of control groups. */
 #include <setjmp.h>
 #include <stdarg.h>

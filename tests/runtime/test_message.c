@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages: order per (sender, receiver, lane), control before data, and pools back to zero; on
  * threads and under many orders of the simulator. */
 #include "tests/runtime/support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slabs of messages: what a flood took is given back when it drained, and may be taken again. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node without a router: its actors call each other, and every other node is down.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ports: threads that are no loops call actors with deadlines, and are woken by a close. */
 #include "tests/runtime/support.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mail: bounds of mailboxes and bodies, the codec inside a process, buffers that go home, dumps. */
 #include "tests/runtime/support.h"
 

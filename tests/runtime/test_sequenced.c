@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sequenced requests: whatever a client repeats, the work is done once and each of its requests
  * gets the first answer, joins the first attempt or is refused; what is kept is bounded.

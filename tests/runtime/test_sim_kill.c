@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node that dies at any step: nothing of it is seen afterwards, no memory stays, and a new
  * incarnation takes its place. */
 #include "tests/runtime/support.h"

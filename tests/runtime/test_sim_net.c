@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated network: bytes in order and unchanged without faults, the same again from one seed,
  * and every fault seen by those whom it concerns. */
 #include "tests/runtime/support.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams over sockets: what is written arrives, what fails says so, nothing leaks or spins. */
 #include "tests/runtime/support.h"
 

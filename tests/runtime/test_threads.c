@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fault world on real threads: calls, monitors, kills and restarts race; all completes once. */
 #include "tests/runtime/support.h"
 

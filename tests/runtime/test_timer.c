@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Timers: the heap against a plain reference; firing in order, never early or after a stop. */
 #include "tests/runtime/support.h"
 

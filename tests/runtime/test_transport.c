@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transports: every byte arrives once and in order however the stream cuts them, and nobody gets
  * in who does not prove itself; each refusal says why. */
 #include "tests/runtime/wires.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The wire: what is written is read back, and nothing else is taken. */
 #include "tests/runtime/support.h"
 

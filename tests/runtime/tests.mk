@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of runtime/.
 runtime_support = tests/runtime/support.c tests/runtime/support.h tests/seeds.h
 

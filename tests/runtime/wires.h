@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of transports and keys share: two streams in memory that carry bytes to each
  * other in random pieces, and folders of keys.

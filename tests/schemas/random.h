@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream of test values from a seed (splitmix64), the same on every run. */
 #ifndef TESTS_SCHEMAS_RANDOM_H
 #define TESTS_SCHEMAS_RANDOM_H

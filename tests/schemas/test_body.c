@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies are read within their bounds, whatever head and body claim. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Heads survive their encoding; bytes that are no head are refused, never read beyond. */
 #include <setjmp.h>
 #include <stdarg.h>

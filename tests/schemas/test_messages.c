@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kinds that the runtime gets to know are those of messages.h, each with its coding. */
 #include <setjmp.h>
 #include <stdarg.h>

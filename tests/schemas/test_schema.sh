@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The schema and the structs say the same: each kind of messages.h has a table of its name, marked
 # with its class, and there is no other table.
 srcdir=${srcdir-.}

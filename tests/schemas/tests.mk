@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 check_PROGRAMS += tests/schemas/test_codec tests/schemas/test_body
 TESTS += tests/schemas/test_codec tests/schemas/test_body
 tests_schemas_test_codec_SOURCES = tests/schemas/test_codec.c tests/schemas/random.h

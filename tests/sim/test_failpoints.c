@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes of a simulated cluster die at fail-points: at each alone, and at all pairs of them, every
  * job ends with the batches and sums of an undisturbed run.

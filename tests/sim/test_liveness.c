@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of liveness: what counts as getting on, and when it is missed. */
 #include <setjmp.h>
 #include <stdarg.h>

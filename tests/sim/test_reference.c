@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The oracle for batches can fail: whatever is changed in a batch, it is noticed. And a partition
  * whose column tables contradict each other is refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole jobs in the simulator: what the oracles watch holds under drawn faults, and seeds repeat.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests of sim/.
 check_PROGRAMS += tests/sim/test_failpoints
 TESTS += tests/sim/test_failpoints

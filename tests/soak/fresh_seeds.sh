@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Fresh seeds of the simulator, for TROUPE_SOAK_SECONDS.
 . "${srcdir:-.}/tests/cli/tap.sh"
 seconds=${TROUPE_SOAK_SECONDS:-60}

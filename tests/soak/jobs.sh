@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the drivers that strike at jobs: the smallest graph that is trained on, one undisturbed run
 # for each shape of cluster, and lanes that run one struck job after the other.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs one job and strikes its processes: strike_job [options] COMMAND...
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A relay for TCP on this host that disturbs what passes through it, by a seed.
  *

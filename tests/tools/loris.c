@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Holds connections and says nothing, or next to nothing: loris COUNT WORDS PAUSE ADDRESS PORT...
  *
