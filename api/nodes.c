@@ -197,12 +197,34 @@ size_t tr_nodes_count(const struct tr_nodes *nodes)
     return nodes->count;
 }
 
-const uint64_t *tr_nodes_ids(const struct tr_nodes *nodes)
+static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t count)
 {
-    return nodes->ids;
+    if (offset <= nodes->count && count <= nodes->count - offset)
+        return 0;
+    return session_failf(nodes->graph->session, TR_ERANGE,
+                         "nodes %" PRIu64 " to %" PRIu64 " of a set that has %zu", offset,
+                         offset + count, nodes->count);
 }
 
-const uint64_t *tr_nodes_original_ids(const struct tr_nodes *nodes)
+static int read_piece(const struct tr_nodes *nodes, const uint64_t *from, uint64_t offset,
+                      size_t count, uint64_t *ids)
 {
-    return nodes->original_ids;
+    int rv = check_piece(nodes, offset, count);
+    if (rv == 0 && count > 0)
+        memcpy(ids, from + offset, count * sizeof *ids);
+    return rv;
+}
+
+int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                 uint64_t *ids)
+{
+    (void)timeout_ns;
+    return read_piece(nodes, nodes->ids, offset, count, ids);
+}
+
+int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                          uint64_t *ids)
+{
+    (void)timeout_ns;
+    return read_piece(nodes, nodes->original_ids, offset, count, ids);
 }

@@ -218,7 +218,7 @@ static void count_labels(const struct model_config *model, const struct batch_ro
 
 /* Labels are fetched, not sampled: also a process that has no part of the graph and no trainer of
  * rank 0 knows the weights. Counts are whole numbers, so they are the same in any order. */
-static int count_classes_of(struct run_job *job, const struct tr_nodes *nodes, uint64_t *counts,
+static int count_classes_of(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
                             struct error *error)
 {
     struct tr_feature_info info;
@@ -227,21 +227,25 @@ static int count_classes_of(struct run_job *job, const struct tr_nodes *nodes, u
         return rv;
     size_t at_once = rows_at_once(&info), count = tr_nodes_count(nodes);
     void *rows = malloc(at_once * info.row_bytes + 1);
+    uint64_t *ids = malloc(at_once * sizeof *ids);
     struct batch_rows labels = {
         .dtype = info.dtype, .width = info.width, .row_bytes = info.row_bytes, .rows = rows
     };
-    if (rows == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for labels");
+    if (rows == NULL || ids == NULL)
+        rv = error_set(error, TR_ENOMEM, "no memory for labels");
     for (size_t begin = 0; begin < count && rv == 0; begin += labels.num_rows) {
         size_t left = count - begin;
         labels.num_rows = (uint32_t)(left < at_once ? left : at_once);
-        rv = tr_graph_fetch(job->graph, 0, info.name, tr_nodes_ids(nodes) + begin, labels.num_rows,
-                            TR_WAIT_FOREVER, rows);
+        rv = tr_nodes_ids(nodes, begin, labels.num_rows, TR_WAIT_FOREVER, ids);
+        if (rv == 0)
+            rv = tr_graph_fetch(job->graph, 0, info.name, ids, labels.num_rows, TR_WAIT_FOREVER,
+                                rows);
         if (rv == 0)
             count_labels(&job->config->model, &labels, counts);
         else
             session_failed(job->session, rv, error);
     }
+    free(ids);
     free(rows);
     return rv;
 }
@@ -502,16 +506,33 @@ int run_job_infer(struct run_job *job, struct error *error)
     return rv;
 }
 
+/* The split's nodes by original ID; free *ids. Their outputs are in memory already. */
+static int read_split(struct run_job *job, const struct run_job_split *split, uint64_t **ids,
+                      struct error *error)
+{
+    size_t count = tr_nodes_count(split->nodes);
+    *ids = malloc((count + 1) * sizeof **ids);
+    if (*ids == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the IDs of %zu nodes", count);
+    int rv = tr_nodes_original_ids(split->nodes, 0, count, TR_WAIT_FOREVER, *ids);
+    if (rv != 0)
+        session_failed(job->session, rv, error);
+    return rv;
+}
+
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
                   struct error *error)
 {
+    uint64_t *ids = NULL;
     int rv = widen(job, error);
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
-        rv = exact_scores(job->exact, &job->logits, job->config->labels,
-                          tr_nodes_original_ids(split->nodes), tr_nodes_count(split->nodes), scores,
-                          error);
+        rv = read_split(job, split, &ids, error);
+    if (rv == 0)
+        rv = exact_scores(job->exact, &job->logits, job->config->labels, ids,
+                          tr_nodes_count(split->nodes), scores, error);
+    free(ids);
     model_set_parallel(job->model, job->parallel);
     return rv;
 }

@@ -110,9 +110,13 @@ TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
-/* [tr_nodes_count], valid while the set is open. */
-TR_API const uint64_t *tr_nodes_ids(const struct tr_nodes *nodes);
-TR_API const uint64_t *tr_nodes_original_ids(const struct tr_nodes *nodes);
+/* The nodes [offset, offset + count) of the set, in the order of original IDs: as they are numbered
+ * here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
+ * servers may be asked. ids [count]. TR_ERANGE: the set ends before that. */
+TR_API int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                        uint64_t *ids);
+TR_API int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,
+                                 int64_t timeout_ns, uint64_t *ids);
 
 #ifdef __cplusplus
 }

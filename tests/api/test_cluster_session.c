@@ -145,7 +145,11 @@ static struct tr_nodes *seeds_of(const struct job *job, uint32_t process, uint32
     assert_int_equal(tr_nodes_count(all), WORLD_NODES);
     if (deal == NULL)
         return all;
-    ok(session, tr_nodes_listed(graph, 0, tr_nodes_ids(all), DEALT_NODES, &dealt));
+    uint64_t *ids = calloc(DEALT_NODES, sizeof *ids);
+    assert_non_null(ids);
+    ok(session, tr_nodes_ids(all, 0, DEALT_NODES, TR_WAIT_FOREVER, ids));
+    ok(session, tr_nodes_listed(graph, 0, ids, DEALT_NODES, &dealt));
+    free(ids);
     ok(session, tr_nodes_deal(dealt, deal, rank, TRAINERS, &group));
     tr_nodes_close(dealt);
     tr_nodes_close(all);

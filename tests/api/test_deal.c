@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,7 +49,11 @@ static void open_job(struct job *job, uint32_t num_parts, size_t count, bool dir
     ok(job, tr_session_open(&options, &job->session));
     ok(job, tr_graph_open(job->session, path, &job->graph));
     ok(job, tr_nodes_all(job->graph, 0, &all));
-    ok(job, tr_nodes_listed(job->graph, 0, tr_nodes_ids(all), count, &job->nodes));
+    uint64_t *ids = calloc(count, sizeof *ids);
+    assert_non_null(ids);
+    ok(job, tr_nodes_ids(all, 0, count, TR_WAIT_FOREVER, ids));
+    ok(job, tr_nodes_listed(job->graph, 0, ids, count, &job->nodes));
+    free(ids);
     tr_nodes_close(all);
 }
 

@@ -196,8 +196,15 @@ static void epochs_cover_seeds(void **state)
         assert_int_equal(rv, TR_EEND);
         assert_int_equal(batches, (seeds + 59) / 60);
         assert_int_equal(batches, tr_loader_num_batches(job.loader));
+        static uint64_t originals[WORLD_NODES], piece[WORLD_NODES];
+        ok(job.session, tr_nodes_original_ids(job.nodes, 0, seeds, 30 * SECOND, originals));
         for (size_t i = 0; i < seeds; i++)
-            assert_int_equal(seen[tr_nodes_original_ids(job.nodes)[i]], 1);
+            assert_int_equal(seen[originals[i]], 1);
+        ok(job.session, tr_nodes_original_ids(job.nodes, seeds / 2, 7, 30 * SECOND, piece));
+        assert_memory_equal(piece, originals + seeds / 2, 7 * sizeof *piece);
+        assert_int_equal(tr_nodes_ids(job.nodes, seeds - 3, 4, 0, piece), TR_ERANGE);
+        assert_int_equal(tr_nodes_ids(job.nodes, UINT64_MAX, 1, 0, piece), TR_ERANGE);
+        ok(job.session, tr_nodes_ids(job.nodes, seeds, 0, 0, piece));
         close_job(&job);
     }
 }
