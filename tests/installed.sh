@@ -3,7 +3,7 @@
 # sources. The command runs, the headers compile alone, as C and as C++, and a program links with
 # what troupe.pc says, to the shared library and to the static one.
 #
-# usage: installed.sh SOURCES BINDIR INCLUDEDIR LIBDIR MANDIR, with CC, CXX, CFLAGS and PKG_CONFIG set
+# usage: installed.sh SOURCES BINDIR INCLUDEDIR LIBDIR MANDIR, with CC, CXX, CFLAGS, NM and PKG_CONFIG set
 # shellcheck disable=SC2086 # flags are lists of words
 set -eu
 sources=$1 bindir=$2 includedir=$3 libdir=$4 mandir=$5
@@ -38,6 +38,20 @@ for header in "$includedir"/troupe/*.h; do
     $CXX $CFLAGS -I"$includedir" -Wall -Wextra -Werror -c "$work/alone.cc" -o "$work/alone.o" ||
         wrong "$name does not compile as C++"
 done
+
+# What another program loads with a library: no BLAS, which makes threads before main(), and no METIS;
+# and of its symbols only those of the public headers.
+# slim LIBRARY NOT: it needs none of the libraries that the expression matches
+slim() {
+    "$NM" -D --defined-only "$1" >"$work/symbols" || wrong "$NM cannot read $1"
+    awk '{ print $NF }' "$work/symbols" | grep -v '^tr_' >"$work/others" &&
+        wrong "$1 shows $(head -n 1 "$work/others")"
+    grep -q ' tr_' "$work/symbols" || wrong "$1 shows nothing"
+    ldd "$1" >"$work/needs" || wrong "$1 cannot be loaded"
+    grep -E "$2" "$work/needs" >&2 && wrong "$1 needs one of $2"
+    return 0
+}
+[ ! -e "$libdir/libtroupe.so" ] || slim "$libdir/libtroupe.so" 'blas|metis|troupe-model'
 
 pc() { PKG_CONFIG_PATH=$libdir/pkgconfig "$PKG_CONFIG" "$@" troupe; }
 

@@ -63,4 +63,4 @@ tests_cli_test_watchdog_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_run_folder
 TESTS += tests/cli/test_run_folder
 tests_cli_test_run_folder_SOURCES = tests/cli/test_run_folder.c
-tests_cli_test_run_folder_LDADD = libtr_cli.la $(api_libs) $(test_libs)
+tests_cli_test_run_folder_LDADD = libtr_cli.la $(model_libs) $(test_libs)
