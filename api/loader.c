@@ -8,6 +8,7 @@
 #include "actors/common/error_reply.h"
 #include "api/internal.h"
 #include "graph/sample.h"
+#include "graph/samplers.h"
 
 /* A waiter looks this often whether it was cancelled while its request was on its way. */
 #define LOOK_NS UINT64_C(50000000)
@@ -16,6 +17,7 @@ struct tr_loader {
     struct tr_graph *graph; /* a reference */
     struct tr_nodes *nodes; /* a reference: the seeds, should the proxy start again */
     struct msg_loader_open open;
+    struct sample_spec spec; /* what to draw, should the proxy start again */
     uint64_t num_batches;
     uint32_t trainer;      /* whose proxy brings the batches */
     pthread_mutex_t mutex; /* guards all below */
@@ -93,8 +95,8 @@ static int find_name(struct tr_graph *graph, const char *name, const char *optio
 
 static uint32_t flags_of(const struct tr_loader_options *o)
 {
-    return (o->replace ? MSG_LOADER_REPLACE : 0) | (o->shuffle ? MSG_LOADER_SHUFFLE : 0) |
-           (o->drop_last ? MSG_LOADER_DROP_LAST : 0) | (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
+    return (o->shuffle ? MSG_LOADER_SHUFFLE : 0) | (o->drop_last ? MSG_LOADER_DROP_LAST : 0) |
+           (o->edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
            (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) | (o->degrees ? MSG_LOADER_DEGREES : 0);
 }
 
@@ -128,8 +130,6 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
     open->ntype = nodes->ntype;
-    open->num_layers = o->num_layers;
-    memcpy(open->fanout, o->fanout, sizeof open->fanout);
     open->batch_size = o->batch_size;
     open->rank = o->rank;
     open->flags = flags_of(o);
@@ -137,18 +137,40 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->all_seeds = nodes->all_count;
     return 0;
 }
-_Static_assert(TR_LAYERS_MAX == MSG_LAYERS_MAX, "fanouts are copied");
+_Static_assert(TR_LAYERS_MAX == SAMPLE_LAYERS_MAX, "what is checked here is accepted there");
+
+/* Every edge type draws alike. */
+static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
+                     struct sample_spec *spec)
+{
+    uint32_t num_etypes = graph->book->types.num_etypes;
+    struct error error = { 0 };
+    int rv = sample_spec_alloc(spec, o->num_layers, num_etypes);
+    if (rv != 0)
+        return session_failf(graph->session, rv, "%u layers of %u edge types: %s", o->num_layers,
+                             num_etypes, tr_strerror(rv));
+    for (uint32_t l = 0; l < o->num_layers; l++) {
+        const struct sample_term term = SAMPLE_TERM(o->fanout[l], o->replace);
+        sample_spec_set_layer(spec, l, &term);
+    }
+    rv = sample_spec_check(spec, num_etypes, "loader", &error);
+    return rv != 0 ? session_fail(graph->session, &error) : 0;
+}
 
 static struct message *make_open(const struct tr_loader *l, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
-    size_t bytes = l->nodes->count * sizeof(uint64_t);
-    unsigned char *body = request == NULL ? NULL : port_body_alloc(port, request, 2 * bytes);
+    size_t bytes = l->nodes->count * sizeof(uint64_t), spec_bytes = sample_spec_bytes(&l->spec);
+    unsigned char *body = request == NULL ? NULL
+                                          : port_body_alloc(port, request, 2 * bytes + spec_bytes);
     if (body == NULL) {
         port_release(port, request);
         return NULL;
     }
-    *(struct msg_loader_open *)message_head(request) = l->open;
+    struct msg_loader_open *open = message_head(request);
+    *open = l->open;
+    open->spec_bytes = (uint32_t)spec_bytes;
+    sample_spec_write(&l->spec, body + 2 * bytes);
     memcpy(body, l->nodes->ids, bytes);
     memcpy(body + bytes, l->nodes->original_ids, bytes);
     return request;
@@ -194,6 +216,7 @@ static void destroy(struct tr_loader *l)
     nodes_release(l->nodes);
     pthread_cond_destroy(&l->left);
     pthread_mutex_destroy(&l->mutex);
+    sample_spec_free(&l->spec);
     free(l);
     graph_release(graph);
 }
@@ -237,6 +260,8 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
     if (l == NULL)
         return session_failf(graph->session, TR_ENOMEM, "no memory for a loader");
     int rv = fill_open(graph, nodes, options, &l->trainer, &l->open);
+    if (rv == 0)
+        rv = fill_spec(graph, options, &l->spec);
     if (rv != 0)
         goto err;
     rv = graph_enter(graph, &port);

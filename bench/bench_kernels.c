@@ -50,7 +50,7 @@ static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint6
         .original_ids = part->nodes[0].original_ids,
         .rows = kernels->rows,
         .num_rows = list_rows(kernels),
-        .fanout = fanouts[hop],
+        .term = SAMPLE_TERM((int32_t)fanouts[hop], false),
         .key_base = key_base(&key),
     };
     struct sample_result result = { .counts = kernels->counts, .columns = kernels->columns };

@@ -65,7 +65,7 @@ static int draw(struct link_cost *cost)
         .original_ids = part->nodes[0].original_ids,
         .rows = cost->walk.seeds,
         .num_rows = WALK_SEEDS,
-        .fanout = FANOUT,
+        .term = SAMPLE_TERM(FANOUT, false),
         .key_base = key_base(&key),
     };
     struct sample_result result = { .counts = counts, .columns = counts + WALK_SEEDS };
@@ -82,7 +82,8 @@ static void ask(struct link_cost *cost)
 {
     struct msg_sample_section *section = (void *)cost->request.body;
     cost->request.head.request = (struct msg_sample_request){ .num_sections = 1 };
-    *section = (struct msg_sample_section){ .fanout = FANOUT, .num_rows = WALK_SEEDS };
+    *section = (struct msg_sample_section){ .num_rows = WALK_SEEDS,
+                                            .term = SAMPLE_TERM(FANOUT, false) };
     memcpy(section + 1, cost->walk.seeds, sizeof cost->walk.seeds);
     cost->request.body_bytes = sizeof *section + sizeof cost->walk.seeds;
 }

@@ -82,12 +82,14 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
                         const struct draw_key *key, const struct graph_part *const *parts,
                         struct batch_space *out, struct error *error)
 {
-    if (plan->num_layers == 0 || plan->num_layers > BATCH_LAYERS_MAX ||
-        plan->num_layers != out->batch.num_layers)
+    uint32_t num_layers = plan->spec->num_layers;
+    if (num_layers == 0 || num_layers > BATCH_LAYERS_MAX || num_layers != out->batch.num_layers ||
+        plan->spec->num_etypes != builder->num_etypes)
         return error_set(error, TR_EINVAL,
-                         "batch %" PRIu64 ": %" PRIu32 " layers asked for, room "
-                         "for %" PRIu32,
-                         key->batch, plan->num_layers, out->batch.num_layers);
+                         "batch %" PRIu64 ": %" PRIu32 " layers of %" PRIu32
+                         " edge types asked for, room for %" PRIu32 " of %" PRIu32,
+                         key->batch, num_layers, plan->spec->num_etypes, out->batch.num_layers,
+                         builder->num_etypes);
     builder->plan = plan;
     builder->key = *key;
     builder->out = out;

@@ -44,6 +44,7 @@
 #include "graph/sample.h"
 #include "graph/vec.h"
 #include "runtime/base/error.h"
+#include "schemas/sample_spec.h"
 
 /* Work between two looks at the mailbox, half a millisecond or so: a batch of another sampler waits
  * for the proxy on this loop twice on its way to the client, and must not wait long. */
@@ -101,9 +102,7 @@ struct batch_builder_space {
 
 /* What a batch is to have. */
 struct batch_builder_plan {
-    uint32_t num_layers;   /* 1 .. BATCH_LAYERS_MAX */
-    const int32_t *fanout; /* [num_layers], input layer first; -1: all */
-    bool replace;
+    const struct sample_spec *spec; /* of as many edge types as the graph has */
     bool edge_ids;
     bool original_ids;
     bool degrees;
@@ -165,7 +164,7 @@ void batch_builder_space_fini(struct batch_builder_space *space);
 
 /* Begins a batch in an empty space of the plan's shape. key names seed, epoch, rank and batch;
  * parts[num_parts] (copied) are those that can be read directly, or NULL for none of them.
- * TR_EINVAL: the plan has no layers, or more than the space. */
+ * TR_EINVAL: the plan has no layers, or more than the space, or is for other edge types. */
 int batch_builder_begin(struct batch_builder *builder, const struct batch_builder_plan *plan,
                         const struct draw_key *key, const struct graph_part *const *parts,
                         struct batch_space *out, struct error *error);
@@ -216,12 +215,14 @@ static inline bool batch_builder_is_local(const struct batch_builder *builder, u
 
 static inline uint32_t batch_builder_layer(const struct batch_builder *builder)
 {
-    return builder->plan->num_layers - 1 - builder->hop;
+    return builder->plan->spec->num_layers - 1 - builder->hop;
 }
 
-static inline int32_t batch_builder_fanout(const struct batch_builder *builder)
+/* What that edge type draws in this hop. */
+static inline const struct sample_term *batch_builder_term(const struct batch_builder *builder,
+                                                           uint32_t etype)
 {
-    return builder->plan->fanout[batch_builder_layer(builder)];
+    return sample_spec_term(builder->plan->spec, batch_builder_layer(builder), etype);
 }
 
 static inline struct batch_builder_answer *batch_builder_answer(const struct batch_builder *builder,

@@ -67,8 +67,9 @@ static uint32_t slice_end(const struct batch_builder *builder, uint32_t num_dst)
 {
     uint64_t nodes = builder->graph.num_nodes[etype_of(builder)->dst];
     uint64_t degree = nodes == 0 ? 1 : builder->graph.num_edges[builder->etype] / nodes + 1;
-    int32_t fanout = batch_builder_fanout(builder);
-    if (fanout >= 0 && builder->plan->replace)
+    const struct sample_term *term = batch_builder_term(builder, builder->etype);
+    int32_t fanout = term->fanout;
+    if (fanout >= 0 && (term->flags & SAMPLE_REPLACE) != 0)
         degree = (uint32_t)fanout;
     else if (fanout >= 0 && (uint32_t)fanout < degree)
         degree = (uint32_t)fanout;
@@ -90,19 +91,24 @@ static void count_owners(const struct batch_builder *builder, struct stream *str
 /* An upper bound of what a local partition draws for the slice. */
 static uint64_t bound(const struct sample_request *request)
 {
-    if (request->fanout <= ROOMY_FANOUT)
-        return (uint64_t)request->num_rows * request->fanout;
+    if (sample_fanout(request) <= ROOMY_FANOUT)
+        return (uint64_t)request->num_rows * sample_fanout(request);
     return sample_bound(request);
 }
 
-static int prepare(const struct batch_builder *builder, uint32_t part, uint32_t num_rows,
-                   struct sample_request *request, struct error *error)
+/* The next num_rows rows of the partition's list, of this hop and edge type. */
+static struct local_sample next_rows(const struct batch_builder *builder, uint32_t part,
+                                     uint32_t num_rows)
 {
     uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
     const struct batch_builder_list *list = &builder->types[etype_of(builder)->dst].lists[part];
-    return local_sample_prepare(builder->parts[part], &builder->key, builder->etype,
-                                batch_builder_fanout(builder), builder->plan->replace,
-                                (const uint32_t *)list->rows.data + used, num_rows, request, error);
+    return (struct local_sample){ .part = builder->parts[part],
+                                  .draw = &builder->key,
+                                  .kind = builder->plan->spec->kind,
+                                  .etype = builder->etype,
+                                  .term = *batch_builder_term(builder, builder->etype),
+                                  .rows = (const uint32_t *)list->rows.data + used,
+                                  .num_rows = num_rows };
 }
 
 static int grow_space(struct batch_builder *builder, struct batch_builder_space *space,
@@ -126,8 +132,9 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
         struct stream *s = &streams[p];
         if (!batch_builder_is_local(builder, p) || s->num_rows == 0)
             continue;
+        const struct local_sample what = next_rows(builder, p, s->num_rows);
         struct sample_request request;
-        int rv = prepare(builder, p, s->num_rows, &request, error);
+        int rv = local_sample_prepare(&what, &request, error);
         if (rv == 0)
             rv = grow_space(builder, space, rows + s->num_rows, edges + bound(&request),
                             column_bytes, rows, edges);
@@ -140,7 +147,7 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
             result.wide_columns = (uint64_t *)space->columns.data + edges;
         if (builder->plan->edge_ids)
             result.edge_ids = (uint64_t *)space->edge_ids.data + edges;
-        rv = sample_uniform(&space->kernel, &request, &result);
+        rv = local_sample_draw(&what, &space->kernel, &request, &result);
         if (rv != 0)
             return rv;
         rows += s->num_rows;
@@ -279,8 +286,9 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
                          uint32_t end, uint64_t *more, struct error *error)
 {
     uint32_t num_rows = end - builder->at;
+    const struct local_sample what = next_rows(builder, 0, num_rows);
     struct sample_request request;
-    int rv = prepare(builder, 0, num_rows, &request, error);
+    int rv = local_sample_prepare(&what, &request, error);
     if (rv == 0)
         rv = grow_edges(builder, bound(&request), error);
     if (rv == 0)
@@ -293,7 +301,7 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
     struct sample_result result = { .counts = space->counts.data, .columns = sources };
     if (builder->plan->edge_ids)
         result.edge_ids = (uint64_t *)to->edge_ids.data + edges->num_edges;
-    rv = sample_uniform(&space->kernel, &request, &result);
+    rv = local_sample_draw(&what, &space->kernel, &request, &result);
     if (rv != 0)
         return rv;
     uint32_t *index = to->index.data;
@@ -305,7 +313,7 @@ static int draw_straight(struct batch_builder *builder, struct batch_builder_spa
                            sources);
 }
 
-/* Of a fanout of 0 nothing is asked, so there are no answers either. */
+/* Nothing is asked where the fanout is 0, so there are no answers either. */
 static void draw_nothing(struct batch_builder *builder, uint32_t end)
 {
     uint32_t *index = space_of(builder)->index.data;
@@ -317,7 +325,7 @@ static int draw_slice(struct batch_builder *builder, struct batch_builder_space 
                       uint32_t end, uint64_t *more, struct error *error)
 {
     bool wide = builder->types[etype_of(builder)->src].wide;
-    if (batch_builder_fanout(builder) == 0) {
+    if (batch_builder_term(builder, builder->etype)->fanout == 0) {
         draw_nothing(builder, end);
         return 0;
     }

@@ -60,6 +60,13 @@ static inline uint64_t key_node(uint64_t base, uint64_t original_id)
     return key_mix(base + original_id * KEY_STEP);
 }
 
+/* The key of another occurrence of a node in one request, whose draws are independent of the first's;
+ * occurrence 0 is the node itself. */
+static inline uint64_t key_occurrence(uint64_t node_key, uint32_t salt)
+{
+    return salt == 0 ? node_key : key_mix(node_key ^ (salt * UINT64_C(0xd1342543de82ef95)));
+}
+
 /* Draw number `draw` (from 0) of a node: 64 random bits. */
 static inline uint64_t key_draw(uint64_t node_key, uint64_t draw)
 {

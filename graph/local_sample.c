@@ -2,6 +2,9 @@
 #include "graph/local_sample.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+#include "graph/samplers.h"
 
 /* Rows ahead whose bounds are fetched: the scan waits for memory otherwise. */
 #define PREFETCH_ROWS 32u
@@ -33,43 +36,49 @@ static bool ids_follow_rows(const struct node_part *nodes)
            nodes->original_ids[last] == nodes->global_begin + last;
 }
 
-int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw, uint32_t etype,
-                         int32_t fanout, bool replace, const uint32_t *rows, uint32_t num_rows,
-                         struct sample_request *request, struct error *error)
+int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
+                         struct error *error)
 {
-    if (etype >= part->types->num_etypes)
+    const struct graph_part *part = what->part;
+    char where[40];
+    if (what->etype >= part->types->num_etypes)
         return error_set(error, TR_ERANGE,
                          "partition %" PRIu32 ": edge type %" PRIu32
                          " asked for, the graph has %" PRIu32,
-                         part->part_id, etype, part->types->num_etypes);
-    if (fanout < -1)
+                         part->part_id, what->etype, part->types->num_etypes);
+    if (what->term.fanout < SAMPLE_EVERY)
         return error_set(error, TR_ERANGE,
                          "partition %" PRIu32 ": fanout %" PRId32
                          " asked for; give -1 (all) or more",
-                         part->part_id, fanout);
-    const struct node_part *nodes = &part->nodes[part->types->etypes[etype].dst];
+                         part->part_id, what->term.fanout);
+    /* Once a slice: the message is made only where there is one. */
+    if (sample_method_check(what->kind, what->row_fields, &what->term, "", NULL) != 0) {
+        snprintf(where, sizeof where, "partition %" PRIu32, part->part_id);
+        return sample_method_check(what->kind, what->row_fields, &what->term, where, error);
+    }
+    const struct node_part *nodes = &part->nodes[part->types->etypes[what->etype].dst];
     *request = (struct sample_request){
-        .csc = &part->edges[etype].csc,
+        .csc = &part->edges[what->etype].csc,
         .original_ids = ids_follow_rows(nodes) ? NULL : nodes->original_ids,
         .global_begin = nodes->global_begin,
-        .rows = rows,
-        .num_rows = num_rows,
-        .fanout = fanout == -1 ? SAMPLE_ALL : (uint32_t)fanout,
-        .replace = replace,
-        .key_base = base_of(draw, etype),
+        .rows = what->rows,
+        .num_rows = what->num_rows,
+        .salts = what->salts,
+        .term = what->term,
+        .key_base = base_of(what->draw, what->etype),
     };
-    int rv = sample_check(request);
-    if (rv == TR_ERANGE)
-        return error_set(error, rv,
-                         "partition %" PRIu32 ": row %" PRIu32 " of edge type %" PRIu32
-                         " asked for, it has %" PRIu64 " rows",
-                         part->part_id, find_bad_row(request), etype, request->csc->num_rows);
-    if (rv != 0)
-        return error_set(error, rv,
-                         "partition %" PRIu32 ": fanout %" PRId32 " asked for, the most is %" PRIu32
-                         " (or -1 for all)",
-                         part->part_id, fanout, SAMPLE_FANOUT_MAX);
-    return 0;
+    if (sample_check(request) == 0)
+        return 0;
+    return error_set(error, TR_ERANGE,
+                     "partition %" PRIu32 ": row %" PRIu32 " of edge type %" PRIu32
+                     " asked for, it has %" PRIu64 " rows",
+                     part->part_id, find_bad_row(request), what->etype, request->csc->num_rows);
+}
+
+int local_sample_draw(const struct local_sample *what, struct sample_space *space,
+                      const struct sample_request *request, struct sample_result *result)
+{
+    return sample_method_find(what->kind)->draw(space, request, result);
 }
 
 uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype)
@@ -85,10 +94,11 @@ static uint64_t degree(const struct sample_request *request, uint32_t i)
 
 uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_max, uint64_t *edges)
 {
-    if (request->fanout != SAMPLE_ALL) {
-        uint64_t fit = request->fanout == 0 ? UINT32_MAX : edges_max / request->fanout;
+    if (sample_fanout(request) != SAMPLE_ALL) {
+        uint64_t fit = sample_fanout(request) == 0 ? UINT32_MAX
+                                                   : edges_max / sample_fanout(request);
         uint32_t rows = fit < request->num_rows ? (uint32_t)fit : request->num_rows;
-        *edges = (uint64_t)rows * request->fanout;
+        *edges = (uint64_t)rows * sample_fanout(request);
         return rows;
     }
     *edges = 0;
@@ -106,6 +116,8 @@ uint32_t local_sample_fit(const struct sample_request *request, uint64_t edges_m
 uint64_t local_sample_count(const struct sample_request *request, uint32_t i)
 {
     uint64_t all = degree(request, i);
-    bool whole = all == 0 || request->fanout == SAMPLE_ALL;
-    return whole || (all < request->fanout && !request->replace) ? all : request->fanout;
+    bool whole = all == 0 || sample_fanout(request) == SAMPLE_ALL;
+    return whole || (all < sample_fanout(request) && !sample_replaces(request))
+               ? all
+               : sample_fanout(request);
 }

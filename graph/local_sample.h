@@ -16,14 +16,29 @@
 #include "graph/sample.h"
 #include "runtime/base/error.h"
 
+/* What to draw of one edge type of one partition. */
+struct local_sample {
+    const struct graph_part *part;
+    const struct draw_key *draw; /* seed, epoch, rank, batch and hop; purpose and type are set */
+    uint32_t kind;               /* enum sample_kind */
+    uint32_t row_fields;         /* SAMPLE_ROW_* that the rows have */
+    uint32_t etype;
+    struct sample_term term;
+    const uint32_t *rows;  /* [num_rows] */
+    const uint32_t *salts; /* [num_rows] or NULL */
+    uint32_t num_rows;
+};
+
 /*
- * draw names seed, epoch, rank, batch and hop; purpose and type are set here.
- * Checks type, fanout (-1: all) and rows, and fills what sample_uniform wants; rows may be a piece
- * of the section's. TR_ERANGE or TR_ETOOBIG with a sentence that names partition, value and bound.
+ * Checks type, term and rows, and fills what the kernel wants; rows may be a piece of the section's.
+ * TR_ERANGE, TR_ETOOBIG or TR_EUNSUPPORTED with a message that names partition, value and bound.
  */
-int local_sample_prepare(const struct graph_part *part, const struct draw_key *draw, uint32_t etype,
-                         int32_t fanout, bool replace, const uint32_t *rows, uint32_t num_rows,
-                         struct sample_request *request, struct error *error);
+int local_sample_prepare(const struct local_sample *what, struct sample_request *request,
+                         struct error *error);
+
+/* Draws by the kind that was prepared. */
+int local_sample_draw(const struct local_sample *what, struct sample_space *space,
+                      const struct sample_request *request, struct sample_result *result);
 
 /* Bytes of a column in the answers of that edge type: 4, or 8 where there is a column table. */
 uint32_t local_sample_column_bytes(const struct graph_part *part, uint32_t etype);

@@ -32,6 +32,8 @@ libtr_graph_la_SOURCES = \
     graph/relabel.h \
     graph/sample.c \
     graph/sample.h \
+    graph/samplers.c \
+    graph/samplers.h \
     graph/subset.c \
     graph/subset.h \
     graph/types.c \

@@ -57,7 +57,7 @@ static int reserve(uint32_t **words, size_t *bytes, uint64_t wanted)
 
 int sample_check(const struct sample_request *request)
 {
-    if (request->fanout != SAMPLE_ALL && request->fanout > SAMPLE_FANOUT_MAX)
+    if (sample_fanout(request) != SAMPLE_ALL && sample_fanout(request) > SAMPLE_FANOUT_MAX)
         return TR_ETOOBIG;
     uint32_t greatest = 0;
     for (uint32_t i = 0; i < request->num_rows; i++)
@@ -67,8 +67,8 @@ int sample_check(const struct sample_request *request)
 
 uint64_t sample_bound(const struct sample_request *request)
 {
-    if (request->fanout != SAMPLE_ALL)
-        return (uint64_t)request->num_rows * request->fanout;
+    if (sample_fanout(request) != SAMPLE_ALL)
+        return (uint64_t)request->num_rows * sample_fanout(request);
     const uint64_t *index = request->csc->index;
     uint64_t bound = 0;
     for (uint32_t i = 0; i < request->num_rows; i++) {
@@ -132,14 +132,15 @@ static int plan_block(struct sample_space *space, const struct sample_request *r
                       struct block_plan *block)
 {
     const struct csc *csc = request->csc;
-    uint32_t k = request->fanout, at = 0;
+    uint32_t k = sample_fanout(request), at = 0;
+    bool replace = sample_replaces(request);
     for (uint32_t i = 0; i < block->num_rows; i++) {
         uint32_t row = request->rows[block->first_row + i];
         uint64_t begin = csc->index[row], degree = csc->index[row + UINT64_C(1)] - begin;
         struct row_plan *plan = &block->rows[i];
         if (degree > SUBSET_DEGREE_MAX)
             return TR_ETOOBIG;
-        if (degree == 0 || k == SAMPLE_ALL || (degree <= k && !request->replace)) {
+        if (degree == 0 || k == SAMPLE_ALL || (degree <= k && !replace)) {
             *plan = (struct row_plan){ .begin = begin, .count = (uint32_t)degree, .at = WHOLE };
             prefetch_whole(&csc->indices[begin], (uint32_t)degree);
             continue;
@@ -154,7 +155,9 @@ static int plan_block(struct sample_space *space, const struct sample_request *r
         uint64_t id = request->original_ids != NULL ? request->original_ids[row]
                                                     : request->global_begin + row;
         uint64_t node_key = key_node(request->key_base, id);
-        if (request->replace)
+        if (request->salts != NULL)
+            node_key = key_occurrence(node_key, request->salts[block->first_row + i]);
+        if (replace)
             draw_replaced(positions, k, (uint32_t)degree, node_key);
         else
             subset_draw(positions, k, (uint32_t)degree, node_key, space->scratch);
@@ -248,9 +251,10 @@ static uint32_t block_rows(uint32_t fanout)
 int sample_uniform(struct sample_space *space, const struct sample_request *request,
                    struct sample_result *result)
 {
-    assert(request->fanout == SAMPLE_ALL || request->fanout <= SAMPLE_FANOUT_MAX);
+    uint32_t fanout = sample_fanout(request);
+    assert(fanout == SAMPLE_ALL || fanout <= SAMPLE_FANOUT_MAX);
     struct block_plan blocks[2];
-    uint32_t rows = block_rows(request->fanout), total = request->num_rows, previous = 0;
+    uint32_t rows = block_rows(fanout), total = request->num_rows, previous = 0;
     uint64_t translated = 0;
     int rv = 0, side = 0;
     result->num_edges = 0;

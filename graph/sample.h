@@ -26,8 +26,10 @@
 #include <stdint.h>
 
 #include "graph/part.h"
+#include "schemas/sample_spec.h"
 
 #define SAMPLE_ALL UINT32_MAX
+_Static_assert((uint32_t)SAMPLE_EVERY == SAMPLE_ALL, "a fanout is converted by a cast");
 
 /* Larger fanouts mean "all" in practice; this bounds the scratch memory to 200 MB. */
 #define SAMPLE_FANOUT_MAX (UINT32_C(1) << 24)
@@ -38,10 +40,21 @@ struct sample_request {
     uint64_t global_begin;        /* per-type global ID of row 0; read where original_ids is NULL */
     const uint32_t *rows;         /* [num_rows], each below csc->num_rows, repeats allowed */
     uint32_t num_rows;
-    uint32_t fanout; /* 0 .. SAMPLE_FANOUT_MAX or SAMPLE_ALL */
-    bool replace;
-    uint64_t key_base; /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
+    const uint32_t *salts;   /* [num_rows], or NULL: each row is the first occurrence of its node */
+    struct sample_term term; /* a fanout of 0 .. SAMPLE_FANOUT_MAX or SAMPLE_EVERY */
+    uint64_t key_base;       /* key_base() of purpose KEY_NEIGHBOURS, hop and edge type */
 };
+
+/* The request's fanout, SAMPLE_EVERY as SAMPLE_ALL. */
+static inline uint32_t sample_fanout(const struct sample_request *request)
+{
+    return (uint32_t)request->term.fanout;
+}
+
+static inline bool sample_replaces(const struct sample_request *request)
+{
+    return (request->term.flags & SAMPLE_REPLACE) != 0;
+}
 
 /* Where the answer goes. Columns hold sample_bound() elements. */
 struct sample_result {

@@ -38,30 +38,62 @@ static struct body_reader reader_of(const void *body, uint64_t length)
                                  .length = body != NULL ? length : 0 };
 }
 
-static int walk_begin(struct request_walk *walk, uint32_t num_sections, const void *body,
-                      uint64_t length)
+static int walk_begin(struct request_walk *walk, uint32_t num_sections, size_t section_bytes,
+                      const void *body, uint64_t length)
 {
     *walk = (struct request_walk){ .num_sections = num_sections };
     walk->reader = reader_of(body, length);
     if (num_sections > MSG_SECTIONS_MAX)
         return TR_EFORMAT;
-    return body_take(&walk->reader, num_sections, sizeof(struct msg_rows_section),
-                     _Alignof(struct msg_rows_section), &walk->sections);
+    return body_take(&walk->reader, num_sections, section_bytes, _Alignof(uint32_t),
+                     &walk->sections);
 }
-
-_Static_assert(sizeof(struct msg_rows_section) == sizeof(struct msg_sample_section),
-               "one walk serves both");
 
 int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request *head,
                       const void *body, uint64_t length)
 {
-    return walk_begin(walk, head->num_sections, body, length);
+    int rv = walk_begin(walk, head->num_sections, sizeof(struct msg_sample_section), body, length);
+    walk->row_fields = head->row_fields;
+    return (head->row_fields & ~SAMPLE_ROW_FIELDS) != 0 ? TR_EFORMAT : rv;
 }
 
 int rows_walk_begin(struct request_walk *walk, const struct msg_rows_request *head,
                     const void *body, uint64_t length)
 {
-    return walk_begin(walk, head->num_sections, body, length);
+    return walk_begin(walk, head->num_sections, sizeof(struct msg_rows_section), body, length);
+}
+
+static uint64_t sum_of(const uint32_t *counts, uint32_t n)
+{
+    uint64_t sum = 0; /* of at most 2^32 numbers below 2^32 */
+    for (uint32_t i = 0; i < n; i++)
+        sum += counts[i];
+    return sum;
+}
+
+/* Moves past what comes with the rows of a section, in the order of the bits. */
+static int walk_row_fields(struct request_walk *walk, uint32_t num_rows)
+{
+    const void *taken;
+    int rv = 0;
+    walk->with = (struct sample_row_fields){ .salts = NULL };
+    if ((walk->row_fields & SAMPLE_ROW_SALT) != 0) {
+        rv = body_take(&walk->reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
+        walk->with.salts = rv == 0 ? taken : NULL;
+    }
+    if (rv == 0 && (walk->row_fields & SAMPLE_ROW_TIME) != 0) {
+        rv = body_take(&walk->reader, num_rows, sizeof(int64_t), sizeof(int64_t), &taken);
+        walk->with.times = rv == 0 ? taken : NULL;
+    }
+    if (rv == 0 && (walk->row_fields & SAMPLE_ROW_EXCLUDE) != 0) {
+        rv = body_take(&walk->reader, num_rows, sizeof(uint32_t), sizeof(uint32_t), &taken);
+        walk->with.exclusions = rv == 0 ? taken : NULL;
+        if (rv == 0)
+            rv = body_take(&walk->reader, sum_of(taken, num_rows), sizeof(uint64_t),
+                           sizeof(uint64_t), &taken);
+        walk->with.excluded = rv == 0 ? taken : NULL;
+    }
+    return rv;
 }
 
 /* Moves past the rows of one section. */
@@ -73,6 +105,8 @@ static int walk_rows(struct request_walk *walk, uint32_t num_rows, uint32_t same
         return TR_EFORMAT;
     if (same_rows == 0)
         rv = body_take(&walk->reader, num_rows, sizeof *walk->rows, sizeof *walk->rows, &rows);
+    if (rv == 0 && same_rows == 0)
+        rv = walk_row_fields(walk, num_rows);
     walk->rows = rows;
     walk->num_rows = num_rows;
     walk->next++;
@@ -116,10 +150,7 @@ int sample_reply_begin(struct sample_reply_walk *walk, const struct msg_sample_r
 
 static int check_counts(const struct sample_answer *answer)
 {
-    uint64_t sum = 0; /* of at most 2^32 numbers below 2^32 */
-    for (uint32_t i = 0; i < answer->num_rows; i++)
-        sum += answer->counts[i];
-    return sum == answer->num_edges ? 1 : TR_EFORMAT;
+    return sum_of(answer->counts, answer->num_rows) == answer->num_edges ? 1 : TR_EFORMAT;
 }
 
 int sample_reply_next(struct sample_reply_walk *walk, struct sample_answer *answer)
@@ -222,6 +253,25 @@ static int verify_with_path(uint64_t count, uint64_t size, uint64_t path_bytes, 
     return verify_array(count, size, length - path_bytes);
 }
 
+int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
+                     struct sample_spec *spec)
+{
+    if (head->spec_bytes > length || head->spec_bytes % 8 != 0)
+        return TR_EFORMAT;
+    return sample_spec_read((const unsigned char *)body + (length - head->spec_bytes),
+                            head->spec_bytes, spec);
+}
+
+static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)
+{
+    struct sample_spec spec;
+    /* The seeds first: then the spec lies at a multiple of 16. */
+    if (head->spec_bytes > length ||
+        verify_array(head->num_seeds, 16, length - head->spec_bytes) != 0)
+        return TR_EFORMAT;
+    return loader_open_spec(head, body, length, &spec);
+}
+
 /* A piece lies inside its part. */
 static int verify_copy(const struct msg_checkpoint_copy *head, uint64_t length)
 {
@@ -294,7 +344,7 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
     case MSG_NODES_REPLY:
         return verify_array(((const struct msg_nodes_reply *)head)->count, 16, length);
     case MSG_LOADER_OPEN:
-        return verify_array(((const struct msg_loader_open *)head)->num_seeds, 16, length);
+        return verify_loader_open(head, body, length);
     case MSG_BATCH_PIECE:
         return verify_array(((const struct msg_batch_piece *)head)->count, 1, length);
     case MSG_REDUCE:

@@ -30,6 +30,14 @@ int body_take(struct body_reader *reader, uint64_t count, uint64_t size, uint64_
 /* Bytes of a body that grows the same way: adds to *length, or TR_ETOOBIG at overflow. */
 int body_grow(uint64_t *length, uint64_t count, uint64_t size, uint64_t align);
 
+/* What comes with the rows of a section of a sample request; NULL: it doesn't. */
+struct sample_row_fields {
+    const uint32_t *salts;      /* [num_rows] */
+    const int64_t *times;       /* [num_rows] */
+    const uint32_t *exclusions; /* [num_rows], how many of the next belong to a row */
+    const uint64_t *excluded;   /* their IDs, row after row */
+};
+
 /* Sections of a sample or rows request, one after the other. */
 struct request_walk {
     const void *sections; /* [num_sections] */
@@ -38,6 +46,8 @@ struct request_walk {
     struct body_reader reader;
     const uint32_t *rows; /* of the section before */
     uint32_t num_rows;
+    uint32_t row_fields;           /* SAMPLE_ROW_* of a sample request */
+    struct sample_row_fields with; /* those rows */
 };
 
 int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request *head,
@@ -45,7 +55,8 @@ int sample_walk_begin(struct request_walk *walk, const struct msg_sample_request
 int rows_walk_begin(struct request_walk *walk, const struct msg_rows_request *head,
                     const void *body, uint64_t length);
 
-/* 1: *section and its rows[section->num_rows]; 0: that was all (and the body ends here). */
+/* 1: *section and its rows[section->num_rows], of a sample request with walk->with; 0: that was all
+ * (and the body ends here). */
 int sample_walk_next(struct request_walk *walk, const struct msg_sample_section **section,
                      const uint32_t **rows);
 int rows_walk_next(struct request_walk *walk, const struct msg_rows_section **section,
@@ -77,6 +88,10 @@ int rows_reply_begin(struct body_reader *reader, const void *body, uint64_t leng
 int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_bytes,
                     const void **rows);
 int rows_reply_end(const struct body_reader *reader);
+
+/* The spec at the end of the body of a MSG_LOADER_OPEN. */
+int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
+                     struct sample_spec *spec);
 
 /* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
  * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a

@@ -31,54 +31,30 @@ struct msg_draw from_wire(const wire::msg_draw &draw)
     return out;
 }
 
-template <size_t N> constexpr uint32_t array_size(const int32_t (&)[N])
-{
-    return N;
-}
-
-// For each head: its tables' builder steps, what its struct allows, and the way back. Arrays are
-// written before their table is begun, as FlatBuffers asks.
+// For each head: its table's builder steps and the way back.
 template <typename Head> struct Coder;
 
-#define NOTHING_1(a)
-#define NOTHING_2(a, b)
-#define WRITE_ARRAY(field, count)            \
-    if (head.count > array_size(head.field)) \
-        return false;                        \
-    auto field = builder.CreateVector(head.field, head.count);
 #define WRITE_SCALAR(field) table.add_##field(head.field);
 #define WRITE_DRAW(field)                   \
     const auto field = to_wire(head.field); \
     table.add_##field(&field);
-#define ADD_ARRAY(field, count) table.add_##field(field);
-#define CHECK_ARRAY(field, count)                                                           \
-    if (table.count() > array_size(Head().field) || table.field()->size() != table.count()) \
-        return false;
 #define READ_SCALAR(field) head->field = table.field();
 #define READ_DRAW(field) head->field = from_wire(*table.field());
-#define READ_ARRAY(field, count)                 \
-    for (uint32_t i = 0; i < table.count(); i++) \
-        head->field[i] = table.field()->Get(i);
 
-#define X(kind, type, lane, class)                                                               \
-    template <> struct Coder<struct type> {                                                      \
-        using Head = struct type;                                                                \
-        using Table = wire::type;                                                                \
-        static bool write(flatbuffers::FlatBufferBuilder &builder, const Head &head,             \
-                          flatbuffers::Offset<Table> *out)                                       \
-        {                                                                                        \
-            FIELDS_##type(NOTHING_1, NOTHING_1, WRITE_ARRAY) wire::type##Builder table(builder); \
-            FIELDS_##type(WRITE_SCALAR, WRITE_DRAW, ADD_ARRAY) *out = table.Finish();            \
-            return true;                                                                         \
-        }                                                                                        \
-        static bool allowed(const Table &table)                                                  \
-        {                                                                                        \
-            FIELDS_##type(NOTHING_1, NOTHING_1, CHECK_ARRAY) return (void)table, true;           \
-        }                                                                                        \
-        static void read(const Table &table, Head *head)                                         \
-        {                                                                                        \
-            FIELDS_##type(READ_SCALAR, READ_DRAW, READ_ARRAY)                                    \
-        }                                                                                        \
+#define X(kind, type, lane, class)                                                   \
+    template <> struct Coder<struct type> {                                          \
+        using Head = struct type;                                                    \
+        using Table = wire::type;                                                    \
+        static void write(flatbuffers::FlatBufferBuilder &builder, const Head &head, \
+                          flatbuffers::Offset<Table> *out)                           \
+        {                                                                            \
+            wire::type##Builder table(builder);                                      \
+            FIELDS_##type(WRITE_SCALAR, WRITE_DRAW) *out = table.Finish();           \
+        }                                                                            \
+        static void read(const Table &table, Head *head)                             \
+        {                                                                            \
+            FIELDS_##type(READ_SCALAR, READ_DRAW)                                    \
+        }                                                                            \
     };
 MESSAGES(X)
 #undef X
@@ -87,15 +63,14 @@ template <typename Head> int encode(const void *head, void *out, size_t capacity
 {
     flat::Writer<CODEC_BYTES_MAX> writer;
     flatbuffers::Offset<typename Coder<Head>::Table> table;
-    if (!Coder<Head>::write(writer.builder(), *static_cast<const Head *>(head), &table))
-        return TR_EINVAL;
+    Coder<Head>::write(writer.builder(), *static_cast<const Head *>(head), &table);
     return writer.finish(table, out, capacity);
 }
 
 template <typename Head> int verify(const void *bytes, size_t count)
 {
     flat::Reader<typename Coder<Head>::Table, CODEC_BYTES_MAX> reader(bytes, count);
-    return reader.get() != nullptr && Coder<Head>::allowed(*reader.get()) ? 0 : TR_EFORMAT;
+    return reader.get() != nullptr ? 0 : TR_EFORMAT;
 }
 
 template <typename Head> int decode(const void *bytes, size_t count, void *head)

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* The largest encoded head: a msg_loader_open with all its layers takes a quarter of it. */
+/* The largest encoded head takes a quarter of it. */
 #define CODEC_BYTES_MAX 1024
 
 /* Writes the head of that kind into out; returns the bytes, TR_ETOOBIG (capacity), TR_EINVAL (a

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schemas/sample_spec.h"
+
 /* Kinds of the job start here; the runtime's own are below. */
 #define MESSAGES_FIRST_KIND 64
 
@@ -101,16 +103,19 @@ struct msg_draw {
 
 /*
  * Draw in-neighbours. One request a (hop, partition).
- * Body: struct msg_sample_section[num_sections], then uint32_t rows[num_rows] of each section (a
- * section with the rows of the one before it says so in `same_rows` and brings none).
+ * Body: struct msg_sample_section[num_sections], then of each section uint32_t rows[num_rows] and,
+ * as row_fields says, uint32_t salts[num_rows], int64_t times[num_rows], uint32_t
+ * exclusions[num_rows] and the uint64_t excluded[] that these count; each at a multiple of its
+ * element. A section with the rows of the one before it says so in `same_rows` and brings none.
  */
 struct msg_sample_request {
     struct msg_draw draw;
     uint32_t part;
     uint32_t version;
     uint32_t num_sections;
-    uint32_t replace;  /* 0 or 1 */
-    uint32_t edge_ids; /* 0 or 1: also give edge positions */
+    uint32_t sampler;    /* enum sample_kind */
+    uint32_t row_fields; /* SAMPLE_ROW_*: what follows the rows of each section */
+    uint32_t edge_ids;   /* 0 or 1: also give edge positions */
     /* The caller's room; the server stops before the row that exceeds it (one row that exceeds it
      * alone is refused with TR_ETOOBIG). 0: MSG_REPLY_BYTES_MAX. */
     uint64_t reply_bytes_max;
@@ -120,9 +125,9 @@ struct msg_sample_request {
 
 struct msg_sample_section {
     uint32_t etype;
-    int32_t fanout; /* -1: all */
     uint32_t num_rows;
     uint32_t same_rows; /* 1: the rows of the section before */
+    struct sample_term term;
 };
 
 /*
@@ -236,17 +241,13 @@ struct msg_error_reply {
     int32_t code; /* TR_E* */
 };
 
-#define MSG_LAYERS_MAX 16
-
 /* What batches to draw. Body: uint64_t global_ids[num_seeds], original_ids[num_seeds] in the order
- * of original IDs. Opening the same loader again is harmless. */
+ * of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). Opening the same loader again is harmless. */
 struct msg_loader_open {
     uint64_t loader;
     uint64_t seed;
     uint64_t num_seeds;
     uint32_t ntype;
-    uint32_t num_layers;
-    int32_t fanout[MSG_LAYERS_MAX]; /* input layer first */
     uint32_t batch_size;
     uint32_t rank;
     uint32_t world;
@@ -257,9 +258,9 @@ struct msg_loader_open {
     /* 0: the seeds are those of all trainers. Else they are this rank's own, and this is how many
      * all trainers have together, evenly. */
     uint64_t all_seeds;
+    uint32_t spec_bytes;
 };
 
-#define MSG_LOADER_REPLACE 1u
 #define MSG_LOADER_SHUFFLE 2u
 #define MSG_LOADER_DROP_LAST 4u
 #define MSG_LOADER_EDGE_IDS 8u

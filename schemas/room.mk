@@ -7,7 +7,9 @@ libtr_schemas_la_SOURCES = \
     schemas/codec.h \
     schemas/fields.h \
     schemas/messages.c \
-    schemas/messages.h
+    schemas/messages.h \
+    schemas/sample_spec.c \
+    schemas/sample_spec.h
 nodist_libtr_schemas_la_SOURCES = schemas/messages_generated.h
 
 EXTRA_DIST += schemas/messages.fbs

@@ -114,15 +114,20 @@ static void draw_loader(struct fleet_plan *f, struct draws *draws)
         if (draws_chance(draws, percent))
             f->loader.seeds[open->num_seeds++] = v;
     open->seed = draws_below(draws, 1000);
-    open->num_layers = (uint32_t)draws_between(draws, 1, 2);
-    for (uint32_t l = 0; l < open->num_layers; l++)
-        open->fanout[l] = draws_chance(draws, 10) ? -1 : (int32_t)draws_below(draws, 6);
+    struct sample_spec *spec = &f->loader.spec;
+    int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 2), f->raw.types.num_etypes);
+    assert(rv == 0);
+    for (uint32_t l = 0; l < spec->num_layers; l++) {
+        struct sample_term term = SAMPLE_TERM(0, false);
+        term.fanout = draws_chance(draws, 10) ? SAMPLE_EVERY : (int32_t)draws_below(draws, 6);
+        sample_spec_set_layer(spec, l, &term);
+    }
     open->world = f->plan.trainers;
     uint64_t size = open->num_seeds / (draws_between(draws, 1, 10) * open->world);
     open->batch_size = size > 0 ? (uint32_t)size : (uint32_t)draws_between(draws, 1, 4);
     open->flags = MSG_LOADER_ORIGINAL_IDS;
     open->flags |= draws_chance(draws, 80) ? MSG_LOADER_SHUFFLE : 0;
-    open->flags |= draws_chance(draws, 20) ? MSG_LOADER_REPLACE : 0;
+    wanted_loader_vary(&f->loader, draws_chance(draws, 20));
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_EDGE_IDS : 0;
     open->flags |= draws_chance(draws, 20) ? MSG_LOADER_DEGREES : 0;
     bool features = raw_is_featured(&f->raw) && draws_chance(draws, 75);
@@ -297,7 +302,7 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
 
 void fleet_plan_fini(struct fleet_plan *fleet)
 {
-    free(fleet->loader.seeds);
+    wanted_loader_fini(&fleet->loader);
     sim_graph_fini(&fleet->raw);
 }
 

@@ -36,6 +36,46 @@ void reference_fini(struct reference *reference)
     sim_partitions_fini(&reference->partitions);
 }
 
+size_t wanted_loader_bytes(const struct wanted_loader *loader)
+{
+    return loader->open.num_seeds * 2 * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
+}
+
+void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
+                         struct msg_loader_open *head, void *body)
+{
+    size_t n = loader->open.num_seeds;
+    uint64_t *ids = body;
+    for (size_t i = 0; i < n; i++) {
+        ids[i] = global[loader->seeds[i]];
+        ids[n + i] = loader->seeds[i];
+    }
+    sample_spec_write(&loader->spec, ids + 2 * n);
+    head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
+}
+
+void wanted_loader_vary(struct wanted_loader *loader, bool replace)
+{
+    struct sample_spec *spec = &loader->spec;
+    bool differ = key_mix(loader->open.seed) % 2 == 0;
+    for (uint32_t l = 0; l < spec->num_layers; l++)
+        for (uint32_t e = 0; e < spec->num_etypes; e++) {
+            struct sample_term *term = sample_spec_term(spec, l, e);
+            uint64_t drawn = key_mix((loader->open.seed << 16) + l * spec->num_etypes + e);
+            term->flags = replace ? SAMPLE_REPLACE : 0;
+            if (!differ || drawn % 2 == 0)
+                continue;
+            term->fanout = drawn % 10 == 1 ? SAMPLE_EVERY : (int32_t)((drawn >> 8) % 6);
+            term->flags = (drawn >> 4) % 2 == 0 ? SAMPLE_REPLACE : 0;
+        }
+}
+
+void wanted_loader_fini(struct wanted_loader *loader)
+{
+    sample_spec_free(&loader->spec);
+    free(loader->seeds);
+}
+
 uint64_t reference_steps(const struct msg_loader_open *open)
 {
     uint64_t size = (uint64_t)open->batch_size * open->world;
@@ -92,13 +132,11 @@ static void *room(struct vec *vec, size_t count, size_t size)
 }
 
 /* Draws for the first n nodes met of the destination type. */
-static void draw(struct reference *r, const struct msg_loader_open *open,
-                 const struct draw_key *key, uint32_t n, struct edge_space *space,
-                 struct block_edges *edges)
+static void draw(struct reference *r, const struct sample_spec *spec, const struct draw_key *key,
+                 uint32_t n, struct edge_space *space, struct block_edges *edges)
 {
     const struct graph_part *part = &r->partitions.parts[0];
     uint32_t dst = part->types->etypes[key->type].dst;
-    int32_t fanout = open->fanout[open->num_layers - 1 - key->hop];
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
@@ -108,8 +146,7 @@ static void draw(struct reference *r, const struct msg_loader_open *open,
         .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
         .num_rows = n,
-        .fanout = fanout < 0 ? SAMPLE_ALL : (uint32_t)fanout,
-        .replace = (open->flags & MSG_LOADER_REPLACE) != 0,
+        .term = *sample_spec_term(spec, spec->num_layers - 1 - key->hop, key->type),
         .key_base = key_base(key),
     };
     uint64_t bound = sample_bound(&request) + 1;
@@ -129,10 +166,10 @@ static void draw(struct reference *r, const struct msg_loader_open *open,
     free(rows);
 }
 
-static void build_hop(struct reference *r, const struct msg_loader_open *open, struct draw_key *key)
+static void build_hop(struct reference *r, const struct sample_spec *spec, struct draw_key *key)
 {
     const struct graph_types *types = &r->partitions.book.types;
-    uint32_t layer = open->num_layers - 1 - key->hop;
+    uint32_t layer = spec->num_layers - 1 - key->hop;
     struct block *block = &r->batch.blocks[layer];
     uint32_t *num_src = r->batch.num_src + (size_t)layer * types->num_ntypes;
     uint32_t *num_dst = r->batch.num_dst + (size_t)layer * types->num_ntypes;
@@ -142,7 +179,7 @@ static void build_hop(struct reference *r, const struct msg_loader_open *open, s
         struct edge_space *space = batch_space_edge_space(&r->batch, layer, key->type);
         struct block_edges *edges = batch_space_edges(&r->batch, layer, key->type);
         uint32_t *sources;
-        draw(r, open, key, block->num_dst[types->etypes[key->type].dst], space, edges);
+        draw(r, spec, key, block->num_dst[types->etypes[key->type].dst], space, edges);
         sources = space->sources.data;
         for (uint32_t i = 0; i < edges->num_edges; i++)
             sources[i] = meet(&r->nodes[types->etypes[key->type].src], sources[i]);
@@ -159,7 +196,8 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     uint64_t *seeds = calloc((size_t)open->batch_size + 1, sizeof *seeds);
     assert(seeds != NULL);
     batch_space_fini(&r->batch);
-    int rv = batch_space_init(&r->batch, types->num_ntypes, types->num_etypes, open->num_layers);
+    int rv = batch_space_init(&r->batch, types->num_ntypes, types->num_etypes,
+                              loader->spec.num_layers);
     assert(rv == 0);
     forget_nodes(r);
     uint32_t n = deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
@@ -171,8 +209,8 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
                             .purpose = KEY_NEIGHBOURS,
                             .epoch = epoch,
                             .rank = open->rank };
-    for (key.hop = 0; key.hop < open->num_layers; key.hop++)
-        build_hop(r, open, &key);
+    for (key.hop = 0; key.hop < loader->spec.num_layers; key.hop++)
+        build_hop(r, &loader->spec, &key);
     for (uint32_t t = 0; t < types->num_ntypes; t++) {
         struct batch_nodes *nodes = &r->batch.nodes[t];
         nodes->num_nodes = r->nodes[t].count;
@@ -311,7 +349,7 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
     struct mini_batch wanted;
     reference_build(r, loader, epoch, step, &wanted);
     int rv = check_head(batch, &wanted, loader, epoch, step, error);
-    if (rv == 0 && batch->num_layers != open->num_layers)
+    if (rv == 0 && batch->num_layers != loader->spec.num_layers)
         rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " layers", batch->num_layers);
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++) {
         const struct batch_nodes *nodes = &batch->nodes[t];
@@ -327,7 +365,7 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
         if (rv == 0 && open->labels != MSG_MASK_ALL && t == open->ntype)
             rv = check_labels(t, &nodes->labels, nodes->num_seeds, wanted.nodes[t].ids, error);
     }
-    for (uint32_t l = 0; l < open->num_layers && rv == 0; l++)
+    for (uint32_t l = 0; l < loader->spec.num_layers && rv == 0; l++)
         for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
             rv = check_edges(r, partitions, e, &batch->blocks[l].edges[e],
                              &wanted.blocks[l].edges[e], (open->flags & MSG_LOADER_EDGE_IDS) != 0,

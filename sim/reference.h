@@ -35,8 +35,19 @@ struct reference {
 /* The batches of one trainer. */
 struct wanted_loader {
     struct msg_loader_open open;
+    struct sample_spec spec;
     uint64_t *seeds; /* [open.num_seeds], original IDs, increasing */
 };
+
+/* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a
+ * placement (global[original ID]), its spec. Sets head->spec_bytes. */
+size_t wanted_loader_bytes(const struct wanted_loader *loader);
+void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
+                         struct msg_loader_open *head, void *body);
+/* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
+ * some of their terms; the rest draw all with replacement or none. */
+void wanted_loader_vary(struct wanted_loader *loader, bool replace);
+void wanted_loader_fini(struct wanted_loader *loader);
 
 void reference_init(struct reference *reference, const struct sim_graph *raw);
 void reference_fini(struct reference *reference);

@@ -34,10 +34,10 @@ static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw
             loader->seeds[loader->open.num_seeds++] = v;
 }
 
-static uint32_t draw_flags(struct draws *draws)
+static uint32_t draw_flags(struct draws *draws, bool *replace)
 {
     uint32_t flags = draws_chance(draws, 70) ? MSG_LOADER_SHUFFLE : 0;
-    flags |= draws_chance(draws, 30) ? MSG_LOADER_REPLACE : 0;
+    *replace = draws_chance(draws, 30);
     flags |= draws_chance(draws, 30) ? MSG_LOADER_DROP_LAST : 0;
     flags |= draws_chance(draws, 40) ? MSG_LOADER_EDGE_IDS : 0;
     flags |= draws_chance(draws, 70) ? MSG_LOADER_ORIGINAL_IDS : 0;
@@ -52,16 +52,23 @@ static void draw_loader(struct wanted_loader *loader, const struct sim_graph *ra
     open->seed = draws_below(draws, 1000);
     open->ntype = (uint32_t)draws_below(draws, raw->types.num_ntypes);
     draw_seeds(loader, raw, draws);
-    open->num_layers = (uint32_t)draws_between(draws, 1, 3);
-    for (uint32_t l = 0; l < open->num_layers; l++)
-        open->fanout[l] = draws_chance(draws, 15) ? -1 : (int32_t)draws_below(draws, 9);
+    struct sample_spec *spec = &loader->spec;
+    int rv = sample_spec_alloc(spec, (uint32_t)draws_between(draws, 1, 3), raw->types.num_etypes);
+    assert(rv == 0);
+    for (uint32_t l = 0; l < spec->num_layers; l++) {
+        struct sample_term term = SAMPLE_TERM(0, false);
+        term.fanout = draws_chance(draws, 15) ? SAMPLE_EVERY : (int32_t)draws_below(draws, 9);
+        sample_spec_set_layer(spec, l, &term);
+    }
     open->world = draws_chance(draws, 60) ? 1 : (uint32_t)draws_between(draws, 1, 4);
     open->rank = (uint32_t)draws_below(draws, open->world);
     /* Between two and thirty batches an epoch, mostly. */
     uint64_t steps = draws_between(draws, 1, 12);
     uint64_t size = open->num_seeds / (steps * open->world);
     open->batch_size = size > 0 ? (uint32_t)size : (uint32_t)draws_between(draws, 1, 4);
-    open->flags = draw_flags(draws);
+    bool replace;
+    open->flags = draw_flags(draws, &replace);
+    wanted_loader_vary(loader, replace);
     bool features = raw_is_featured(raw) && draws_chance(draws, 75);
     open->features = features ? PLACED_FEATURE : MSG_MASK_ALL;
     open->labels = draws_chance(draws, 75) ? PLACED_LABEL : MSG_MASK_ALL;
@@ -84,17 +91,18 @@ static void draw_client(struct client_plan *client, const struct scenario *s, st
 }
 
 /* Far above what one batch of that loader holds. */
-static size_t batch_bytes(const struct scenario *s, const struct msg_loader_open *open)
+static size_t batch_bytes(const struct scenario *s, const struct sample_spec *spec)
 {
     const struct sim_graph *raw = &s->raw;
     size_t nodes = 0, bytes = (size_t)256 << 10;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
         nodes += raw->num_nodes[t];
     bytes += nodes * 2 * (4 * RAW_WIDTH_MAX + 48);
-    for (uint32_t l = 0; l < open->num_layers; l++)
+    for (uint32_t l = 0; l < spec->num_layers; l++)
         for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
             uint32_t n = raw->num_nodes[raw->types.etypes[e].dst];
-            size_t edges = (size_t)n * (size_t)(open->fanout[l] < 0 ? 0 : open->fanout[l]);
+            int32_t fanout = sample_spec_term(spec, l, e)->fanout;
+            size_t edges = (size_t)n * (size_t)(fanout < 0 ? 0 : fanout);
             bytes += 2 * (4 * (size_t)n + 12 * (edges + raw->edges[e].count));
         }
     return bytes;
@@ -104,7 +112,7 @@ static void draw_bounds(struct scenario *s, struct draws *draws)
 {
     size_t most = 0;
     for (uint32_t c = 0; c < s->clients; c++) {
-        size_t bytes = batch_bytes(s, &s->client[c].loader.open);
+        size_t bytes = batch_bytes(s, &s->client[c].loader.spec);
         most = bytes > most ? bytes : most;
     }
     s->batch_bytes_max = draws_chance(draws, 50) ? (size_t)1 << 30
@@ -183,7 +191,7 @@ void scenario_init(struct scenario *scenario, uint64_t seed)
 void scenario_fini(struct scenario *scenario)
 {
     for (uint32_t c = 0; c < scenario->clients; c++)
-        free(scenario->client[c].loader.seeds);
+        wanted_loader_fini(&scenario->client[c].loader);
     sim_graph_fini(&scenario->raw);
 }
 
@@ -204,7 +212,7 @@ void scenario_print(const struct scenario *s, FILE *out)
                 " batches of %" PRIu32 ", %" PRIu32 " epochs, %" PRIu32 " layers, flags %#" PRIx32
                 ", window %" PRIu32 ", holds %" PRIu32 ", %" PRIu32 " disturbances\n",
                 c, p->loader.open.num_seeds, p->loader.open.ntype, reference_steps(&p->loader.open),
-                p->loader.open.batch_size, p->epochs, p->loader.open.num_layers,
+                p->loader.open.batch_size, p->epochs, p->loader.spec.num_layers,
                 p->loader.open.flags, p->loader.open.prefetch, p->hold, p->disturbances);
     }
 }

@@ -107,10 +107,10 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
 static struct message *make_open(struct client *c)
 {
     const struct wanted_loader *loader = &c->plan->loader;
-    size_t n = loader->open.num_seeds;
     struct message *request = message_create(c->self, MSG_LOADER_OPEN);
-    uint64_t *body = request == NULL ? NULL
-                                     : message_body_alloc(c->self, request, 2 * n * sizeof *body);
+    void *body = request == NULL
+                     ? NULL
+                     : message_body_alloc(c->self, request, wanted_loader_bytes(loader));
     if (body == NULL) {
         message_release(c->self, request);
         return NULL;
@@ -118,10 +118,7 @@ static struct message *make_open(struct client *c)
     struct msg_loader_open *head = message_head(request);
     *head = loader->open;
     head->loader = c->loader;
-    for (size_t i = 0; i < n; i++) {
-        body[i] = c->world->partitions.global[head->ntype][loader->seeds[i]];
-        body[n + i] = loader->seeds[i];
-    }
+    wanted_loader_write(loader, c->world->partitions.global[head->ntype], head, body);
     return request;
 }
 

@@ -432,10 +432,10 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
 static struct message *make_open(struct sim_trainer *t)
 {
     const struct wanted_loader *loader = &t->plan->loader;
-    size_t n = loader->open.num_seeds;
     struct message *request = message_create(t->self, MSG_LOADER_OPEN);
-    uint64_t *body = request == NULL ? NULL
-                                     : message_body_alloc(t->self, request, 2 * n * sizeof *body);
+    void *body = request == NULL
+                     ? NULL
+                     : message_body_alloc(t->self, request, wanted_loader_bytes(loader));
     if (body == NULL) {
         message_release(t->self, request);
         return NULL;
@@ -444,10 +444,7 @@ static struct message *make_open(struct sim_trainer *t)
     *head = loader->open;
     head->loader = t->loader;
     head->rank = t->rank;
-    for (size_t i = 0; i < n; i++) {
-        body[i] = t->fleet->partitions.global[head->ntype][loader->seeds[i]];
-        body[n + i] = loader->seeds[i];
-    }
+    wanted_loader_write(loader, t->fleet->partitions.global[head->ntype], head, body);
     return request;
 }
 

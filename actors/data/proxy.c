@@ -9,6 +9,7 @@
 #include "actors/data/epoch_plan.h"
 #include "actors/data/proxy_state.h"
 #include "runtime/core/directory.h"
+#include "schemas/body.h"
 
 /* Batches in flight for each sampler when the options don't say. */
 #define WINDOW_A_SAMPLER 2u
@@ -54,6 +55,7 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
     }
     struct epoch_plan epochs;
     epoch_plan_init(&epochs, l->open, NULL);
+    loader_open_spec(l->open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
     l->num_steps = epoch_plan_steps(&epochs);
     l->follows = true;
     for (uint32_t i = 0; i < l->window; i++)
@@ -71,7 +73,7 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
     if (l == NULL)
         return TR_ENOMEM;
     int rv = batch_store_open_loader(p->options->store, l->open->loader,
-                                     proxy_estimate(p->options, l->open));
+                                     proxy_estimate(p->options, l->open, &l->spec));
     if (rv != 0) {
         free_loader(p, l);
         return rv;
@@ -82,10 +84,15 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
     return 0;
 }
 
-static int check(const struct proxy *p, const struct msg_loader_open *open)
+/* What kinds of samplers there are is the samplers' to say: they may be of another version. */
+static int check(const struct proxy *p, const struct message *request)
 {
+    const struct msg_loader_open *open = (const void *)request->head;
     struct epoch_plan epochs;
-    bool bad = open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX ||
+    struct sample_spec spec;
+    bool bad = loader_open_spec(open, message_body(request), request->frame.body_bytes, &spec) !=
+                   0 ||
+               spec.num_etypes != p->options->book->types.num_etypes ||
                open->ntype >= p->options->book->types.num_ntypes;
     return bad ? TR_EINVAL : epoch_plan_init(&epochs, open, NULL);
 }
@@ -94,7 +101,7 @@ static void open_loader(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
     struct proxy_loader *l = find(p, open->loader);
-    int rv = check(p, open);
+    int rv = check(p, request);
     if (rv == 0 && l == NULL)
         rv = add_loader(p, request, &l);
     struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);

@@ -16,7 +16,7 @@ struct sampled_batch *proxy_take_batch(const struct proxy_slot *slot)
 {
     const struct proxy_options *o = slot->loader->proxy->options;
     return batch_store_take(o->store, o->book->types.num_ntypes, o->book->types.num_etypes,
-                            slot->loader->open->num_layers);
+                            slot->loader->spec.num_layers);
 }
 
 int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, int read,

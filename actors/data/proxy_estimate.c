@@ -30,22 +30,31 @@ static size_t widest_row(const struct graph_meta *meta, uint32_t name_number)
     return widest;
 }
 
-size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open)
+/* What one layer draws for so many nodes. */
+static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, uint64_t nodes,
+                               const struct book *book)
+{
+    uint64_t sum = 0;
+    for (uint32_t e = 0; e < spec->num_etypes; e++) {
+        const struct sample_term *term = sample_spec_term(spec, layer, e);
+        uint64_t drawn = term->fanout < 0 ? book->num_edges[e]
+                                          : times(nodes, (uint64_t)term->fanout, COUNT_MAX);
+        bool repeats = (term->flags & SAMPLE_REPLACE) != 0;
+        drawn = !repeats && drawn > book->num_edges[e] ? book->num_edges[e] : drawn;
+        sum = sum + drawn < COUNT_MAX ? sum + drawn : COUNT_MAX;
+    }
+    return sum;
+}
+
+size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open,
+                      const struct sample_spec *spec)
 {
     const struct book *book = options->book;
     uint64_t nodes_max = total(book->num_nodes, book->types.num_ntypes);
-    uint64_t edges_max = total(book->num_edges, book->types.num_etypes);
     uint64_t nodes = open->batch_size < nodes_max ? open->batch_size : nodes_max;
     uint64_t edges = 0, bytes = 0;
-    for (uint32_t l = open->num_layers; l-- > 0;) {
-        int32_t fanout = open->fanout[l];
-        uint64_t drawn = fanout < 0
-                             ? edges_max
-                             : times(nodes,
-                                     times((uint64_t)fanout, book->types.num_etypes, COUNT_MAX),
-                                     COUNT_MAX);
-        bool repeats = (open->flags & MSG_LOADER_REPLACE) != 0;
-        drawn = !repeats && drawn > edges_max ? edges_max : drawn;
+    for (uint32_t l = spec->num_layers; l-- > 0;) {
+        uint64_t drawn = drawn_of_layer(spec, l, nodes, book);
         edges += drawn;
         bytes += times(nodes, 4 * (uint64_t)book->types.num_etypes, COUNT_MAX);
         nodes = nodes + drawn < nodes_max ? nodes + drawn : nodes_max;

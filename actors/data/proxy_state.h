@@ -54,6 +54,7 @@ struct proxy_loader {
     struct proxy *proxy;
     struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers */
     const struct msg_loader_open *open;
+    struct sample_spec spec; /* its terms lie in the message */
     uint64_t num_steps;
     uint32_t window;
     uint32_t epoch;
@@ -134,7 +135,8 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
                   struct error *error);
 
 /* An upper bound of the bytes of one batch, before there was any. */
-size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open);
+size_t proxy_estimate(const struct proxy_options *options, const struct msg_loader_open *open,
+                      const struct sample_spec *spec);
 
 /* Room is reserved for it, and it is not there yet. */
 static inline bool proxy_is_under_way(const struct proxy_slot *slot)

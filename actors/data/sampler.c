@@ -183,7 +183,7 @@ static void step_task(struct task *task)
         break;
     case TASK_PLACE:
         rv = batch_builder_place(builder, &error);
-        if (rv == 0 && builder->hop < builder->plan->num_layers)
+        if (rv == 0 && builder->hop < builder->plan->spec->num_layers)
             finish_hop(task, &error, &rv);
         else if (rv == 0)
             open_rows(task, &error, &rv);
@@ -251,7 +251,7 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
                          asked->batch, epoch_plan_steps(&l->epochs));
     struct sampled_batch *out = batch_store_take(
         s->options->store, s->options->book->types.num_ntypes, s->options->book->types.num_etypes,
-        l->open->num_layers);
+        l->spec.num_layers);
     if (out == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
     const struct draw_key key = {

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "actors/data/sampler_state.h"
+#include "graph/samplers.h"
 #include "runtime/core/monitor.h"
+#include "schemas/body.h"
 
 struct loader_state *sampler_find_loader(struct sampler *s, struct address opener, uint64_t loader)
 {
@@ -43,16 +45,19 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
     return 0;
 }
 
-static int check_open(const struct sampler *s, const struct msg_loader_open *open,
-                      struct error *error)
+static int check_open(const struct sampler *s, const struct message *message, struct error *error)
 {
+    const struct msg_loader_open *open = (const void *)message->head;
     struct epoch_plan epochs;
+    struct sample_spec spec;
     if (open->ntype >= s->options->book->types.num_ntypes)
         return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
                          open->ntype, s->options->book->types.num_ntypes);
-    if (open->num_layers == 0 || open->num_layers > MSG_LAYERS_MAX)
-        return error_set(error, TR_ERANGE, "loader: %" PRIu32 " layers; give 1 to %d",
-                         open->num_layers, MSG_LAYERS_MAX);
+    if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
+        return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
+    int rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
+    if (rv != 0)
+        return rv;
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
         return error_set(error, TR_EFULL, "%u loaders are open; close some", SAMPLER_LOADERS_MAX);
     return epoch_plan_init(&epochs, open, error);
@@ -85,10 +90,9 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
     l->message = message;
     l->ids = message_body(message);
     epoch_plan_init(&l->epochs, open, NULL);
+    loader_open_spec(open, message_body(message), message->frame.body_bytes, &l->spec);
     l->plan = (struct batch_builder_plan){
-        .num_layers = open->num_layers,
-        .fanout = open->fanout,
-        .replace = has_flag(open, MSG_LOADER_REPLACE),
+        .spec = &l->spec,
         .edge_ids = has_flag(open, MSG_LOADER_EDGE_IDS),
         .original_ids = has_flag(open, MSG_LOADER_ORIGINAL_IDS),
         .degrees = has_flag(open, MSG_LOADER_DEGREES),
@@ -110,7 +114,7 @@ void sampler_open_loader(struct sampler *s, struct message *request)
     struct loader_state *l = sampler_find_loader(s, request->frame.from, open->loader);
     struct error error = { 0 };
     if (l == NULL) {
-        int rv = check_open(s, open, &error);
+        int rv = check_open(s, request, &error);
         struct message *kept = rv != 0 ? NULL : message_copy(s->self, request);
         l = kept == NULL ? NULL : add_loader(s, kept);
         if (l == NULL) {

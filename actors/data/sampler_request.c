@@ -24,7 +24,7 @@ bool sampler_samples_etype(const struct ask *ask, uint32_t etype)
 {
     const struct batch_builder *builder = &ask->task->builder;
     uint32_t dst = builder->graph.types->etypes[etype].dst;
-    return ask_list(ask, dst)->count > 0 && batch_builder_fanout(builder) != 0;
+    return ask_list(ask, dst)->count > 0 && batch_builder_term(builder, etype)->fanout != 0;
 }
 
 static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *sections,
@@ -38,8 +38,12 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
         uint32_t dst = builder->graph.types->etypes[e].dst;
         uint32_t rows = ask_list(ask, dst)->count;
         if (sections != NULL)
-            sections[count] = (struct msg_sample_section){ e, batch_builder_fanout(builder), rows,
-                                                           dst == last };
+            sections[count] = (struct msg_sample_section){
+                .etype = e,
+                .num_rows = rows,
+                .same_rows = dst == last,
+                .term = *batch_builder_term(builder, e),
+            };
         *bytes += sizeof *sections + (dst == last ? 0 : rows * sizeof(uint32_t));
         last = dst;
         count++;
@@ -56,7 +60,7 @@ static size_t samples_bytes(const struct ask *ask)
     for (uint32_t e = 0; e < builder->num_etypes && bytes < most; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
-        int32_t fanout = batch_builder_fanout(builder);
+        int32_t fanout = batch_builder_term(builder, e)->fanout;
         uint64_t edges = fanout < 0 ? most : (uint64_t)fanout;
         uint64_t row = sizeof(uint32_t) + edges * 2 * sizeof(uint64_t);
         bytes += sizeof(struct msg_sample_answer) + 3 * sizeof(uint64_t);
@@ -107,7 +111,7 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
         .part = ask->part,
         .version = builder->graph.node_extents[0][ask->part].version,
         .num_sections = num_sections,
-        .replace = builder->plan->replace,
+        .sampler = builder->plan->spec->kind,
         .edge_ids = builder->plan->edge_ids,
         .reply_bytes_max = reply_bytes_max(ask),
         .skip_sections = ask->sections_done,

@@ -21,10 +21,11 @@
 
 struct section_plan {
     const struct msg_sample_section *section;
-    const uint32_t *rows; /* of the section, those skipped left out */
-    uint32_t rows_left;   /* asked for */
-    uint32_t num_rows;    /* that fit */
-    uint64_t edges_bound; /* that these can draw */
+    const uint32_t *rows;  /* of the section, those skipped left out */
+    const uint32_t *salts; /* of these rows, or NULL */
+    uint32_t rows_left;    /* asked for */
+    uint32_t num_rows;     /* that fit */
+    uint64_t edges_bound;  /* that these can draw */
     uint32_t column_bytes;
 };
 
@@ -49,13 +50,27 @@ static uint64_t edge_bytes(const struct sample_work *state, const struct section
     return plan->column_bytes + (state->head->edge_ids ? sizeof(uint64_t) : 0);
 }
 
+/* `count` rows of a section, from the `first` of those that were not skipped on. */
+static struct local_sample rows_of(const struct sample_work *state, const struct section_plan *plan,
+                                   const struct draw_key *key, uint32_t first, uint32_t count)
+{
+    return (struct local_sample){ .part = state->work.part,
+                                  .draw = key,
+                                  .kind = state->head->sampler,
+                                  .row_fields = state->head->row_fields,
+                                  .etype = plan->section->etype,
+                                  .term = plan->section->term,
+                                  .rows = plan->rows + first,
+                                  .salts = plan->salts != NULL ? plan->salts + first : NULL,
+                                  .num_rows = count };
+}
+
 static int prepare(const struct sample_work *state, const struct section_plan *plan, uint32_t first,
                    uint32_t count, struct sample_request *request, struct error *error)
 {
     const struct draw_key key = draw_key_of(&state->head->draw);
-    return local_sample_prepare(state->work.part, &key, plan->section->etype, plan->section->fanout,
-                                state->head->replace != 0, plan->rows + first, count, request,
-                                error);
+    const struct local_sample what = rows_of(state, plan, &key, first, count);
+    return local_sample_prepare(&what, request, error);
 }
 
 static int read_sections(struct sample_work *state, struct error *error)
@@ -84,6 +99,7 @@ static int read_sections(struct sample_work *state, struct error *error)
         state->plans[state->num_plans++] = (struct section_plan){
             .section = section,
             .rows = rows != NULL ? rows + skip : NULL,
+            .salts = walk.with.salts != NULL ? walk.with.salts + skip : NULL,
             .rows_left = section->num_rows - skip,
             .column_bytes = local_sample_column_bytes(state->work.part, section->etype),
         };
@@ -150,8 +166,8 @@ static int plan_rows(struct sample_work *state, struct section_plan *plan, uint3
     int rv = prepare(state, plan, plan->num_rows, count, &request, error);
     if (rv != 0)
         return rv;
-    if (request.fanout != SAMPLE_ALL) {
-        uint64_t fit = state->room / (COUNT_BYTES + request.fanout * per_edge);
+    if (sample_fanout(&request) != SAMPLE_ALL) {
+        uint64_t fit = state->room / (COUNT_BYTES + sample_fanout(&request) * per_edge);
         request.num_rows = fit < count ? (uint32_t)fit : count;
         edges_max = UINT64_MAX;
     } else {
@@ -298,7 +314,9 @@ static int fill_rows(struct sample_work *state, const struct section_plan *plan,
         .edge_ids = state->head->edge_ids != 0 ? (uint64_t *)state->edge_ids_at + state->edges_done
                                                : NULL,
     };
-    rv = sample_uniform(&state->work.server->space, &request, &result);
+    const struct draw_key key = draw_key_of(&state->head->draw);
+    const struct local_sample what = rows_of(state, plan, &key, state->rows_done, rows);
+    rv = local_sample_draw(&what, &state->work.server->space, &request, &result);
     if (rv != 0)
         return error_set(error, rv, "partition %u: drawing neighbours of edge type %u failed",
                          state->head->part, plan->section->etype);

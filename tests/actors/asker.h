@@ -14,6 +14,7 @@
 #include "runtime/core/env.h"
 #include "runtime/core/node.h"
 #include "runtime/sim/env_sim.h"
+#include "schemas/messages.h"
 
 struct asker {
     struct env *env;
@@ -46,6 +47,12 @@ void asker_spawn(struct asker *asker, const struct actor_ops *ops, const void *a
 /* Returns the status of the call; the answer stays until the next one. */
 int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_bytes,
               const void *body, size_t body_bytes);
+
+/* The same with MSG_LOADER_OPEN and its body: seeds[2 * open->num_seeds], and a spec in which every
+ * edge type draws alike, fanout[num_layers]. */
+int asker_open_loader(struct asker *asker, const struct msg_loader_open *open,
+                      const uint64_t *seeds, uint32_t num_layers, const int32_t *fanout,
+                      uint32_t num_etypes);
 
 /* Stops all and checks that nothing leaked. */
 void asker_close(struct asker *asker);

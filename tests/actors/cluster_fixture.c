@@ -263,6 +263,23 @@ uint64_t cluster_fixture_loader(const struct cluster_fixture *fixture, uint32_t 
     return 1 + trainer - fixture->plan.processes[process].trainers.first;
 }
 
+static void fill_spec(const struct cluster_fixture *fixture, struct sample_spec *spec)
+{
+    const struct sample_term three = SAMPLE_TERM(3, false), four = SAMPLE_TERM(4, false);
+    assert_int_equal(sample_spec_alloc(spec, 2, fixture->graph.book.types.num_etypes), 0);
+    sample_spec_set_layer(spec, 0, &three);
+    sample_spec_set_layer(spec, 1, &four);
+}
+
+size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture)
+{
+    struct sample_spec spec;
+    fill_spec(fixture, &spec);
+    size_t bytes = 2 * CLUSTER_FIXTURE_SEEDS * sizeof(uint64_t) + sample_spec_bytes(&spec);
+    sample_spec_free(&spec);
+    return bytes;
+}
+
 void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
                                struct msg_loader_open *head, uint64_t *body)
 {
@@ -275,8 +292,6 @@ void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t t
         .loader = cluster_fixture_loader(fixture, trainer),
         .seed = 11,
         .num_seeds = CLUSTER_FIXTURE_SEEDS,
-        .num_layers = 2,
-        .fanout = { 3, 4 },
         .batch_size = CLUSTER_FIXTURE_BATCH,
         .rank = trainer,
         .world = fixture->layout->trainers,
@@ -285,7 +300,13 @@ void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t t
         .flags = MSG_LOADER_SHUFFLE | MSG_LOADER_ORIGINAL_IDS | MSG_LOADER_EDGE_IDS |
                  MSG_LOADER_DEGREES,
         .prefetch = 4,
+        .spec_bytes = (uint32_t)cluster_fixture_open_bytes(fixture) -
+                      2 * CLUSTER_FIXTURE_SEEDS * sizeof *body,
     };
+    struct sample_spec spec;
+    fill_spec(fixture, &spec);
+    sample_spec_write(&spec, body + 2 * CLUSTER_FIXTURE_SEEDS);
+    sample_spec_free(&spec);
 }
 
 struct batch_store *cluster_fixture_store(struct cluster_fixture *fixture, uint32_t trainer)

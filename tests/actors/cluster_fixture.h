@@ -83,7 +83,8 @@ void cluster_fixture_lose_disk(struct cluster_fixture *fixture, uint32_t process
 
 /* A trainer's loader: each process counts its own, so different ones use the same number. */
 uint64_t cluster_fixture_loader(const struct cluster_fixture *fixture, uint32_t trainer);
-/* body: [2 * CLUSTER_FIXTURE_SEEDS] */
+/* Bytes of the body, and head and body of the message that opens it. */
+size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture);
 void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
                                struct msg_loader_open *head, uint64_t *body);
 struct batch_store *cluster_fixture_store(struct cluster_fixture *fixture, uint32_t trainer);

@@ -121,15 +121,13 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
         seeds[i] = seeds[SEEDS + i] = seed + i;
     const struct msg_loader_open open = { .loader = 1,
                                           .num_seeds = SEEDS,
-                                          .num_layers = 1,
-                                          .fanout = { 2 },
                                           .batch_size = SEEDS,
                                           .world = 1,
                                           .ntype = 1,
                                           .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL };
-    assert_int_equal(asker_ask(&asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds),
-                     0);
+    const int32_t fanout = 2;
+    assert_int_equal(asker_open_loader(&asker, &open, seeds, 1, &fanout, GRAPH_ETYPES), 0);
     assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
     assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
     const struct msg_batch_request asked = { .loader = 1 };
@@ -204,7 +202,8 @@ static int flood_start(struct actor *self, const void *arg)
         struct message *request = message_create(self, MSG_SAMPLE_REQUEST);
         struct msg_sample_section *section = message_body_alloc(
             self, request, sizeof *section + FLOOD_ROWS * sizeof(uint32_t));
-        *section = (struct msg_sample_section){ .etype = 0, .fanout = 5, .num_rows = FLOOD_ROWS };
+        *section = (struct msg_sample_section){ .num_rows = FLOOD_ROWS,
+                                                .term = SAMPLE_TERM(5, false) };
         uint32_t *rows = (uint32_t *)(section + 1);
         for (uint32_t i = 0; i < FLOOD_ROWS; i++)
             rows[i] = i % 50;

@@ -635,8 +635,6 @@ static void start_sampler(struct job *job)
     const struct msg_loader_open open = { .loader = 1,
                                           .seed = 5,
                                           .num_seeds = SEEDS,
-                                          .num_layers = 2,
-                                          .fanout = { 3, 2 },
                                           .batch_size = 20,
                                           .world = 1,
                                           .features = 0,
@@ -645,8 +643,8 @@ static void start_sampler(struct job *job)
         seeds[i] = seeds[SEEDS + i] = i;
     asker_spawn(&job->asker, &sampler_ops, &job->sampler);
     assert_int_equal(batch_store_open_loader(job->store, 1, 100000), 0);
-    assert_int_equal(
-        asker_ask(&job->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds), 0);
+    static const int32_t fanout[] = { 3, 2 };
+    assert_int_equal(asker_open_loader(&job->asker, &open, seeds, 2, fanout, GRAPH_ETYPES), 0);
     assert_int_equal(job->asker.reply_kind, MSG_LOADER_OPENED);
 }
 

@@ -78,11 +78,15 @@ static void draw(struct loaded *loaded, const struct graph_part *part, uint32_t 
     uint32_t num_rows = (uint32_t)part->edges[etype].csc.num_rows;
     for (uint32_t i = 0; i < num_rows; i++)
         rows[i] = i;
-    assert_int_equal(
-        local_sample_prepare(part, &key, etype, fanout, replace, rows, num_rows, &request, NULL),
-        0);
+    const struct local_sample what = { .part = part,
+                                       .draw = &key,
+                                       .etype = etype,
+                                       .term = SAMPLE_TERM(fanout, replace),
+                                       .rows = rows,
+                                       .num_rows = num_rows };
+    assert_int_equal(local_sample_prepare(&what, &request, NULL), 0);
     assert_true(sample_bound(&request) <= EDGES * 4);
-    assert_int_equal(sample_uniform(&space, &request, &result), 0);
+    assert_int_equal(local_sample_draw(&what, &space, &request, &result), 0);
     bool is_wide = local_sample_column_bytes(part, etype) == 8;
     for (uint32_t i = 0; i < num_rows; i++) {
         uint64_t *hash = &answers->drawn[etype][part->nodes[type->dst].original_ids[i]];

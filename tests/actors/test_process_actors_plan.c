@@ -42,7 +42,7 @@ static struct message *make_open(struct world *world, uint32_t trainer)
 {
     struct message *request = port_message(world->ports[trainer], MSG_LOADER_OPEN);
     uint64_t *body = port_body_alloc(world->ports[trainer], request,
-                                     2 * CLUSTER_FIXTURE_SEEDS * sizeof *body);
+                                     cluster_fixture_open_bytes(&world->fixture));
     assert_non_null(body);
     cluster_fixture_fill_open(&world->fixture, trainer, message_head(request), body);
     return request;

@@ -84,7 +84,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     assert_int_equal(status, 0);
     t->proxy = address;
     struct message *request = message_create(self, MSG_LOADER_OPEN);
-    uint64_t *body = message_body_alloc(self, request, 2 * CLUSTER_FIXTURE_SEEDS * sizeof *body);
+    uint64_t *body = message_body_alloc(self, request, cluster_fixture_open_bytes(t->fixture));
     cluster_fixture_fill_open(t->fixture, t->rank, message_head(request), body);
     assert_int_equal(
         actor_call(self, address, request, actor_now_ns(self) + ASK_NS, opened, t, NULL), 0);

@@ -349,15 +349,13 @@ static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
         seeds[i] = seeds[STEPS + i] = i;
     const struct msg_loader_open open = { .loader = LOADER,
                                           .num_seeds = STEPS,
-                                          .num_layers = 1,
-                                          .fanout = { 2 },
                                           .batch_size = 1,
                                           .world = 1,
                                           .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL,
                                           .prefetch = WINDOW };
-    assert_int_equal(
-        asker_ask(&world->asker, MSG_LOADER_OPEN, &open, sizeof open, seeds, sizeof seeds), 0);
+    const int32_t fanout = 2;
+    assert_int_equal(asker_open_loader(&world->asker, &open, seeds, 1, &fanout, GRAPH_ETYPES), 0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
     settle(world); /* all names are registered before faults begin */
 }

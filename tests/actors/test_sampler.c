@@ -58,8 +58,6 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
     world->open = (struct msg_loader_open){ .loader = 1,
                                             .seed = seed,
                                             .num_seeds = SEEDS,
-                                            .num_layers = 1,
-                                            .fanout = { 0 },
                                             .batch_size = BATCH,
                                             .world = 1,
                                             .features = MSG_MASK_ALL,
@@ -67,9 +65,9 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
                                             .flags = MSG_LOADER_SHUFFLE };
     asker_open(&world->asker, seed, false);
     asker_spawn(&world->asker, &sampler_ops, &world->options);
-    assert_int_equal(asker_ask(&world->asker, MSG_LOADER_OPEN, &world->open, sizeof world->open,
-                               world->seeds, 2 * SEEDS * sizeof *world->seeds),
-                     0);
+    const int32_t fanout = 0;
+    assert_int_equal(
+        asker_open_loader(&world->asker, &world->open, world->seeds, 1, &fanout, GRAPH_ETYPES), 0);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
 }
 
@@ -172,16 +170,16 @@ static void what_cannot_be_served_is_refused(void **state)
     assert_int_equal(ask(&world, 2, 0, 0), TR_ECLOSED);
     assert_int_equal(ask(&world, 1, 0, (SEEDS + BATCH - 1) / BATCH), TR_ERANGE);
     const struct msg_loader_open good = world.open;
-    struct msg_loader_open bad[] = { good, good, good, good, good };
+    struct msg_loader_open bad[] = { good, good, good, good };
+    const int32_t fanout = 0;
     bad[0].ntype = GRAPH_NTYPES;
-    bad[1].num_layers = 0;
-    bad[2].num_layers = MSG_LAYERS_MAX + 1;
-    bad[3].batch_size = 0;
-    bad[4].rank = 1;
+    bad[1].batch_size = 0;
+    bad[2].rank = 1;
+    /* The last one has a spec for a graph of other edge types. */
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bad[i].loader = 10 + i;
-        assert_int_equal(asker_ask(&world.asker, MSG_LOADER_OPEN, &bad[i], sizeof bad[i],
-                                   world.seeds, 2 * SEEDS * sizeof *world.seeds),
+        assert_int_equal(asker_open_loader(&world.asker, &bad[i], world.seeds, 1, &fanout,
+                                           GRAPH_ETYPES + (i == 3)),
                          0);
         assert_int_equal(world.asker.reply_kind, MSG_ERROR_REPLY);
         assert_int_equal(ask(&world, 10 + i, 0, 0), TR_ECLOSED);

@@ -84,17 +84,17 @@ static void draw_request(struct request *request, uint64_t *state)
         .part = (uint32_t)random_below(state, 2),
         .version = 3,
         .num_sections = (uint32_t)random_below(state, SECTIONS_MAX + 1),
-        .replace = (uint32_t)random_below(state, 2),
         .edge_ids = (uint32_t)random_below(state, 2),
     };
     for (uint32_t i = 0; i < request->head.num_sections; i++) {
         bool same = i > 0 && random_below(state, 3) == 0;
         request->sections[i] = (struct msg_sample_section){
             .etype = (uint32_t)random_below(state, GRAPH_ETYPES),
-            .fanout = fanouts[random_below(state, sizeof fanouts / sizeof *fanouts)],
             .num_rows = same ? request->sections[i - 1].num_rows
                              : (uint32_t)random_below(state, ROWS_MAX),
             .same_rows = same,
+            .term = SAMPLE_TERM(fanouts[random_below(state, sizeof fanouts / sizeof *fanouts)],
+                                random_below(state, 2)),
         };
     }
     for (uint32_t i = 0; i < SECTIONS_MAX * ROWS_MAX; i++)
@@ -185,19 +185,20 @@ static uint32_t plain_row(const struct graph_part *part, const struct request *r
     const struct msg_draw *draw = &request->head.draw;
     const struct csc *csc = &part->edges[section->etype].csc;
     uint32_t degree = (uint32_t)(csc->index[row + 1] - csc->index[row]);
-    uint32_t k = section->fanout < 0 ? UINT32_MAX : (uint32_t)section->fanout;
+    uint32_t k = section->term.fanout < 0 ? UINT32_MAX : (uint32_t)section->term.fanout;
+    bool replace = (section->term.flags & SAMPLE_REPLACE) != 0;
     struct draw_key key = { draw->seed, draw->batch, KEY_NEIGHBOURS, draw->epoch,
                             draw->rank, draw->hop,   section->etype };
     uint32_t ntype = part->types->etypes[section->etype].dst;
     uint64_t node_key = key_node(key_base(&key), part->nodes[ntype].original_ids[row]), next = 0;
-    if (degree == 0 || section->fanout < 0 || (!request->head.replace && degree <= k)) {
+    if (degree == 0 || section->term.fanout < 0 || (!replace && degree <= k)) {
         for (uint32_t i = 0; i < degree; i++)
             positions[i] = i;
         return degree;
     }
-    if (!request->head.replace)
+    if (!replace)
         plain_subset(positions, k, degree, node_key);
-    for (uint32_t i = 0; request->head.replace && i < k; i++)
+    for (uint32_t i = 0; replace && i < k; i++)
         positions[i] = (uint32_t)key_below(node_key, &next, degree);
     return k;
 }
@@ -285,7 +286,7 @@ static void bad_sample_requests_name_what_is_wrong(void **unused)
     (void)unused;
     struct fixture f;
     struct request good = { .head = { .version = 3, .num_sections = 1 },
-                            .sections = { { .fanout = 5, .num_rows = 2 } },
+                            .sections = { { .num_rows = 2, .term = SAMPLE_TERM(5, false) } },
                             .rows = { 0, 49 } };
     struct request bad = good;
     open_fixture(&f, 1, 0, false);
@@ -305,12 +306,28 @@ static void bad_sample_requests_name_what_is_wrong(void **unused)
     ask_sample(&f, &bad);
     assert_failed(&f, TR_ERANGE, "edge type 3");
     bad = good;
-    bad.sections[0].fanout = -2;
+    bad.sections[0].term.fanout = -2;
     ask_sample(&f, &bad);
     assert_failed(&f, TR_ERANGE, "fanout -2");
-    bad.sections[0].fanout = INT32_MAX;
+    bad.sections[0].term.fanout = INT32_MAX;
     ask_sample(&f, &bad);
     assert_failed(&f, TR_ETOOBIG, "fanout 2147483647");
+    bad = good;
+    bad.head.sampler = 77;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_EUNSUPPORTED, "sampler 77");
+    bad = good;
+    bad.sections[0].term.weights = 0;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_EUNSUPPORTED, "partition 0: the uniform sampler has no weights");
+    bad = good;
+    bad.sections[0].term.mask = 3;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_EUNSUPPORTED, "no mask");
+    bad = good;
+    bad.sections[0].term.direction = SAMPLE_OUT;
+    ask_sample(&f, &bad);
+    assert_failed(&f, TR_EUNSUPPORTED, "out-edges");
     bad = good;
     bad.head.skip_sections = 2;
     ask_sample(&f, &bad);
@@ -520,7 +537,8 @@ static void an_expired_request_is_dropped_in_the_middle(void **unused)
     (void)unused;
     struct fixture f;
     struct request request = { .head = { .version = 3, .num_sections = 1 },
-                               .sections = { { .fanout = 40, .num_rows = ROWS_MAX } } };
+                               .sections = {
+                                   { .num_rows = ROWS_MAX, .term = SAMPLE_TERM(40, false) } } };
     struct node_counters counters;
     open_fixture(&f, 5, 1, false); /* a row a turn */
     f.asker.timeout_ns = 20000;

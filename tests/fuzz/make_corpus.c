@@ -200,17 +200,14 @@ static void fill(uint32_t id, union any_head *head, bool edgy, uint64_t *state)
     switch (id) {
 #define S(field) at->field = (__typeof__(at->field))(edgy ? random_edgy(state) : one);
 #define D(field) at->field = (struct msg_draw){ one, 2, 3, 4, 1 };
-#define F(field, count) at->field[0] = 5;
 #define X(kind, type, lane, class)     \
     case kind: {                       \
         struct type *at = &head->type; \
-        FIELDS_##type(S, D, F) break;  \
+        FIELDS_##type(S, D) break;     \
     }
         MESSAGES(X)
 #undef X
     }
-    if (id == MSG_LOADER_OPEN)
-        head->msg_loader_open.num_layers = 2;
 }
 
 /* Kind, no shift, length of the head, head, body: as fuzz_messages reads them. */
@@ -236,8 +233,8 @@ static void make_sample_messages(const struct kinds *kinds)
     static const struct {
         struct msg_sample_section sections[2];
         uint32_t rows[3];
-    } request = { { { .fanout = 5, .num_rows = 3 },
-                    { .etype = 1, .fanout = -1, .num_rows = 3, .same_rows = 1 } },
+    } request = { { { .num_rows = 3, .term = SAMPLE_TERM(5, false) },
+                    { .etype = 1, .num_rows = 3, .same_rows = 1, .term = SAMPLE_TERM(-1, false) } },
                   { 10, 11, 12 } };
     static const struct {
         struct msg_sample_answer narrow;

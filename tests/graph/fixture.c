@@ -182,6 +182,16 @@ void fixture_seeds(const struct fixture *fixture, const struct fixture_plan *pla
         ids[i] = order[i];
 }
 
+struct sample_term fixture_term(const struct fixture_plan *plan, uint32_t hop, uint32_t etype)
+{
+    int32_t fanout = plan->fanouts[hop];
+    if (!plan->varied)
+        return SAMPLE_TERM(fanout, plan->replace);
+    if (etype == 1) /* one edge type draws nothing, one all */
+        return SAMPLE_TERM(hop % 2 == 0 ? 0 : SAMPLE_EVERY, plan->replace);
+    return SAMPLE_TERM(fanout < 0 ? fanout : fanout + (int32_t)etype, plan->replace ^ (etype == 2));
+}
+
 /* Memory for what one partition answers of one edge type. */
 #define ANSWER_EDGES (FIXTURE_NODES_MAX * 40)
 
@@ -204,11 +214,16 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
         result.wide_columns = answer->wide_columns;
     else
         result.columns = answer->columns;
-    int rv = local_sample_prepare(&fixture->parts[part], &builder->key, e,
-                                  batch_builder_fanout(builder), builder->plan->replace,
-                                  (const uint32_t *)list->rows.data + first, count, &request, NULL);
+    const struct local_sample what = { .part = &fixture->parts[part],
+                                       .draw = &builder->key,
+                                       .kind = builder->plan->spec->kind,
+                                       .etype = e,
+                                       .term = *batch_builder_term(builder, e),
+                                       .rows = (const uint32_t *)list->rows.data + first,
+                                       .num_rows = count };
+    int rv = local_sample_prepare(&what, &request, NULL);
     if (rv == 0)
-        rv = sample_uniform(&space, &request, &result);
+        rv = local_sample_draw(&what, &space, &request, &result);
     sample_space_fini(&space);
     const struct batch_builder_piece piece = { .num_edges = result.num_edges,
                                                .counts = result.counts,
@@ -227,7 +242,8 @@ static int answer_hop(const struct fixture *fixture, struct batch_builder *build
         for (uint32_t e = 0; e < FIXTURE_ETYPES && !batch_builder_is_local(builder, p) && rv == 0;
              e++) {
             uint32_t left = builder->types[fixture->types.etypes[e].dst].lists[p].count;
-            for (uint32_t at = 0; left > 0 && batch_builder_fanout(builder) != 0 && rv == 0;) {
+            for (uint32_t at = 0;
+                 left > 0 && batch_builder_term(builder, e)->fanout != 0 && rv == 0;) {
                 uint32_t count = left < 7 ? left : 7;
                 rv = answer_rows(fixture, builder, e, p, at, count, answer);
                 at += count;
@@ -301,7 +317,7 @@ static int walk(const struct fixture *fixture, struct batch_builder *builder,
                 struct batch_builder_space *space, struct answer *answer)
 {
     int rv = place_all(builder);
-    while (rv == 0 && builder->hop < builder->plan->num_layers) {
+    while (rv == 0 && builder->hop < builder->plan->spec->num_layers) {
         rv = batch_builder_open_hop(builder, NULL);
         if (rv == 0)
             rv = answer_hop(fixture, builder, answer);
@@ -320,18 +336,19 @@ int fixture_batch(const struct fixture *fixture, const struct fixture_plan *plan
                   struct batch_space *out)
 {
     static struct answer answer;
-    int32_t fanout[BATCH_LAYERS_MAX];
+    struct sample_term terms[BATCH_LAYERS_MAX * FIXTURE_ETYPES];
     const struct graph_part *parts[FIXTURE_PARTS_MAX];
     for (uint32_t p = 0; p < fixture->num_parts; p++)
         parts[p] = (asked >> p & 1) != 0 ? NULL : &fixture->parts[p];
     for (uint32_t l = 0; l < plan->num_layers; l++)
-        fanout[l] = plan->fanouts[plan->num_layers - 1 - l];
-    const struct batch_builder_plan wanted = { .num_layers = plan->num_layers,
-                                               .fanout = fanout,
-                                               .replace = plan->replace,
-                                               .edge_ids = true,
-                                               .original_ids = true,
-                                               .degrees = true };
+        for (uint32_t e = 0; e < FIXTURE_ETYPES; e++)
+            terms[l * FIXTURE_ETYPES + e] = fixture_term(plan, plan->num_layers - 1 - l, e);
+    const struct sample_spec spec = { .num_layers = plan->num_layers,
+                                      .num_etypes = FIXTURE_ETYPES,
+                                      .terms = terms };
+    const struct batch_builder_plan wanted = {
+        .spec = &spec, .edge_ids = true, .original_ids = true, .degrees = true
+    };
     const struct draw_key key = { .seed = plan->seed };
     int rv = batch_builder_begin(builder, &wanted, &key, parts, out, NULL);
     if (rv == 0)

@@ -50,8 +50,12 @@ struct fixture_plan {
     uint32_t num_layers;
     int32_t fanouts[BATCH_LAYERS_MAX]; /* [hop], seeds first */
     bool replace;
+    bool varied; /* each edge type has a fanout and a way to draw of its own */
     uint32_t num_seeds[FIXTURE_NTYPES]; /* the first of a keyed order of all nodes */
 };
+
+/* What an edge type draws in a hop. */
+struct sample_term fixture_term(const struct fixture_plan *plan, uint32_t hop, uint32_t etype);
 
 uint64_t fixture_base(const struct fixture_plan *plan, uint32_t hop, uint32_t etype);
 

@@ -67,19 +67,20 @@ static uint32_t place(struct naive *naive, uint32_t ntype, uint64_t id)
 }
 
 /* Positions drawn of one node, by definition; returns how many. */
-static uint32_t draw(uint32_t *positions, const struct fixture_plan *plan, int32_t wanted,
-                     uint32_t degree, uint64_t key)
+static uint32_t draw(uint32_t *positions, const struct sample_term *term, uint32_t degree,
+                     uint64_t key)
 {
     uint64_t next = 0;
-    uint32_t fanout = wanted < 0 ? SAMPLE_ALL : (uint32_t)wanted;
-    if (degree == 0 || fanout == SAMPLE_ALL || (degree <= fanout && !plan->replace)) {
+    uint32_t fanout = term->fanout < 0 ? SAMPLE_ALL : (uint32_t)term->fanout;
+    bool replace = (term->flags & SAMPLE_REPLACE) != 0;
+    if (degree == 0 || fanout == SAMPLE_ALL || (degree <= fanout && !replace)) {
         for (uint32_t i = 0; i < degree; i++)
             positions[i] = i;
         return degree;
     }
-    if (!plan->replace && fanout > 0)
+    if (!replace && fanout > 0)
         subset_draw(positions, fanout, degree, key, NULL);
-    for (uint32_t i = 0; plan->replace && i < fanout; i++)
+    for (uint32_t i = 0; replace && i < fanout; i++)
         positions[i] = (uint32_t)key_below(key, &next, degree);
     return fanout;
 }
@@ -100,11 +101,12 @@ static void check_edges(const struct fixture *fixture, const struct fixture_plan
                         uint32_t hop, uint32_t e)
 {
     const struct graph_etype *type = &fixture->types.etypes[e];
+    const struct sample_term term = fixture_term(plan, hop, e);
     uint32_t at = 0, positions[64];
     assert_int_equal(edges->num_dst, num_dst);
     for (uint32_t i = 0; i < num_dst; i++) {
         uint64_t id = naive->ids[type->dst][i];
-        uint32_t count = draw(positions, plan, plan->fanouts[hop], fixture->degree[e][id],
+        uint32_t count = draw(positions, &term, fixture->degree[e][id],
                               key_node(fixture_base(plan, hop, e), id));
         assert_int_equal(edges->index[i], at);
         for (uint32_t k = 0; k < count; k++, at++) {
@@ -164,6 +166,17 @@ static const struct fixture_plan plans[] = {
     { .seed = 2, .num_layers = 2, .fanouts = { 5, 10 }, .num_seeds = { 7, 5, 0 } },
     { .seed = 3, .num_layers = 2, .fanouts = { 25, -1 }, .num_seeds = { 0, 3, 0 } },
     { .seed = 4, .num_layers = 2, .fanouts = { 4, 3 }, .replace = true, .num_seeds = { 9, 2, 0 } },
+    { .seed = 8,
+      .num_layers = 3,
+      .fanouts = { 3, 2, 1 },
+      .varied = true,
+      .num_seeds = { 12, 9, 0 } },
+    { .seed = 9,
+      .num_layers = 2,
+      .fanouts = { 4, 6 },
+      .replace = true,
+      .varied = true,
+      .num_seeds = { 12, 9, 0 } },
     { .seed = 5, .num_layers = 1, .fanouts = { 0 }, .num_seeds = { 9, 2, 0 } },
     { .seed = 6, .num_layers = 4, .fanouts = { 1, 1, 1, 1 }, .num_seeds = { 0, 0, 0 } },
     { .seed = 7, .num_layers = 1, .fanouts = { 29 }, .num_seeds = { 300, 170, 0 } },
@@ -302,6 +315,16 @@ static void every_failed_allocation_is_survived(void **state)
     free(fixture);
 }
 
+static struct sample_spec one_layer(struct sample_term *terms, int32_t fanout)
+{
+    const struct sample_spec spec = { .num_layers = 1,
+                                      .num_etypes = FIXTURE_ETYPES,
+                                      .terms = terms };
+    const struct sample_term term = SAMPLE_TERM(fanout, false);
+    sample_spec_set_layer(&spec, 0, &term);
+    return spec;
+}
+
 static void open_first_hop(struct batch_builder *builder, const struct batch_builder_plan *plan,
                            struct batch_space *out)
 {
@@ -322,10 +345,11 @@ static void lying_answers_are_refused(void **state)
     (void)state;
     struct fixture *fixture = malloc(sizeof *fixture);
     struct bench bench;
-    static const int32_t fanout[] = { 2 };
+    struct sample_term terms[FIXTURE_ETYPES];
+    const struct sample_spec spec = one_layer(terms, 2);
     static const uint32_t counts[] = { 1, 2, 1, 1 }, columns[] = { 5, 6, 7, 8, 9 };
     static const uint64_t ids[] = { 1, 2, 3, 4, 5 };
-    const struct batch_builder_plan plan = { .num_layers = 1, .fanout = fanout, .edge_ids = true };
+    const struct batch_builder_plan plan = { .spec = &spec, .edge_ids = true };
     const struct batch_builder_piece good = { 4, counts, columns, NULL, ids };
     static const uint32_t strays[] = { 5, 6, 300, 8 };
     struct batch_builder_piece bad[] = { good, good, good, good, good };
@@ -359,13 +383,18 @@ static void a_plan_that_does_not_fit_its_space_is_refused(void **state)
     (void)state;
     struct fixture *fixture = malloc(sizeof *fixture);
     struct bench bench;
-    static const int32_t fanout[BATCH_LAYERS_MAX + 1] = { 1 };
-    static const uint32_t layers[] = { 0, 1, 3, BATCH_LAYERS_MAX + 1 };
+    struct sample_term terms[(BATCH_LAYERS_MAX + 1) * FIXTURE_ETYPES] = { 0 };
+    static const uint32_t layers[] = { 0, 1, 3, BATCH_LAYERS_MAX + 1, 2 };
+    static const uint32_t etypes[] = { FIXTURE_ETYPES, FIXTURE_ETYPES, FIXTURE_ETYPES,
+                                       FIXTURE_ETYPES, FIXTURE_ETYPES - 1 };
     const struct draw_key key = { .seed = 1 };
     fixture_init(fixture, 99, 1, false);
     assert_int_equal(set_up(&bench, fixture, 2, 0), 0);
-    for (int i = 0; i < 4; i++) {
-        const struct batch_builder_plan plan = { .num_layers = layers[i], .fanout = fanout };
+    for (int i = 0; i < 5; i++) {
+        const struct sample_spec spec = { .num_layers = layers[i],
+                                          .num_etypes = etypes[i],
+                                          .terms = terms };
+        const struct batch_builder_plan plan = { .spec = &spec };
         assert_int_equal(batch_builder_begin(&bench.builder, &plan, &key, NULL, &bench.out, NULL),
                          TR_EINVAL);
     }
@@ -379,9 +408,10 @@ static void a_seed_that_is_no_node_is_refused(void **state)
 {
     (void)state;
     struct fixture *fixture = malloc(sizeof *fixture);
-    static const int32_t fanout[] = { 2 };
+    struct sample_term terms[FIXTURE_ETYPES];
+    const struct sample_spec spec = one_layer(terms, 2);
     static const uint64_t seeds[] = { 299, 300 };
-    const struct batch_builder_plan plan = { .num_layers = 1, .fanout = fanout };
+    const struct batch_builder_plan plan = { .spec = &spec };
     const struct draw_key key = { .seed = 1 };
     for (uint32_t parts = 1; parts <= 2; parts++) {
         struct bench bench;
@@ -410,7 +440,9 @@ static void large_fanouts_survive_failed_allocations(void **state)
     for (uint32_t i = 0; i < DEGREE; i++)
         indices[i] = i;
     struct csc csc = { .num_rows = 1, .num_edges = DEGREE, .index = index, .indices = indices };
-    struct sample_request request = { .csc = &csc, .rows = &row, .num_rows = 1, .fanout = FANOUT };
+    struct sample_request request = {
+        .csc = &csc, .rows = &row, .num_rows = 1, .term = SAMPLE_TERM(FANOUT, false)
+    };
     struct sample_result result = { .counts = &count, .columns = wanted };
     struct sample_space space = { 0 };
     assert_int_equal(sample_uniform(&space, &request, &result), 0);

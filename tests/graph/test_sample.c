@@ -175,17 +175,17 @@ static void make_graph(struct graph *graph)
 static uint32_t plain_row(const struct sample_request *request, uint32_t row, uint32_t *positions)
 {
     uint64_t begin = request->csc->index[row];
-    uint32_t degree = (uint32_t)(request->csc->index[row + 1] - begin), k = request->fanout;
+    uint32_t degree = (uint32_t)(request->csc->index[row + 1] - begin), k = sample_fanout(request);
     uint64_t id = request->original_ids ? request->original_ids[row] : request->global_begin + row;
     uint64_t key = key_node(request->key_base, id), draw = 0;
-    if (degree == 0 || k == SAMPLE_ALL || (!request->replace && degree <= k)) {
+    if (degree == 0 || k == SAMPLE_ALL || (!sample_replaces(request) && degree <= k)) {
         for (uint32_t i = 0; i < degree; i++)
             positions[i] = i;
         return degree;
     }
-    if (!request->replace && k > 0)
+    if (!sample_replaces(request) && k > 0)
         plain_subset(positions, k, degree, key);
-    for (uint32_t i = 0; request->replace && i < k; i++)
+    for (uint32_t i = 0; sample_replaces(request) && i < k; i++)
         positions[i] = (uint32_t)key_below(key, &draw, degree);
     return k;
 }
@@ -204,7 +204,7 @@ static void check_request(struct sample_space *space, const struct sample_reques
     assert_int_equal(sample_check(request), 0);
     assert_int_equal(sample_uniform(space, request, &result), 0);
     assert_true(result.num_edges <= bound);
-    if (request->fanout == SAMPLE_ALL)
+    if (sample_fanout(request) == SAMPLE_ALL)
         assert_int_equal(result.num_edges, bound);
     for (uint32_t i = 0; i < request->num_rows; i++) {
         uint32_t row = request->rows[i], count = plain_row(request, row, positions);
@@ -242,15 +242,15 @@ static void sample_equals_the_reference(void **state)
                 if (fanouts[f] > 100 && sizes[s] > 65)
                     continue; /* slow in the reference, and nothing new */
                 graph->csc.column_global = way & 1 ? graph->column_global : NULL;
-                struct sample_request request = { .csc = &graph->csc,
-                                                  .rows = graph->rows,
-                                                  .num_rows = sizes[s],
-                                                  .original_ids = way & 2 ? graph->original_ids
-                                                                          : NULL,
-                                                  .global_begin = 77,
-                                                  .fanout = fanouts[f],
-                                                  .replace = (way & 4) != 0,
-                                                  .key_base = f * 8 + s };
+                struct sample_request request = {
+                    .csc = &graph->csc,
+                    .rows = graph->rows,
+                    .num_rows = sizes[s],
+                    .original_ids = way & 2 ? graph->original_ids : NULL,
+                    .global_begin = 77,
+                    .term = SAMPLE_TERM((int32_t)fanouts[f], (way & 4) != 0),
+                    .key_base = f * 8 + s
+                };
                 check_request(&space, &request, positions);
             }
         }
@@ -273,8 +273,7 @@ static void replaced_draws_are_independent(void **state)
         struct sample_request request = { .csc = &csc,
                                           .rows = &row,
                                           .num_rows = 1,
-                                          .fanout = 10,
-                                          .replace = true,
+                                          .term = SAMPLE_TERM(10, true),
                                           .key_base = key_mix(t) };
         struct sample_result result = { .counts = &counts, .columns = columns };
         assert_int_equal(sample_uniform(&space, &request, &result), 0);
@@ -292,13 +291,15 @@ static void bad_requests_are_refused(void **state)
     uint64_t index[3] = { 0, 0, 0 };
     uint32_t rows[2] = { 1, 2 };
     struct csc csc = { .num_rows = 2, .index = index };
-    struct sample_request request = { .csc = &csc, .rows = rows, .num_rows = 2, .fanout = 3 };
+    struct sample_request request = {
+        .csc = &csc, .rows = rows, .num_rows = 2, .term = SAMPLE_TERM(3, false)
+    };
     assert_int_equal(sample_check(&request), TR_ERANGE);
     request.num_rows = 1;
     assert_int_equal(sample_check(&request), 0);
-    request.fanout = SAMPLE_FANOUT_MAX + 1;
+    request.term.fanout = SAMPLE_FANOUT_MAX + 1;
     assert_int_equal(sample_check(&request), TR_ETOOBIG);
-    request.fanout = SAMPLE_ALL;
+    request.term.fanout = SAMPLE_EVERY;
     assert_int_equal(sample_check(&request), 0);
     csc.num_rows = 0;
     assert_int_equal(sample_check(&request), TR_ERANGE);

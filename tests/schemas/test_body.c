@@ -60,9 +60,9 @@ struct request {
 
 static const struct request good_request = {
     .head = { .num_sections = 3 },
-    .sections = { { .fanout = 5, .num_rows = 2 },
-                  { .etype = 1, .fanout = -1, .num_rows = 2, .same_rows = 1 },
-                  { .etype = 2, .fanout = 1, .num_rows = 3 } },
+    .sections = { { .num_rows = 2, .term = SAMPLE_TERM(5, false) },
+                  { .etype = 1, .num_rows = 2, .same_rows = 1, .term = SAMPLE_TERM(-1, false) },
+                  { .etype = 2, .num_rows = 3, .term = SAMPLE_TERM(1, false) } },
     .rows = { 10, 11, 12, 13, 14 },
 };
 #define REQUEST_BODY_BYTES (sizeof good_request.sections + sizeof good_request.rows)
@@ -87,7 +87,7 @@ static void a_request_is_walked_section_by_section(void **unused)
     assert_int_equal(first[1], 11);
     assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
     assert_ptr_equal(rows, first);
-    assert_int_equal(section->fanout, -1);
+    assert_int_equal(section->term.fanout, -1);
     assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
     assert_int_equal(rows[2], 14);
     assert_int_equal(sample_walk_next(&walk, &section, &rows), 0);
@@ -186,15 +186,109 @@ static void counts_of_plain_arrays_match_their_bodies(void **unused)
     (void)unused;
     uint64_t ids[4] = { 0 };
     struct msg_select_reply select = { .count = 2 };
-    struct msg_loader_open open = { .num_seeds = 2 };
     struct msg_join join = { 0 };
     assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 32), 0);
     assert_int_equal(messages_verify(MSG_SELECT_REPLY, &select, ids, 31), TR_EFORMAT);
-    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), 0);
-    open.num_seeds = UINT64_MAX / 16 + 3;
-    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, ids, 32), TR_EFORMAT);
     assert_int_equal(messages_verify(MSG_JOIN, &join, NULL, 0), 0);
     assert_int_equal(messages_verify(MSG_JOIN, &join, ids, 8), TR_EFORMAT);
+}
+
+/* Two seeds, and a spec of two layers of one edge type. */
+static void a_loader_ends_with_its_spec(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec, read;
+    assert_int_equal(sample_spec_alloc(&spec, 2, 1), 0);
+    *sample_spec_term(&spec, 1, 0) = SAMPLE_TERM(-1, true);
+    size_t bytes = sample_spec_bytes(&spec), length = 32 + bytes;
+    unsigned char whole[256] = { 0 };
+    assert_true(length <= sizeof whole);
+    sample_spec_write(&spec, whole + 32);
+    struct msg_loader_open open = { .num_seeds = 2, .spec_bytes = (uint32_t)bytes };
+    struct block block = block_of(whole, length);
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, length), 0);
+    assert_int_equal(loader_open_spec(&open, block.bytes, length, &read), 0);
+    assert_int_equal(read.num_layers, 2);
+    assert_memory_equal(read.terms, spec.terms, 2 * sizeof *spec.terms);
+    for (uint64_t cut = 0; cut < length; cut++)
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, cut), TR_EFORMAT);
+    for (uint32_t other = 0; other < 2 * bytes; other++) {
+        open.spec_bytes = other;
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, length),
+                         other == bytes ? 0 : TR_EFORMAT);
+    }
+    open.spec_bytes = (uint32_t)bytes;
+    open.num_seeds = UINT64_MAX / 16 + 3;
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, length), TR_EFORMAT);
+    free(block.bytes);
+    sample_spec_free(&spec);
+}
+
+/* Bounds, and numbers that no product of may overflow. */
+static void a_spec_that_lies_is_refused(void **unused)
+{
+    (void)unused;
+    static const uint32_t bad[][4] = {
+        { 0, 0, 0, 1 },          { 0, 0, SAMPLE_LAYERS_MAX + 1, 1 }, { 0, 0, 1, 2 },
+        { 0, 0, 2, 0x80000001 }, { 0, 0, 16, SAMPLE_TERMS_MAX },     { 0, 8, 1, 1 },
+        { 0, 0, 1, UINT32_MAX },
+    };
+    struct sample_spec spec, read;
+    uint32_t words[32] = { 0 };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, words);
+    assert_int_equal(sample_spec_read(words, bytes, &read), 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        sample_spec_write(&spec, words);
+        memcpy(words, bad[i], sizeof bad[i]);
+        assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
+    }
+    sample_spec_write(&spec, words);
+    words[4] = (uint32_t)-2; /* a fanout that is none */
+    assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
+    sample_spec_free(&spec);
+    assert_int_equal(sample_spec_alloc(&spec, SAMPLE_LAYERS_MAX + 1, 1), TR_ETOOBIG);
+    assert_int_equal(sample_spec_alloc(&spec, 16, UINT32_MAX), TR_ETOOBIG);
+}
+
+/* Salts, times and exclusions come after the rows of a section, and are not read beyond the body. */
+static void fields_of_rows_follow_them(void **unused)
+{
+    (void)unused;
+    static const struct {
+        struct msg_sample_section section;
+        uint32_t rows[2], salts[2];
+        int64_t times[2];
+        uint32_t exclusions[2];
+        uint64_t excluded[3];
+    } body = { .section = { .num_rows = 2, .term = SAMPLE_TERM(5, false) },
+               .rows = { 4, 4 },
+               .salts = { 0, 1 },
+               .times = { -5, 7 },
+               .exclusions = { 1, 2 },
+               .excluded = { 100, 200, 300 } };
+    const struct msg_sample_request head = { .num_sections = 1, .row_fields = SAMPLE_ROW_FIELDS };
+    const struct msg_sample_section *section;
+    const uint32_t *rows;
+    struct request_walk walk;
+    assert_int_equal(sample_walk_begin(&walk, &head, &body, sizeof body), 0);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 1);
+    assert_ptr_equal(rows, body.rows);
+    assert_ptr_equal(walk.with.salts, body.salts);
+    assert_ptr_equal(walk.with.times, body.times);
+    assert_ptr_equal(walk.with.exclusions, body.exclusions);
+    assert_ptr_equal(walk.with.excluded, body.excluded);
+    assert_int_equal(sample_walk_next(&walk, &section, &rows), 0);
+    for (uint64_t length = 0; length < sizeof body; length++) {
+        struct block block = block_of(&body, length);
+        assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &head, block.bytes, length),
+                         TR_EFORMAT);
+        free(block.bytes);
+    }
+    const struct msg_sample_request other = { .num_sections = 1,
+                                              .row_fields = SAMPLE_ROW_FIELDS + 1 };
+    assert_int_equal(messages_verify(MSG_SAMPLE_REQUEST, &other, &body, sizeof body), TR_EFORMAT);
 }
 
 /* One below the end of the part, at it, and one above. */
@@ -263,6 +357,9 @@ int main(void)
         cmocka_unit_test(a_request_that_lies_is_refused),
         cmocka_unit_test(a_reply_that_lies_is_refused),
         cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
+        cmocka_unit_test(a_loader_ends_with_its_spec),
+        cmocka_unit_test(a_spec_that_lies_is_refused),
+        cmocka_unit_test(fields_of_rows_follow_them),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
         cmocka_unit_test(damaged_bodies_do_no_harm),

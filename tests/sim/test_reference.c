@@ -35,14 +35,16 @@ static void setup(struct fixture *f, uint64_t seed)
                                             .seed = seed,
                                             .num_seeds = n,
                                             .ntype = t,
-                                            .num_layers = 2,
-                                            .fanout = { 3, -1 },
                                             .batch_size = n + 1,
                                             .world = 1,
                                             .features = MSG_MASK_ALL,
                                             .labels = MSG_MASK_ALL,
                                             .flags = MSG_LOADER_EDGE_IDS | MSG_LOADER_ORIGINAL_IDS,
                                         } };
+    assert_int_equal(sample_spec_alloc(&f->loader.spec, 2, f->raw.types.num_etypes), 0);
+    const struct sample_term three = SAMPLE_TERM(3, false), all = SAMPLE_TERM(-1, false);
+    sample_spec_set_layer(&f->loader.spec, 0, &three);
+    sample_spec_set_layer(&f->loader.spec, 1, &all);
     f->loader.seeds = calloc(n + 1, sizeof *f->loader.seeds);
     assert_non_null(f->loader.seeds);
     for (uint32_t v = 0; v < n; v++)
@@ -52,7 +54,7 @@ static void setup(struct fixture *f, uint64_t seed)
 
 static void teardown(struct fixture *f)
 {
-    free(f->loader.seeds);
+    wanted_loader_fini(&f->loader);
     reference_fini(&f->builds);
     reference_fini(&f->checks);
     sim_graph_fini(&f->raw);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The samplers there are: one row of a table each, one file each.
+ *
+ * A new sampler is a file with its draw function, a number in schemas/sample_spec.h and a row in
+ * samplers.c, which says what of a term and of a row the sampler reads. Whatever a spec asks of a
+ * sampler that does not read it is refused by name: a weight that were ignored would give batches
+ * that look right.
+ *
+ * Thread rules: pure; the table is constant.
+ */
+#ifndef GRAPH_SAMPLERS_H
+#define GRAPH_SAMPLERS_H
+
+#include <stdbool.h>
+
+#include "graph/sample.h"
+#include "runtime/base/error.h"
+#include "schemas/sample_spec.h"
+
+struct sample_method {
+    const char *name;
+    uint32_t row_fields; /* SAMPLE_ROW_* that it reads */
+    bool weights, mask, out_edges;
+    /* Draws for a request that was checked; see sample.h. */
+    int (*draw)(struct sample_space *space, const struct sample_request *request,
+                struct sample_result *result);
+};
+
+/* NULL: there is no such kind. */
+const struct sample_method *sample_method_find(uint32_t kind);
+
+/* Whether that kind can draw by the term and the fields of rows. `where` begins the message, such as
+ * "partition 3". TR_EUNSUPPORTED names what there is no implementation of, TR_ETOOBIG the fanout. */
+int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_term *term,
+                        const char *where, struct error *error);
+
+/* The same for all terms of a spec; TR_EMISMATCH: it is not for a graph of so many edge types. */
+int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
+                      struct error *error);
+
+#endif

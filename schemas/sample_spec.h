@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to draw: the one description of a draw, from the public options to the kernel.
+ *
+ * A spec names the kind of sampler and has a term for each (layer, edge type): how many neighbours,
+ * with replacement or not, by which weights or mask, in which direction. It also lists the tables
+ * that a batch brings along. Whatever draws (a loader, one draw for a thread, a server that was
+ * asked) reads the same terms, so nothing on the way has to know what a sampler needs.
+ *
+ * What belongs to single rows of a request is not in here but beside its rows: salts (of a node that
+ * a batch has several times), times and exclusions. A spec only says which of these there are.
+ *
+ * The structs carry more than today's samplers implement: graph/samplers.h refuses the rest by name.
+ * Encoded, a spec is its head, then its terms, then its tables, as they are in memory; layers are
+ * listed from input to output.
+ *
+ * Ownership: a spec that was read points into the bytes; one that was allocated owns its arrays.
+ * Thread rules: pure; one caller at a time fills a spec, then any thread may read it.
+ */
+#ifndef SCHEMAS_SAMPLE_SPEC_H
+#define SCHEMAS_SAMPLE_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Deeper networks oversmooth long before. */
+#define SAMPLE_LAYERS_MAX 16u
+/* Terms of one spec: every edge type of a graph that has thousands, in every layer. */
+#define SAMPLE_TERMS_MAX 65536u
+/* Tables of one batch: a model with an input of each of them would not fit any memory. */
+#define SAMPLE_TABLES_MAX 256u
+
+/* Kinds of samplers: the rows of the table in graph/samplers.c. Never renumber. */
+enum sample_kind { SAMPLE_UNIFORM = 0 };
+
+/* Fanouts with a meaning of their own. */
+#define SAMPLE_EVERY (-1) /* all neighbours; 0 is none: nothing is asked */
+
+/* A term's flags. */
+#define SAMPLE_REPLACE 1u
+
+/* A term's direction: along in-edges, as message passing wants it, or along out-edges. */
+enum sample_direction { SAMPLE_IN = 0, SAMPLE_OUT = 1 };
+
+/* In the place of a table's number: none. */
+#define SAMPLE_NO_TABLE UINT32_MAX
+
+/* What comes with each row of a request; a spec has those that its requests will have. */
+#define SAMPLE_ROW_SALT 1u    /* uint32_t: which occurrence of its node the row is */
+#define SAMPLE_ROW_TIME 2u    /* int64_t: edges after it are not drawn */
+#define SAMPLE_ROW_EXCLUDE 4u /* IDs of nodes that are not drawn */
+#define SAMPLE_ROW_FIELDS (SAMPLE_ROW_SALT | SAMPLE_ROW_TIME | SAMPLE_ROW_EXCLUDE)
+
+/* What one edge type draws in one layer. */
+struct sample_term {
+    int32_t fanout; /* SAMPLE_EVERY, or 0 and more */
+    uint32_t flags;
+    uint32_t direction;
+    uint32_t weights; /* table of the edge type, or SAMPLE_NO_TABLE */
+    uint32_t mask;    /* table of the edge type, or SAMPLE_NO_TABLE */
+};
+
+/* Uniform draws of so many. */
+#define SAMPLE_TERM(count, replaces)                                 \
+    ((struct sample_term){ .fanout = (count),                        \
+                           .flags = (replaces) ? SAMPLE_REPLACE : 0, \
+                           .weights = SAMPLE_NO_TABLE,               \
+                           .mask = SAMPLE_NO_TABLE })
+
+struct sample_spec {
+    uint32_t kind;
+    uint32_t row_fields;
+    uint32_t num_layers; /* 1 .. SAMPLE_LAYERS_MAX */
+    uint32_t num_etypes;
+    struct sample_term *terms; /* [num_layers][num_etypes] */
+};
+
+static inline struct sample_term *sample_spec_term(const struct sample_spec *spec, uint32_t layer,
+                                                   uint32_t etype)
+{
+    return &spec->terms[(size_t)layer * spec->num_etypes + etype];
+}
+
+/* A uniform spec without edges: every fanout is 0. TR_ETOOBIG, TR_ENOMEM: nothing is held. */
+int sample_spec_alloc(struct sample_spec *spec, uint32_t num_layers, uint32_t num_etypes);
+void sample_spec_free(struct sample_spec *spec);
+/* Every edge type of a layer alike. */
+void sample_spec_set_layer(const struct sample_spec *spec, uint32_t layer,
+                           const struct sample_term *term);
+
+/* The encoded form: bytes is a multiple of 8. */
+size_t sample_spec_bytes(const struct sample_spec *spec);
+void sample_spec_write(const struct sample_spec *spec, void *bytes);
+/* TR_EFORMAT: the bytes, aligned to 8, are no spec within the bounds above. Then every term has a
+ * fanout, flags and a direction that there are. */
+int sample_spec_read(const void *bytes, uint64_t length, struct sample_spec *spec);
+#endif
