@@ -49,6 +49,12 @@ openssh-client       has_command ssh
 rsync                has_command rsync
 util-linux           has_command nsenter"
 
+# What ./check format runs; clang-format has to be of version 14, which the sources are laid out by.
+needed_to_format="$needed_to_build
+clang-format         has_command clang-format
+clang                has_command clang
+shellcheck           has_command shellcheck"
+
 # What ./check soak --mutants runs.
 needed_mutants="$needed_to_check
 python3              has_command python3
@@ -125,9 +131,8 @@ bootstrap_if_needed() {
 # What takes long goes through this; ./check puts a limit on it.
 bounded() { "$@"; }
 
-# build_in FOLDER [configure options]: configures where that was not done with the same options,
-# then builds what is not up to date. The output goes to FOLDER/build.log.
-build_in() {
+# configure_in FOLDER [options]: where that was not done with the same options.
+configure_in() {
     folder=$1
     shift
     # Tests are configured in only where their library is, which may have come since.
@@ -143,6 +148,12 @@ build_in() {
             { cat "$folder/configure.out" >&2; return 1; }
         printf '%s\n' "$wanted" >"$folder/.options"
     fi
+}
+
+# build_in FOLDER [configure options]: configures, then builds what is not up to date. The output goes
+# to FOLDER/build.log.
+build_in() {
+    configure_in "$@" || return 1
     [ -f "$folder/troupe" ] ||
         say "Building in $folder (a few minutes the first time; output in $folder/build.log) ..."
     bounded make -j"$(cores)" -C "$folder" all >"$folder/build.log" 2>&1 ||

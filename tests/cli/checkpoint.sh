@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # A run that is killed at any moment and resumed ends with the losses and the model, byte for byte,
 # of one that was not; damage to the newest checkpoint costs steps, not the run.
 . "${srcdir:-.}/tests/cli/tap.sh"

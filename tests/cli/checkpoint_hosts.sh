@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Hosts with a folder of checkpoints each: every part is on two of them, and a host that dies with
 # its folder costs nothing but time.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Training over several processes gives the losses and the model, byte for byte, of one process with
 # as many trainers; also when a trainer's process is killed, that of rank 0 too.
 . "${srcdir:-.}/tests/cli/tap.sh"

@@ -17,6 +17,7 @@
 seed=${TROUPE_SEED:-1}
 echo "# TROUPE_SEED=$seed repeats this"
 state=$((seed % 2147483648))
+# shellcheck disable=SC2034 # for the tests that source this
 pick() {
     state=$(((state * 1103515245 + 12345) % 2147483648))
     picked=$((state / 65536 % $1))
@@ -37,7 +38,9 @@ within() {
 "$TROUPE" partition "$work/raw" --parts 2 --method random --name toy --out "$work/g" --quiet \
     >"$work/out" 2>"$work/err" || exit 99
 mkdir -m 700 "$work/sockets" "$work/other" || exit 99
+# shellcheck disable=SC2034 # for the tests that source this
 role_hosts='{"name": "a", "unix": "sockets", "servers": 2, "samplers": 1, "trainers": 1, "processes": "role"}'
+# shellcheck disable=SC2034
 pair_hosts='{"name": "a", "unix": "sockets"}, {"name": "b", "unix": "other"}'
 learning="--epochs ${epochs:-40} --hidden 16 --fanout 4,6 --batch-size 32 --quiet"
 

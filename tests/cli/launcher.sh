@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # The launcher: what it starts, shows, starts again, stops and leaves behind. The processes are
 # shell scripts and so are ssh and rsync, so that nothing but the launcher can fail here.
 . "${srcdir:-.}/tests/cli/tap.sh"
@@ -111,6 +112,7 @@ launch() {
     troupe launch "$work/c.json" "$@"
 }
 logged() { grep -qe "$1" "$work/log"; }
+# shellcheck disable=SC2013 # a word is a line
 gone() { for pid in $(cat "$work"/pids/*); do ! kill -0 "$pid" 2>/dev/null || return 1; done; }
 all_started() { [ "$(cat "$work"/pids/* 2>/dev/null | wc -l)" -ge 4 ]; }
 
@@ -151,7 +153,7 @@ expect "wrong usage is not tried again" fails_with "a restart does not mend"
 begin() {
     : >"$work/log"
     rm -f "$work"/pids/*
-    TRAINER=wait "$TROUPE" launch "$work/c.json" "$@" >"$work/out" 2>"$work/err" </dev/null &
+    TRAINER="wait" "$TROUPE" launch "$work/c.json" "$@" >"$work/out" 2>"$work/err" </dev/null &
     launcher=$!
     within all_started
 }
@@ -179,6 +181,7 @@ EOF
 chmod +x "$work/bin/own"
 own_started() { [ "$(cat "$work"/pids/* 2>/dev/null | wc -l)" = 5 ]; }
 dead() { [ ! -e "/proc/$1/stat" ] || grep -q ') Z ' "/proc/$1/stat"; }
+# shellcheck disable=SC2013 # a word is a line
 own_gone() { for pid in $(cat "$work"/pids/*); do dead "$pid" || return 1; done; }
 begin --exec own -- "two words"
 expect "--exec starts a program of one's own" within own_started

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Processes of one job that were not given the same: who differs is refused with a sentence that
 # says in what, and nobody waits for ever.
 . "${srcdir:-.}/tests/cli/tap.sh"

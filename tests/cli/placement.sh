@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Placement does not change results: the same seed gives byte-identical losses and the same
 # model.safetensors for any number of partitions, servers, samplers, loops and computing threads, however
 # data are reached.

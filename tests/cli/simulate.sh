@@ -43,6 +43,7 @@ expect "a seed that dies fails the run" exited 1
 expect "others ran after it" [ "$(sed -n 's/^seeds  *\([0-9,]*\)$/\1/p' "$work/out" | tr -d ,)" -gt 1 ]
 expect "the file has the command" grep -q '^troupe simulate --seeds [0-9]* --verbose$' "$work/failed.txt"
 expect "and what was wrong" grep -q '^    the run died' "$work/failed.txt"
+# shellcheck disable=SC2046 # the options are words
 "$TROUPE" simulate $(sed -n '1s/^troupe simulate \(.*\) --verbose$/\1/p' "$work/failed.txt") >"$work/out" 2>"$work/err"
 code=$?
 expect "the command runs that seed" exited 0

@@ -55,6 +55,7 @@ unwatched() {
         start_alone $p
         eval "process_$p=$pid"
     done
+    # shellcheck disable=SC2154 # set by eval
     launcher=$process_3
     within has_lines 3 || return 1
     eval "pid=\$process_$2"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Several trainers in one process: the same number of them gives the same losses and the same model
 # on any number of partitions and loops, also where the last step leaves some without seeds; one
 # trainer in a group gives what one alone gives.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # A person in a hurry, and disks that are full: what is asked is done at once, the file is named, what
 # was committed stays whole, and no process is left.
 epochs=3

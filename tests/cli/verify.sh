@@ -30,6 +30,7 @@ while read -r array; do
     # An empty array is a header that ends in a newline.
     [ "$last" = 10 ] && [ $((size % 64)) = 0 ] && [ "$size" -le 128 ] && continue
     cp "$array" "$work/kept"
+    # shellcheck disable=SC2059 # a byte by its octal escape
     printf "\\$(printf '%o' $(((last + 1) % 256)))" | dd of="$array" bs=1 seek=$((size - 1)) conv=notrunc 2>/dev/null
     troupe verify "$work/metis-2/toy.json" "$work/raw" --quiet
     expect "a changed byte in $name is found" fails_with "part0"
@@ -96,6 +97,7 @@ size=$(wc -c <"$last/part1")
 for at in 0 $((size / 2)) $((size - 1)); do
     cp "$last/part1" "$work/kept"
     byte=$(od -An -tu1 -j $at -N 1 "$last/part1" | tr -d ' ')
+    # shellcheck disable=SC2059 # a byte by its octal escape
     printf "\\$(printf '%o' $(((byte + 1) % 256)))" | dd of="$last/part1" bs=1 seek=$at conv=notrunc 2>/dev/null
     for folder in "$last" "$kept"; do
         troupe verify "$folder" --quiet

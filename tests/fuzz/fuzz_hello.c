@@ -18,7 +18,7 @@
 static void use_hello(const uint8_t *bytes, size_t count)
 {
     struct wire_hello hello, back;
-    uint8_t once[HELLO_CODEC_BYTES_MAX], again[RUNTIME_CODEC_BYTES_MAX];
+    uint8_t once[HELLO_CODEC_BYTES_MAX], again[HELLO_CODEC_BYTES_MAX];
     if (hello_decode(bytes, count, &hello) != 0)
         return;
     assert(memchr(hello.cluster, '\0', sizeof hello.cluster) != NULL);

@@ -16,6 +16,7 @@
 #include "partition/store/npy.h"
 #include "runtime/base/parallel.h"
 #include "runtime/core/kind.h"
+#include "runtime/core/runtime_codec.h"
 #include "runtime/core/runtime_kinds.h"
 #include "runtime/net/hello_codec.h"
 #include "runtime/net/wire.h"

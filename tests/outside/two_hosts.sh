@@ -15,6 +15,7 @@
 net=troupe$$ # what our namespaces' names begin with
 job_uid=4711
 mallory_uid=4712
+# shellcheck disable=SC2034 # for the tests that source this
 ready=
 
 files_of() { echo "$work/$1"; }

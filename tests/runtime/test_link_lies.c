@@ -12,8 +12,8 @@
 #include "runtime/core/directory_impl.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
-#include "runtime/core/runtime_kinds.h"
 #include "runtime/core/runtime_codec.h"
+#include "runtime/core/runtime_kinds.h"
 #include "runtime/net/hello_codec.h"
 #include "runtime/net/link_impl.h"
 

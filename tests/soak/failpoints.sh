@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Processes of real jobs die at each fail-point, and at pairs of them, and stand still at each for 20 s: the
 # jobs end with the same losses and model. The program has to be built with --enable-failpoints.
 . "${srcdir:-.}/tests/soak/jobs.sh"

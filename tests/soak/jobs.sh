@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2086 # options and lists are split into their words
 # Sourced by the drivers that strike at jobs: the smallest graph that is trained on, one undisturbed run
 # for each shape of cluster, and lanes that run one struck job after the other.
 #
