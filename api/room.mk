@@ -2,6 +2,7 @@
 noinst_LTLIBRARIES += libtr_api.la
 libtr_api_la_SOURCES = \
     api/batch.c \
+    api/checkpoints.c \
     api/deal.c \
     api/fetch.c \
     api/graph.c \
@@ -13,8 +14,13 @@ libtr_api_la_SOURCES = \
     api/internal.h \
     api/loader.c \
     api/nodes.c \
+    api/open_book.c \
+    api/open_raw.c \
+    api/open_raw.h \
     api/public_error.c \
     api/public_error.h \
+    api/schema.c \
+    api/schema.h \
     api/session.c \
     api/sized.c \
     api/sized.h \

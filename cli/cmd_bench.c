@@ -7,7 +7,7 @@
 
 #include "bench/figure.h"
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 
 /* Below, a batch would be the graph. */
@@ -76,7 +76,7 @@ static void print_json(struct printing *printing, const struct figure *figure)
     report_real(&report, "ratio", "ratio", figure->ratio);
     report_real(&report, "goal", "goal", figure->goal);
     report_flag(&report, "reached", "reached", figure_reached(figure));
-    printing->rc = report_print(&report, printing->error);
+    printing->rc = report_print_inside(&report, printing->error);
 }
 
 static void print_figure(void *arg, const struct figure *figure)
@@ -106,7 +106,7 @@ static int list_benches(const struct invocation *invocation, bool json)
         report_text(&report, "summary", "what is measured", bench->summary);
     }
     report_rows_end(&report);
-    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return report_print_inside(&report, &error) < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
 }
 
 static const struct bench *find_bench(const char *name)
@@ -142,7 +142,7 @@ static int run(const struct invocation *invocation, const void *opaque)
                   *name == '\0' ? "%sname a benchmark, all or --list"
                                 : "%s: no such benchmark; --list shows them",
                   name);
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     }
     struct bench_options options = { .scale = values->scale,
                                      .rounds = (uint32_t)values->rounds,
@@ -150,7 +150,7 @@ static int run(const struct invocation *invocation, const void *opaque)
                                      .folder = values->folder };
     struct printing printing = { .json = values->json, .error = &error };
     int rc = run_benches(name, &options, &printing, &error);
-    return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return rc < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

@@ -7,7 +7,7 @@
 
 #include "actors/cluster/cluster.h"
 #include "cli/cmd_cluster.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "partition/store/book_json.h"
 
@@ -142,7 +142,7 @@ static int check(const struct invocation *invocation, const struct cluster_check
         goto out;
     report_init(&report, values->json);
     report_plan(&report, &plan, security);
-    rv = report_print(&report, error);
+    rv = report_print_inside(&report, error);
     cluster_plan_fini(&plan);
 out:
     cluster_fini(&cluster);
@@ -153,5 +153,5 @@ int cluster_check_run(const struct invocation *invocation, const void *values)
 {
     struct error error = { 0 };
     int rv = check(invocation, values, &error);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "actors/cluster/cluster.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "runtime/net/keys.h"
 
@@ -82,7 +82,7 @@ static int show(const struct cluster_keys_values *values, const struct keys_repo
     report_flag(&report, "made_authority", "new authority", result->made_authority);
     report_count(&report, "made", "hosts with new keys", result->made);
     report_count(&report, "kept", "hosts with keys kept", result->kept);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 int cluster_keys_run(const struct invocation *invocation, const void *opaque)
@@ -93,7 +93,7 @@ int cluster_keys_run(const struct invocation *invocation, const void *opaque)
     struct hosts hosts = { 0 };
     if ((values->cluster == NULL) == (values->hosts == NULL)) {
         error_set(&error, TR_EINVAL, "the hosts: give one of --cluster FILE and --hosts A,B,C");
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     }
     int rc = values->cluster != NULL ? read_file(values->cluster, &hosts, &error)
                                      : split(values->hosts, &hosts, &error);
@@ -102,5 +102,5 @@ int cluster_keys_run(const struct invocation *invocation, const void *opaque)
     if (rc == 0)
         rc = show(values, &result, &error);
     free_hosts(&hosts);
-    return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return rc < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
 }

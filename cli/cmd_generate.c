@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/raw_report.h"
 #include "partition/generate/generate.h"
 
@@ -132,7 +132,7 @@ static int make(const struct invocation *invocation, const struct generate_value
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     making.num_edges = values->edges;
     rc = generate(values->out, &options, &making.options, &error);
     return raw_report_report(&making, invocation, rc, values->out, values->json, &error);

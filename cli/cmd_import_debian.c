@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "cli/cmd_import.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/raw_report.h"
 #include "partition/import/debian.h"
 
@@ -49,7 +49,7 @@ int import_debian_run(const struct invocation *invocation, const void *opaque)
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     rc = values->from != NULL ? import_file(values, &making, &error)
                               : import_apt(values, &making, &error);
     return raw_report_report(&making, invocation, rc, values->out, values->json, &error);

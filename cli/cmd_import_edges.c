@@ -3,7 +3,7 @@
  * `troupe import edges`: a file of edges into a raw graph.
  */
 #include "cli/cmd_import.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/raw_report.h"
 
 /* 0 lets the reader take any of them. */
@@ -38,7 +38,7 @@ int import_edges_run(const struct invocation *invocation, const void *opaque)
     struct raw_report making;
     int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     rc = convert(invocation, values, &making, &error);
     return raw_report_report(&making, invocation, rc, values->out, values->json, &error);
 }

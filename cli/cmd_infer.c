@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "cli/lib/work.h"
 #include "cli/train/run_folder.h"
@@ -157,7 +157,7 @@ static int report_job(struct run_job *job, const struct infer_values *values, st
         report_fini(&report);
         return rv;
     }
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 static int run(const char *graph, const struct infer_values *values, struct work *work,
@@ -206,7 +206,7 @@ static int infer_run(const struct invocation *invocation, const void *values)
         rv = run(invocation->operands[0], v, &work, &error);
         work_end(&work);
     }
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
 }
 
 const struct command command_infer = {

@@ -4,18 +4,20 @@
  *
  * Only the heads of files are read, so that a look at a big graph is quick.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/lib/checkpoint_list.h"
+#include <troupe/book.h>
+#include <troupe/checkpoint.h>
+#include <troupe/raw.h>
+#include <troupe/trainer_state.h>
+
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
-#include "partition/raw/raw.h"
-#include "partition/store/inspect.h"
-#include "partition/store/store.h"
 
 struct inspect_values {
     bool json;
@@ -24,103 +26,169 @@ struct inspect_values {
 static const struct option_spec OPTIONS[] = { OPTION_ROW_JSON(struct inspect_values),
                                               OPTION_ROW_END };
 
-static void report_table(struct report *report, const char *type, const char *name,
-                         enum tr_dtype dtype, uint32_t ndim, const uint64_t *shape)
-{
-    report_row(report, "features");
-    report_text(report, "type", "feature of", type);
-    report_text(report, "name", "name", name);
-    report_text(report, "dtype", "dtype", tr_dtype_name(dtype));
-    report_counts(report, "shape", "row", shape, ndim);
-}
+/* A graph that describes itself: a raw one or a book. The functions are those of either. */
+struct described {
+    const void *graph;
+    uint32_t num_ntypes, num_etypes, num_tables;
+    int (*ntype)(const void *graph, uint32_t ntype, struct tr_ntype_info *info,
+                 struct tr_error *error);
+    int (*etype)(const void *graph, uint32_t etype, struct tr_etype_info *info,
+                 struct tr_error *error);
+    int (*table)(const void *graph, uint32_t table, struct tr_table_info *info,
+                 struct tr_error *error);
+};
 
-static void report_types(struct report *report, const struct graph_types *types,
-                         const uint64_t *num_nodes, const uint64_t *num_edges)
+static int report_types(struct report *report, const struct described *from, struct tr_error *error)
 {
-    for (uint32_t t = 0; t < types->num_ntypes; t++) {
+    int rv = 0;
+    for (uint32_t t = 0; t < from->num_ntypes && rv == 0; t++) {
+        struct tr_ntype_info type = TR_NTYPE_INFO_INIT;
+        rv = from->ntype(from->graph, t, &type, error);
         report_row(report, "node_types");
-        report_text(report, "type", "node type", types->ntypes[t]);
-        report_count(report, "nodes", "nodes", num_nodes[t]);
+        report_text(report, "type", "node type", type.name);
+        report_count(report, "nodes", "nodes", type.num_nodes);
     }
-    for (uint32_t t = 0; t < types->num_etypes; t++) {
-        char name[512];
-        graph_types_canonical(types, t, name, sizeof name);
+    for (uint32_t t = 0; t < from->num_etypes && rv == 0; t++) {
+        struct tr_etype_info type = TR_ETYPE_INFO_INIT;
+        rv = from->etype(from->graph, t, &type, error);
         report_row(report, "edge_types");
-        report_text(report, "type", "edge type", name);
-        report_count(report, "edges", "edges", num_edges[t]);
+        report_text(report, "type", "edge type", type.name);
+        report_count(report, "edges", "edges", type.num_edges);
     }
     report_rows_end(report);
+    return rv;
 }
 
-static void report_raw(struct report *report, const struct raw_graph *raw)
+/* The name of the type that a table is of; NULL after a failure. */
+static const char *name_type(const struct described *from, const struct tr_table_info *table,
+                             struct tr_error *error)
 {
+    struct tr_ntype_info ntype = TR_NTYPE_INFO_INIT;
+    struct tr_etype_info etype = TR_ETYPE_INFO_INIT;
+    if (!table->on_edges)
+        return from->ntype(from->graph, table->type, &ntype, error) == 0 ? ntype.name : NULL;
+    return from->etype(from->graph, table->type, &etype, error) == 0 ? etype.name : NULL;
+}
+
+static int report_tables(struct report *report, const struct described *from,
+                         struct tr_error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < from->num_tables && rv == 0; i++) {
+        struct tr_table_info table = TR_TABLE_INFO_INIT;
+        rv = from->table(from->graph, i, &table, error);
+        const char *type = rv == 0 ? name_type(from, &table, error) : NULL;
+        if (type == NULL)
+            return rv != 0 ? rv : TR_EINTERNAL;
+        report_row(report, "features");
+        report_text(report, "type", "feature of", type);
+        report_text(report, "name", "name", table.name);
+        report_text(report, "dtype", "dtype", tr_dtype_name(table.dtype));
+        report_counts(report, "shape", "row", table.shape, table.ndim);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
+static int raw_ntype(const void *raw, uint32_t ntype, struct tr_ntype_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_ntype(raw, ntype, info, error);
+}
+
+static int raw_etype(const void *raw, uint32_t etype, struct tr_etype_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_etype(raw, etype, info, error);
+}
+
+static int raw_table(const void *raw, uint32_t table, struct tr_table_info *info,
+                     struct tr_error *error)
+{
+    return tr_raw_table(raw, table, info, error);
+}
+
+static int report_raw(struct report *report, const struct tr_raw *raw, struct tr_error *error)
+{
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    int rv = tr_raw_info(raw, &info, error);
+    if (rv != 0)
+        return rv;
+    const struct described from = { .graph = raw,
+                                    .num_ntypes = info.num_ntypes,
+                                    .num_etypes = info.num_etypes,
+                                    .num_tables = info.num_tables,
+                                    .ntype = raw_ntype,
+                                    .etype = raw_etype,
+                                    .table = raw_table };
     report_text(report, "kind", "kind", "raw graph");
-    report_text(report, "graph", "graph", raw->name);
-    report_types(report, &raw->types, raw->num_nodes, raw->num_edges);
-    for (uint32_t i = 0; i < raw->num_tables; i++) {
-        const struct raw_table *table = &raw->tables[i];
-        char type[512];
-        if (table->on_edges)
-            graph_types_canonical(&raw->types, table->type, type, sizeof type);
-        else
-            snprintf(type, sizeof type, "%s", raw->types.ntypes[table->type]);
-        report_table(report, type, table->name, table->dtype, table->ndim, table->shape);
-    }
-    report_rows_end(report);
+    report_text(report, "graph", "graph", info.graph_name);
+    rv = report_types(report, &from, error);
+    return rv == 0 ? report_tables(report, &from, error) : rv;
 }
 
-static void report_book_tables(struct report *report, const struct book_file *file)
+static int book_ntype(const void *book, uint32_t ntype, struct tr_ntype_info *info,
+                      struct tr_error *error)
 {
-    for (uint32_t i = 0; i < file->num_tables; i++) {
-        const struct book_table *table = &file->tables[i];
-        char type[512];
-        if (table->on_edges)
-            graph_types_canonical(&file->book.types, table->type, type, sizeof type);
-        else
-            snprintf(type, sizeof type, "%s", file->book.types.ntypes[table->type]);
-        report_table(report, type, table->name, table->dtype, table->ndim, table->shape);
-    }
-    report_rows_end(report);
+    return tr_book_ntype(book, ntype, info, error);
 }
 
-static void report_parts(struct report *report, const struct inspection *inspection)
+static int book_etype(const void *book, uint32_t etype, struct tr_etype_info *info,
+                      struct tr_error *error)
 {
-    for (uint32_t p = 0; p < inspection->file->book.num_parts; p++) {
-        const struct inspect_part *part = &inspection->parts[p];
-        report_row(report, "partitions");
-        report_count(report, "part", "partition", p);
-        report_count(report, "nodes", "nodes", part->num_nodes);
-        report_count(report, "edges", "edges", part->num_edges);
-        report_count(report, "halo_nodes", "halo", part->halo_nodes);
-        report_bytes(report, "topology_bytes", "topology", part->topology_bytes);
-        report_bytes(report, "feature_bytes", "features", part->feature_bytes);
-        report_bytes(report, "bytes", "files", part->file_bytes);
-    }
-    report_rows_end(report);
+    return tr_book_etype(book, etype, info, error);
 }
 
-static int report_store(struct report *report, struct store *store, struct error *error)
+static int book_table(const void *book, uint32_t table, struct tr_table_info *info,
+                      struct tr_error *error)
 {
-    const struct book *book = store_book(store);
-    struct inspection inspection;
-    int rc = inspect_init(&inspection, store, error);
-    if (rc < 0)
-        return rc;
+    return tr_book_table(book, table, info, error);
+}
+
+static void report_part(struct report *report, uint32_t number, const struct tr_part_info *part)
+{
+    report_row(report, "partitions");
+    report_count(report, "part", "partition", number);
+    report_count(report, "nodes", "nodes", part->num_nodes);
+    report_count(report, "edges", "edges", part->num_edges);
+    report_count(report, "halo_nodes", "halo", part->halo_nodes);
+    report_bytes(report, "topology_bytes", "topology", part->topology_bytes);
+    report_bytes(report, "feature_bytes", "features", part->feature_bytes);
+    report_bytes(report, "bytes", "files", part->file_bytes);
+}
+
+/* parts: [info->num_parts]. */
+static int report_book(struct report *report, const struct tr_book *book,
+                       const struct tr_book_info *info, const struct tr_part_info *parts,
+                       struct tr_error *error)
+{
+    const struct described from = { .graph = book,
+                                    .num_ntypes = info->num_ntypes,
+                                    .num_etypes = info->num_etypes,
+                                    .num_tables = info->num_tables,
+                                    .ntype = book_ntype,
+                                    .etype = book_etype,
+                                    .table = book_table };
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < info->num_parts; p++)
+        bytes += parts[p].file_bytes;
     report_text(report, "kind", "kind", "partitioned graph");
-    report_text(report, "graph", "graph", book->graph_name);
-    report_count(report, "parts", "partitions", book->num_parts);
-    report_text(report, "method", "method", book->part_method);
-    report_count(report, "halo_hops", "halo hops", book->halo_hops);
-    report_count(report, "trainers", "trainers of the deal", inspection.file->num_trainers);
-    report_real(report, "node_balance", "node balance (largest / mean)", inspection.node_balance);
-    report_real(report, "edge_balance", "edge balance (largest / mean)", inspection.edge_balance);
-    report_bytes(report, "bytes", "files", inspection.file_bytes);
-    report_flag(report, "checksums", "checksums", store_has_checksums(store));
-    report_types(report, &book->types, book->num_nodes, book->num_edges);
-    report_book_tables(report, inspection.file);
-    report_parts(report, &inspection);
-    inspect_fini(&inspection);
-    return 0;
+    report_text(report, "graph", "graph", info->graph_name);
+    report_count(report, "parts", "partitions", info->num_parts);
+    report_text(report, "method", "method", info->method);
+    report_count(report, "halo_hops", "halo hops", info->halo_hops);
+    report_count(report, "trainers", "trainers of the deal", info->num_trainers);
+    report_real(report, "node_balance", "node balance (largest / mean)", info->node_balance);
+    report_real(report, "edge_balance", "edge balance (largest / mean)", info->edge_balance);
+    report_bytes(report, "bytes", "files", bytes);
+    report_flag(report, "checksums", "checksums", info->checksums);
+    int rv = report_types(report, &from, error);
+    if (rv == 0)
+        rv = report_tables(report, &from, error);
+    for (uint32_t p = 0; p < info->num_parts && rv == 0; p++)
+        report_part(report, p, &parts[p]);
+    report_rows_end(report);
+    return rv;
 }
 
 /* A partition directory is named by its book, DIR/NAME.json; anything else is a raw graph. */
@@ -135,43 +203,148 @@ static bool names_book(const char *path)
            !(stat(path, &facts) == 0 && S_ISDIR(facts.st_mode));
 }
 
-static int inspect_book(struct report *report, const char *path, struct error *error)
+static int inspect_book(struct report *report, const char *path, struct tr_error *error)
 {
-    struct store *store;
-    int rc = store_open(path, &store, error);
-    if (rc < 0)
-        return rc;
-    rc = report_store(report, store, error);
-    store_close(store);
-    return rc;
+    struct tr_book *book;
+    struct tr_book_info info = TR_BOOK_INFO_INIT;
+    int rv = tr_book_open(path, &book, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_book_info(book, &info, error);
+    struct tr_part_info *parts = calloc((size_t)info.num_parts + 1, sizeof *parts);
+    if (parts == NULL)
+        rv = tr_error_set(error, TR_ENOMEM, "%s: no memory for its partitions", path);
+    for (uint32_t p = 0; p < info.num_parts && rv == 0; p++) {
+        parts[p] = (struct tr_part_info)TR_PART_INFO_INIT;
+        rv = tr_book_part(book, p, &parts[p], error);
+    }
+    if (rv == 0)
+        rv = report_book(report, book, &info, parts, error);
+    free(parts);
+    tr_book_close(book);
+    return rv;
 }
 
-static int inspect_raw(struct report *report, const char *path, struct error *error)
+static int inspect_raw(struct report *report, const char *path, struct tr_error *error)
 {
-    struct raw_graph *raw;
-    int rc = raw_open(path, NULL, &raw, error);
-    if (rc < 0)
-        return rc;
-    report_raw(report, raw);
-    raw_close(raw);
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = report_raw(report, raw, error);
+    tr_raw_close(raw);
+    return rv;
+}
+
+/* Where the run stood that saved a checkpoint, from the first part that is here. False: it is not of
+ * the built-in trainer, or none of its parts is here any more. */
+static bool find_position(const struct tr_checkpoints *list, size_t index, uint32_t num_parts,
+                          struct tr_trainer_position *position)
+{
+    char head[TR_TRAINER_HEAD_BYTES];
+    for (uint32_t rank = 0; rank < num_parts; rank++) {
+        struct tr_checkpoint_part_info part = TR_CHECKPOINT_PART_INFO_INIT;
+        if (tr_checkpoints_part(list, index, rank, &part, NULL) == 0 && part.here &&
+            part.bytes >= sizeof head &&
+            tr_checkpoints_read(list, index, rank, 0, sizeof head, head, NULL) == 0 &&
+            tr_trainer_position_read(head, position, NULL) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int report_checkpoint(struct report *report, const struct tr_checkpoints *list, size_t index,
+                             struct tr_checkpoint_info *info, struct tr_error *error)
+{
+    struct tr_trainer_position position = TR_TRAINER_POSITION_INIT;
+    char hash[17];
+    int rv = tr_checkpoints_get(list, index, info, error);
+    if (rv != 0)
+        return rv;
+    report_count(report, "step", "step", info->step);
+    report_count(report, "era", "era", info->era);
+    report_count(report, "trainers", "trainers", info->num_parts);
+    if (find_position(list, index, info->num_parts, &position)) {
+        report_count(report, "epoch", "epoch", position.epoch + 1);
+        report_count(report, "batch", "batches of it", position.step);
+        snprintf(hash, sizeof hash, "%016" PRIx64, position.job);
+        report_text(report, "job_hash", "hash of the run", hash);
+        report_count(report, "parameters", "parameters", position.parameters);
+    }
+    report_count(report, "parts_here", "parts here", info->parts_here);
+    report_bytes(report, "bytes", "parts", info->bytes);
     return 0;
+}
+
+static int report_checkpoint_parts(struct report *report, const struct tr_checkpoints *list,
+                                   uint32_t num_parts, struct tr_error *error)
+{
+    int rv = 0;
+    for (uint32_t rank = 0; rank < num_parts && rv == 0; rank++) {
+        struct tr_checkpoint_part_info part = TR_CHECKPOINT_PART_INFO_INIT;
+        char crc[9];
+        rv = tr_checkpoints_part(list, 0, rank, &part, error);
+        snprintf(crc, sizeof crc, "%08" PRIx32, part.crc32c);
+        report_row(report, "parts");
+        report_count(report, "rank", "part of rank", rank);
+        report_bytes(report, "bytes", "size", part.bytes);
+        report_text(report, "crc32c", "CRC32C", crc);
+        report_flag(report, "here", "here", part.here);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
+static int report_checkpoints(struct report *report, const struct tr_checkpoints *list,
+                              struct tr_error *error)
+{
+    struct tr_checkpoints_info info = TR_CHECKPOINTS_INFO_INIT;
+    int rv = tr_checkpoints_info(list, &info, error);
+    if (rv != 0)
+        return rv;
+    report_text(report, "kind", "kind", info.single ? "checkpoint" : "checkpoints");
+    if (!info.single) {
+        report_count(report, "count", "checkpoints", info.count);
+        report_count(report, "unfinished", "without a manifest", info.unfinished);
+    }
+    for (size_t i = 0; i < info.count && rv == 0; i++) {
+        struct tr_checkpoint_info one = TR_CHECKPOINT_INFO_INIT;
+        if (!info.single)
+            report_row(report, "checkpoints");
+        rv = report_checkpoint(report, list, i, &one, error);
+        if (rv == 0 && info.single)
+            rv = report_checkpoint_parts(report, list, one.num_parts, error);
+    }
+    report_rows_end(report);
+    return rv;
+}
+
+static int inspect_checkpoints(struct report *report, const char *path, struct tr_error *error)
+{
+    struct tr_checkpoints *list;
+    int rv = tr_checkpoints_open(path, &list, error);
+    if (rv != 0)
+        return rv;
+    rv = report_checkpoints(report, list, error);
+    tr_checkpoints_close(list);
+    return rv;
 }
 
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct inspect_values *values = opaque;
     const char *path = invocation->operands[0];
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     struct report report;
     report_init(&report, values->json);
-    int rc = names_book(path)          ? inspect_book(&report, path, &error)
-             : checkpoints_named(path) ? checkpoints_inspect(path, &report, &error)
-                                       : inspect_raw(&report, path, &error);
-    if (rc < 0) {
+    int rv = names_book(path)             ? inspect_book(&report, path, &error)
+             : tr_checkpoints_named(path) ? inspect_checkpoints(&report, path, &error)
+                                          : inspect_raw(&report, path, &error);
+    if (rv != 0) {
         report_fini(&report);
         return fail(invocation, &error);
     }
-    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return report_print(&report, &error) != 0 ? fail(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/launch/launch.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 
 static const struct option_spec OPTIONS[] = {
     { .name = "run",
@@ -113,7 +113,7 @@ static int run(const struct invocation *invocation, const void *values)
     launch_plan_fini(&plan);
     if (rv == 0)
         return EXIT_DONE;
-    return usage ? fail_usage(invocation, &error) : fail(invocation, &error);
+    return usage ? fail_usage_inside(invocation, &error) : fail_inside(invocation, &error);
 }
 
 const struct command command_launch = {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "cli/lib/work.h"
 #include "partition/build/partition.h"
@@ -239,15 +239,15 @@ static int run(const struct invocation *invocation, const void *opaque)
     struct work work;
     int rc = work_begin(&work, values->quiet, &error);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     rc = split(invocation, values, &work, &result, &error);
     work_end(&work);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     struct report report;
     report_init(&report, values->json);
     report_result(&report, values, &result);
-    return report_print(&report, &error) < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return report_print_inside(&report, &error) < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

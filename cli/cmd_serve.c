@@ -13,7 +13,7 @@
 #include "api/internal.h"
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "runtime/core/log.h"
 
 /* How often a signal is looked for: shorter than anyone notices. */
@@ -131,8 +131,8 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     int rv = process_find(&serving.process, &values->process, graph, role, &error);
     if (rv != 0) {
         process_fini(&serving.process);
-        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &error)
-                                                  : fail(invocation, &error);
+        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage_inside(invocation, &error)
+                                                  : fail_inside(invocation, &error);
     }
     rv = process_begin(&serving.process, false, &error);
     if (rv == 0) {

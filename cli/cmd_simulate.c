@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "sim/seed_workers.h"
 
@@ -206,7 +206,7 @@ static int print(const struct simulate_values *values, struct tally *tally, uint
         report_text(&report, "what", "what", tally->failures[i].error.text);
     }
     report_rows_end(&report);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 static double now_seconds(clockid_t clock)
@@ -298,9 +298,9 @@ static int run(const struct invocation *invocation, const void *opaque)
     }
     if (choose_seeds(values, &first, &count, &error) != 0 ||
         parse_failpoints(values->die_at, &die_at, &error) != 0)
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     if (simulate(values, first, count, &die_at, &tally, &error) != 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     return tally.failed == 0 ? EXIT_DONE : EXIT_FAILED;
 }
 

@@ -13,7 +13,7 @@
 
 #include "cli/launch/observer.h"
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
 #include "cli/lib/status_view.h"
@@ -113,7 +113,7 @@ static int report_all(struct observer *observer, bool json, uint32_t *down, stru
         json_decref(seen.document);
     }
     report_rows_end(&report);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 static int run_status(const struct invocation *invocation, const void *values)
@@ -124,14 +124,15 @@ static int run_status(const struct invocation *invocation, const void *values)
     uint32_t down = 0;
     int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
-        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+        return rv == TR_EINVAL ? fail_usage_inside(invocation, &error)
+                               : fail_inside(invocation, &error);
     observer_wait(observer, 1, STATUS_WAIT_NS);
     rv = report_all(observer, v->json, &down, &error);
     if (rv == 0 && down > 0)
         rv = error_set(&error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
                        observer_plan(observer)->plan.num_processes);
     observer_close(observer);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
 }
 
 /* The picture before, to tell rates. */
@@ -252,14 +253,15 @@ static int run_top(const struct invocation *invocation, const void *values)
     struct error error = { 0 };
     int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
     if (rv != 0)
-        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
-    rv = signals_start(&signals, NULL, NULL, NULL, &error);
+        return rv == TR_EINVAL ? fail_usage_inside(invocation, &error)
+                               : fail_inside(invocation, &error);
+    rv = signals_start_inside(&signals, NULL, NULL, NULL, &error);
     if (rv == 0) {
         rv = watch(observer, &signals, &error);
         signals_stop(&signals);
     }
     observer_close(observer);
-    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
 }
 
 static const char *const STATUS_EXAMPLES[] = {

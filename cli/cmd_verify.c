@@ -8,7 +8,7 @@
 
 #include "cli/lib/checkpoint_list.h"
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "cli/lib/work.h"
 #include "partition/build/verify.h"
@@ -84,7 +84,7 @@ static int show_graph(const struct verify_values *values, const struct verify_re
     report_count(&report, "rows", "feature rows", result->num_rows);
     report_count(&report, "halos", "halo entries", result->num_halos);
     report_seconds(&report, "seconds", "time", result->seconds);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 struct summing {
@@ -125,7 +125,7 @@ static int show_sums(const struct verify_values *values, const struct store_chec
     report_count(&report, "files", "files", checked->num_files);
     report_count(&report, "elsewhere", "partitions not here", checked->elsewhere);
     report_bytes(&report, "bytes", "read", checked->bytes);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 static int show_checkpoints(const struct verify_values *values,
@@ -139,7 +139,7 @@ static int show_checkpoints(const struct verify_values *values,
     report_count(&report, "parts", "parts", found->parts);
     report_count(&report, "elsewhere", "parts not here", found->elsewhere);
     report_bytes(&report, "bytes", "read", found->bytes);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 static int verify_graph(const struct invocation *invocation, const struct verify_values *values,
@@ -204,10 +204,10 @@ static int run(const struct invocation *invocation, const void *opaque)
     struct work work;
     int rc = check_operands(invocation, values, &error);
     if (rc < 0)
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     rc = work_begin(&work, values->quiet, &error);
     if (rc < 0)
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     if (invocation->num_operands == 2)
         rc = verify_graph(invocation, values, &work, &error);
     else if (names_book(invocation->operands[0]))
@@ -215,7 +215,7 @@ static int run(const struct invocation *invocation, const void *opaque)
     else
         rc = verify_checkpoints(invocation, values, &work, &error);
     work_end(&work);
-    return rc < 0 ? fail(invocation, &error) : EXIT_DONE;
+    return rc < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

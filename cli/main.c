@@ -11,21 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/text.h>
+
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/help.h"
-#include "runtime/base/nearest.h"
 
 #define NAME_MAX_BYTES 64
 #define COMMANDS_MAX 32
 
 static int run_command(const char *name, const struct command *command, int argc, char **argv)
 {
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     struct invocation invocation = { .name = name, .operands = argv };
     void *values = calloc(1, command->values_size);
     if (values == NULL) {
-        error_set(&error, TR_ENOMEM, "out of memory");
+        tr_error_set(&error, TR_ENOMEM, "out of memory");
         return fail(&invocation, &error);
     }
     int code;
@@ -39,10 +40,10 @@ static int run_command(const char *name, const struct command *command, int argc
     } else if (rc < 0) {
         code = fail_usage(&invocation, &error);
     } else if (rc < command->operands_min) {
-        error_set(&error, TR_EINVAL, "something is missing: give %s", command->operands);
+        tr_error_set(&error, TR_EINVAL, "something is missing: give %s", command->operands);
         code = fail_usage(&invocation, &error);
     } else if (rc > command->operands_max) {
-        error_set(&error, TR_EINVAL, "%s: one word too many", argv[command->operands_max]);
+        tr_error_set(&error, TR_EINVAL, "%s: one word too many", argv[command->operands_max]);
         code = fail_usage(&invocation, &error);
     } else {
         code = command->run(&invocation, values);
@@ -51,10 +52,10 @@ static int run_command(const char *name, const struct command *command, int argc
     return code;
 }
 
-static int refuse_word(const char *parent, const char *what, const char *const *names, int count,
+static int refuse_word(const char *parent, const char *what, const char *const *names, size_t count,
                        const char *word)
 {
-    const char *near = nearest_name(names, count, word, strlen(word));
+    const char *near = tr_text_nearest(names, count, word, strlen(word));
     fprintf(stderr, "troupe%s%s: %s: no such %s", parent[0] ? " " : "", parent, word, what);
     if (near != NULL)
         fprintf(stderr, "; did you mean %s?\n", near);
@@ -70,7 +71,7 @@ static int run_kind(const struct command *command, int argc, char **argv)
         return EXIT_DONE;
     }
     const char *names[COMMANDS_MAX];
-    int count = 0;
+    size_t count = 0;
     for (const struct command *kind = command->kinds; kind->name != NULL && count < COMMANDS_MAX;
          kind++) {
         names[count++] = kind->name;
@@ -89,7 +90,7 @@ static int run_kind(const struct command *command, int argc, char **argv)
 static int run(int argc, char **argv)
 {
     const char *names[COMMANDS_MAX];
-    int count = 0;
+    size_t count = 0;
     for (const struct command *const *at = command_list(); *at != NULL && count < COMMANDS_MAX;
          at++) {
         const struct command *command = *at;

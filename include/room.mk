@@ -2,11 +2,17 @@
 troupeincludedir = $(includedir)/troupe
 troupeinclude_HEADERS = \
     include/troupe/batch.h \
+    include/troupe/book.h \
+    include/troupe/checkpoint.h \
     include/troupe/error.h \
     include/troupe/graph.h \
     include/troupe/group.h \
     include/troupe/loader.h \
+    include/troupe/raw.h \
+    include/troupe/schema.h \
     include/troupe/session.h \
     include/troupe/task.h \
+    include/troupe/text.h \
+    include/troupe/trainer_state.h \
     include/troupe/troupe.h \
     include/troupe/types.h

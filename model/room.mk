@@ -55,5 +55,6 @@ libtr_model_la_SOURCES = \
     model/tensor.h \
     model/trainer.c \
     model/trainer.h \
+    model/trainer_state.c \
     model/training_loop.c \
     model/training_loop.h

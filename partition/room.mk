@@ -59,6 +59,8 @@ libtr_partition_la_SOURCES = \
     partition/store/checksums.h \
     partition/store/inspect.c \
     partition/store/inspect.h \
+    partition/store/numbering.c \
+    partition/store/numbering.h \
     partition/store/part_files.c \
     partition/store/part_files.h \
     partition/store/seed_split.c \
@@ -67,6 +69,7 @@ libtr_partition_la_SOURCES = \
     partition/store/store.h \
     partition/store/store_array.c \
     partition/store/store_check.c \
+    partition/store/store_ids.c \
     partition/store/store_private.h
 
 # Raw graphs: readers, writers, generators.

@@ -32,7 +32,6 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/memory_limit.c \
     runtime/base/memory_limit.h \
     runtime/base/nearest.c \
-    runtime/base/nearest.h \
     runtime/base/parallel.c \
     runtime/base/parallel.h \
     runtime/base/thread.c \

@@ -15,7 +15,7 @@
 #include "cli/launch/job_key.h"
 #include "cli/lib/argv_builder.h"
 #include "cli/lib/command.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/self_pipe.h"
 
 /* Less than the launcher waits before it kills the holder. */
@@ -103,12 +103,12 @@ static int run(const struct invocation *invocation, const void *values)
     if (argv_builder_failed(&words)) {
         argv_builder_fini(&words);
         error_set(&error, TR_ENOMEM, "no memory for the command");
-        return fail(invocation, &error);
+        return fail_inside(invocation, &error);
     }
     int code = EXIT_FAILED;
     int rv = take_key(&key, &environment, &error);
     if (rv == 0)
-        rv = self_pipe_start(&wakeups, &error);
+        rv = self_pipe_start_inside(&wakeups, &error);
     if (rv == 0) {
         const struct child_start start = { .words = words.list,
                                            .environment = environment.list,
@@ -124,7 +124,7 @@ static int run(const struct invocation *invocation, const void *values)
     argv_builder_fini(&words);
     argv_builder_fini(&environment);
     job_key_fini(&key);
-    return rv == 0 ? code : fail(invocation, &error);
+    return rv == 0 ? code : fail_inside(invocation, &error);
 }
 
 const struct command command_exec_wrapper = {

@@ -43,7 +43,7 @@ bool process_is_restarted(void)
 
 int process_fail(const struct invocation *invocation, const struct error *error)
 {
-    int code = fail(invocation, error);
+    int code = fail_inside(invocation, error);
     return error->code == TR_EMISMATCH ? EXIT_USAGE : code;
 }
 
@@ -270,7 +270,7 @@ int process_begin(struct process *process, bool own_signals, struct error *error
 {
     int rv = watch_launcher(process, error);
     if (rv == 0 && !own_signals)
-        rv = signals_start(&process->signals, NULL, dump, process, error);
+        rv = signals_start_inside(&process->signals, NULL, dump, process, error);
     if (rv != 0)
         process_end(process);
     return rv;

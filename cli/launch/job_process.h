@@ -27,7 +27,7 @@
 #include "actors/report/metrics.h"
 #include "cli/launch/job_key.h"
 #include "cli/launch/process_identity.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/options.h"
 #include "cli/lib/signals.h"
 

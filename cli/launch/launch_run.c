@@ -22,8 +22,8 @@
 #include "cli/launch/child.h"
 #include "cli/launch/launch.h"
 #include "cli/launch/launch_show.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/line_reader.h"
-#include "cli/lib/self_pipe.h"
 
 /* So that one process that prints without end does not keep the others waiting. */
 #define READS_A_TURN 16
@@ -282,7 +282,7 @@ int launch_run(const struct launch_plan *plan, struct error *error)
     struct launch launch;
     int rv = init(&launch, plan, error);
     if (rv == 0)
-        rv = self_pipe_start(&launch.wakeups, error);
+        rv = self_pipe_start_inside(&launch.wakeups, error);
     if (rv == 0) {
         while (launcher_turn(&launch.launcher, now_ns()))
             wait_and_take(&launch);

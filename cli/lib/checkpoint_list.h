@@ -26,9 +26,6 @@ bool checkpoints_named(const char *path);
 int checkpoints_open(const char *path, struct checkpoints *checkpoints, struct error *error);
 void checkpoints_close(struct checkpoints *checkpoints);
 
-/* `troupe inspect`: manifests, and the sizes of the parts that are here. */
-int checkpoints_inspect(const char *path, struct report *report, struct error *error);
-
 /* `troupe verify`: every byte. some: parts that are not here may be another host's. */
 struct checkpoints_found {
     uint64_t checkpoints, parts, elsewhere, bytes;

@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-int fail(const struct invocation *invocation, const struct error *error)
+int fail(const struct invocation *invocation, const struct tr_error *error)
 {
     fprintf(stderr, "troupe %s: %s\n", invocation->name,
-            error->text[0] != '\0' ? error->text : tr_strerror(error->code));
+            error->message[0] != '\0' ? error->message : tr_strerror(error->code));
     return EXIT_FAILED;
 }
 
-int fail_usage(const struct invocation *invocation, const struct error *error)
+int fail_usage(const struct invocation *invocation, const struct tr_error *error)
 {
     fail(invocation, error);
     fprintf(stderr, "See \"troupe %s --help\".\n", invocation->name);

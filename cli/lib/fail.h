@@ -8,12 +8,12 @@
 #define CLI_LIB_FAIL_H
 
 #include "cli/lib/command.h"
-#include "runtime/base/error.h"
+#include <troupe/error.h>
 
 /* Prints the sentence (or the text of the code where there is none); returns EXIT_FAILED. */
-int fail(const struct invocation *invocation, const struct error *error);
+int fail(const struct invocation *invocation, const struct tr_error *error);
 
 /* As fail, and points at --help; returns EXIT_USAGE. */
-int fail_usage(const struct invocation *invocation, const struct error *error);
+int fail_usage(const struct invocation *invocation, const struct tr_error *error);
 
 #endif

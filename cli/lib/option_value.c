@@ -48,37 +48,38 @@ static bool in_range(const struct option_spec *spec, double number)
     return number >= spec->min && (spec->max == 0 || number <= spec->max);
 }
 
-static int refuse_range(const struct option_spec *spec, const char *text, struct error *error)
+static int refuse_range(const struct option_spec *spec, const char *text, struct tr_error *error)
 {
     if (spec->max == 0)
-        return error_set(error, TR_ERANGE, "--%s %s: must be at least %.15g", spec->name, text,
-                         spec->min);
-    return error_set(error, TR_ERANGE, "--%s %s: must be between %.15g and %.15g", spec->name, text,
-                     spec->min, spec->max);
+        return tr_error_set(error, TR_ERANGE, "--%s %s: must be at least %.15g", spec->name, text,
+                            spec->min);
+    return tr_error_set(error, TR_ERANGE, "--%s %s: must be between %.15g and %.15g", spec->name,
+                        text, spec->min, spec->max);
 }
 
 static int set_whole(const struct option_spec *spec, const char *text, const struct unit *units,
-                     uint64_t *field, struct error *error)
+                     uint64_t *field, struct tr_error *error)
 {
     if (!read_whole(text, strlen(text), units, field))
-        return error_set(error, TR_EINVAL, "--%s %s: not %s", spec->name, text,
-                         units == BYTE_UNITS ? "a size such as 512, 64KiB or 2GiB"
-                                             : "a whole number such as 8, 10k or 2M");
+        return tr_error_set(error, TR_EINVAL, "--%s %s: not %s", spec->name, text,
+                            units == BYTE_UNITS ? "a size such as 512, 64KiB or 2GiB"
+                                                : "a whole number such as 8, 10k or 2M");
     return in_range(spec, (double)*field) ? 0 : refuse_range(spec, text, error);
 }
 
 static int set_real(const struct option_spec *spec, const char *text, double *field,
-                    struct error *error)
+                    struct tr_error *error)
 {
     char *end;
     *field = strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(*field))
-        return error_set(error, TR_EINVAL, "--%s %s: not a number such as 0.01", spec->name, text);
+        return tr_error_set(error, TR_EINVAL, "--%s %s: not a number such as 0.01", spec->name,
+                            text);
     return in_range(spec, *field) ? 0 : refuse_range(spec, text, error);
 }
 
 static int set_choice(const struct option_spec *spec, const char *text, int *field,
-                      struct error *error)
+                      struct tr_error *error)
 {
     size_t length = strlen(text);
     const char *choice = spec->choices;
@@ -90,27 +91,27 @@ static int set_choice(const struct option_spec *spec, const char *text, int *fie
         }
         choice = choice[choice_length] == '|' ? choice + choice_length + 1 : NULL;
     }
-    return error_set(error, TR_EINVAL, "--%s %s: choose one of %s", spec->name, text,
-                     spec->choices);
+    return tr_error_set(error, TR_EINVAL, "--%s %s: choose one of %s", spec->name, text,
+                        spec->choices);
 }
 
 static int set_counts(const struct option_spec *spec, const char *text, struct count_list *list,
-                      struct error *error)
+                      struct tr_error *error)
 {
     list->count = 0;
     for (const char *item = text;;) {
         size_t length = strcspn(item, ",");
         if (list->count == OPTION_LIST_MAX)
-            return error_set(error, TR_ERANGE, "--%s %s: more than %d numbers", spec->name, text,
-                             OPTION_LIST_MAX);
+            return tr_error_set(error, TR_ERANGE, "--%s %s: more than %d numbers", spec->name, text,
+                                OPTION_LIST_MAX);
         uint64_t *value = &list->values[list->count];
         bool all = spec->min == -1 && length == 2 && memcmp(item, "-1", 2) == 0;
         if (all)
             *value = OPTION_ALL;
         else if (!read_whole(item, length, COUNT_UNITS, value))
-            return error_set(error, TR_EINVAL,
-                             "--%s %s: not whole numbers separated by commas, such as 10,25",
-                             spec->name, text);
+            return tr_error_set(error, TR_EINVAL,
+                                "--%s %s: not whole numbers separated by commas, such as 10,25",
+                                spec->name, text);
         if (!all && !in_range(spec, (double)*value))
             return refuse_range(spec, text, error);
         list->count++;
@@ -121,17 +122,17 @@ static int set_counts(const struct option_spec *spec, const char *text, struct c
 }
 
 static int add_text(const struct option_spec *spec, const char *text, struct text_list *list,
-                    struct error *error)
+                    struct tr_error *error)
 {
     if (list->count == OPTION_LIST_MAX)
-        return error_set(error, TR_ERANGE, "--%s %s: given more than %d times", spec->name, text,
-                         OPTION_LIST_MAX);
+        return tr_error_set(error, TR_ERANGE, "--%s %s: given more than %d times", spec->name, text,
+                            OPTION_LIST_MAX);
     list->values[list->count++] = text;
     return 0;
 }
 
 int option_value_set(const struct option_spec *spec, void *values, const char *text,
-                     struct error *error)
+                     struct tr_error *error)
 {
     void *field = (char *)values + spec->offset;
     switch (spec->kind) {
@@ -140,7 +141,7 @@ int option_value_set(const struct option_spec *spec, void *values, const char *t
         return 0;
     case OPTION_TEXT:
         if (text[0] == '\0')
-            return error_set(error, TR_EINVAL, "--%s: must not be empty", spec->name);
+            return tr_error_set(error, TR_EINVAL, "--%s: must not be empty", spec->name);
         *(const char **)field = text;
         return 0;
     case OPTION_COUNT:
@@ -156,5 +157,5 @@ int option_value_set(const struct option_spec *spec, void *values, const char *t
     case OPTION_TEXTS:
         return add_text(spec, text, field, error);
     }
-    return error_set(error, TR_EINTERNAL, "--%s: of no known kind", spec->name);
+    return tr_error_set(error, TR_EINTERNAL, "--%s: of no known kind", spec->name);
 }

@@ -12,6 +12,6 @@
 /* Stores text as the value of spec in values. TR_EINVAL, TR_ERANGE: the sentence names the
  * option, the value and what would be right. */
 int option_value_set(const struct option_spec *spec, void *values, const char *text,
-                     struct error *error);
+                     struct tr_error *error);
 
 #endif

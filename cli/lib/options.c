@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include <troupe/text.h>
+
 #include "cli/lib/option_value.h"
-#include "runtime/base/nearest.h"
 
 /* Options of one command; a 64-bit set says which were given. */
 #define OPTIONS_MAX 64
@@ -31,21 +32,21 @@ static int find_spec(const struct option_spec *specs, const char *name, size_t l
 }
 
 static int refuse_unknown(const struct option_spec *specs, const char *word, size_t length,
-                          struct error *error)
+                          struct tr_error *error)
 {
     const char *names[OPTIONS_MAX + 1];
     int count = count_specs(specs);
     for (int i = 0; i < count; i++)
         names[i] = specs[i].name;
-    const char *near = nearest_name(names, count, word + 2, length);
+    const char *near = tr_text_nearest(names, (size_t)count, word + 2, length);
     if (near != NULL)
-        return error_set(error, TR_EINVAL, "--%.*s: no such option; did you mean --%s?",
-                         (int)length, word + 2, near);
-    return error_set(error, TR_EINVAL, "--%.*s: no such option; --help lists them", (int)length,
-                     word + 2);
+        return tr_error_set(error, TR_EINVAL, "--%.*s: no such option; did you mean --%s?",
+                            (int)length, word + 2, near);
+    return tr_error_set(error, TR_EINVAL, "--%.*s: no such option; --help lists them", (int)length,
+                        word + 2);
 }
 
-static int set_defaults(const struct option_spec *specs, void *values, struct error *error)
+static int set_defaults(const struct option_spec *specs, void *values, struct tr_error *error)
 {
     for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
         int rc = spec->fallback == NULL ? 0 : option_value_set(spec, values, spec->fallback, error);
@@ -57,7 +58,7 @@ static int set_defaults(const struct option_spec *specs, void *values, struct er
 
 /* argv[*at] is "--name", "--name=value" or "--name" before "value"; *at ends on its last word. */
 static int read_option(const struct option_spec *specs, void *values, int argc, char **argv,
-                       int *at, uint64_t *given, struct error *error)
+                       int *at, uint64_t *given, struct tr_error *error)
 {
     const char *word = argv[*at];
     size_t length = strcspn(word + 2, "=");
@@ -67,13 +68,13 @@ static int read_option(const struct option_spec *specs, void *values, int argc, 
         return refuse_unknown(specs, word, length, error);
     const struct option_spec *spec = &specs[found];
     if (spec->kind == OPTION_FLAG && value != NULL)
-        return error_set(error, TR_EINVAL, "--%s=%s: takes no value", spec->name, value);
+        return tr_error_set(error, TR_EINVAL, "--%s=%s: takes no value", spec->name, value);
     if (spec->kind != OPTION_TEXTS && (*given >> found & 1))
-        return error_set(error, TR_EINVAL, "--%s: given twice", spec->name);
+        return tr_error_set(error, TR_EINVAL, "--%s: given twice", spec->name);
     if (spec->kind != OPTION_FLAG && value == NULL) {
         if (*at + 1 >= argc)
-            return error_set(error, TR_EINVAL, "--%s: needs a value: --%s %s", spec->name,
-                             spec->name, spec->metavar);
+            return tr_error_set(error, TR_EINVAL, "--%s: needs a value: --%s %s", spec->name,
+                                spec->name, spec->metavar);
         value = argv[++*at];
     }
     *given |= UINT64_C(1) << found;
@@ -88,17 +89,17 @@ static bool wants_help(int argc, char **argv)
     return false;
 }
 
-static int check_required(const struct option_spec *specs, uint64_t given, struct error *error)
+static int check_required(const struct option_spec *specs, uint64_t given, struct tr_error *error)
 {
     for (int i = 0; specs[i].name != NULL; i++)
         if (specs[i].required && !(given >> i & 1))
-            return error_set(error, TR_EINVAL, "--%s is missing: add --%s %s", specs[i].name,
-                             specs[i].name, specs[i].metavar);
+            return tr_error_set(error, TR_EINVAL, "--%s is missing: add --%s %s", specs[i].name,
+                                specs[i].name, specs[i].metavar);
     return 0;
 }
 
 int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
-                  char **argv, bool *help, struct error *error)
+                  char **argv, bool *help, struct tr_error *error)
 {
     memset(values, 0, values_size);
     *help = wants_help(argc, argv);
@@ -114,7 +115,7 @@ int options_parse(const struct option_spec *specs, void *values, size_t values_s
         } else if (strcmp(argv[i], "--") == 0) {
             only_operands = true;
         } else if (argv[i][1] != '-') {
-            return error_set(error, TR_EINVAL, "%s: no such option; --help lists them", argv[i]);
+            return tr_error_set(error, TR_EINVAL, "%s: no such option; --help lists them", argv[i]);
         } else {
             rc = read_option(specs, values, argc, argv, &i, &given, error);
             if (rc < 0)

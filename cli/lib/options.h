@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "runtime/base/error.h"
+#include <troupe/error.h>
 
 /* Layers of a model are the longest list anyone gives. */
 #define OPTION_LIST_MAX 64
@@ -83,7 +83,7 @@ struct option_spec {
  * Returns the number of operands, or TR_EINVAL with a sentence that names option and value.
  */
 int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
-                  char **argv, bool *help, struct error *error);
+                  char **argv, bool *help, struct tr_error *error);
 
 /* The "Options:" part of --help. */
 void options_print(const struct option_spec *specs, FILE *out);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "partition/raw/raw.h"
 
@@ -52,7 +52,7 @@ static int print(const char *path, bool json, struct error *error)
     report_count(&report, "edge_types", "edge types", graph->types.num_etypes);
     report_count(&report, "features", "features", graph->num_tables);
     raw_close(graph);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
@@ -61,5 +61,5 @@ int raw_report_report(struct raw_report *making, const struct invocation *invoca
     raw_report_end(making);
     if (rc == 0)
         rc = print(path, json, error);
-    return rc < 0 ? fail(invocation, error) : EXIT_DONE;
+    return rc < 0 ? fail_inside(invocation, error) : EXIT_DONE;
 }

@@ -239,11 +239,11 @@ static void print_human(const struct report *report)
     }
 }
 
-int report_print(struct report *report, struct error *error)
+int report_print(struct report *report, struct tr_error *error)
 {
     int rc = 0;
     if (report->failed) {
-        rc = error_set(error, TR_ENOMEM, "out of memory while writing the results");
+        rc = tr_error_set(error, TR_ENOMEM, "out of memory while writing the results");
         goto out;
     }
     if (report->json) {
@@ -253,7 +253,8 @@ int report_print(struct report *report, struct error *error)
         print_human(report);
     }
     if (fflush(stdout) != 0 || ferror(stdout))
-        rc = error_set_errno(error, errno, "cannot write the results to the standard output");
+        rc = tr_error_set(error, errno == ENOSPC ? TR_ENOSPC : TR_EIO,
+                          "cannot write the results to the standard output: %s", strerror(errno));
 out:
     report_fini(report);
     return rc;

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/base/error.h"
+#include <troupe/error.h>
 
 struct report_field {
     char *label;
@@ -55,6 +55,6 @@ void report_row(struct report *report, const char *key);
 void report_rows_end(struct report *report);
 
 /* Writes to stdout and frees. TR_EIO, TR_ENOSPC: stdout did not take it. */
-int report_print(struct report *report, struct error *error);
+int report_print(struct report *report, struct tr_error *error);
 
 #endif

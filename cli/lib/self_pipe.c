@@ -23,10 +23,10 @@ static void handle(int number)
     errno = saved;
 }
 
-int self_pipe_start(struct self_pipe *wakeups, struct error *error)
+int self_pipe_start(struct self_pipe *wakeups, struct tr_error *error)
 {
     if (pipe2(wakeups->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
-        return error_set_errno(error, errno, "cannot make the pipe for signals");
+        return tr_error_set(error, TR_EIO, "cannot make the pipe for signals: %s", strerror(errno));
     handler_fd = wakeups->pipe[1];
     struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);

@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-#include "runtime/base/error.h"
+#include <troupe/error.h>
 
 #define SELF_PIPE_CAUGHT 4
 
@@ -30,7 +30,7 @@ struct self_pipe_seen {
     bool child;       /* a child changed */
 };
 
-int self_pipe_start(struct self_pipe *wakeups, struct error *error);
+int self_pipe_start(struct self_pipe *wakeups, struct tr_error *error);
 void self_pipe_take(struct self_pipe *wakeups, struct self_pipe_seen *seen);
 void self_pipe_stop(struct self_pipe *wakeups);
 

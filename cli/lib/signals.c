@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h" /* pipe2 */
+#include "config.h" /* pipe2, pthread_setname_np */
 
 #include "cli/lib/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
-
-#include "runtime/base/thread.h"
 
 /* What a shell shows for a process that Ctrl-C ended. */
 #define EXIT_INTERRUPTED 130
@@ -59,6 +58,7 @@ static void *wait_for_signals(void *arg)
 {
     struct signals *signals = arg;
     unsigned char number = STOP;
+    sem_post(&signals->running);
     for (;;) {
         ssize_t got = read(signals->pipe[0], &number, 1);
         if (got < 0 && errno == EINTR)
@@ -70,6 +70,25 @@ static void *wait_for_signals(void *arg)
         else if (number == SIGUSR1 && signals->on_dump != NULL)
             signals->on_dump(signals->arg);
     }
+}
+
+/* The thread takes no signals itself: it would then run handlers while it waits for them. */
+static bool start_thread(struct signals *signals)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sem_init(&signals->running, 0, 0);
+    bool started = pthread_create(&signals->thread, NULL, wait_for_signals, signals) == 0;
+    /* A thread that is being set up may hold the lock of an allocator (a sanitizer's does), and the
+     * child of a fork in that moment would wait for it forever: return when it runs. */
+    while (started && sem_wait(&signals->running) != 0) {
+    } /* interrupted */
+    sem_destroy(&signals->running);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_setname_np(signals->thread, "tr-signals");
+    return started;
 }
 
 static void install(struct signals *signals)
@@ -85,22 +104,21 @@ static void install(struct signals *signals)
 }
 
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
-                  void *arg, struct error *error)
+                  void *arg, struct tr_error *error)
 {
     atomic_init(&signals->cancelled, false);
     signals->on_cancel = on_cancel;
     signals->on_dump = on_dump;
     signals->arg = arg;
     if (pipe2(signals->pipe, O_CLOEXEC) != 0)
-        return error_set_errno(error, errno, "cannot make the pipe for Ctrl-C");
-    int rc = thread_create(&signals->thread, "tr-signals", wait_for_signals, signals);
-    if (rc == 0) {
+        return tr_error_set(error, TR_EIO, "cannot make the pipe for Ctrl-C: %s", strerror(errno));
+    if (start_thread(signals)) {
         install(signals);
         return 0;
     }
     close(signals->pipe[0]);
     close(signals->pipe[1]);
-    return error_set(error, rc, "cannot start the thread that waits for Ctrl-C");
+    return tr_error_set(error, TR_ENOMEM, "cannot start the thread that waits for Ctrl-C");
 }
 
 void signals_stop(struct signals *signals)

@@ -16,11 +16,12 @@
 #define CLI_LIB_SIGNALS_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "runtime/base/error.h"
+#include <troupe/error.h>
 
 #define SIGNALS_CAUGHT 3
 
@@ -30,13 +31,14 @@ struct signals {
     void (*on_dump)(void *arg);
     void *arg;
     pthread_t thread;
+    sem_t running; /* posted when the thread runs */
     int pipe[2];
     struct sigaction before[SIGNALS_CAUGHT];
 };
 
 /* Hooks may be NULL. */
 int signals_start(struct signals *signals, void (*on_cancel)(void *arg), void (*on_dump)(void *arg),
-                  void *arg, struct error *error);
+                  void *arg, struct tr_error *error);
 void signals_stop(struct signals *signals);
 
 #endif

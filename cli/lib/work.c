@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/work.h"
 
+#include "cli/lib/inside.h"
+
 static bool asked(void *arg)
 {
     const struct signals *signals = arg;
@@ -12,7 +14,7 @@ int work_begin(struct work *work, bool quiet, struct error *error)
 {
     progress_init(&work->progress, quiet);
     work->cancel = (struct cancel){ .asked = asked, .arg = &work->signals };
-    return signals_start(&work->signals, NULL, NULL, NULL, error);
+    return signals_start_inside(&work->signals, NULL, NULL, NULL, error);
 }
 
 void work_end(struct work *work)

@@ -12,6 +12,7 @@
 #include "cli/lib/progress.h"
 #include "cli/lib/signals.h"
 #include "runtime/base/cancel.h"
+#include "runtime/base/error.h"
 
 struct work {
     struct signals signals;

@@ -10,7 +10,7 @@
 #include "actors/job/checkpoint.h"
 #include "api/internal.h"
 #include "cli/launch/job_process.h"
-#include "cli/lib/fail.h"
+#include "cli/lib/inside.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
@@ -300,7 +300,7 @@ static int report_run(const struct training *t, struct error *error)
     report_real(&report, "train_loss", "training loss", t->result.last_train_loss);
     report_scores(&report, t);
     report_text(&report, "run", "run", t->folder.path);
-    return report_print(&report, error);
+    return report_print_inside(&report, error);
 }
 
 /* What rank 0 does with the trained model. The model first, for it is worth most; what is done is not
@@ -575,7 +575,7 @@ static int run_all(struct training *t, struct run_job_layout *layout, struct err
 {
     t->cancel = (struct cancel){ .asked = asked, .arg = t };
     progress_init(&t->progress, t->values->quiet);
-    int rv = signals_start(&t->signals, NULL, dump, t, error);
+    int rv = signals_start_inside(&t->signals, NULL, dump, t, error);
     if (rv != 0)
         return rv;
     if (t->in_cluster)
@@ -604,7 +604,7 @@ int train_run(const struct invocation *invocation, const void *values)
     if (rv != 0) {
         process_fini(&t.process);
         run_config_fini(&t.config);
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     }
     rv = run_all(&t, &layout, &error);
     process_fini(&t.process);
@@ -612,10 +612,10 @@ int train_run(const struct invocation *invocation, const void *values)
     if (rv == 0)
         return EXIT_DONE;
     if (t.in_cluster && t.taken) /* a launcher would start it again, to go on with another's run */
-        return fail_usage(invocation, &error);
+        return fail_usage_inside(invocation, &error);
     if (t.in_cluster && t.lost) { /* it was waited for already: another start would wait again */
-        fail(invocation, &error);
+        fail_inside(invocation, &error);
         return EXIT_USAGE;
     }
-    return t.in_cluster ? process_fail(invocation, &error) : fail(invocation, &error);
+    return t.in_cluster ? process_fail(invocation, &error) : fail_inside(invocation, &error);
 }

@@ -4,12 +4,17 @@
 #define TROUPE_TROUPE_H
 
 #include <troupe/batch.h>
+#include <troupe/book.h>
+#include <troupe/checkpoint.h>
 #include <troupe/error.h>
 #include <troupe/graph.h>
 #include <troupe/group.h>
 #include <troupe/loader.h>
+#include <troupe/raw.h>
+#include <troupe/schema.h>
 #include <troupe/session.h>
 #include <troupe/task.h>
+#include <troupe/text.h>
 #include <troupe/types.h>
 
 #endif

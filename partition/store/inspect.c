@@ -148,12 +148,12 @@ static int look_at_files(struct store *store, uint32_t part, uint64_t *halo_node
     return rv == 0 ? look_at_tables(&looking) : rv;
 }
 
-static int inspect_part(struct inspection *inspection, struct store *store, uint32_t part,
-                        struct error *error)
+int inspect_look(struct store *store, uint32_t part, struct inspect_part *facts,
+                 struct error *error)
 {
     const struct book *book = store_book(store);
-    struct inspect_part *facts = &inspection->parts[part];
     struct partition_load topology = { 0 }, all = { .features = true };
+    *facts = (struct inspect_part){ 0 };
     for (uint32_t t = 0; t < book->types.num_ntypes; t++)
         facts->num_nodes += book->node_extents[t][part].end - book->node_extents[t][part].begin;
     for (uint32_t e = 0; e < book->types.num_etypes; e++)
@@ -162,39 +162,4 @@ static int inspect_part(struct inspection *inspection, struct store *store, uint
     facts->feature_bytes = store_part_bytes(store, part, &all) - facts->topology_bytes;
     int rv = look_at_files(store, part, &facts->halo_nodes, error);
     return rv == 0 ? sum_files(store, part, &facts->file_bytes, error) : rv;
-}
-
-int inspect_init(struct inspection *inspection, struct store *store, struct error *error)
-{
-    const struct book *book = store_book(store);
-    uint64_t largest_nodes = 0, largest_edges = 0;
-    int rv = 0;
-    *inspection = (struct inspection){ .file = store_book_file(store) };
-    inspection->parts = calloc(book->num_parts, sizeof *inspection->parts);
-    if (inspection->parts == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for the partitions");
-    for (uint32_t p = 0; p < book->num_parts && rv == 0; p++) {
-        const struct inspect_part *facts = &inspection->parts[p];
-        rv = inspect_part(inspection, store, p, error);
-        inspection->num_nodes += facts->num_nodes;
-        inspection->num_edges += facts->num_edges;
-        inspection->file_bytes += facts->file_bytes;
-        largest_nodes = facts->num_nodes > largest_nodes ? facts->num_nodes : largest_nodes;
-        largest_edges = facts->num_edges > largest_edges ? facts->num_edges : largest_edges;
-    }
-    if (inspection->num_nodes > 0)
-        inspection->node_balance = (double)largest_nodes * book->num_parts /
-                                   (double)inspection->num_nodes;
-    if (inspection->num_edges > 0)
-        inspection->edge_balance = (double)largest_edges * book->num_parts /
-                                   (double)inspection->num_edges;
-    if (rv != 0)
-        inspect_fini(inspection);
-    return rv;
-}
-
-void inspect_fini(struct inspection *inspection)
-{
-    free(inspection->parts);
-    *inspection = (struct inspection){ 0 };
 }

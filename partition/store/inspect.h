@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The facts of a partition directory, for whoever shows them.
+ * The facts of one partition, for display.
  *
- * Gathered from NAME.json and the heads of all files, which must agree with it; what follows the
- * heads is not read. Names are borrowed from the store. Thread rules: one thread. Ownership:
- * inspect_fini frees; close the store afterwards.
+ * Gathered from NAME.json and the heads of all its files, which must agree with it; what follows the
+ * heads is not read. Thread rules: any thread.
  */
 #ifndef PARTITION_STORE_INSPECT_H
 #define PARTITION_STORE_INSPECT_H
@@ -22,17 +21,8 @@ struct inspect_part {
     uint64_t file_bytes; /* all files of the folder */
 };
 
-struct inspection {
-    const struct book_file *file; /* of the store */
-    uint64_t num_nodes;
-    uint64_t num_edges;
-    double node_balance; /* largest over mean; 0 of nothing */
-    double edge_balance;
-    uint64_t file_bytes;
-    struct inspect_part *parts; /* [file->book.num_parts] */
-};
-
-int inspect_init(struct inspection *inspection, struct store *store, struct error *error);
-void inspect_fini(struct inspection *inspection);
+/* TR_ENOENT, TR_EIO and TR_EFORMAT name a file. part: below the book's number of them. */
+int inspect_look(struct store *store, uint32_t part, struct inspect_part *facts,
+                 struct error *error);
 
 #endif

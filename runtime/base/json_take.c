@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <troupe/text.h>
+
 #include "runtime/base/json_field.h"
-#include "runtime/base/nearest.h"
 
 int json_take_bool(const struct json_field *field, const char *key, bool *out, struct error *error)
 {
@@ -58,7 +59,7 @@ static int refuse_key(const struct json_field *field, const char *key, const cha
                       int count, struct error *error)
 {
     struct json_field unknown;
-    const char *meant = nearest_name(names, count, key, strlen(key));
+    const char *meant = tr_text_nearest(names, count, key, strlen(key));
     json_get_optional(field, key, json_typeof(json_object_get(field->value, key)), &unknown, NULL);
     if (meant != NULL)
         return json_fail(&unknown, error, TR_EFORMAT, "there is no such field; \"%s\" is one",

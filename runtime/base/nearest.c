@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "runtime/base/nearest.h"
-
+/* The public tr_text_nearest(), by Levenshtein's distance. */
 #include <string.h>
+
+#include <troupe/text.h>
 
 /* Longer words are not looked at: no name of ours is near them. */
 #define WORD_MAX 32
@@ -29,12 +30,12 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return row[b_length];
 }
 
-const char *nearest_name(const char *const *names, int count, const char *word, size_t length)
+const char *tr_text_nearest(const char *const *names, size_t count, const char *word, size_t length)
 {
     const char *best = NULL;
     /* A third of the letters wrong, and it is another word. */
     size_t best_distance = length / 3 + 1;
-    for (int i = 0; length <= WORD_MAX && i < count; i++) {
+    for (size_t i = 0; length <= WORD_MAX && i < count; i++) {
         size_t name_length = strlen(names[i]);
         if (name_length > WORD_MAX)
             continue;

@@ -64,3 +64,15 @@ check_PROGRAMS += tests/api/test_task
 TESTS += tests/api/test_task
 tests_api_test_task_SOURCES = tests/api/test_task.c
 tests_api_test_task_LDADD = $(api_libs) $(test_libs)
+
+
+check_PROGRAMS += tests/api/test_book
+TESTS += tests/api/test_book
+tests_api_test_book_SOURCES = tests/api/test_book.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_api_test_book_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_checkpoints
+TESTS += tests/api/test_checkpoints
+tests_api_test_checkpoints_SOURCES = tests/api/test_checkpoints.c
+tests_api_test_checkpoints_LDADD = $(api_libs) $(test_libs)

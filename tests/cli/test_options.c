@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
+#include <troupe/text.h>
+
 #include "cli/lib/options.h"
-#include "runtime/base/nearest.h"
 
 struct sample {
     bool json;
@@ -86,7 +87,7 @@ static const struct option_spec SPECS[] = {
     OPTION_ROW_END,
 };
 
-static int parse(struct sample *sample, const char *line, char *storage, struct error *error)
+static int parse(struct sample *sample, const char *line, char *storage, struct tr_error *error)
 {
     char *argv[64];
     int argc = 0;
@@ -94,7 +95,7 @@ static int parse(struct sample *sample, const char *line, char *storage, struct 
     for (char *word = strtok(storage, " "); word != NULL; word = strtok(NULL, " "))
         argv[argc++] = word;
     bool help;
-    memset(error, 0, sizeof *error);
+    *error = (struct tr_error)TR_ERROR_INIT;
     return options_parse(SPECS, sample, sizeof *sample, argc, argv, &help, error);
 }
 
@@ -102,7 +103,7 @@ static void defaults_are_the_words_of_the_table(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error;
+    struct tr_error error = TR_ERROR_INIT;
     char storage[512];
     assert_int_equal(parse(&s, "--out x", storage, &error), 0);
     assert_int_equal(s.parts, 4);
@@ -117,7 +118,7 @@ static void values_are_read_in_both_forms(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error;
+    struct tr_error error = TR_ERROR_INIT;
     char storage[512];
     int rc = parse(&s,
                    "RAW --out=DIR --parts 2k --window 3MiB --rate 0.25 --json --fanout 5,10,15 "
@@ -139,7 +140,7 @@ static void minus_one_is_all_where_the_table_allows_it(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error;
+    struct tr_error error = TR_ERROR_INIT;
     char storage[512];
     assert_int_equal(parse(&s, "--out DIR --degrees -1,0,9", storage, &error), 0);
     assert_int_equal(s.degrees.count, 3);
@@ -189,10 +190,10 @@ static void wrong_words_are_refused_by_name(void **state)
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
         struct sample s;
-        struct error error;
+        struct tr_error error = TR_ERROR_INIT;
         char storage[512];
         assert_true(parse(&s, CASES[i].line, storage, &error) < 0);
-        assert_string_equal(error.text, CASES[i].sentence);
+        assert_string_equal(error.message, CASES[i].sentence);
     }
 }
 
@@ -200,7 +201,7 @@ static void lists_are_bounded(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error;
+    struct tr_error error = TR_ERROR_INIT;
     char line[512] = "--out x --fanout 1";
     char storage[512];
     for (int i = 1; i < OPTION_LIST_MAX; i++)
@@ -215,7 +216,7 @@ static void help_wins_over_errors(void **state)
 {
     (void)state;
     struct sample s;
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     char wrong[] = "--parts", value[] = "x", help_word[] = "--help";
     char *argv[] = { wrong, value, help_word };
     bool help;
@@ -227,10 +228,10 @@ static void a_near_name_is_suggested(void **state)
 {
     (void)state;
     static const char *const NAMES[] = { "partition", "inspect", "import" };
-    assert_string_equal(nearest_name(NAMES, 3, "partiton", 8), "partition");
-    assert_string_equal(nearest_name(NAMES, 3, "imprt", 5), "import");
-    assert_null(nearest_name(NAMES, 3, "zzzzzz", 6));
-    assert_null(nearest_name(NAMES, 3, "a_word_longer_than_any_name_that_we_have", 40));
+    assert_string_equal(tr_text_nearest(NAMES, 3, "partiton", 8), "partition");
+    assert_string_equal(tr_text_nearest(NAMES, 3, "imprt", 5), "import");
+    assert_null(tr_text_nearest(NAMES, 3, "zzzzzz", 6));
+    assert_null(tr_text_nearest(NAMES, 3, "a_word_longer_than_any_name_that_we_have", 40));
 }
 
 /* One below, at, and one above each bound, where the next number is as near as a number can be. */
@@ -251,12 +252,12 @@ static void bounds_are_exact(void **state)
                                   BOUNDS[i].above };
         for (int k = 0; k < (BOUNDS[i].most == 0 ? 2 : 4); k++) {
             struct sample s;
-            struct error error;
+            struct tr_error error = TR_ERROR_INIT;
             char line[96], storage[512];
             snprintf(line, sizeof line, "--out x --%s %.17g", BOUNDS[i].option, values[k]);
             int rv = parse(&s, line, storage, &error);
             if (rv != (k == 1 || k == 2 ? 0 : TR_ERANGE))
-                fail_msg("%s: %d %s", line, rv, error.text);
+                fail_msg("%s: %d %s", line, rv, error.message);
         }
     }
 }

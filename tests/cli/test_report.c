@@ -37,7 +37,7 @@ static void fill(struct report *report)
 static void capture(bool json, char *text, size_t size)
 {
     struct report report;
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     FILE *file = tmpfile();
     assert_non_null(file);
     int stdout_before = dup(STDOUT_FILENO);
@@ -100,7 +100,7 @@ static void a_full_output_is_an_error(void **state)
 {
     (void)state;
     struct report report;
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     FILE *stdout_before = stdout;
     FILE *full = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = refuse_bytes });
     assert_non_null(full);
@@ -111,7 +111,7 @@ static void a_full_output_is_an_error(void **state)
     stdout = stdout_before;
     fclose(full);
     assert_int_equal(rc, TR_ENOSPC);
-    assert_non_null(strstr(error.text, "standard output"));
+    assert_non_null(strstr(error.message, "standard output"));
 }
 
 static void quantities_read_well(void **state)

@@ -47,7 +47,7 @@ static void the_first_interrupt_calls_the_hook(void **state)
     (void)state;
     struct seen seen = { 0 };
     struct signals signals;
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
     kill(getpid(), SIGUSR1);
     wait_for(&seen.dumps, 1);
@@ -64,7 +64,7 @@ static void a_second_termination_is_patient(void **state)
     (void)state;
     struct seen seen = { 0 };
     struct signals signals;
-    struct error error = { 0 };
+    struct tr_error error = TR_ERROR_INIT;
     assert_int_equal(signals_start(&signals, count_cancel, count_dump, &seen, &error), 0);
     kill(getpid(), SIGTERM);
     wait_for(&seen.cancels, 1);

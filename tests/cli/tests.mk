@@ -28,6 +28,7 @@ cli_shell_tests = \
     tests/cli/partition.sh \
     tests/cli/placement.sh \
     tests/cli/progress.sh \
+    tests/cli/public.sh \
     tests/cli/simulate.sh \
     tests/cli/stalls.sh \
     tests/cli/train.sh \
@@ -42,25 +43,25 @@ check_PROGRAMS += tests/cli/json_lines
 tests_cli_json_lines_SOURCES = tests/cli/json_lines.c
 tests_cli_json_lines_LDADD = $(JANSSON_LIBS)
 tests_cli_test_options_SOURCES = tests/cli/test_options.c
-tests_cli_test_options_LDADD = libtr_cli.la $(partition_libs) $(test_libs)
+tests_cli_test_options_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 tests_cli_test_report_SOURCES = tests/cli/test_report.c
-tests_cli_test_report_LDADD = libtr_cli.la $(runtime_libs) $(JANSSON_LIBS) $(test_libs)
+tests_cli_test_report_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
-tests_cli_test_signals_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
+tests_cli_test_signals_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_launch_parts
 TESTS += tests/cli/test_launch_parts
 tests_cli_test_launch_parts_SOURCES = tests/cli/test_launch_parts.c tests/schemas/random.h
-tests_cli_test_launch_parts_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
+tests_cli_test_launch_parts_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_process_identity
 TESTS += tests/cli/test_process_identity
 tests_cli_test_process_identity_SOURCES = tests/cli/test_process_identity.c
-tests_cli_test_process_identity_LDADD = libtr_cli.la $(actors_libs) $(test_libs)
+tests_cli_test_process_identity_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/cli/test_watchdog
 TESTS += tests/cli/test_watchdog
 tests_cli_test_watchdog_SOURCES = tests/cli/test_watchdog.c
-tests_cli_test_watchdog_LDADD = libtr_cli.la $(runtime_libs) $(test_libs)
+tests_cli_test_watchdog_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 check_PROGRAMS += tests/cli/test_run_folder
 TESTS += tests/cli/test_run_folder
 tests_cli_test_run_folder_SOURCES = tests/cli/test_run_folder.c
-tests_cli_test_run_folder_LDADD = libtr_cli.la $(model_libs) $(test_libs)
+tests_cli_test_run_folder_LDADD = libtr_cli.la libtr_cli_public.la $(model_libs) $(test_libs)

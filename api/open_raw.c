@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A raw graph through the public API: partition/raw/raw.h behind a handle. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/raw.h>
+
+#include "api/open_raw.h"
+#include "api/public_error.h"
+#include "api/schema.h"
+#include "api/sized.h"
+
+struct tr_raw {
+    struct raw_graph *graph;
+    struct schema schema;
+};
+
+int raw_options_take(struct raw_options *read, const struct tr_raw_options *given,
+                     struct error *error)
+{
+    struct tr_raw_options options = TR_RAW_OPTIONS_INIT;
+    struct tr_error refused = TR_ERROR_INIT;
+    if (given != NULL &&
+        sized_read(&options, sizeof options, given, "tr_raw_options", &refused) != 0)
+        return error_take(&refused, error);
+    *read = (struct raw_options){ .undirected = options.undirected,
+                                  .num_nodes = options.num_nodes,
+                                  .delimiter = options.delimiter };
+    return 0;
+}
+
+static int open_raw(const char *path, const struct tr_raw_options *options, struct tr_raw *raw,
+                    struct error *error)
+{
+    struct raw_options read;
+    if (path == NULL)
+        return error_set(error, TR_EINVAL, "a raw graph's path is NULL");
+    int rv = raw_options_take(&read, options, error);
+    if (rv == 0)
+        rv = raw_open(path, &read, &raw->graph, error);
+    if (rv != 0)
+        return rv;
+    rv = schema_init(&raw->schema, &raw->graph->types, raw->graph->num_nodes,
+                     raw->graph->num_edges);
+    return rv != 0 ? error_set(error, rv, "%s: no memory to open it", path) : 0;
+}
+
+int tr_raw_open(const char *path, const struct tr_raw_options *options, struct tr_raw **out,
+                struct tr_error *error)
+{
+    struct error inner = { 0 };
+    struct tr_raw *raw = calloc(1, sizeof *raw);
+    *out = NULL;
+    int rv = raw == NULL ? error_set(&inner, TR_ENOMEM, "no memory to open a raw graph")
+                         : open_raw(path, options, raw, &inner);
+    if (rv != 0) {
+        tr_raw_close(raw);
+        return error_give(&inner, error);
+    }
+    *out = raw;
+    return 0;
+}
+
+void tr_raw_close(struct tr_raw *raw)
+{
+    if (raw == NULL)
+        return;
+    schema_fini(&raw->schema);
+    if (raw->graph != NULL)
+        raw_close(raw->graph);
+    free(raw);
+}
+
+int tr_raw_info(const struct tr_raw *raw, struct tr_raw_info *info, struct tr_error *error)
+{
+    const struct raw_graph *graph = raw->graph;
+    const struct tr_raw_info known = { .graph_name = graph->name,
+                                       .num_ntypes = graph->types.num_ntypes,
+                                       .num_etypes = graph->types.num_etypes,
+                                       .num_tables = graph->num_tables,
+                                       .num_nodes = schema_total_nodes(&raw->schema),
+                                       .num_edges = schema_total_edges(&raw->schema) };
+    return sized_write(info, &known, sizeof known, "tr_raw_info", error);
+}
+
+int tr_raw_ntype(const struct tr_raw *raw, uint32_t ntype, struct tr_ntype_info *info,
+                 struct tr_error *error)
+{
+    return schema_ntype(&raw->schema, ntype, info, error);
+}
+
+int tr_raw_etype(const struct tr_raw *raw, uint32_t etype, struct tr_etype_info *info,
+                 struct tr_error *error)
+{
+    return schema_etype(&raw->schema, etype, info, error);
+}
+
+int tr_raw_table(const struct tr_raw *raw, uint32_t table, struct tr_table_info *info,
+                 struct tr_error *error)
+{
+    if (table >= raw->graph->num_tables)
+        return schema_refuse("table", table, raw->graph->num_tables, error);
+    const struct raw_table *from = &raw->graph->tables[table];
+    struct tr_table_info known = { .name = from->name,
+                                   .on_edges = from->on_edges,
+                                   .type = from->type,
+                                   .dtype = from->dtype,
+                                   .ndim = from->ndim,
+                                   .width = from->width,
+                                   .row_bytes = from->row_bytes };
+    _Static_assert(RAW_NDIM_MAX == TR_TABLE_NDIM_MAX, "the same rows");
+    memcpy(known.shape, from->shape, sizeof known.shape);
+    return sized_write(info, &known, sizeof known, "tr_table_info", error);
+}
+
+/* Whether rows [first, first + count) are there of total; the readers count on it. */
+static int check_rows(const char *what, uint64_t first, size_t count, uint64_t total,
+                      struct error *error)
+{
+    if (first <= total && count <= total - first)
+        return 0;
+    return error_set(error, TR_ERANGE, "%s %llu and %zu that follow were asked for, of %llu", what,
+                     (unsigned long long)first, count, (unsigned long long)total);
+}
+
+int tr_raw_edges(struct tr_raw *raw, uint32_t etype, uint64_t first, size_t count,
+                 uint64_t *sources, uint64_t *destinations, struct tr_error *error)
+{
+    struct error inner = { 0 };
+    int rv = etype >= raw->graph->types.num_etypes
+                 ? error_set(&inner, TR_ERANGE, "there is no edge type %u, only %u of them", etype,
+                             raw->graph->types.num_etypes)
+                 : check_rows("edge", first, count, raw->graph->num_edges[etype], &inner);
+    if (rv == 0)
+        rv = raw_read_edges(raw->graph, etype, first, count, sources, destinations, &inner);
+    return rv == 0 ? 0 : error_give(&inner, error);
+}
+
+int tr_raw_rows(struct tr_raw *raw, uint32_t table, uint64_t first, size_t count, void *rows,
+                struct tr_error *error)
+{
+    struct error inner = { 0 };
+    int rv = table >= raw->graph->num_tables
+                 ? error_set(&inner, TR_ERANGE, "there is no table %u, only %u of them", table,
+                             raw->graph->num_tables)
+                 : check_rows("row", first, count, raw->graph->tables[table].num_rows, &inner);
+    if (rv == 0)
+        rv = raw_read_rows(raw->graph, table, first, count, rows, &inner);
+    return rv == 0 ? 0 : error_give(&inner, error);
+}

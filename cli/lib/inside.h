@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line's own library for commands that stand on the rooms inside: it speaks in public
+ * errors, they in struct error.
+ *
+ * Only `bench` and `simulate` have to, which measure and play what no program outside may reach. The
+ * others that include this are to be moved to the public headers.
+ *
+ * Thread rules: as those of what is called.
+ */
+#ifndef CLI_LIB_INSIDE_H
+#define CLI_LIB_INSIDE_H
+
+#include "cli/lib/fail.h"
+#include "cli/lib/report.h"
+#include "cli/lib/self_pipe.h"
+#include "cli/lib/signals.h"
+#include "runtime/base/error.h"
+
+int fail_inside(const struct invocation *invocation, const struct error *error);
+int fail_usage_inside(const struct invocation *invocation, const struct error *error);
+int report_print_inside(struct report *report, struct error *error);
+int signals_start_inside(struct signals *signals, void (*on_cancel)(void *arg),
+                         void (*on_dump)(void *arg), void *arg, struct error *error);
+int self_pipe_start_inside(struct self_pipe *wakeups, struct error *error);
+
+#endif

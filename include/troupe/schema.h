@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a graph at rest is made of: node types, edge types and tables of features. A raw graph
+ * (troupe/raw.h) and the book of a partitioned one (troupe/book.h) describe themselves with these.
+ *
+ * Types are numbered from 0: node types 0 .. num_ntypes - 1, edge types likewise.
+ *
+ *
+ * Ownership: texts belong to the raw graph or book that gave them and are valid until it is
+ * closed. Thread rules: plain values.
+ */
+#ifndef TROUPE_SCHEMA_H
+#define TROUPE_SCHEMA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+#include <troupe/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Dimensions of one row of a table; a table has one more, that of its rows. */
+#define TR_TABLE_NDIM_MAX 4
+
+struct tr_ntype_info {
+    size_t size;
+    const char *name;
+    uint64_t num_nodes;
+};
+#define TR_NTYPE_INFO_INIT                    \
+    {                                         \
+        sizeof(struct tr_ntype_info), NULL, 0 \
+    }
+
+struct tr_etype_info {
+    size_t size;
+    const char *name;     /* "source:relation:destination" */
+    const char *relation; /* the middle of it */
+    uint32_t src_ntype;
+    uint32_t dst_ntype;
+    uint64_t num_edges;
+};
+#define TR_ETYPE_INFO_INIT                                \
+    {                                                     \
+        sizeof(struct tr_etype_info), NULL, NULL, 0, 0, 0 \
+    }
+
+/* A feature of a node type or an edge type: a row for each of its nodes or edges. */
+struct tr_table_info {
+    size_t size;
+    const char *name;
+    bool on_edges;
+    uint32_t type; /* the number of the node type, or of the edge type */
+    enum tr_dtype dtype;
+    uint32_t ndim;                     /* of one row; 0: a row is one element */
+    uint64_t shape[TR_TABLE_NDIM_MAX]; /* [ndim] */
+    uint64_t width;                    /* elements of a row: the product of shape */
+    uint64_t row_bytes;
+};
+#define TR_TABLE_INFO_INIT                                                   \
+    {                                                                        \
+        sizeof(struct tr_table_info), NULL, false, 0, TR_F32, 0, { 0 }, 0, 0 \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
