@@ -4,14 +4,20 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
 #include "api/internal.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
 
 /* A waiter looks this often whether it was cancelled while its request was on its way. */
 #define LOOK_NS UINT64_C(50000000)
+
+/* A proxy that has no room or no memory for a request is asked again after this, as a proxy that
+ * is being started is looked for again. */
+#define AGAIN_NS 5000000L
 
 struct tr_loader {
     struct tr_graph *graph; /* a reference */
@@ -176,22 +182,46 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
     return request;
 }
 
+static bool is_cancelled(struct tr_loader *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    bool cancelled = l->cancelled || l->closed;
+    pthread_mutex_unlock(&l->mutex);
+    return cancelled;
+}
+
+/* Before another attempt. False: there is none. */
+static bool pause_before(struct tr_loader *l, struct port *port, uint64_t deadline_ns)
+{
+    if (is_cancelled(l) || port_now_ns(port) >= deadline_ns)
+        return false;
+    nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+    return true;
+}
+
 /* Opens it at the proxy, again after the proxy was started again. */
 static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadline_ns,
                          struct error *error)
 {
-    struct address proxy;
+    struct address proxy = ADDRESS_NONE;
+    struct message *reply = NULL;
     char name[DIRECTORY_NAME_MAX];
+    int rv;
     proxy_name(l->trainer, name);
-    int rv = port_find(port, name, deadline_ns, &proxy);
+    do {
+        bool found = (rv = port_find(port, name, deadline_ns, &proxy)) == 0;
+        struct message *request = found ? make_open(l, port) : NULL;
+        if (found && request == NULL)
+            return error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds",
+                             l->nodes->count);
+        if (found)
+            rv = port_call(port, proxy, request, deadline_ns, &reply);
+        error_set(error, rv, "%s: %s", found ? "opening a loader" : "the trainer-proxy",
+                  tr_strerror(rv));
+    } while (part_call_peer_recovers(rv) && pause_before(l, port, deadline_ns));
     if (rv != 0)
-        return error_set(error, rv, "the trainer-proxy: %s", tr_strerror(rv));
-    struct message *request = make_open(l, port), *reply;
-    if (request == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for a loader of %zu seeds", l->nodes->count);
-    rv = port_call(port, proxy, request, deadline_ns, &reply);
-    if (rv != 0)
-        return error_set(error, rv, "opening a loader: %s", tr_strerror(rv));
+        return rv;
+    *error = (struct error){ 0 };
     rv = error_reply_read(reply, error);
     if (rv == 0)
         l->num_batches = ((const struct msg_loader_opened *)message_head(reply))->num_batches;
@@ -324,30 +354,22 @@ static int expire(const struct tr_loader *l, struct error *error)
     return TR_ETIMEDOUT;
 }
 
-static bool is_cancelled(struct tr_loader *l)
-{
-    pthread_mutex_lock(&l->mutex);
-    bool cancelled = l->cancelled || l->closed;
-    pthread_mutex_unlock(&l->mutex);
-    return cancelled;
-}
-
 /* Asks until the batch is there, a look at a time. */
 static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, struct error *error)
 {
     uint64_t now = port_now_ns(port);
     uint64_t until = now + LOOK_NS < deadline_ns ? now + LOOK_NS : deadline_ns;
     struct message *request = make_request(l, port, l->epoch, l->next), *reply;
-    if (request == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for a request");
-    int rv = port_call(port, proxy_of(l), request, until, &reply);
+    int rv = request == NULL ? TR_ENOMEM : port_call(port, proxy_of(l), request, until, &reply);
     if (rv == 0) {
         rv = error_reply_read(reply, error);
         port_release(port, reply);
         return rv;
     }
-    /* A proxy that was started again, or that never heard of this loader, is told of it. */
-    if ((rv == TR_EPEERDOWN || rv == TR_ECLOSED) && !is_cancelled(l))
+    enum proxy_call_end end = proxy_call_end(rv);
+    if (end == PROXY_CALL_AGAIN && pause_before(l, port, deadline_ns))
+        return 0;
+    if (end == PROXY_CALL_REOPEN && !is_cancelled(l))
         rv = open_at_proxy(l, port, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;

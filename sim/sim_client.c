@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
@@ -87,8 +88,11 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
     struct error error = { 0 };
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
-    if (status != 0) {
+    if (part_call_is_transient(status)) {
         find_again(c);
+    } else if (status != 0) {
+        world_fail(c->world, "trainer %" PRIu32 ": its loader was not opened: %s", c->number,
+                   tr_error_name(status));
     } else if (failed != 0) {
         note_failure(c, failed, &error);
         c->proxy = ADDRESS_NONE;
@@ -184,11 +188,11 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         note_failure(c, failed, &error);
     } else if (status == 0) {
         go(c);
-    } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
+    } else if (proxy_call_end(status) == PROXY_CALL_REOPEN) {
         find_again(c);
-    } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED || status == TR_EFULL ||
-               status == TR_ENOMEM) {
-        /* We cancelled it, or the proxy had no room for the request, or no memory to answer. */
+    } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED ||
+               proxy_call_end(status) == PROXY_CALL_AGAIN) {
+        /* A look ended, or we cancelled it, or it may pass. */
         if (status != TR_ETIMEDOUT || batch_store_is_starving(c->world->store, c->loader))
             release_held(c);
         go_later(c, status == TR_ETIMEDOUT ? 0 : AGAIN_NS);

@@ -7,6 +7,7 @@
 
 #include "actors/cluster/process_notice.h"
 #include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
 #include "actors/job/reducer.h"
 #include "model/training_loop.h"
 #include "runtime/base/atomic_dir.h"
@@ -22,6 +23,8 @@
 #define FIND_NS ENV_SECOND_NS
 /* As a program waits for a batch before it looks again. */
 #define LOOK_NS (100 * MS)
+/* As a session waits for a proxy that is started again. */
+#define RECOVERY_NS (600 * ENV_SECOND_NS)
 /* A reducer ends an operation at its deadline; so much later it is given up (as api/group.c). */
 #define GRACE_NS (5 * ENV_SECOND_NS)
 /* The end of the job is waited for as long as it takes. */
@@ -307,9 +310,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         status = error_reply_read(reply, &error);
     if (status == 0) {
         succeed(t, reply);
-    } else if (status == TR_ECANCELED) { /* this actor ends, or is asked to */
-        go_later(t, AGAIN_NS);
-    } else {
+    } else if (status != TR_ECANCELED) { /* else this actor ends */
         if (status == TR_EPEERDOWN)
             t->reducer = ADDRESS_NONE;
         int code = reducer_call_failed(group_operation(t), completes, status);
@@ -410,15 +411,20 @@ static void call_group(struct sim_trainer *t)
         t->fleet->tally.calls_opened++;
 }
 
+/* As api/loader.c: what passes is asked for again, what does not is the trainer's failure. */
 static void opened(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;
+    struct error error = { 0 };
     t->fleet->tally.calls_completed++;
-    if (status == 0)
-        status = error_reply_read(reply, NULL);
-    if (status != 0) {
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
+    if (part_call_peer_recovers(status)) {
         t->proxy = ADDRESS_NONE;
         go_later(t, AGAIN_NS);
+    } else if (status == TR_ECANCELED) { /* this actor ends */
+    } else if (status != 0 || failed != 0) {
+        fleet_fail(t->fleet, "trainer %" PRIu32 ": its loader was not opened: %s %s", t->rank,
+                   tr_error_name(status != 0 ? status : failed), error.text);
     } else if (((const struct msg_loader_opened *)message_head(reply))->num_batches !=
                t->plan->steps_epoch) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ": a loader of another number of batches", t->rank);
@@ -457,14 +463,14 @@ static void open_loader(struct sim_trainer *t)
         return;
     }
     struct message *request = make_open(t);
-    if (request == NULL || actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + FIND_NS,
-                                      opened, t, NULL) != 0)
+    if (request == NULL || actor_call(t->self, t->proxy, request,
+                                      actor_now_ns(t->self) + RECOVERY_NS, opened, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
 }
 
-/* Passing are also a proxy that went (the loader is opened at the next one) and a deadline. */
+/* The same for a batch. A look that found none before its deadline is followed by another. */
 static void told(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;
@@ -472,27 +478,35 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
     t->fleet->tally.calls_completed++;
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     message_release(self, reply);
-    /* A batch that failed fails the training: what samplers and servers lack for a while is theirs
-     * to get over. */
     if (failed != 0) {
         fleet_fail(t->fleet,
                    "trainer %" PRIu32 ": the batch of step %" PRIu64 " failed with %s: "
                    "%s",
                    t->rank, step_of(t), tr_error_name(failed), error.text);
-    } else if (status == TR_EPEERDOWN || status == TR_ECLOSED) {
+        return;
+    }
+    if (status == 0 || status == TR_ETIMEDOUT) {
+        go(t);
+        return;
+    }
+    if (status == TR_ECANCELED) /* this actor ends */
+        return;
+    switch (proxy_call_end(status)) {
+    case PROXY_CALL_REOPEN:
         t->proxy = ADDRESS_NONE;
         t->opened = false;
         go_later(t, AGAIN_NS);
-    } else if (status == 0 || status == TR_ETIMEDOUT) {
-        go(t);
-    } else if (status == TR_EFULL || status == TR_ENOMEM || status == TR_ECANCELED) {
+        break;
+    case PROXY_CALL_AGAIN:
         t->fleet->tally.failures_told++;
         go_later(t, AGAIN_NS);
-    } else {
+        break;
+    case PROXY_CALL_FAILED:
         fleet_fail(t->fleet,
                    "trainer %" PRIu32 ": the request of step %" PRIu64 " was answered "
                    "with %s",
                    t->rank, step_of(t), tr_error_name(status));
+        break;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "actors/common/error_reply.h"
+#include "actors/common/part_call.h"
 #include "actors/data/epoch_plan.h"
 #include "actors/data/proxy_state.h"
 #include "runtime/core/directory.h"
@@ -17,6 +18,13 @@
 void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX])
 {
     snprintf(name, DIRECTORY_NAME_MAX, "proxy/%" PRIu32, rank);
+}
+
+enum proxy_call_end proxy_call_end(int status)
+{
+    if (status == TR_EPEERDOWN || status == TR_ECLOSED)
+        return PROXY_CALL_REOPEN;
+    return part_call_peer_recovers(status) ? PROXY_CALL_AGAIN : PROXY_CALL_FAILED;
 }
 
 static struct proxy_loader *find(struct proxy *p, uint64_t id)

@@ -396,9 +396,17 @@ int __wrap_port_find(struct port *port, const char *name, uint64_t deadline_ns,
     return __real_port_find(port, name, deadline_ns, address);
 }
 
+/* So many calls to proxies are refused with that status, as by a full mailbox, which drops notices
+ * meanwhile. */
+static atomic_int refusals, refusal;
+
 int __wrap_port_send(struct port *port, struct address to, struct message *message)
 {
     bool closes = message->frame.kind == MSG_LOADER_CLOSE;
+    if (message->frame.kind == MSG_BATCH_REQUEST && atomic_load(&refusals) > 0) {
+        port_release(port, message);
+        return 0;
+    }
     if (closes)
         atomic_store(&last_sent, MSG_LOADER_CLOSE);
     int rv = __real_port_send(port, to, message);
@@ -410,6 +418,14 @@ int __wrap_port_send(struct port *port, struct address to, struct message *messa
 int __wrap_port_call(struct port *port, struct address to, struct message *request,
                      uint64_t deadline_ns, struct message **reply)
 {
+    bool refusable = request->frame.kind == MSG_LOADER_OPEN ||
+                     request->frame.kind == MSG_BATCH_REQUEST;
+    if (refusable && atomic_load(&refusals) > 0) {
+        atomic_fetch_sub(&refusals, 1);
+        port_release(port, request);
+        *reply = NULL;
+        return atomic_load(&refusal);
+    }
     if (request->frame.kind == MSG_LOADER_OPEN)
         atomic_store(&last_sent, MSG_LOADER_OPEN);
     return __real_port_call(port, to, request, deadline_ns, reply);
@@ -504,6 +520,39 @@ static void timeouts_lose_nothing(void **state)
     close_job(&job);
 }
 
+#define REFUSALS_MANY 1000000 /* more than fit a test */
+
+/* What a proxy lacks for a while fails neither a loader's opening nor its batches; what it lacks
+ * until the deadline is the answer. */
+static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
+{
+    static const int codes[] = { TR_EFULL, TR_ENOMEM, TR_EPEERDOWN };
+    static uint8_t seen[WORLD_NODES];
+    (void)state;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        struct job job;
+        struct tr_batch *batch;
+        atomic_store(&refusal, codes[i]);
+        atomic_store(&refusals, 3);
+        open_job(&job, NULL);
+        assert_int_equal(atomic_load(&refusals), 0);
+        atomic_store(&refusals, 3);
+        memset(seen, 0, sizeof seen);
+        assert_int_equal(count_seeds(job.session, job.loader, seen),
+                         tr_loader_num_batches(job.loader));
+        assert_int_equal(atomic_load(&refusals), 0);
+        for (size_t n = 0; n < WORLD_NODES; n++)
+            assert_int_equal(seen[n], 1);
+        atomic_store(&refusals, REFUSALS_MANY);
+        ok(job.session, tr_loader_begin(job.loader, 7));
+        int rv = tr_loader_next(job.loader, 100 * MS, &batch);
+        int left = atomic_exchange(&refusals, 0);
+        assert_true(rv == codes[i] || rv == TR_ETIMEDOUT);
+        assert_true(left < REFUSALS_MANY - 1);
+        close_job(&job);
+    }
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -530,6 +579,7 @@ int main(void)
         cmocka_unit_test(trainers_share_each_step),
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
+        cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),
         cmocka_unit_test(a_loader_that_opens_again_while_it_closes_is_closed),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
