@@ -161,7 +161,7 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
     rv = check_ids(graph, ntype, ids, count, &error);
     if (rv == 0)
         rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns),

@@ -122,11 +122,29 @@ static int wait_started(struct tr_graph *graph)
     return rv;
 }
 
+static void unlink_graph(struct tr_graph **link, const struct tr_graph *graph)
+{
+    while (*link != NULL && *link != graph)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = graph->next;
+}
+
+/* An interrupt reaches it from now on. */
+static void begin_opening(struct tr_session *session, struct tr_graph *graph)
+{
+    pthread_mutex_lock(&session->mutex);
+    graph->next = session->opening;
+    session->opening = graph;
+    pthread_mutex_unlock(&session->mutex);
+}
+
 static int adopt(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
     bool closed = session->closed;
     if (!closed) {
+        unlink_graph(&session->opening, graph);
         graph->next = session->graphs;
         session->graphs = graph;
     }
@@ -145,11 +163,8 @@ static bool is_closed(struct tr_session *session)
 static void disown(struct tr_session *session, struct tr_graph *graph)
 {
     pthread_mutex_lock(&session->mutex);
-    struct tr_graph **link = &session->graphs;
-    while (*link != NULL && *link != graph)
-        link = &(*link)->next;
-    if (*link != NULL)
-        *link = graph->next;
+    unlink_graph(&session->graphs, graph);
+    unlink_graph(&session->opening, graph);
     pthread_mutex_unlock(&session->mutex);
 }
 
@@ -173,7 +188,10 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
-    int rv = graph_load(graph, path, &error);
+    int rv = session_seen(session, &graph->seen);
+    begin_opening(session, graph);
+    if (rv == 0)
+        rv = graph_load(graph, path, &error);
     if (rv == 0)
         rv = init_cast(graph);
     if (rv == 0)
@@ -193,7 +211,7 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
         return 0;
     }
     if (error.code == 0)
-        error_set(&error, rv, "%s: %s", path, tr_strerror(rv));
+        error_set(&error, rv, "%s: %s", path, call_text(rv));
     session_fail(session, &error);
     graph_release(graph);
     return rv;
@@ -296,7 +314,26 @@ static void leave(struct tr_graph *graph)
         pthread_cond_broadcast(&graph->left);
 }
 
+void graph_wake(struct tr_graph *graph)
+{
+    pthread_mutex_lock(&graph->mutex);
+    for (struct graph_port *p = graph->busy; p != NULL; p = p->next)
+        port_wake(p->port);
+    pthread_mutex_unlock(&graph->mutex);
+}
+
 int graph_enter(struct tr_graph *graph, struct graph_port **out)
+{
+    unsigned seen;
+    int rv = session_seen(graph->session, &seen);
+    if (rv == 0)
+        rv = graph_enter_to_tell(graph, out);
+    if (rv == 0)
+        port_watch((*out)->port, &graph->session->interrupts, seen);
+    return rv;
+}
+
+int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **out)
 {
     pthread_mutex_lock(&graph->mutex);
     int rv = graph->stopping || graph->over ? TR_ECLOSED : 0;
@@ -331,8 +368,16 @@ void graph_leave(struct tr_graph *graph, struct graph_port *port)
     while (*link != port)
         link = &(*link)->next;
     *link = port->next;
-    port->next = graph->idle;
-    graph->idle = port;
+    /* What an interrupted call left under way would fill the port: it ends with it. */
+    bool interrupted = port_is_interrupted(port->port);
+    port_watch(port->port, NULL, 0);
+    if (interrupted) {
+        port_destroy(port->port);
+        free(port);
+    } else {
+        port->next = graph->idle;
+        graph->idle = port;
+    }
     leave(graph);
     pthread_mutex_unlock(&graph->mutex);
 }

@@ -52,7 +52,7 @@ static int attempt(struct port *port, uint64_t deadline_ns,
 static int take(struct port *port, int rv, struct message **reply, struct error *error)
 {
     if (rv != 0)
-        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
+        return error_set(error, rv, "the graph: %s", call_text(rv));
     rv = error_reply_read(*reply, error);
     if (rv != 0)
         port_release(port, *reply);

@@ -133,7 +133,9 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
 {
     struct env *env = graph->session->env;
     uint64_t begin_ns = env_now_ns(env);
-    int rv = 0;
+    unsigned seen;
+    int rv = session_seen(graph->session, &seen);
+    rv = timeout_ns == 0 ? 0 : rv; /* a look waits for nothing that could be interrupted */
     while (rv == 0 && !atomic_load(&graph->actors.ended)) {
         const struct timespec look = { .tv_nsec = GRAPH_LOOK_NS };
         bool late = timeout_ns >= 0 && env_now_ns(env) - begin_ns >= (uint64_t)timeout_ns;
@@ -142,6 +144,8 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         pthread_mutex_unlock(&graph->mutex);
         if (rv == 0 && late)
             return TR_ETIMEDOUT;
+        if (rv == 0 && session_is_interrupted(graph->session, seen))
+            rv = TR_ECANCELED;
         if (rv == 0)
             nanosleep(&look, NULL);
     }
@@ -154,5 +158,5 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         rv = atomic_load(&graph->actors.reason);
     if (rv == TR_ETIMEDOUT) /* only this wait may say that of itself */
         rv = TR_EPEERDOWN;
-    return rv != 0 ? session_failf(graph->session, rv, "the process: %s", tr_strerror(rv)) : 0;
+    return rv != 0 ? session_failf(graph->session, rv, "the process: %s", call_text(rv)) : 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a process has of a graph: the book and what it says of tables, its own partitions in
  * memory, and those that others on its host serve as mapped files. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,11 @@ static int load_parts(struct tr_graph *graph, struct error *error)
         what.mode = own && !o->map_files ? PARTITION_COPY : PARTITION_MAP;
         if (!own && (!o->direct || !is_near(graph, p)))
             continue;
+        if (session_is_interrupted(graph->session, graph->seen)) {
+            rv = error_set(error, TR_ECANCELED, "interrupted before partition %" PRIu32 " was read",
+                           p);
+            break;
+        }
         rv = load_part(graph, p, &what, error);
         if (rv == TR_ENOENT && !own) /* its files are not to be seen from here: it is asked for */
             rv = 0;
@@ -163,7 +169,7 @@ int graph_map_parts(struct tr_graph *graph)
     struct graph_port *port;
     int rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
     pthread_mutex_lock(&graph->mapping);
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++)
         if (graph->parts[p] == NULL)

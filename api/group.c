@@ -18,6 +18,8 @@
 #define GRACE_NS UINT64_C(5000000000)
 /* How often a thread that closes a group wakes the one that waits in it. */
 #define WAKE_NS 20000000L
+/* A reducer dismisses a call within a turn or a few; without memory for that it may not. */
+#define DISMISS_NS UINT64_C(1000000000)
 
 struct tr_group {
     struct tr_graph *graph; /* a reference */
@@ -103,6 +105,28 @@ static struct message *make(struct port *port, const struct asked *asked, uint64
     return request;
 }
 
+/* An interrupt does not leave the call as it is: an answer that came then would be lost, and the
+ * others would have gone on. So the reducer, which is in this process, is asked to dismiss the call.
+ * It either has answered before, and the call ends with that, or keeps the outcome for a repeat. */
+static int call_reducer(struct tr_group *group, struct port *port, struct message *request,
+                        uint64_t deadline_ns, struct message **reply)
+{
+    const struct asked dismissal = { .operation = MSG_GROUP_DISMISS };
+    struct port_errand *errand;
+    int rv = port_begin(port, group->reducer, request, deadline_ns, &errand);
+    if (rv != 0)
+        return rv;
+    rv = port_wait_or_keep(port, errand, deadline_ns, reply);
+    if (rv != TR_ECANCELED)
+        return rv;
+    port_watch(port, NULL, 0);
+    struct message *message = make(port, &dismissal, 0);
+    if (message != NULL)
+        port_send(port, group->reducer, message);
+    rv = port_wait(port, errand, port_now_ns(port) + DISMISS_NS, reply);
+    return rv != 0 ? TR_ECANCELED : 0;
+}
+
 static int attempt(struct tr_group *group, struct port *port, const struct asked *asked,
                    uint64_t deadline_ns, struct message **reply, struct error *error)
 {
@@ -117,7 +141,7 @@ static int attempt(struct tr_group *group, struct port *port, const struct asked
     struct message *request = make(port, asked, deadline_ns > now_ns ? deadline_ns - now_ns : 0);
     if (request == NULL)
         return TR_ENOMEM;
-    rv = port_call(port, group->reducer, request, deadline_ns + GRACE_NS, reply);
+    rv = call_reducer(group, port, request, deadline_ns + GRACE_NS, reply);
     if (rv == 0) {
         rv = error_reply_read(*reply, error);
         if (rv != 0)
@@ -355,7 +379,7 @@ static void cancel(struct tr_group *group)
     char name[DIRECTORY_NAME_MAX];
     struct graph_port *port;
     struct address reducer;
-    if (graph_enter(group->graph, &port) != 0)
+    if (graph_enter_to_tell(group->graph, &port) != 0)
         return;
     reducer_name(group->rank, name, sizeof name);
     struct message *message = NULL;

@@ -6,6 +6,12 @@
  * A graph runs its actors on a node of its own; they stop when the last handle on the graph is
  * closed or the session is. Frozen partitions are opened before the actors and closed after them.
  *
+ * tr_session_interrupt() may do only what a signal handler may: it counts interrupts up and posts a
+ * semaphore, on which a thread of the session waits to wake the ports of all graphs. A call notes
+ * the number when it enters, and ends once it has changed; so none misses an interrupt that comes
+ * between its entry and its sleep, and those that were inside end though the session is resumed at
+ * once.
+ *
  * A blocking call takes a port of the graph (graph_enter), talks to actors, and gives it back
  * (graph_leave); closing waits until all calls have left, after it woke them. The end of the actors
  * (the job is over, or this process has lost it) wakes them too, and refuses later ones.
@@ -14,6 +20,7 @@
 #define API_INTERNAL_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
@@ -60,8 +67,14 @@ struct tr_session {
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
     atomic_ullong next_loader;
+    atomic_uint interrupts; /* counted up by each */
+    atomic_uint resumed;    /* the number up to which they are over */
+    atomic_bool ended;      /* nobody has the session any more: the waker ends */
+    sem_t woken;
+    bool has_waker; /* set once */
+    pthread_t waker;
     bool closed;
-    struct tr_graph *graphs;
+    struct tr_graph *graphs, *opening;
     uint64_t error_turn;
     struct thread_error *errors; /* [SESSION_THREADS_MAX] */
 };
@@ -74,7 +87,8 @@ struct graph_port {
 struct tr_graph {
     atomic_uint references;
     struct tr_session *session; /* a reference */
-    struct tr_graph *next;      /* of the session's */
+    struct tr_graph *next;      /* of the session's, or of those that it is opening */
+    unsigned seen;              /* interrupts when its opening began */
     struct store *store;
     const struct book *book;
     struct graph_meta meta;
@@ -139,6 +153,17 @@ int session_fail(struct tr_session *session, const struct error *error);
 int session_failf(struct tr_session *session, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* 0, *seen: interrupts so far; TR_ECANCELED: it was interrupted and is not resumed. */
+int session_seen(const struct tr_session *session, unsigned *seen);
+/* Whether one came since then. */
+bool session_is_interrupted(const struct tr_session *session, unsigned seen);
+
+/* Why a call ended that only an interrupt cancels. */
+static inline const char *call_text(int code)
+{
+    return code == TR_ECANCELED ? "interrupted" : tr_strerror(code);
+}
+
 /* What this process plays. */
 static inline const struct plan_process *graph_plays(const struct tr_graph *graph)
 {
@@ -172,9 +197,14 @@ void graph_acquire(struct tr_graph *graph);
 bool graph_try_acquire(struct tr_graph *graph);
 void graph_release(struct tr_graph *graph);
 void graph_stop(struct tr_graph *graph);
-/* TR_ECLOSED once the graph is stopping, or its actors have gone. */
+/* TR_ECLOSED once the graph is stopping, or its actors have gone; TR_ECANCELED: interrupted. What
+ * waits at the port ends with an interrupt. */
 int graph_enter(struct tr_graph *graph, struct graph_port **port);
+/* The same for what does not wait, and is to be said whether the session is interrupted or not. */
+int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
+/* Has all calls inside look whether they are interrupted. */
+void graph_wake(struct tr_graph *graph);
 
 /* graph_call.c */
 

@@ -254,7 +254,7 @@ static void destroy(struct tr_loader *l)
 static void close_at_proxy(struct tr_loader *l)
 {
     struct graph_port *port;
-    if (graph_enter(l->graph, &port) != 0)
+    if (graph_enter_to_tell(l->graph, &port) != 0)
         return;
     struct message *message = port_message(port->port, MSG_LOADER_CLOSE);
     if (message != NULL) {
@@ -296,7 +296,7 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
         goto err;
     rv = graph_enter(graph, &port);
     if (rv != 0) {
-        session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+        session_failf(graph->session, rv, "the graph: %s", call_text(rv));
         goto err;
     }
     rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, TR_WAIT_FOREVER), &error);
@@ -436,8 +436,10 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
         l->next++;
         return 0;
     }
-    l->told = l->told && rv == TR_ETIMEDOUT;
-    if (rv == TR_ECANCELED)
+    /* An interrupt loses as little as a timeout; a cancelled epoch is dropped. */
+    bool dropped = rv == TR_ECANCELED && is_cancelled(l);
+    l->told = l->told && (rv == TR_ETIMEDOUT || (rv == TR_ECANCELED && !dropped));
+    if (dropped)
         l->next = 0;
     return error.code == rv ? session_fail(l->graph->session, &error) : fail(l, rv, "next");
 }
@@ -468,7 +470,7 @@ int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch
 static int tell_proxy(struct tr_loader *l, uint32_t epoch, uint64_t batch)
 {
     struct graph_port *port;
-    int rv = graph_enter(l->graph, &port);
+    int rv = graph_enter_to_tell(l->graph, &port);
     if (rv != 0)
         return rv;
     rv = notify(l, port->port, epoch, batch);

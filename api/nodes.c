@@ -87,7 +87,7 @@ static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table,
                              graph->book->types.num_ntypes);
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", tr_strerror(rv));
+        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
     uint64_t deadline_ns = graph_deadline(graph, port->port, TR_WAIT_FOREVER);
     rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &error);
     if (rv == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <troupe/session.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
+#include "runtime/base/thread.h"
 #include "runtime/core/dump.h"
 #include "runtime/event/env_event.h"
 
@@ -103,6 +105,67 @@ static int check(struct tr_session *session)
     return 0;
 }
 
+/* What a signal handler may not do for itself: takes locks to wake those that wait. */
+static void *wake_calls(void *arg)
+{
+    struct tr_session *session = arg;
+    for (;;) {
+        while (sem_wait(&session->woken) != 0 && errno == EINTR) {
+        }
+        if (atomic_load_explicit(&session->ended, memory_order_acquire))
+            return NULL;
+        pthread_mutex_lock(&session->mutex);
+        for (struct tr_graph *g = session->graphs; g != NULL; g = g->next)
+            graph_wake(g);
+        for (struct tr_graph *g = session->opening; g != NULL; g = g->next)
+            graph_wake(g);
+        pthread_mutex_unlock(&session->mutex);
+    }
+}
+
+static int start_waker(struct tr_session *session)
+{
+    int rv = thread_create(&session->waker, "tr-interrupts", wake_calls, session);
+    session->has_waker = rv == 0;
+    return rv == 0 ? 0 : session_failf(session, rv, "no thread for a session");
+}
+
+static void stop_waker(struct tr_session *session)
+{
+    if (!session->has_waker)
+        return;
+    atomic_store_explicit(&session->ended, true, memory_order_release);
+    sem_post(&session->woken);
+    pthread_join(session->waker, NULL);
+}
+
+void tr_session_interrupt(struct tr_session *session)
+{
+    /* The number first: whoever the waker wakes must find it. */
+    atomic_fetch_add_explicit(&session->interrupts, 1, memory_order_release);
+    int saved = errno;
+    sem_post(&session->woken);
+    errno = saved;
+}
+
+void tr_session_resume(struct tr_session *session)
+{
+    unsigned interrupts = atomic_load_explicit(&session->interrupts, memory_order_acquire);
+    atomic_store_explicit(&session->resumed, interrupts, memory_order_release);
+}
+
+int session_seen(const struct tr_session *session, unsigned *seen)
+{
+    *seen = atomic_load_explicit(&session->interrupts, memory_order_acquire);
+    bool resumed = *seen == atomic_load_explicit(&session->resumed, memory_order_acquire);
+    return resumed ? 0 : TR_ECANCELED;
+}
+
+bool session_is_interrupted(const struct tr_session *session, unsigned seen)
+{
+    return atomic_load_explicit(&session->interrupts, memory_order_acquire) != seen;
+}
+
 static int start(struct tr_session *session)
 {
     struct error error = { 0 };
@@ -117,7 +180,7 @@ static int start(struct tr_session *session)
     if (session->store == NULL)
         return session_failf(session, TR_ENOMEM, "no memory for a session");
     rv = env_event_create(CREW_THREADS, &session->env, &error);
-    return rv != 0 ? session_fail(session, &error) : 0;
+    return rv != 0 ? session_fail(session, &error) : start_waker(session);
 }
 
 /* What the caller named may go when the call returns. */
@@ -143,6 +206,10 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     }
     atomic_init(&session->references, 1);
     atomic_init(&session->next_loader, 1);
+    atomic_init(&session->interrupts, 0);
+    atomic_init(&session->resumed, 0);
+    atomic_init(&session->ended, false);
+    sem_init(&session->woken, 0, 0);
     pthread_mutex_init(&session->mutex, NULL);
     tr_session_options_init(&session->options);
     if (options != NULL)
@@ -165,6 +232,8 @@ void session_release(struct tr_session *session)
     /* Release, then acquire by the last one, who must see what all others did. */
     if (atomic_fetch_sub_explicit(&session->references, 1, memory_order_acq_rel) > 1)
         return;
+    stop_waker(session);
+    sem_destroy(&session->woken);
     batch_store_release(session->store);
     env_destroy(session->env);
     cluster_fini(&session->cluster);

@@ -170,7 +170,8 @@ static int run(const char *graph, const struct infer_values *values, struct work
                                            .loops = (uint32_t)values->loops,
                                            .map_files = values->map,
                                            .verify_files = values->verify };
-    const struct run_job_hooks hooks = { .cancel = &work->cancel };
+    const struct run_job_hooks hooks = { .cancel = &work->cancel,
+                                         .interrupter = &work->interrupter };
     int rv = run_folder_find(&folder, files_posix, values->run, error);
     if (rv != 0)
         return rv;

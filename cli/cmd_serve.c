@@ -31,6 +31,7 @@ struct serving {
     const struct serve_values *values;
     const char *name; /* of the command */
     struct process process;
+    struct interrupter interrupter;
     struct tr_session *session;
     struct tr_graph *graph;
 };
@@ -82,8 +83,10 @@ static int open_graph(struct serving *serving, struct error *error)
     options.log = log_line;
     options.log_arg = serving;
     int rv = tr_session_open(&options, &serving->session);
-    if (rv == 0)
+    if (rv == 0) {
         process_watch_peers(serving->session);
+        interrupter_watch(&serving->interrupter, serving->session);
+    }
     if (rv == 0)
         rv = tr_graph_open(serving->session, serving->process.graph, &serving->graph);
     return rv == 0 ? 0 : session_error(serving->session, rv, error);
@@ -134,6 +137,8 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage_inside(invocation, &error)
                                                   : fail_inside(invocation, &error);
     }
+    interrupter_init(&serving.interrupter);
+    serving.process.interrupter = &serving.interrupter;
     rv = process_begin(&serving.process, false, &error);
     if (rv == 0) {
         rv = forget_run(&serving, &error); /* before its store lives */
@@ -145,10 +150,12 @@ static int serve(const struct invocation *invocation, const struct serve_values 
             rv = wait_for_end(&serving, &error);
         tr_graph_close(serving.graph);
         serving.process.session = NULL;
+        interrupter_watch(&serving.interrupter, NULL);
         signals_stop(&serving.process.signals); /* one that comes late must not end it in between */
         tr_session_close(serving.session);
         process_end(&serving.process);
     }
+    interrupter_fini(&serving.interrupter);
     process_fini(&serving.process);
     return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }

@@ -13,6 +13,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/fail.h \
     cli/lib/help.c \
     cli/lib/help.h \
+    cli/lib/interrupter.c \
+    cli/lib/interrupter.h \
     cli/lib/line_reader.c \
     cli/lib/line_reader.h \
     cli/lib/option_value.c \

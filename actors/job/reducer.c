@@ -278,6 +278,12 @@ static int operate(struct actor *self, struct message *request, struct error *er
     struct reducer *r = actor_state(self);
     const struct msg_group_request *head = message_head(request);
     struct operation *op = &r->operation;
+    /* The thread that waits was interrupted. Its operation goes on, for the repeat to join. */
+    if (head->operation == MSG_GROUP_DISMISS) {
+        (void)dismiss(self, TR_ECANCELED);
+        message_release(self, request);
+        return 0;
+    }
     /* The call before this one is not waited for any more: the trainer has one at a time. */
     if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
         join(self, request);

@@ -241,6 +241,8 @@ static void *watch(void *arg)
             break;
     }
     atomic_store_explicit(&process->orphaned, true, memory_order_relaxed);
+    if (process->interrupter != NULL)
+        interrupter_fire(process->interrupter);
     if (poll(polled, 1, (int)(PROCESS_ORPHAN_NS / 1000000u)) == 0)
         _exit(EXIT_ORPHANED);
     return NULL;
@@ -251,6 +253,13 @@ static void dump(void *arg)
     struct process *process = arg;
     if (process->session != NULL)
         (void)tr_session_dump(process->session);
+}
+
+static void interrupt(void *arg)
+{
+    struct process *process = arg;
+    if (process->interrupter != NULL)
+        interrupter_fire(process->interrupter);
 }
 
 static int watch_launcher(struct process *process, struct error *error)
@@ -270,7 +279,7 @@ int process_begin(struct process *process, bool own_signals, struct error *error
 {
     int rv = watch_launcher(process, error);
     if (rv == 0 && !own_signals)
-        rv = signals_start_inside(&process->signals, NULL, dump, process, error);
+        rv = signals_start_inside(&process->signals, interrupt, dump, process, error);
     if (rv != 0)
         process_end(process);
     return rv;

@@ -28,6 +28,7 @@
 #include "cli/launch/job_key.h"
 #include "cli/launch/process_identity.h"
 #include "cli/lib/inside.h"
+#include "cli/lib/interrupter.h"
 #include "cli/lib/options.h"
 #include "cli/lib/signals.h"
 
@@ -94,6 +95,8 @@ struct process {
     pthread_t watcher;
     int stop_pipe[2];
     struct tr_session *session; /* for a dump */
+    /* Fired when the launcher has gone, and by signals of its own; NULL: nothing waits. */
+    struct interrupter *interrupter;
     struct process_metrics metrics;
 };
 

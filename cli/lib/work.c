@@ -14,11 +14,16 @@ int work_begin(struct work *work, bool quiet, struct error *error)
 {
     progress_init(&work->progress, quiet);
     work->cancel = (struct cancel){ .asked = asked, .arg = &work->signals };
-    return signals_start_inside(&work->signals, NULL, NULL, NULL, error);
+    interrupter_init(&work->interrupter);
+    int rv = signals_start_inside(&work->signals, interrupter_fire, NULL, &work->interrupter, error);
+    if (rv != 0)
+        interrupter_fini(&work->interrupter);
+    return rv;
 }
 
 void work_end(struct work *work)
 {
     progress_end(&work->progress);
     signals_stop(&work->signals);
+    interrupter_fini(&work->interrupter);
 }

@@ -9,6 +9,7 @@
 #ifndef CLI_LIB_WORK_H
 #define CLI_LIB_WORK_H
 
+#include "cli/lib/interrupter.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/signals.h"
 #include "runtime/base/cancel.h"
@@ -16,6 +17,7 @@
 
 struct work {
     struct signals signals;
+    struct interrupter interrupter;
     struct progress progress;
     struct cancel cancel;
 };

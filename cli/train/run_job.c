@@ -47,6 +47,8 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     int rv = tr_session_open(&options, &job->session);
     if (rv == 0 && layout->process != NULL)
         process_watch_peers(job->session);
+    if (rv == 0 && job->hooks.interrupter != NULL)
+        interrupter_watch(job->hooks.interrupter, job->session);
     return rv == 0 ? 0 : session_failed(job->session, rv, error);
 }
 
@@ -377,6 +379,8 @@ void run_job_close(struct run_job *job)
     crew_parallel_destroy(job->parallel);
     crew_parallel_destroy(job->wide);
     tr_graph_close(job->graph);
+    if (job->hooks.interrupter != NULL)
+        interrupter_watch(job->hooks.interrupter, NULL);
     tr_session_close(job->session);
     free(job->class_weights);
     *job = (struct run_job){ 0 };

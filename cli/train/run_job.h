@@ -13,6 +13,7 @@
 #include <troupe/troupe.h>
 
 #include "cli/launch/job_process.h"
+#include "cli/lib/interrupter.h"
 #include "cli/train/loader_source.h"
 #include "cli/train/run_config.h"
 #include "model/exact.h"
@@ -39,6 +40,7 @@ struct run_job_hooks {
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;
     const struct cancel *cancel;
+    struct interrupter *interrupter; /* fires on the job's session as long as that is open */
 };
 
 struct run_job {

@@ -43,6 +43,7 @@ struct training {
     bool in_cluster;
     bool taken; /* the run's folder, by another run */
     struct signals signals;
+    struct interrupter interrupter;
     struct cancel cancel;
     struct progress progress;
     struct trainer_result result;
@@ -198,6 +199,11 @@ static void refused(void *arg, enum training_operation operation, uint64_t left_
     else
         fprintf(stderr, "troupe train: %s; it is tried again for %llu s\n", error->text,
                 (unsigned long long)(left_ns / UINT64_C(1000000000)));
+}
+
+static void interrupt(void *arg)
+{
+    interrupter_fire(&((struct training *)arg)->interrupter);
 }
 
 static void dump(void *arg)
@@ -499,7 +505,7 @@ static int wait_for_end(struct training *t, struct error *error)
         rv = graph_wait_end(t->job.graph, END_LOOK_NS);
     while (rv == TR_ETIMEDOUT && !asked(t));
     /* The job's end is known here: that the coordinator died since takes nothing back. */
-    bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN;
+    bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN || rv == TR_ECANCELED;
     return done ? 0 : session_failed(t->job.session, rv, error);
 }
 
@@ -521,7 +527,9 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
 {
     /* Evaluations poll this between their pieces. */
     const struct cancel working = { .asked = asked_at_work, .arg = t };
-    const struct run_job_hooks hooks = { .log = log_line, .log_arg = t, .cancel = &working };
+    const struct run_job_hooks hooks = {
+        .log = log_line, .log_arg = t, .cancel = &working, .interrupter = &t->interrupter
+    };
     struct process_metrics metrics = { 0 };
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
@@ -575,9 +583,13 @@ static int run_all(struct training *t, struct run_job_layout *layout, struct err
 {
     t->cancel = (struct cancel){ .asked = asked, .arg = t };
     progress_init(&t->progress, t->values->quiet);
-    int rv = signals_start_inside(&t->signals, NULL, dump, t, error);
-    if (rv != 0)
+    interrupter_init(&t->interrupter);
+    int rv = signals_start_inside(&t->signals, interrupt, dump, t, error);
+    if (rv != 0) {
+        interrupter_fini(&t->interrupter);
         return rv;
+    }
+    t->process.interrupter = &t->interrupter;
     if (t->in_cluster)
         rv = process_begin(&t->process, true, error);
     if (rv == 0) {
@@ -587,6 +599,7 @@ static int run_all(struct training *t, struct run_job_layout *layout, struct err
             process_end(&t->process);
     }
     signals_stop(&t->signals);
+    interrupter_fini(&t->interrupter);
     run_folder_close(&t->folder);
     free(t->checkpoints);
     return rv;

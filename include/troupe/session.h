@@ -75,6 +75,14 @@ TR_API int tr_session_open(const struct tr_session_options *options, struct tr_s
 /* Stops the actors and waits for their ends; NULL is ignored. */
 TR_API void tr_session_close(struct tr_session *session);
 
+/* Ends every call that waits on the session, or on anything made from it, with TR_ECANCELED, and each
+ * that would wait from now on, until tr_session_resume(). An interrupted call loses no more than
+ * one that timed out, and may be made again. Closing is never interrupted. Safe in a signal
+ * handler, as long as the session is not closed meanwhile. */
+TR_API void tr_session_interrupt(struct tr_session *session);
+/* Calls may wait again. Those that were interrupted end all the same. */
+TR_API void tr_session_resume(struct tr_session *session);
+
 /* The sentence of the calling thread's last failed call on the session or anything made
  * from it; "" when there was none. Valid until that thread's next call. */
 TR_API const char *tr_session_error(struct tr_session *session);

@@ -23,6 +23,8 @@ struct port {
     struct loop *loop;
     struct address address;
     struct post close_post;
+    const atomic_uint *interrupts; /* of the thread that calls; NULL: nobody interrupts it */
+    unsigned seen;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     /* Below: under the mutex. */
@@ -240,17 +242,39 @@ static struct timespec to_timespec(uint64_t ns)
                               (long)(ns % UINT64_C(1000000000)) };
 }
 
+void port_watch(struct port *port, const atomic_uint *interrupts, unsigned seen)
+{
+    port->interrupts = interrupts;
+    port->seen = seen;
+}
+
+bool port_is_interrupted(const struct port *port)
+{
+    return port->interrupts != NULL &&
+           atomic_load_explicit(port->interrupts, memory_order_acquire) != port->seen;
+}
+
+/* A waiter looks at the number under the mutex before it sleeps; so it either sees what was counted
+ * up before this call, or sleeps already and is woken. */
+void port_wake(struct port *port)
+{
+    pthread_mutex_lock(&port->mutex);
+    pthread_cond_broadcast(&port->changed);
+    pthread_mutex_unlock(&port->mutex);
+}
+
 /* Under the mutex: hands the errand to the loop when that has room. */
 static int post_errand(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
     struct timespec until = to_timespec(deadline_ns);
     int rc = 0;
-    while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone && rc == 0)
+    while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone &&
+           !port_is_interrupted(port) && rc == 0)
         rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
     if (port->closed || port->gone)
         return TR_ECLOSED;
     if (port->errands >= PORT_ERRANDS_MAX)
-        return TR_ETIMEDOUT;
+        return port_is_interrupted(port) ? TR_ECANCELED : TR_ETIMEDOUT;
     port->errands++;
     port->references++; /* the errand's, until it is finished on the loop */
     loop_post(port->loop, &errand->post);
@@ -287,16 +311,16 @@ int port_send(struct port *port, struct address to, struct message *message)
     return rc;
 }
 
-/* Under the mutex: until it is done, the port closed, or the deadline passed. */
+/* Under the mutex: until it is done, the port closed or interrupted, or the deadline passed. */
 static int wait_for(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
     struct timespec until = to_timespec(deadline_ns);
     int rc = 0;
-    while (!errand->done && !port->closed && rc == 0)
+    while (!errand->done && !port->closed && !port_is_interrupted(port) && rc == 0)
         rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
     if (errand->done)
         return errand->status;
-    return port->closed ? TR_ECLOSED : TR_ETIMEDOUT;
+    return port->closed ? TR_ECLOSED : port_is_interrupted(port) ? TR_ECANCELED : TR_ETIMEDOUT;
 }
 
 int port_begin(struct port *port, struct address to, struct message *request, uint64_t deadline_ns,
@@ -319,8 +343,8 @@ int port_begin(struct port *port, struct address to, struct message *request, ui
     return 0;
 }
 
-int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
-              struct message **reply)
+static int wait_errand(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+                       bool keeps, struct message **reply)
 {
     *reply = NULL;
     pthread_mutex_lock(&port->mutex);
@@ -329,7 +353,7 @@ int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_n
     int rc = wait_for(port, errand, deadline_ns);
     port->waiting = false;
     bool done = errand->done;
-    errand->abandoned = !done;
+    errand->abandoned = !done && !(keeps && rc == TR_ECANCELED);
     if (done)
         *reply = errand->reply;
     pthread_mutex_unlock(&port->mutex);
@@ -340,6 +364,18 @@ int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_n
         *reply = NULL;
     }
     return rc;
+}
+
+int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+              struct message **reply)
+{
+    return wait_errand(port, errand, deadline_ns, false, reply);
+}
+
+int port_wait_or_keep(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+                      struct message **reply)
+{
+    return wait_errand(port, errand, deadline_ns, true, reply);
 }
 
 void port_abandon(struct port *port, struct port_errand *errand)

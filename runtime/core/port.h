@@ -4,18 +4,19 @@
  *
  * A small actor on one loop makes the calls; the thread posts to that loop's inbox and waits, with
  * a deadline, on a condition variable. One waiter at a time, of any of its calls; closing wakes it
- * (TR_ECLOSED); an answer that comes too late is released. Real env only: the simulator drives
- * actors directly.
+ * (TR_ECLOSED), and so does a number of interrupts that was counted up (TR_ECANCELED); an answer
+ * that comes too late is released. Real env only: the simulator drives actors directly.
  *
  * What a port sends is charged to the node's message account. At most PORT_ERRANDS_MAX sends and
  * given-up calls wait for the loop; then the next waits for it, so that a thread that polls can't
  * outrun a loop.
  *
- * Thread rules: any one thread at a time for call and send; port_close from any thread.
+ * Thread rules: any one thread at a time for call and send; port_close and port_wake from any thread.
  */
 #ifndef RUNTIME_CORE_PORT_H
 #define RUNTIME_CORE_PORT_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "runtime/core/actor.h"
@@ -49,6 +50,9 @@ int port_begin(struct port *port, struct address to, struct message *request, ui
                struct port_errand **errand);
 int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
               struct message **reply);
+/* As port_wait; but TR_ECANCELED, an interrupt, leaves it under way: it is to be waited for again. */
+int port_wait_or_keep(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
+                      struct message **reply);
 void port_abandon(struct port *port, struct port_errand *errand);
 
 /* The address that a name has, waiting for it until the deadline (directory.h). */
@@ -58,6 +62,14 @@ int port_find(struct port *port, const char *name, uint64_t deadline_ns, struct 
 void port_release(struct port *port, struct message *message);
 
 uint64_t port_now_ns(const struct port *port);
+
+/* From now on what waits here ends with TR_ECANCELED once *interrupts is not `seen` any more.
+ * Whoever counts it up calls port_wake after that. NULL: never. */
+void port_watch(struct port *port, const atomic_uint *interrupts, unsigned seen);
+/* Whether it is not `seen` any more. */
+bool port_is_interrupted(const struct port *port);
+/* Has the waiter look whether it is interrupted; any thread, but no signal handler. */
+void port_wake(struct port *port);
 
 /* Wakes the waiter and refuses further calls; any thread, any number of times. */
 void port_close(struct port *port);

@@ -76,3 +76,8 @@ check_PROGRAMS += tests/api/test_checkpoints
 TESTS += tests/api/test_checkpoints
 tests_api_test_checkpoints_SOURCES = tests/api/test_checkpoints.c
 tests_api_test_checkpoints_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_interrupt
+TESTS += tests/api/test_interrupt
+tests_api_test_interrupt_SOURCES = tests/api/test_interrupt.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_interrupt_LDADD = $(api_libs) $(test_libs)

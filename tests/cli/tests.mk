@@ -18,6 +18,7 @@ cli_shell_tests = \
     tests/cli/goldens.sh \
     tests/cli/hosts.sh \
     tests/cli/inspect.sh \
+    tests/cli/interrupt.sh \
     tests/cli/json.sh \
     tests/cli/kills.sh \
     tests/cli/launch.sh \

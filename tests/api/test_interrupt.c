@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tr_session_interrupt() ends every call that waits, whenever it comes, and loses nothing. */
+#include "config.h" /* pthread_timedjoin_np */
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+
+#include "api/internal.h"
+#include "api_world.h"
+#include "runtime/base/files.h"
+
+#define SECOND INT64_C(1000000000)
+#define PARTS 2u
+#define PROCESSES 4u /* two servers, a sampler, a trainer */
+#define SECOND_SERVER 1u
+#define TRAINER 3u
+#define VALUES 5u
+
+static struct world world;
+
+struct job {
+    char folder[64], file[80], path[256];
+    struct tr_session *session; /* of the trainer */
+    struct tr_graph *graph;
+    struct tr_session *sessions[TRAINER];
+    struct tr_graph *graphs[TRAINER];
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+    struct tr_group *groups[2];
+    struct tr_batch *batch;
+};
+
+static void ok(int rv)
+{
+    if (rv != 0)
+        fail_msg("%s", tr_error_name(rv));
+}
+
+/* One call that waits. */
+struct call {
+    const char *name;
+    int (*make)(struct job *job);
+};
+
+struct caller {
+    const struct call *call;
+    struct job *job;
+    pthread_t thread;
+    int rv;
+};
+
+static void *run_call(void *arg)
+{
+    struct caller *caller = arg;
+    caller->rv = caller->call->make(caller->job);
+    return NULL;
+}
+
+static void begin(struct caller *caller, struct job *job, const struct call *call)
+{
+    *caller = (struct caller){ .job = job, .call = call };
+    assert_int_equal(pthread_create(&caller->thread, NULL, run_call, caller), 0);
+}
+
+/* Far below the recovery deadline of 600 s, by which the call would end anyway. */
+static void expect_end(struct caller *caller, int rv)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 100;
+    if (pthread_timedjoin_np(caller->thread, NULL, &until) != 0)
+        fail_msg("%s still waits", caller->call->name);
+    if (caller->rv != rv)
+        fail_msg("%s gave %s", caller->call->name, tr_error_name(caller->rv));
+}
+
+static void pause_ms(long ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000 }, NULL);
+}
+
+static struct tr_session *handled;
+
+static void interrupt_in_handler(int number)
+{
+    (void)number;
+    tr_session_interrupt(handled);
+}
+
+/* Before the call, about when it begins, while it sleeps, and in a handler on its own thread. */
+static void interrupt_each(struct job *job, const struct call *calls, size_t count)
+{
+    struct sigaction action = { .sa_handler = interrupt_in_handler }, before;
+    struct caller caller;
+    handled = job->session;
+    sigaction(SIGUSR1, &action, &before);
+    for (size_t i = 0; i < count; i++) {
+        tr_session_interrupt(job->session);
+        begin(&caller, job, &calls[i]);
+        expect_end(&caller, TR_ECANCELED);
+        tr_session_resume(job->session);
+
+        for (long ms = 0; ms <= 200; ms += 100) {
+            begin(&caller, job, &calls[i]);
+            pause_ms(ms);
+            tr_session_interrupt(job->session);
+            expect_end(&caller, TR_ECANCELED);
+            tr_session_resume(job->session);
+        }
+        begin(&caller, job, &calls[i]);
+        pause_ms(200);
+        pthread_kill(caller.thread, SIGUSR1);
+        expect_end(&caller, TR_ECANCELED);
+        tr_session_resume(job->session);
+
+        /* Resumed at once: what was inside ends all the same, if it was. */
+        begin(&caller, job, &calls[i]);
+        pause_ms(200);
+        for (int again = 0; again < 3; again++)
+            tr_session_interrupt(job->session);
+        tr_session_resume(job->session);
+        pause_ms(100);
+        tr_session_interrupt(job->session);
+        expect_end(&caller, TR_ECANCELED);
+        tr_session_resume(job->session);
+    }
+    sigaction(SIGUSR1, &before, NULL);
+}
+
+static void write_cluster(struct job *job)
+{
+    snprintf(job->folder, sizeof job->folder, "/tmp/troupe-interrupt-XXXXXX");
+    assert_non_null(mkdtemp(job->folder));
+    snprintf(job->file, sizeof job->file, "%s/c.json", job->folder);
+    FILE *to = fopen(job->file, "w");
+    assert_non_null(to);
+    fprintf(to,
+            "{\"name\": \"job\", \"graph\": \"%s\", \"seed\": 9, \"direct\": false, \"hosts\": "
+            "[{\"name\": \"a\", \"unix\": \"%s/s\", \"servers\": 2, \"samplers\": 1, "
+            "\"trainers\": 1, \"loops\": 1, \"processes\": \"role\"}]}",
+            job->path, job->folder);
+    assert_int_equal(fclose(to), 0);
+}
+
+static void open_process(const struct job *job, uint32_t process, uint32_t incarnation,
+                         struct tr_session **session, struct tr_graph **graph)
+{
+    struct tr_session_options o;
+    tr_session_options_init(&o);
+    o.cluster = job->file;
+    o.process = process;
+    o.incarnation = incarnation;
+    ok(tr_session_open(&o, session));
+    ok(tr_graph_open(*session, NULL, graph));
+}
+
+static void open_trainer(struct job *job)
+{
+    *job = (struct job){ 0 };
+    world_partition(&world, PARTITION_RANDOM, PARTS, job->path);
+    write_cluster(job);
+    open_process(job, TRAINER, 1, &job->session, &job->graph);
+}
+
+static void close_job(struct job *job)
+{
+    tr_loader_close(job->loader);
+    tr_nodes_close(job->nodes);
+    for (int g = 0; g < 2; g++)
+        tr_group_close(job->groups[g]);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
+    for (uint32_t p = 0; p < TRAINER; p++) {
+        tr_graph_close(job->graphs[p]);
+        tr_session_close(job->sessions[p]);
+    }
+    assert_int_equal(files_remove_tree(files_posix, job->folder, NULL), 0);
+}
+
+static int call_nodes_all(struct job *job)
+{
+    struct tr_nodes *nodes;
+    return tr_nodes_all(job->graph, 0, &nodes);
+}
+
+static int call_nodes_masked(struct job *job)
+{
+    struct tr_nodes *nodes;
+    return tr_nodes_masked(job->graph, 0, "train_mask", &nodes);
+}
+
+static int call_nodes_listed(struct job *job)
+{
+    const uint64_t ids[] = { 1, 2 };
+    struct tr_nodes *nodes;
+    return tr_nodes_listed(job->graph, 0, ids, 2, &nodes);
+}
+
+static int call_fetch(struct job *job)
+{
+    const uint64_t ids[] = { 0, WORLD_NODES - 1 };
+    float rows[2 * WORLD_WIDTH];
+    return tr_graph_fetch(job->graph, 0, "feat", ids, 2, TR_WAIT_FOREVER, rows);
+}
+
+static int call_original_ids(struct job *job)
+{
+    const uint64_t ids[] = { 0, WORLD_NODES - 1 };
+    uint64_t original[2];
+    return tr_graph_original_ids(job->graph, 0, ids, 2, TR_WAIT_FOREVER, original);
+}
+
+static int call_degrees(struct job *job)
+{
+    const uint64_t ids[] = { 0, WORLD_NODES - 1 };
+    uint32_t degrees[2];
+    return tr_graph_degrees(job->graph, 0, ids, 2, TR_WAIT_FOREVER, NULL, degrees);
+}
+
+static int call_restore(struct job *job)
+{
+    struct tr_checkpoint checkpoint;
+    return tr_group_restore(job->groups[0], TR_WAIT_FOREVER, &checkpoint);
+}
+
+static int call_wait_end(struct job *job)
+{
+    return graph_wait_end(job->graph, TR_WAIT_FOREVER);
+}
+
+static void calls_that_wait_for_peers_end(void **state)
+{
+    static const struct call calls[] = {
+        { "tr_nodes_all", call_nodes_all },
+        { "tr_nodes_masked", call_nodes_masked },
+        { "tr_nodes_listed", call_nodes_listed },
+        { "tr_graph_fetch", call_fetch },
+        { "tr_graph_original_ids", call_original_ids },
+        { "tr_graph_degrees", call_degrees },
+        { "tr_group_restore", call_restore },
+        { "graph_wait_end", call_wait_end },
+    };
+    struct job job;
+    (void)state;
+    open_trainer(&job);
+    ok(tr_group_open(job.graph, 0, &job.groups[0]));
+    interrupt_each(&job, calls, sizeof calls / sizeof *calls);
+    close_job(&job);
+}
+
+static int call_graph_open(struct job *job)
+{
+    struct tr_graph *graph;
+    int rv = tr_graph_open(job->session, job->path, &graph);
+    tr_graph_close(graph);
+    return rv;
+}
+
+/* It waits for nobody but its own disk and actors; so it may be faster than the interrupt. */
+static void opening_a_graph_ends_too(void **state)
+{
+    static const struct call call = { "tr_graph_open", call_graph_open };
+    struct job job = { 0 };
+    struct caller caller;
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    ok(tr_session_open(NULL, &job.session));
+    tr_session_interrupt(job.session);
+    begin(&caller, &job, &call);
+    expect_end(&caller, TR_ECANCELED);
+    tr_session_resume(job.session);
+    for (long us = 0; us < 30; us++) {
+        begin(&caller, &job, &call);
+        nanosleep(&(struct timespec){ .tv_nsec = us * 300000 }, NULL);
+        tr_session_interrupt(job.session);
+        pthread_join(caller.thread, NULL);
+        if (caller.rv != TR_ECANCELED)
+            ok(caller.rv);
+        tr_session_resume(job.session);
+    }
+    ok(call_graph_open(&job));
+    tr_session_close(job.session);
+}
+
+static int call_next(struct job *job)
+{
+    return tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch);
+}
+
+static int call_loader_open(struct job *job)
+{
+    struct tr_loader_options o;
+    struct tr_loader *loader;
+    tr_loader_options_init(&o);
+    int rv = tr_loader_open(job->graph, job->nodes, &o, &loader);
+    tr_loader_close(loader);
+    return rv;
+}
+
+static void a_loader_loses_nothing(void **state)
+{
+    static const struct call next = { "tr_loader_next", call_next };
+    static const struct call open = { "tr_loader_open", call_loader_open };
+    struct tr_loader_options o;
+    struct caller caller;
+    struct job job;
+    (void)state;
+    open_trainer(&job);
+    for (uint32_t p = 0; p < TRAINER; p++)
+        open_process(&job, p, 1, &job.sessions[p], &job.graphs[p]);
+    ok(tr_nodes_all(job.graph, 0, &job.nodes));
+    /* From now on no batch is whole. */
+    tr_graph_close(job.graphs[SECOND_SERVER]);
+    tr_session_close(job.sessions[SECOND_SERVER]);
+    tr_loader_options_init(&o);
+    o.batch_size = 100;
+    o.features = "feat";
+    ok(tr_loader_open(job.graph, job.nodes, &o, &job.loader));
+    interrupt_each(&job, &next, 1);
+    tr_session_interrupt(job.session);
+    begin(&caller, &job, &open);
+    expect_end(&caller, TR_ECANCELED);
+    tr_session_resume(job.session);
+
+    begin(&caller, &job, &next);
+    open_process(&job, SECOND_SERVER, 2, &job.sessions[SECOND_SERVER], &job.graphs[SECOND_SERVER]);
+    expect_end(&caller, 0);
+    assert_int_equal(tr_batch_index(job.batch), 0);
+    tr_batch_release(job.batch);
+    ok(call_next(&job));
+    assert_int_equal(tr_batch_index(job.batch), 1);
+    tr_batch_release(job.batch);
+    close_job(&job);
+}
+
+static int reduce(struct job *job, int rank)
+{
+    float values[VALUES];
+    for (uint32_t i = 0; i < VALUES; i++)
+        values[i] = (float)(i + 1);
+    int rv = tr_group_reduce(job->groups[rank], values, VALUES, TR_WAIT_FOREVER);
+    for (uint32_t i = 0; i < VALUES && rv == 0; i++)
+        if (values[i] != 2 * (float)(i + 1))
+            return TR_EINTERNAL;
+    return rv;
+}
+
+static int call_reduce(struct job *job)
+{
+    return reduce(job, 0);
+}
+
+static int call_barrier(struct job *job)
+{
+    return tr_group_barrier(job->groups[0], "here", TR_WAIT_FOREVER);
+}
+
+static int call_save(struct job *job)
+{
+    return tr_group_save(job->groups[0], 5, "five", 4, TR_WAIT_FOREVER);
+}
+
+static int call_finish(struct job *job)
+{
+    return tr_group_finish(job->groups[0], TR_WAIT_FOREVER);
+}
+
+static void a_group_goes_on_with_what_was_interrupted(void **state)
+{
+    static const struct call restore = { "tr_group_restore", call_restore };
+    static const struct call calls[] = {
+        { "tr_group_reduce", call_reduce },
+        { "tr_group_barrier", call_barrier },
+        { "tr_group_save", call_save },
+        { "tr_group_finish", call_finish },
+    };
+    struct tr_checkpoint checkpoint;
+    struct tr_session_options o;
+    struct job job = { 0 };
+    struct caller caller;
+    (void)state;
+    snprintf(job.folder, sizeof job.folder, "/tmp/troupe-interrupt-XXXXXX");
+    assert_non_null(mkdtemp(job.folder));
+    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    tr_session_options_init(&o);
+    o.trainers = 2;
+    o.checkpoints = job.folder;
+    ok(tr_session_open(&o, &job.session));
+    ok(tr_graph_open(job.session, job.path, &job.graph));
+    for (uint32_t g = 0; g < 2; g++)
+        ok(tr_group_open(job.graph, g, &job.groups[g]));
+    interrupt_each(&job, &restore, 1);
+    begin(&caller, &job, &restore);
+    ok(tr_group_restore(job.groups[1], TR_WAIT_FOREVER, &checkpoint));
+    expect_end(&caller, 0);
+    interrupt_each(&job, &calls[0], 1);
+    begin(&caller, &job, &calls[0]);
+    ok(reduce(&job, 1));
+    expect_end(&caller, 0);
+    /* The other rank's answer comes while nobody waits here. */
+    begin(&caller, &job, &calls[0]);
+    pause_ms(100);
+    tr_session_interrupt(job.session);
+    expect_end(&caller, TR_ECANCELED);
+    tr_session_resume(job.session);
+    ok(reduce(&job, 1));
+    ok(reduce(&job, 0));
+    interrupt_each(&job, &calls[1], 1);
+    begin(&caller, &job, &calls[1]);
+    ok(tr_group_barrier(job.groups[1], "here", TR_WAIT_FOREVER));
+    expect_end(&caller, 0);
+    interrupt_each(&job, &calls[2], 1);
+    begin(&caller, &job, &calls[2]);
+    ok(tr_group_save(job.groups[1], 5, "four", 4, TR_WAIT_FOREVER));
+    expect_end(&caller, 0);
+    interrupt_each(&job, &calls[3], 1);
+    begin(&caller, &job, &calls[3]);
+    ok(tr_group_finish(job.groups[1], TR_WAIT_FOREVER));
+    expect_end(&caller, 0);
+    close_job(&job);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    world_init(&world);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    world_fini(&world);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_that_wait_for_peers_end),
+        cmocka_unit_test(opening_a_graph_ends_too),
+        cmocka_unit_test(a_loader_loses_nothing),
+        cmocka_unit_test(a_group_goes_on_with_what_was_interrupted),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# SIGTERM ends a process of a cluster at once, with a message, while it waits for peers that never come.
+. "${srcdir:-.}/tests/cli/tap.sh"
+
+"$TROUPE" generate sbm --nodes 300 --edges 3000 --features 4 --classes 3 --signal 0.5 --seed 1 \
+    --out "$work/raw" --quiet >"$work/out" 2>"$work/err" || exit 99
+"$TROUPE" partition "$work/raw" --parts 2 --method random --seed 1 --name toy --out "$work/g" \
+    --quiet >"$work/out" 2>"$work/err" || exit 99
+mkdir -m 700 "$work/s" || exit 99
+cat >"$work/c.json" <<E2
+{"name": "job", "graph": "g/toy.json", "direct": false,
+ "hosts": [{"name": "a", "unix": "s", "servers": 2, "samplers": 1, "trainers": 2,
+            "processes": "role"}]}
+E2
+
+# Whether the process has its handlers by now: the last is that of SIGUSR1, number 10, which a shell
+# does not catch.
+catches() {
+    caught=$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' "/proc/$child/status")
+    [ $((0x${caught:-0} & 0x200)) != 0 ]
+}
+# stopped SECONDS PROCESS COMMAND...: terminates it so long after it began to catch signals; keeps its
+# exit code and what it said. A process that ignores them would wait for its peers for 600 s; it is
+# killed (137) after 100.
+stopped() {
+    seconds=$1 process=$2 left=500
+    shift 2
+    "$TROUPE" "$@" --cluster "$work/c.json" --process "$process" >"$work/out" 2>"$work/err" </dev/null &
+    child=$!
+    until catches || ! kill -0 "$child" 2>/dev/null; do
+        sleep 0.01
+    done
+    sleep "$seconds"
+    kill "$child"
+    while kill -0 "$child" 2>/dev/null && [ $((left -= 1)) -gt 0 ]; do
+        sleep 0.2
+    done
+    kill -KILL "$child" 2>/dev/null
+    wait "$child"
+    code=$?
+}
+ended() { [ "$code" != 137 ]; }
+
+for seconds in 0 0.3 2; do
+    stopped $seconds 3 train --epochs 2 --hidden 8 --quiet --run "$work/run"
+    expect "a trainer without peers ends after $seconds s" exited 1
+    expect "... and says why" complains "interrupted"
+    stopped $seconds 1 serve
+    expect "a server without peers ends after $seconds s" ended
+    stopped $seconds 2 sample
+    expect "a sampler without peers ends after $seconds s" ended
+done
+finish
