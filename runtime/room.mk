@@ -46,6 +46,7 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/address.h \
     runtime/core/buffer.c \
     runtime/core/buffer.h \
+    runtime/core/buffer_pool.c \
     runtime/core/buffer_pool.h \
     runtime/core/call.c \
     runtime/core/call.h \
@@ -64,6 +65,8 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/endpoint.h \
     runtime/core/env.c \
     runtime/core/env.h \
+    runtime/core/inbox.c \
+    runtime/core/inbox.h \
     runtime/core/kind.c \
     runtime/core/kind.h \
     runtime/core/log.c \
@@ -72,6 +75,7 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/loop.h \
     runtime/core/message.c \
     runtime/core/message.h \
+    runtime/core/message_home.c \
     runtime/core/message_pool.c \
     runtime/core/message_pool.h \
     runtime/core/monitor.c \
@@ -85,6 +89,7 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/post.h \
     runtime/core/route.c \
     runtime/core/router.h \
+    runtime/core/run_queue.c \
     runtime/core/runtime_codec.cc \
     runtime/core/runtime_codec.h \
     runtime/core/runtime_kinds.c \
@@ -133,6 +138,7 @@ libtr_runtime_net_la_SOURCES = \
     runtime/net/link_receive.c \
     runtime/net/link_send.c \
     runtime/net/link_session.c \
+    runtime/net/link_table.c \
     runtime/net/links.c \
     runtime/net/links.h \
     runtime/net/listener.c \

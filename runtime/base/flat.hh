@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all codecs (runtime_codec.cc, hello_codec.cc, schemas/codec.cc) need of FlatBuffers: one small buffer is
- * built on the stack, and bytes are verified before anything is read of them.
+ * What all codecs (runtime_codec.cc, hello_codec.cc, schemas/codec.cc) need of FlatBuffers: one small
+ * buffer is built on the stack, and bytes are verified before anything is read of them.
  *
  * Bytes is the largest buffer that the codec writes or reads. Nothing is allocated on the heap.
  * Thread rules: an object is its function's.

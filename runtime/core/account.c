@@ -123,14 +123,14 @@ static void link_to_actor(struct actor *actor, struct account_wait *wait)
     actor->waits = wait;
 }
 
-static void granted(struct loop *loop, struct post *post)
+static struct actor *granted(struct loop *loop, struct post *post)
 {
     struct account_wait *wait = (struct account_wait *)(void *)post;
     (void)loop;
     if (wait->canceled) {
         account_release(wait->account, wait->bytes);
         free(wait);
-        return;
+        return NULL;
     }
     struct actor *actor = wait->actor;
     timer_stop(&wait->timer);
@@ -139,7 +139,7 @@ static void granted(struct loop *loop, struct post *post)
     void *arg = wait->arg;
     free(wait);
     tell(actor, arg, 0);
-    actor_settle(actor);
+    return actor;
 }
 
 /* False: it was granted already, and its post is on the way. */

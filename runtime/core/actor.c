@@ -14,6 +14,21 @@
 #include "runtime/core/runtime_kinds.h"
 #include "runtime/core/stream_impl.h"
 
+/* Lives are counted, so that the node knows when it is empty. */
+static void born(struct node *node)
+{
+    atomic_fetch_add_explicit(&node->actors_live, 1, memory_order_relaxed);
+}
+
+/* The loops end when nobody lives, so the last one to go wakes those that sleep. */
+static void gone(struct node *node)
+{
+    if (atomic_fetch_sub_explicit(&node->actors_live, 1, memory_order_acq_rel) != 1)
+        return;
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        loop_wake(&node->loops[i]);
+}
+
 int actor_create(struct loop *loop, const struct actor_options *options, struct actor *parent,
                  struct actor **out)
 {
@@ -44,7 +59,7 @@ int actor_create(struct loop *loop, const struct actor_options *options, struct 
     atomic_init(&actor->references, 1);
     snprintf(actor->name, sizeof actor->name, "%s",
              options->name != NULL ? options->name : options->ops->name);
-    node_actor_born(loop->node);
+    born(loop->node);
     *out = actor;
     return 0;
 }
@@ -62,13 +77,14 @@ static struct actor *of_post(struct post *post)
     return (struct actor *)(void *)((char *)post - offsetof(struct actor, post));
 }
 
-static void install(struct loop *loop, struct post *post)
+static struct actor *install(struct loop *loop, struct post *post)
 {
     struct actor *actor = of_post(post);
     pthread_mutex_lock(&loop->inbox.mutex);
     slots_put(&loop->inbox.slots, address_index(actor->address), actor);
     pthread_mutex_unlock(&loop->inbox.mutex);
     loop_queue(loop, actor);
+    return NULL;
 }
 
 void actor_install(struct actor *actor, struct loop *from)
@@ -88,7 +104,7 @@ static void begin_stop(struct actor *actor)
     }
 }
 
-static void run_stop_post(struct loop *loop, struct post *post)
+static struct actor *run_stop_post(struct loop *loop, struct post *post)
 {
     struct actor *actor = (struct actor *)(void *)((char *)post -
                                                    offsetof(struct actor, stop_post));
@@ -96,9 +112,10 @@ static void run_stop_post(struct loop *loop, struct post *post)
     if (!actor->finished)
         begin_stop(actor);
     unref(actor);
+    return NULL;
 }
 
-static void run_kill_post(struct loop *loop, struct post *post)
+static struct actor *run_kill_post(struct loop *loop, struct post *post)
 {
     struct actor *actor = (struct actor *)(void *)((char *)post -
                                                    offsetof(struct actor, kill_post));
@@ -108,6 +125,7 @@ static void run_kill_post(struct loop *loop, struct post *post)
         actor_settle(actor);
     }
     unref(actor);
+    return NULL;
 }
 
 void actor_post_stop(struct actor *actor)
@@ -125,13 +143,14 @@ void actor_post_kill(struct actor *actor)
 }
 
 /* On the parent's loop: the end of a child, or of the root. */
-static void report_end(struct loop *loop, struct post *post)
+static struct actor *report_end(struct loop *loop, struct post *post)
 {
     struct actor *actor = of_post(post);
     if (actor->parent != NULL)
         supervisor_child_ended(actor->parent, actor);
     unref(actor);
-    node_actor_gone(loop->node);
+    gone(loop->node);
+    return NULL;
 }
 
 static void unqueue(struct loop *loop, struct actor *actor)
@@ -185,7 +204,8 @@ bool actor_advance(struct actor *actor)
         }
         return true;
     }
-    if (actor->jobs != NULL || node_awaits_child(actor))
+    if (actor->jobs != NULL ||
+        (actor->parent_ops != NULL && actor->parent_ops->awaits_child(actor)))
         return true;
     finish(actor);
     return false;

@@ -46,6 +46,15 @@ struct supervision {
     bool restarting_all;
 };
 
+/* What a parent does beyond supervising: the node's root alone, whose children come from other
+ * threads and whose children's failures end the node. */
+struct parent_ops {
+    /* Before the parent ends: are children on their way to it? */
+    bool (*awaits_child)(struct actor *parent);
+    /* A child ended for good, with this reason. */
+    void (*child_ended)(struct actor *parent, int reason);
+};
+
 struct actor {
     struct actor *run_next; /* the loop's queue of actors with something to do */
     struct loop *loop;
@@ -62,10 +71,11 @@ struct actor {
     struct account_wait *waits; /* for room in accounts */
     struct message *watchers;   /* monitor requests, answered at the end */
     struct child *oldest, *youngest;
-    struct supervision *supervision;  /* made with the first child */
-    struct actor *parent;             /* outlives it; NULL: the node's own root */
-    struct post post;                 /* installs it, later reports its end */
-    struct post stop_post, kill_post; /* of the parent, once each: they need no memory */
+    struct supervision *supervision;     /* made with the first child */
+    struct actor *parent;                /* outlives it; NULL: the node's own root */
+    const struct parent_ops *parent_ops; /* of the root; else NULL */
+    struct post post;                    /* installs it, later reports its end */
+    struct post stop_post, kill_post;    /* of the parent, once each: they need no memory */
     /* One for its life, one for each of those two posts under way. */
     atomic_uint references;
     int reason;

@@ -33,6 +33,9 @@ void buffer_pool_fini(struct buffer_pool *pool);
 /* With one reference and no home set; NULL: no memory, account full, or over BUFFER_BYTES_MAX. */
 struct buffer *buffer_pool_take(struct buffer_pool *pool, size_t bytes);
 
+/* A buffer of buffer_create_any that has no references any more. Any thread. */
+void buffer_destroy_any(struct buffer *buffer);
+
 /* A buffer without references comes home. */
 void buffer_pool_give(struct buffer_pool *pool, struct buffer *buffer);
 

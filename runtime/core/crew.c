@@ -15,15 +15,14 @@ static void unlink_job(struct job *job)
         job->actor_next->actor_before = job->actor_before;
 }
 
-static void completed(struct loop *loop, struct post *post)
+static struct actor *completed(struct loop *loop, struct post *post)
 {
     struct job *job = (struct job *)(void *)((char *)post - offsetof(struct job, post));
     struct actor *actor = job->actor;
     (void)loop;
     unlink_job(job);
     job->done(actor, job, job->status);
-    if (actor_settle(actor) && actor->phase == ACTOR_ENDING)
-        actor_advance(actor);
+    return actor;
 }
 
 void crew_submit(struct actor *self, struct job *job)

@@ -21,6 +21,10 @@
 
 #include "runtime/base/error.h"
 
+struct actor;
+struct loop;
+struct message;
+
 #define KINDS_MAX 1024u           /* ids are below this; a table of pointers */
 #define KIND_ROOMS_FIRST 64u      /* 1..63 are the runtime's own */
 #define KIND_HEAD_BYTES_MAX 4096u /* a head is a handful of numbers; arrays are bodies */
@@ -53,6 +57,9 @@ struct kind {
     int (*decode)(const void *bytes, size_t count, void *head);
     /* May be NULL. Proves a decoded head's counts by the body (NULL: none): 0 or TR_EFORMAT. */
     int (*check)(const void *head, const void *body, uint64_t body_bytes);
+    /* Of the runtime's own kinds alone: takes the message where it is delivered, past the mailbox of
+     * the actor that it is for. Consumes. NULL: the actor receives it. */
+    void (*handle)(struct loop *loop, struct actor *actor, struct message *message);
 };
 
 /* Room for the encoding of any head. */

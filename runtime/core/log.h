@@ -10,6 +10,8 @@
 #ifndef RUNTIME_CORE_LOG_H
 #define RUNTIME_CORE_LOG_H
 
+#include <stddef.h>
+
 struct node;
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
@@ -24,5 +26,8 @@ struct log_sink {
 
 void log_write(struct node *node, enum log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The node's account of messages had no memory for this: some of these refusals are logged. */
+void log_refusal(struct node *node, const char *what, size_t bytes);
 
 #endif

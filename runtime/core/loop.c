@@ -43,71 +43,6 @@ void loop_fini(struct loop *loop)
     pthread_mutex_destroy(&loop->inbox.mutex);
 }
 
-struct actor *loop_actor(struct loop *loop, struct address address)
-{
-    const struct slots *slots = &loop->inbox.slots;
-    uint32_t index = address_index(address);
-    if (index >= slots->actors_capacity || address_loop(address) != loop->index)
-        return NULL;
-    struct actor *actor = slots->actors[index];
-    return actor != NULL && address_equal(actor->address, address) ? actor : NULL;
-}
-
-void loop_queue(struct loop *loop, struct actor *actor)
-{
-    if (actor->queued)
-        return;
-    actor->queued = true;
-    actor->run_next = NULL;
-    if (loop->run_first == NULL)
-        loop->run_first = actor;
-    else
-        loop->run_last->run_next = actor;
-    loop->run_last = actor;
-    loop->run_count++;
-}
-
-void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
-{
-    if (before == NULL)
-        loop->run_first = actor->run_next;
-    else
-        before->run_next = actor->run_next;
-    if (loop->run_last == actor)
-        loop->run_last = before;
-    loop->run_count--;
-    actor->queued = false;
-}
-
-/* The first in line; in the simulator any. */
-static struct actor *dequeue(struct loop *loop)
-{
-    uint32_t skip = loop_choose(loop, loop->run_count);
-    struct actor *before = NULL;
-    struct actor *actor = loop->run_first;
-    for (; skip > 0; skip--) {
-        before = actor;
-        actor = actor->run_next;
-    }
-    loop_unqueue(loop, before, actor);
-    return actor;
-}
-
-uint32_t loop_choose(struct loop *loop, uint32_t n)
-{
-    if (!loop->simulated || n < 2)
-        return 0;
-    return (uint32_t)(loop->env->ops->random(loop->env) % n);
-}
-
-uint64_t loop_timer_time(struct loop *loop, uint64_t at_ns)
-{
-    if (!loop->simulated || loop->env->ops->timer_late_ns == NULL)
-        return at_ns;
-    uint64_t late_ns = loop->env->ops->timer_late_ns(loop->env);
-    return at_ns < UINT64_MAX - late_ns ? at_ns + late_ns : at_ns;
-}
-
 static void reclaim(struct loop *loop, struct messages *returned, struct buffer *buffers)
 {
     counter_add(&loop->messages.given, returned->count);
@@ -118,6 +53,14 @@ static void reclaim(struct loop *loop, struct messages *returned, struct buffer 
         buffer_pool_give(&loop->buffers, buffers);
         buffers = next;
     }
+}
+
+/* Besides what any callback may have brought about, a job that completed may have been the last that
+ * the end of its actor waited for. */
+static void settle_after_post(struct actor *actor)
+{
+    if (actor != NULL && actor_settle(actor) && actor->phase == ACTOR_ENDING)
+        actor_advance(actor);
 }
 
 /* Takes all that the inbox has, in one go; posts first, since they install the actors that
@@ -141,7 +84,7 @@ static void take_inbox(struct loop *loop)
     reclaim(loop, &returned, buffers);
     while (post != NULL) {
         struct post *next = post->next;
-        post->run(loop, post);
+        settle_after_post(post->run(loop, post));
         post = next;
     }
     for (struct message *m = messages_pop(&messages); m != NULL; m = messages_pop(&messages)) {
@@ -166,6 +109,16 @@ static void fire_timers(struct loop *loop)
     }
 }
 
+/* As many as had something to tell when it began: those that tell again wait for the next turn. */
+static void fire_streams(struct loop *loop)
+{
+    for (uint32_t n = loop->streams.count; n > 0 && loop->streams.first != NULL; n--) {
+        struct actor *actor = stream_fire_next(loop);
+        if (actor != NULL)
+            actor_settle(actor);
+    }
+}
+
 /* The 1st, 2nd, 4th, 8th ... are logged: a person sees the trend, the log stays small. It is no
  * more than information: the clock is coarse, and a busy machine takes the thread away mid-turn. */
 static void note_long_turn(struct loop *loop, const char *name, uint64_t ns)
@@ -185,7 +138,7 @@ static void run_actors(struct loop *loop)
     uint64_t before_ns = loop->env->ops->coarse_ns(loop->env);
     uint64_t end_ns = loop->now_ns + LOOP_TURN_NS;
     for (uint32_t i = 0; i < turns && loop->run_first != NULL && loop->now_ns < end_ns; i++) {
-        struct actor *actor = dequeue(loop);
+        struct actor *actor = loop_dequeue(loop);
         const char *name = actor->ops->name; /* the actor may be gone after its turn */
         uint32_t messages = loop->simulated ? 1 + loop_choose(loop, 8) : ACTOR_MESSAGES_A_TURN;
         if (actor_turn(actor, messages))
@@ -199,42 +152,6 @@ static void run_actors(struct loop *loop)
     }
 }
 
-static void flush(struct loop *loop, uint32_t target)
-{
-    struct outbox *outbox = &loop->outboxes[target];
-    struct loop *to = &loop->node->loops[target];
-    struct inbox *inbox = &to->inbox;
-    bool wake = false;
-    pthread_mutex_lock(&inbox->mutex);
-    if (outbox->messages.first != NULL && inbox->sleeping) {
-        inbox->sleeping = false;
-        wake = true;
-    }
-    messages_splice(&inbox->messages, &outbox->messages);
-    messages_splice(&inbox->returned, &outbox->returned);
-    if (outbox->buffers != NULL) {
-        outbox->last_buffer->next = inbox->buffers;
-        inbox->buffers = outbox->buffers;
-        outbox->buffers = outbox->last_buffer = NULL;
-    }
-    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
-    pthread_mutex_unlock(&inbox->mutex);
-    if (wake) {
-        counter_add(&loop->wakes, 1);
-        loop->env->ops->loop_wake(loop->env, to->driver);
-    }
-}
-
-static void flush_all(struct loop *loop)
-{
-    for (uint32_t word = 0; word < 4; word++)
-        while (loop->dirty[word] != 0) {
-            uint32_t bit = (uint32_t)__builtin_ctzll(loop->dirty[word]);
-            loop->dirty[word] &= loop->dirty[word] - 1;
-            flush(loop, word * 64 + bit);
-        }
-}
-
 static bool has_work(const struct loop *loop)
 {
     return loop->run_first != NULL || loop->streams.first != NULL ||
@@ -246,7 +163,7 @@ bool loop_turn(struct loop *loop)
     loop->now_ns = env_now_ns(loop->env);
     take_inbox(loop);
     fire_timers(loop);
-    stream_fire(loop);
+    fire_streams(loop);
     run_actors(loop);
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
@@ -254,7 +171,7 @@ bool loop_turn(struct loop *loop)
         loop->node->router->ops->run_downs(loop);
     if (loop->router_due & ROUTER_FLUSH)
         loop->node->router->ops->flush(loop);
-    flush_all(loop);
+    loop_flush_outboxes(loop);
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);
     return has_work(loop);
@@ -301,51 +218,9 @@ bool loop_is_done(struct loop *loop)
     return node_is_empty(loop->node) && loop->run_first == NULL;
 }
 
-void loop_wake(struct loop *loop)
-{
-    pthread_mutex_lock(&loop->inbox.mutex);
-    bool wake = loop->inbox.sleeping;
-    loop->inbox.sleeping = false;
-    pthread_mutex_unlock(&loop->inbox.mutex);
-    if (wake)
-        loop->env->ops->loop_wake(loop->env, loop->driver);
-}
-
-void loop_post(struct loop *loop, struct post *post)
-{
-    struct inbox *inbox = &loop->inbox;
-    post->next = NULL;
-    pthread_mutex_lock(&inbox->mutex);
-    if (inbox->posts == NULL)
-        inbox->posts = post;
-    else
-        inbox->last_post->next = post;
-    inbox->last_post = post;
-    bool wake = inbox->sleeping;
-    inbox->sleeping = false;
-    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
-    pthread_mutex_unlock(&inbox->mutex);
-    if (wake)
-        loop->env->ops->loop_wake(loop->env, loop->driver);
-}
-
-void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer)
-{
-    struct inbox *inbox = &home->inbox;
-    pthread_mutex_lock(&inbox->mutex);
-    if (message != NULL)
-        messages_push(&inbox->returned, message);
-    if (buffer != NULL) {
-        buffer->next = inbox->buffers;
-        inbox->buffers = buffer;
-    }
-    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
-    pthread_mutex_unlock(&inbox->mutex);
-}
-
 void loop_drain(struct loop *loop)
 {
-    flush_all(loop);
+    loop_flush_outboxes(loop);
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);
     take_inbox(loop);

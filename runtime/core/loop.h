@@ -2,23 +2,11 @@
 /*
  * A loop: one thread's worth of actors, with an inbox that is the only thing others touch.
  *
- * Messages for actors of the same loop go straight to their mailboxes. Those for another loop
- * wait in an outbox and move, once a turn, into the target's inbox in one splice under its mutex:
- * measured as fast as a lock-free queue, since one lock serves a whole batch. In the same
- * way messages and buffers that came from another loop go home.
- *
- * Wake-ups cost 1000 times a message, so only a sleeping loop is woken. `sleeping` is guarded by
- * the inbox's mutex: the sleeper sets it after it saw the inbox empty, under the mutex; a
- * sender appends and reads it, under the same mutex. So either the sleeper sees the append or the
- * sender sees the sleep, and no weaker ordering has to be argued.
- *
  * Thread rules: everything on the loop's thread, except what says "any thread".
  */
 #ifndef RUNTIME_CORE_LOOP_H
 #define RUNTIME_CORE_LOOP_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -26,35 +14,14 @@
 #include "runtime/core/buffer_pool.h"
 #include "runtime/core/calls.h"
 #include "runtime/core/env.h"
+#include "runtime/core/inbox.h"
 #include "runtime/core/message_pool.h"
-#include "runtime/core/post.h"
 #include "runtime/core/router.h"
 #include "runtime/core/runtime_messages.h"
-#include "runtime/core/slots.h"
 #include "runtime/core/stream_impl.h"
 #include "runtime/core/timers.h"
 
 struct node;
-
-struct inbox {
-    _Alignas(64) pthread_mutex_t mutex;
-    struct messages messages; /* to deliver */
-    struct messages returned; /* ours, coming home */
-    struct buffer *buffers;   /* ours, coming home */
-    struct post *posts, *last_post;
-    struct slots slots; /* see slots.h for which part the mutex guards */
-    bool sleeping;
-    /* A hint that saves the lock of an empty inbox. Relaxed: who misses it now sees it next turn,
-     * and before sleeping the inbox itself is looked at under the mutex. */
-    atomic_bool filled;
-};
-
-/* What waits for the end of the turn to move to one other loop. */
-struct outbox {
-    struct messages messages;
-    struct messages returned;
-    struct buffer *buffers, *last_buffer;
-};
 
 struct loop {
     struct node *node;
@@ -106,10 +73,13 @@ uint64_t loop_first_timer(const struct loop *loop);
 /* The actor that lives at that address on this loop, or NULL. */
 struct actor *loop_actor(struct loop *loop, struct address address);
 
-/* Puts an actor into the queue of those with something to do. */
+/* Puts an actor into the queue of those with something to do, unless it stands there. */
 void loop_queue(struct loop *loop, struct actor *actor);
 /* Takes one out of it: the one after `before`; NULL: the first. */
 void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor);
+
+/* Takes one out to have its turn: the first; in the simulator any. The queue is not empty. */
+struct actor *loop_dequeue(struct loop *loop);
 
 /* Checks sizes and, with codec, puts the head through its encoding. */
 int loop_check(struct loop *loop, struct message *message);
@@ -139,19 +109,9 @@ struct buffer *loop_buffer_create(struct loop *loop, size_t bytes);
 /* Frees without answering. */
 void loop_free_message(struct loop *loop, struct message *message);
 void loop_buffer_release(struct loop *loop, struct buffer *buffer);
-void loop_return_buffer(struct loop *loop, struct buffer *buffer);
-
-/* Any thread: a message or buffer of this loop (the other is NULL) comes home. */
-void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer);
-
-/* Any thread: wakes the loop if it sleeps. */
-void loop_wake(struct loop *loop);
 
 /* When all threads are done: what still stands in inbox and outboxes goes home. */
 void loop_drain(struct loop *loop);
-
-/* When a timer set for at_ns fires: in the simulator somewhat later. */
-uint64_t loop_timer_time(struct loop *loop, uint64_t at_ns);
 
 /* A draw below n in the simulator; 0 elsewhere. */
 uint32_t loop_choose(struct loop *loop, uint32_t n);

@@ -5,55 +5,8 @@
 #include <string.h>
 
 #include "runtime/core/actor_impl.h"
-#include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
-
-/* The 1st, 2nd, 4th, 8th ... refusal is logged. */
-void node_note_refusal(struct node *node, const char *what, size_t bytes)
-{
-    struct account *account = &node->message_account;
-    unsigned before = atomic_fetch_add_explicit(&node->refusals, 1, memory_order_relaxed);
-    if ((before & (before + 1)) != 0)
-        return;
-    log_write(node, LOG_LEVEL_WARN,
-              "node %u: no memory for a %s of %zu bytes: account \"%s\" has %zu of %zu bytes in "
-              "use",
-              node->id, what, bytes, account->name, account_used(account), account->bound_bytes);
-}
-
-struct message *loop_message_create(struct loop *loop, const struct kind *kind)
-{
-    if (loop->simulated && loop->env->ops->fails(loop->env))
-        return NULL;
-    struct message *message = message_pool_take(&loop->messages, kind->head_bytes);
-    if (message == NULL) {
-        node_note_refusal(loop->node, kind->name, kind->head_bytes);
-        return NULL;
-    }
-    message->frame = (struct frame){
-        .kind = kind->id,
-        .flags = kind->lane == KIND_DATA ? MESSAGE_DATA : 0,
-        .head_bytes = kind->head_bytes,
-    };
-    message->home = loop;
-    message->body = NULL;
-    message->body_offset = 0;
-    memset(message->head, 0, kind->head_bytes);
-    return message;
-}
-
-struct buffer *loop_buffer_create(struct loop *loop, size_t bytes)
-{
-    if (loop->simulated && loop->env->ops->fails(loop->env))
-        return NULL;
-    struct buffer *buffer = buffer_pool_take(&loop->buffers, bytes);
-    if (buffer != NULL)
-        buffer->home = loop;
-    else
-        node_note_refusal(loop->node, "body", bytes);
-    return buffer;
-}
 
 struct message *message_create(struct actor *self, uint32_t kind)
 {

@@ -24,19 +24,29 @@ void node_fail(struct node *node, int reason)
     node_stop(node, env_now_ns(node->env) + NODE_FAILURE_DRAIN_NS);
 }
 
-static int root_failed(struct node *node, int reason)
+static void root_failed(struct actor *parent, int reason)
 {
+    struct node *node = parent->loop->node;
+    if (reason >= 0)
+        return;
     log_write(node, LOG_LEVEL_ERROR, "node %u stops: a root actor failed: %s", node->id,
               tr_strerror(reason));
     node_fail(node, reason);
-    return 0;
 }
 
-int node_root_ended(struct actor *parent, int reason)
+/* Are roots on their way that other threads spawned? From now on no more are spawned. */
+static bool awaits_root(struct actor *parent)
 {
     struct node *node = parent->loop->node;
-    return parent == node->root && reason < 0 ? root_failed(node, reason) : 0;
+    pthread_mutex_lock(&node->mutex);
+    bool awaits = node->adoptions > 0;
+    node->stopping = true;
+    pthread_mutex_unlock(&node->mutex);
+    return awaits;
 }
+
+static const struct parent_ops root_parent_ops = { .awaits_child = awaits_root,
+                                                   .child_ended = root_failed };
 
 static int root_receive(struct actor *self, struct message *message)
 {
@@ -60,24 +70,6 @@ static const struct actor_ops root_ops = {
     .receive = root_receive,
     .fini = root_fini,
 };
-
-void node_actor_born(struct node *node)
-{
-    atomic_fetch_add_explicit(&node->actors_live, 1, memory_order_relaxed);
-}
-
-void node_actor_gone(struct node *node)
-{
-    if (atomic_fetch_sub_explicit(&node->actors_live, 1, memory_order_acq_rel) != 1)
-        return;
-    for (uint32_t i = 0; i < node->num_loops; i++)
-        loop_wake(&node->loops[i]);
-}
-
-bool node_is_empty(struct node *node)
-{
-    return atomic_load_explicit(&node->actors_live, memory_order_acquire) == 0;
-}
 
 static int create_loops(struct node *node)
 {
@@ -105,6 +97,7 @@ static int create_root(struct node *node)
     node->loops[0].simulated = false; /* the node itself comes up without injected failures */
     int rc = actor_create(&node->loops[0], &options, NULL, &node->root);
     if (rc == 0) {
+        node->root->parent_ops = &root_parent_ops;
         actor_install(node->root, NULL);
         rc = node_spawn(node, &directory_options, &node->directory);
         assert(rc < 0 || (node->directory.slot == DIRECTORY_SLOT &&
@@ -204,7 +197,7 @@ struct adoption {
 
 /* The mutex makes it wait until the spawning thread has sent the child to its loop: what the root
  * tells the child, its end above all, comes there later. */
-static void adopt(struct loop *loop, struct post *post)
+static struct actor *adopt(struct loop *loop, struct post *post)
 {
     struct adoption *adoption = (struct adoption *)(void *)post;
     struct node *node = loop->node;
@@ -216,18 +209,7 @@ static void adopt(struct loop *loop, struct post *post)
     supervisor_adopt(root, adoption->child, adoption->first);
     free(adoption);
     actor_advance(root); /* where it is ending, so is the child */
-}
-
-bool node_awaits_child(struct actor *parent)
-{
-    struct node *node = parent->loop->node;
-    if (parent != node->root)
-        return false;
-    pthread_mutex_lock(&node->mutex);
-    bool awaits = node->adoptions > 0;
-    node->stopping = true;
-    pthread_mutex_unlock(&node->mutex);
-    return awaits;
+    return NULL;
 }
 
 static int spawn(struct node *node, const struct actor_options *options, bool first,
@@ -285,11 +267,12 @@ static void kill_now(struct actor *root, void *arg)
     actor_be_killed(root, TR_ETIMEDOUT);
 }
 
-static void arm_kill(struct loop *loop, struct post *post)
+static struct actor *arm_kill(struct loop *loop, struct post *post)
 {
     struct node *node = loop->node;
     (void)post;
     timer_start(node->root, &node->kill_timer, node->stop_deadline_ns, kill_now, NULL);
+    return NULL;
 }
 
 void node_stop(struct node *node, uint64_t deadline_ns)

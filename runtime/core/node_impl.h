@@ -43,10 +43,11 @@ static inline bool node_reaches(const struct node *node, uint32_t other)
     return node->router != NULL && node->router->ops->knows(node->router, other);
 }
 
-/* Counts lives, so that the node knows when it is empty. */
-void node_actor_born(struct node *node);
-void node_actor_gone(struct node *node);
-bool node_is_empty(struct node *node);
+/* True when no actor lives. Whoever sees it sees what the last one wrote. */
+static inline bool node_is_empty(struct node *node)
+{
+    return atomic_load_explicit(&node->actors_live, memory_order_acquire) == 0;
+}
 
 /* The node dies where it stands, as a process does: its actors handle nothing more, and what they
  * send goes nowhere. Their open calls and waits complete with TR_ECANCELED and their fini runs,
@@ -55,8 +56,8 @@ bool node_is_empty(struct node *node);
 void node_kill(struct node *node);
 bool node_kill_turn(struct node *node);
 
-/* Any thread: the log is told which account refused a message or body. */
-void node_note_refusal(struct node *node, const char *what, size_t bytes);
+/* Any thread: a message without a home (a port's), its head all zeroes; NULL: memory is out. */
+struct message *node_message_create(struct node *node, const struct kind *kind);
 
 /* Any thread: frees a message without a home (a port's). Its body is gone. */
 void node_free_message(struct node *node, struct message *message);
@@ -67,12 +68,5 @@ int node_spawn_first(struct node *node, const struct actor_options *options,
 
 /* The node stops, with this reason (TR_E*), as if a root had failed with it. Any loop. */
 void node_fail(struct node *node, int reason);
-
-/* Before the root actor ends: are children of it on their way? No others can be spawned any more.
- * False for any other actor. */
-bool node_awaits_child(struct actor *parent);
-
-/* A child of `parent` ended for good: if it was a root that failed, the node stops. Returns 0. */
-int node_root_ended(struct actor *parent, int reason);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/call.h"
+#include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
@@ -117,48 +118,18 @@ int port_open(struct node *node, uint32_t loop, struct port **out)
     return 0;
 }
 
-static size_t bytes_of(size_t head_bytes)
-{
-    return sizeof(struct message) + head_bytes;
-}
-
-static struct message *create_any(struct node *node, const struct kind *kind)
-{
-    size_t bytes = bytes_of(kind->head_bytes);
-    if (account_reserve(&node->message_account, bytes, NULL) != 0)
-        return NULL;
-    struct message *message = calloc(1, bytes);
-    if (message == NULL)
-        account_release(&node->message_account, bytes);
-    return message;
-}
-
-void node_free_message(struct node *node, struct message *message)
-{
-    account_release(&node->message_account, bytes_of(message->frame.head_bytes));
-    free(message);
-}
-
 struct message *port_message(struct port *port, uint32_t kind)
 {
     const struct kind *found = kinds_find(&port->node->kinds, kind);
     assert(found != NULL);
-    struct message *message = create_any(port->node, found);
-    if (message == NULL) {
-        node_note_refusal(port->node, found->name, found->head_bytes);
-        return NULL;
-    }
-    message->frame.kind = found->id;
-    message->frame.flags = found->lane == KIND_DATA ? MESSAGE_DATA : 0;
-    message->frame.head_bytes = found->head_bytes;
-    return message;
+    return node_message_create(port->node, found);
 }
 
 void *port_body_alloc(struct port *port, struct message *message, size_t bytes)
 {
     struct buffer *buffer = buffer_create_any(&port->node->message_account, bytes);
     if (buffer == NULL) {
-        node_note_refusal(port->node, "body", bytes);
+        log_refusal(port->node, "body", bytes);
         return NULL;
     }
     message_body_attach(message, buffer, bytes);
@@ -208,7 +179,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     finish(self->loop, arg, status, reply);
 }
 
-static void run_call(struct loop *loop, struct post *post)
+static struct actor *run_call(struct loop *loop, struct post *post)
 {
     struct port_errand *errand = (struct port_errand *)(void *)post;
     struct actor *actor = loop_actor(loop, errand->port->address);
@@ -220,9 +191,10 @@ static void run_call(struct loop *loop, struct post *post)
         rc = actor_call(actor, errand->to, request, errand->deadline_ns, answered, errand, NULL);
     if (rc < 0)
         finish(loop, errand, rc, NULL);
+    return NULL;
 }
 
-static void run_send(struct loop *loop, struct post *post)
+static struct actor *run_send(struct loop *loop, struct post *post)
 {
     struct port_errand *errand = (struct port_errand *)(void *)post;
     struct actor *actor = loop_actor(loop, errand->port->address);
@@ -234,6 +206,7 @@ static void run_send(struct loop *loop, struct post *post)
     free(errand);
     pthread_mutex_lock(&port->mutex);
     end_errand(port);
+    return NULL;
 }
 
 static struct timespec to_timespec(uint64_t ns)
@@ -420,7 +393,7 @@ uint64_t port_now_ns(const struct port *port)
     return env_now_ns(port->node->env);
 }
 
-static void run_close(struct loop *loop, struct post *post)
+static struct actor *run_close(struct loop *loop, struct post *post)
 {
     struct port *port = (struct port *)(void *)((char *)post - offsetof(struct port, close_post));
     struct actor *actor = loop_actor(loop, port->address);
@@ -430,6 +403,7 @@ static void run_close(struct loop *loop, struct post *post)
     }
     pthread_mutex_lock(&port->mutex);
     unref_and_unlock(port);
+    return NULL;
 }
 
 void port_close(struct port *port)

@@ -8,11 +8,14 @@
 #ifndef RUNTIME_CORE_POST_H
 #define RUNTIME_CORE_POST_H
 
+struct actor;
 struct loop;
 
 struct post {
     struct post *next;
-    void (*run)(struct loop *loop, struct post *post);
+    /* Returns the actor whose callback it ran, which the loop then settles (actor_settle); NULL: it
+     * ran none, or settled it itself. */
+    struct actor *(*run)(struct loop *loop, struct post *post);
 };
 
 /* Any thread. The loop must not have been destroyed; a stopped loop runs posts before its end. */

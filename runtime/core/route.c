@@ -8,52 +8,6 @@
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
-#include "runtime/core/runtime_kinds.h"
-
-static void mark(struct loop *loop, uint32_t target)
-{
-    loop->dirty[target / 64] |= UINT64_C(1) << (target % 64);
-}
-
-void loop_return_buffer(struct loop *loop, struct buffer *buffer)
-{
-    uint32_t home = buffer->home->index;
-    struct outbox *outbox = &loop->outboxes[home];
-    assert(buffer->home->node == loop->node);
-    buffer->next = outbox->buffers;
-    if (outbox->buffers == NULL)
-        outbox->last_buffer = buffer;
-    outbox->buffers = buffer;
-    mark(loop, home);
-}
-
-void loop_return_credit(struct loop *loop, struct message *message)
-{
-    loop->node->router->ops->return_credit(loop, message);
-}
-
-void loop_free_message(struct loop *loop, struct message *message)
-{
-    if (message == NULL)
-        return;
-    if (message->frame.flags & MESSAGE_CREDIT)
-        loop_return_credit(loop, message);
-    if (message->body != NULL) {
-        loop_buffer_release(loop, message->body);
-        message->body = NULL;
-    }
-    struct loop *home = message->home;
-    if (home == loop) {
-        counter_add(&loop->messages.given, 1);
-        message_pool_give(&loop->messages, message);
-    } else if (home == NULL) {
-        node_free_message(loop->node, message);
-    } else {
-        assert(home->node == loop->node);
-        messages_push(&loop->outboxes[home->index].returned, message);
-        mark(loop, home->index);
-    }
-}
 
 /* The head through its bytes and back, as a link would do it. */
 static int recode(const struct kind *kind, struct message *message)
@@ -108,8 +62,7 @@ int loop_route(struct loop *loop, struct message *message)
         if (target == loop->index) {
             loop_deliver(loop, message);
         } else {
-            messages_push(&loop->outboxes[target].messages, message);
-            mark(loop, target);
+            loop_hand_over(loop, target, message);
         }
         return 0;
     }
@@ -118,8 +71,7 @@ int loop_route(struct loop *loop, struct message *message)
         if (target == loop->index) {
             node->router->ops->send(loop, message);
         } else {
-            messages_push(&loop->outboxes[target].messages, message);
-            mark(loop, target);
+            loop_hand_over(loop, target, message);
         }
         return 0;
     }
@@ -148,6 +100,16 @@ void loop_bounce(struct loop *loop, struct message *message, int status)
     message->frame.body_bytes = 0;
     message->frame.deadline_ns = 0;
     loop_route(loop, message);
+}
+
+struct actor *loop_actor(struct loop *loop, struct address address)
+{
+    const struct slots *slots = &loop->inbox.slots;
+    uint32_t index = address_index(address);
+    if (index >= slots->actors_capacity || address_loop(address) != loop->index)
+        return NULL;
+    struct actor *actor = slots->actors[index];
+    return actor != NULL && address_equal(actor->address, address) ? actor : NULL;
 }
 
 /* What a message in the data lane costs its receiver's mailbox. */
@@ -195,26 +157,16 @@ struct message *mailbox_pop(struct actor *actor)
     return message;
 }
 
-/* True when the runtime itself is meant. */
-static bool handle(struct loop *loop, struct actor *actor, struct message *message)
+/* True: it was meant for the runtime itself, which has it now. A reply never is: whatever its kind,
+ * it ends a call and nothing else. */
+static bool is_the_runtimes(struct loop *loop, struct actor *actor, struct message *message)
 {
     if (message->frame.flags & MESSAGE_REPLY)
-        return false; /* whatever its kind, it ends a call and nothing else */
-    switch (message->frame.kind) {
-    case RUNTIME_KILL:
-        actor_be_killed(actor, ((struct runtime_kill *)message_head(message))->reason);
-        break;
-    case RUNTIME_MONITOR:
-        monitor_keep(actor, message);
-        return true;
-    case RUNTIME_DEMONITOR:
-        monitor_forget(actor, message->frame.from,
-                       ((struct runtime_demonitor *)message_head(message))->call);
-        break;
-    default:
         return false;
-    }
-    loop_free_message(loop, message);
+    const struct kind *kind = kinds_find(&loop->node->kinds, message->frame.kind);
+    if (kind == NULL || kind->handle == NULL)
+        return false;
+    kind->handle(loop, actor, message);
     return true;
 }
 
@@ -238,7 +190,7 @@ void loop_deliver(struct loop *loop, struct message *message)
         return;
     }
     counter_add(&loop->delivered, 1);
-    if (message->frame.kind < KIND_ROOMS_FIRST && handle(loop, actor, message))
+    if (message->frame.kind < KIND_ROOMS_FIRST && is_the_runtimes(loop, actor, message))
         return;
     if (actor->phase == ACTOR_ENDING) {
         loop_bounce(loop, message, TR_EPEERDOWN);

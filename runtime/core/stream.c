@@ -45,26 +45,26 @@ void stream_tell(struct stream *stream, unsigned what)
         enqueue(&actor->loop->streams, stream);
 }
 
-void stream_fire(struct loop *loop)
+struct actor *stream_fire_next(struct loop *loop)
 {
     struct stream_queue *queue = &loop->streams;
-    for (uint32_t n = queue->count; n > 0 && queue->first != NULL; n--) {
-        struct stream *stream = queue->first;
-        struct actor *actor = stream->actor;
-        unsigned what = stream->told & (stream->want | STREAM_FAILED);
-        dequeue(queue, stream);
-        stream->told = 0;
-        if (what == 0 || actor->exiting)
-            continue;
-        queue->firing = stream;
-        if (loop->simulated)
-            loop->env->ops->trace(loop->env, actor->address.slot, what);
-        stream->ready(actor, stream->arg, stream, what);
-        if (queue->firing != NULL && stream->ops->again != NULL)
-            stream->ops->again(stream);
-        queue->firing = NULL;
-        actor_settle(actor);
-    }
+    struct stream *stream = queue->first;
+    struct actor *actor = stream->actor;
+    unsigned what = stream->told & (stream->want | STREAM_FAILED);
+    /* Out of the queue before the callback, so that what happens in it is told once more. */
+    dequeue(queue, stream);
+    stream->told = 0;
+    if (what == 0 || actor->exiting)
+        return NULL;
+    queue->firing = stream;
+    if (loop->simulated)
+        loop->env->ops->trace(loop->env, actor->address.slot, what);
+    stream->ready(actor, stream->arg, stream, what);
+    /* The callback may have closed or detached the stream, which clears `firing`. */
+    if (queue->firing != NULL && stream->ops->again != NULL)
+        stream->ops->again(stream);
+    queue->firing = NULL;
+    return actor;
 }
 
 static void own(struct stream *stream, struct actor *self, stream_ready *ready, void *arg)

@@ -56,8 +56,9 @@ struct stream_queue {
 /* Its loop's next turn tells so, as far as it is wanted. */
 void stream_tell(struct stream *stream, unsigned what);
 
-/* Calls ready of those that have something to tell. */
-void stream_fire(struct loop *loop);
+/* Calls `ready` of the first that has something to tell; there is one. Returns its actor, for the
+ * loop to settle; NULL: `ready` was not called. */
+struct actor *stream_fire_next(struct loop *loop);
 
 /* Actors: their end begins, nothing is told any more; and after their fini. */
 void stream_quiet_all(struct actor *actor);

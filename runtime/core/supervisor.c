@@ -208,7 +208,9 @@ static int decide(struct actor *parent, struct child *child, int reason)
         return restart_all(parent, reason);
     if (policy == ACTOR_RESTART_NEVER || (policy == ACTOR_RESTART_ON_FAILURE && reason == 0)) {
         forget(parent, child);
-        return node_root_ended(parent, reason);
+        if (parent->parent_ops != NULL)
+            parent->parent_ops->child_ended(parent, reason);
+        return 0;
     }
     if (parent->supervision->options.strategy == SUPERVISOR_ONE_FOR_ALL)
         return restart_all(parent, reason);

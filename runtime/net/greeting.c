@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/base/crc32c.h"
+#include "runtime/net/tls.h"
 
 struct greeting *greeting_create(struct transport *transport, struct account *account)
 {
@@ -129,7 +130,7 @@ int greeting_step(struct greeting *greeting, struct error *error)
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,
                    STREAM_READABLE | (written == 0 ? (unsigned)STREAM_WRITABLE : 0u));
-    if (read == TR_EFORMAT && transport_looks_like_tls(greeting->in, greeting->in_bytes))
+    if (read == TR_EFORMAT && tls_looks_like_record(greeting->in, greeting->in_bytes))
         return error_set(error, read, "the other side speaks TLS, and we do not");
     const struct error *why = transport_error(greeting->transport);
     if (read < 0)

@@ -278,7 +278,7 @@ static void arrive(struct link *link, struct transport *transport, const struct 
         be_fenced(link);
 }
 
-void link_arrive(struct loop *loop, struct post *post)
+struct actor *link_arrive(struct loop *loop, struct post *post)
 {
     struct link_arrival *arrival = (struct link_arrival *)(void *)post;
     struct link *link = arrival->link;
@@ -292,6 +292,7 @@ void link_arrive(struct loop *loop, struct post *post)
         actor_settle(self);
     link_unref(link);
     free(arrival);
+    return NULL;
 }
 
 /* Says goodbye when all is written; then the other side closes. */
@@ -318,7 +319,7 @@ static void leave(struct link *link)
 }
 
 /* Another loop has credit for us, or all links leave. */
-static void noted(struct loop *loop, struct post *post)
+static struct actor *noted(struct loop *loop, struct post *post)
 {
     struct link *link = (struct link *)(void *)((char *)post - offsetof(struct link, note));
     struct actor *self = link->self;
@@ -333,6 +334,7 @@ static void noted(struct loop *loop, struct post *post)
         actor_settle(self);
     }
     link_unref(link);
+    return NULL;
 }
 
 void link_note(struct link *link)

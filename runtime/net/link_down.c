@@ -49,17 +49,18 @@ static void forget_all_watchers(struct loop *loop, uint32_t node, uint32_t incar
             forget_watchers(slots->actors[i], node, incarnation);
 }
 
-static void run(struct loop *loop, struct post *post)
+static struct actor *run(struct loop *loop, struct post *post)
 {
     struct links_loop *on = links_on(loop, ((struct link_down_post *)(void *)post)->link->links);
     post->next = on->downs;
     on->downs = post;
     loop->router_due |= ROUTER_RUN_DOWNS;
+    return NULL;
 }
 
 void links_run_downs(struct loop *loop)
 {
-    struct links_loop *on = links_on(loop, links_of(loop->node));
+    struct links_loop *on = links_on(loop, links_of_router(loop->node->router));
     struct post *post = on->downs;
     on->downs = NULL;
     loop->router_due &= ~(unsigned)ROUTER_RUN_DOWNS;
@@ -89,7 +90,7 @@ void link_tell_down(struct link *link, uint32_t incarnation)
 
 void links_deliver_downs(struct loop *loop)
 {
-    struct links_loop *on = links_on(loop, links_of(loop->node));
+    struct links_loop *on = links_on(loop, links_of_router(loop->node->router));
     loop->router_due &= ~(unsigned)ROUTER_DELIVER_DOWNS;
     while (on->delivering != NULL) {
         struct link *link = on->delivering;

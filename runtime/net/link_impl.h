@@ -2,7 +2,8 @@
 /*
  * A link as the runtime's own files see it.
  *
- *     links.c         the table of a node: options, who is linked where, the picture for people
+ *     links.c         the router of a node: options, what loops ask of it, the picture for display
+ *     link_table.c    which link a node number has, and how long a link lives
  *     listener.c      the actor "links": accepts, greets, is the parent of the links
  *     link.c          a link's actor: dialing, ticks, silence, leaving
  *     link_session.c  what outlives a connection: resuming, acknowledging, the end of a peer
@@ -253,8 +254,17 @@ static inline struct links_loop *links_on(struct loop *loop, struct links *links
     return &links->by_loop[loop->index];
 }
 
+/* Of a node whose router is known to be its links. */
+static inline struct links *links_of_router(const struct router *router)
+{
+    return (struct links *)(void *)(uintptr_t)router;
+}
+
 /* links.c */
-struct links *links_of(const struct node *node);             /* NULL: it has none */
+struct links *links_of(const struct node *node); /* NULL: its router is another, or none */
+
+/* link_table.c */
+void links_index(struct links *links, uint32_t place);       /* so that links_find finds it */
 struct link *links_find(struct links *links, uint32_t node); /* of the table; NULL */
 int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer);
 void link_unref(struct link *link);
@@ -271,7 +281,7 @@ void link_disconnect(struct link *link, const char *why);
 void link_broke(struct link *link, const char *what);
 void link_mark(struct link *link); /* it has something to write at the end of the turn */
 void link_note(struct link *link); /* any thread: the note is to come */
-void link_arrive(struct loop *loop, struct post *post);
+struct actor *link_arrive(struct loop *loop, struct post *post);
 
 /* link_session.c */
 void link_hello(const struct link *link, struct wire_hello *hello);

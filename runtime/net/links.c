@@ -9,22 +9,6 @@
 #include "runtime/core/log.h"
 #include "runtime/net/link_impl.h"
 
-static uint32_t scatter(uint32_t node)
-{
-    return node * 2654435761u; /* Knuth's multiplicative hash */
-}
-
-struct link *links_find(struct links *links, uint32_t node)
-{
-    for (uint32_t at = scatter(node) & links->index_mask; links->index[at] != 0;
-         at = (at + 1) & links->index_mask) {
-        struct link *link = &links->table[links->index[at] - 1];
-        if (link->node == node)
-            return link;
-    }
-    return NULL;
-}
-
 /* Observers of this loop too. */
 static struct link *find_on(struct loop *loop, uint32_t node)
 {
@@ -37,49 +21,9 @@ static struct link *find_on(struct loop *loop, uint32_t node)
     return observer;
 }
 
-static struct links *of(const struct router *router)
-{
-    return (struct links *)(void *)(uintptr_t)router;
-}
-
 static bool knows(const struct router *router, uint32_t node)
 {
-    return node >= NODE_OBSERVERS || links_find(of(router), node) != NULL;
-}
-
-int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer)
-{
-    *link = (struct link){ .links = links, .node = node, .peer = peer };
-    link->loop = &links->node->loops[node % links->node->num_loops];
-    link->peer_window = links->window_bytes;
-    link->last_large = WIRE_BULK;
-    link->retry_ns = LINK_RETRY_FIRST_NS;
-    atomic_init(&link->references, 1);
-    link->downs = calloc(links->node->num_loops, sizeof *link->downs);
-    return link->downs != NULL ? 0 : TR_ENOMEM;
-}
-
-void link_unref(struct link *link)
-{
-    /* acq_rel: all uses by other holders happen before the one that frees. Those of the table are
-     * freed with it. */
-    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) == 1) {
-        free(link->downs);
-        free(link);
-    }
-}
-
-void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us)
-{
-    if (refusal >= LINKS_REFUSALS_COUNT)
-        refusal = LINKS_REFUSED_MALFORMED;
-    uint64_t before = atomic_fetch_add(&links->refused, 1);
-    atomic_fetch_add(&links->refused_by[refusal], 1);
-    /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
-    if ((before & (before + 1)) == 0)
-        log_write(links->node, LOG_LEVEL_WARN,
-                  "node %u: a connection with %s was refused by %s: %s", links->node->id, who,
-                  by_us ? "us" : "it", wire_refusal_text(refusal));
+    return node >= NODE_OBSERVERS || links_find(links_of_router(router), node) != NULL;
 }
 
 static int check_peer(const struct node *node, const struct links_options *options,
@@ -145,10 +89,7 @@ static int copy_peers(struct links *links, const struct links_options *options, 
         int rc = link_init(&links->table[i], links, peer->node, peer);
         if (rc < 0)
             return error_set(error, rc, "links: out of memory");
-        uint32_t at = scatter(peer->node) & links->index_mask;
-        while (links->index[at] != 0)
-            at = (at + 1) & links->index_mask;
-        links->index[at] = i + 1;
+        links_index(links, i);
     }
     return 0;
 }
@@ -193,7 +134,7 @@ static int copy_options(struct links *links, const struct links_options *options
 
 static void drop_leftovers(struct router *router)
 {
-    struct links *links = of(router);
+    struct links *links = links_of_router(router);
     for (uint32_t i = 0; i < links->num_peers; i++) {
         links->table[i].ended = true;
         link_turn_queue_around(&links->table[i], true);
@@ -202,7 +143,7 @@ static void drop_leftovers(struct router *router)
 
 static void destroy(struct router *router)
 {
-    struct links *links = of(router);
+    struct links *links = links_of_router(router);
     for (uint32_t i = 0; i < links->num_peers; i++) {
         free(links->table[i].downs);
         free((char *)(uintptr_t)links->peers[i].host);
@@ -278,7 +219,7 @@ static void dump_one(struct node *node, const struct link *link)
 
 static void dump(struct router *router)
 {
-    struct links *links = of(router);
+    struct links *links = links_of_router(router);
     dump_account(links->node, &links->connection_account);
     dump_account(links->node, &links->observer_account);
     for (uint32_t i = 0; i < links->num_peers; i++)
@@ -387,7 +328,7 @@ static const struct router_ops links_router_ops = {
 struct links *links_of(const struct node *node)
 {
     struct router *router = node->router;
-    return router != NULL && router->ops == &links_router_ops ? of(router) : NULL;
+    return router != NULL && router->ops == &links_router_ops ? links_of_router(router) : NULL;
 }
 
 /* Comes up without injected failures, as the node does. */

@@ -126,7 +126,7 @@ static int explain(struct tls *tls)
         .identity = tls->identity,
         .host = tls->host,
         .speaks_tls = tls->pipe.num_first == 0 || tls->pipe.first[0] == 21 ||
-                      transport_looks_like_tls(tls->pipe.first, tls->pipe.num_first),
+                      tls_looks_like_record(tls->pipe.first, tls->pipe.num_first),
         .silent = tls->pipe.num_first == 0,
         .has_shared_key = tls->security->has_shared_key,
     };
@@ -345,4 +345,11 @@ const char *tls_identity(const struct tls *tls)
 const struct error *tls_error(const struct tls *tls)
 {
     return &tls->error;
+}
+
+/* RFC 8446, section 5.1: a handshake record (22) of version 3.x. */
+bool tls_looks_like_record(const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    return size >= 3 && byte[0] == 22 && byte[1] == 3 && byte[2] <= 4;
 }

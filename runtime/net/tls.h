@@ -48,4 +48,7 @@ struct tls_failure {
 };
 int tls_explain(const struct tls_failure *failure, struct error *error);
 
+/* Are these the first bytes of TLS? To say so when they come on a plain connection. */
+bool tls_looks_like_record(const void *bytes, size_t size);
+
 #endif

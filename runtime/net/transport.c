@@ -130,10 +130,3 @@ int transport_adopt(struct actor *self, struct transport *transport, stream_read
 {
     return stream_adopt(self, transport->stream, ready, arg);
 }
-
-/* RFC 8446, section 5.1: a handshake record (22) of version 3.x. */
-bool transport_looks_like_tls(const void *bytes, size_t size)
-{
-    const unsigned char *byte = bytes;
-    return size >= 3 && byte[0] == 22 && byte[1] == 3 && byte[2] <= 4;
-}

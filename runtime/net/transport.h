@@ -61,9 +61,6 @@ void transport_want(struct transport *transport, unsigned what);
 /* Bytes that a transport holds for itself at most, to charge to an account. */
 #define TRANSPORT_BYTES (600u << 10)
 
-/* Are these the first bytes of TLS? To say so when they come on a plain connection. */
-bool transport_looks_like_tls(const void *bytes, size_t size);
-
 /* Does the certificate of the other side name this host? True for a shared key, and for a
  * unix socket of our own user. */
 bool transport_names(const struct transport *transport, const char *host);

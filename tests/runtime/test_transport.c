@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "runtime/net/security_impl.h"
+#include "runtime/net/tls.h"
 
 #define ROUNDS_MAX 100000
 #define DAY_S 86400
@@ -348,9 +349,9 @@ static void a_client_of_tls_on_a_plain_port_hears_that(void **state)
         step(line.client, &line.client_rc, &line.client_error);
     while (transport_readv(line.server, &part, 1) == 0)
         continue;
-    assert_true(transport_looks_like_tls(bytes, sizeof bytes));
-    assert_false(transport_looks_like_tls("GET", 3));
-    assert_false(transport_looks_like_tls("\x16\x03", 2));
+    assert_true(tls_looks_like_record(bytes, sizeof bytes));
+    assert_false(tls_looks_like_record("GET", 3));
+    assert_false(tls_looks_like_record("\x16\x03", 2));
     assert_int_equal(line.client_rc, 1);
     transport_destroy(line.server);
     line.server = NULL;

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between loops: what waits in outboxes for the end of a turn, and what inboxes are given.
+ *
+ * Invariants:
+ *   - A loop touches another one only here and under that one's inbox mutex.
+ *   - A bit of loop->dirty is set exactly while that outbox holds something.
+ *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and clears
+ *     it, so exactly one of those who find a loop asleep wakes it. What only comes home wakes nobody:
+ *     the next turn, whatever it is for, finds it.
+ */
+#include "runtime/core/inbox.h"
+
+#include <assert.h>
+
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+
+static void mark(struct loop *loop, uint32_t target)
+{
+    loop->dirty[target / 64] |= UINT64_C(1) << (target % 64);
+}
+
+void loop_hand_over(struct loop *loop, uint32_t target, struct message *message)
+{
+    messages_push(&loop->outboxes[target].messages, message);
+    mark(loop, target);
+}
+
+void loop_return_message(struct loop *loop, struct message *message)
+{
+    uint32_t home = message->home->index;
+    assert(message->home->node == loop->node);
+    messages_push(&loop->outboxes[home].returned, message);
+    mark(loop, home);
+}
+
+void loop_return_buffer(struct loop *loop, struct buffer *buffer)
+{
+    uint32_t home = buffer->home->index;
+    struct outbox *outbox = &loop->outboxes[home];
+    assert(buffer->home->node == loop->node);
+    buffer->next = outbox->buffers;
+    if (outbox->buffers == NULL)
+        outbox->last_buffer = buffer;
+    outbox->buffers = buffer;
+    mark(loop, home);
+}
+
+static void flush(struct loop *loop, uint32_t target)
+{
+    struct outbox *outbox = &loop->outboxes[target];
+    struct loop *to = &loop->node->loops[target];
+    struct inbox *inbox = &to->inbox;
+    bool wake = false;
+    pthread_mutex_lock(&inbox->mutex);
+    if (outbox->messages.first != NULL && inbox->sleeping) {
+        inbox->sleeping = false;
+        wake = true;
+    }
+    messages_splice(&inbox->messages, &outbox->messages);
+    messages_splice(&inbox->returned, &outbox->returned);
+    if (outbox->buffers != NULL) {
+        outbox->last_buffer->next = inbox->buffers;
+        inbox->buffers = outbox->buffers;
+        outbox->buffers = outbox->last_buffer = NULL;
+    }
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+    if (wake) {
+        counter_add(&loop->wakes, 1);
+        loop->env->ops->loop_wake(loop->env, to->driver);
+    }
+}
+
+void loop_flush_outboxes(struct loop *loop)
+{
+    for (uint32_t word = 0; word < 4; word++)
+        while (loop->dirty[word] != 0) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(loop->dirty[word]);
+            loop->dirty[word] &= loop->dirty[word] - 1;
+            flush(loop, word * 64 + bit);
+        }
+}
+
+void loop_wake(struct loop *loop)
+{
+    pthread_mutex_lock(&loop->inbox.mutex);
+    bool wake = loop->inbox.sleeping;
+    loop->inbox.sleeping = false;
+    pthread_mutex_unlock(&loop->inbox.mutex);
+    if (wake)
+        loop->env->ops->loop_wake(loop->env, loop->driver);
+}
+
+void loop_post(struct loop *loop, struct post *post)
+{
+    struct inbox *inbox = &loop->inbox;
+    post->next = NULL;
+    pthread_mutex_lock(&inbox->mutex);
+    if (inbox->posts == NULL)
+        inbox->posts = post;
+    else
+        inbox->last_post->next = post;
+    inbox->last_post = post;
+    bool wake = inbox->sleeping;
+    inbox->sleeping = false;
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+    if (wake)
+        loop->env->ops->loop_wake(loop->env, loop->driver);
+}
+
+void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer)
+{
+    struct inbox *inbox = &home->inbox;
+    pthread_mutex_lock(&inbox->mutex);
+    if (message != NULL)
+        messages_push(&inbox->returned, message);
+    if (buffer != NULL) {
+        buffer->next = inbox->buffers;
+        inbox->buffers = buffer;
+    }
+    atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
+    pthread_mutex_unlock(&inbox->mutex);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where messages come from and where they go back to.
+ *
+ * A message has one home for its life: the loop whose pool it was taken from, or none when a port's
+ * thread made it. Whoever frees it gives up three things, in this order: the credit that its sender
+ * waits for, the body, the cell. Each goes back once, wherever the message was freed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/core/log.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+
+static struct frame frame_of(const struct kind *kind)
+{
+    return (struct frame){
+        .kind = kind->id,
+        .flags = kind->lane == KIND_DATA ? MESSAGE_DATA : 0,
+        .head_bytes = kind->head_bytes,
+    };
+}
+
+struct message *loop_message_create(struct loop *loop, const struct kind *kind)
+{
+    if (loop->simulated && loop->env->ops->fails(loop->env))
+        return NULL;
+    struct message *message = message_pool_take(&loop->messages, kind->head_bytes);
+    if (message == NULL) {
+        log_refusal(loop->node, kind->name, kind->head_bytes);
+        return NULL;
+    }
+    message->frame = frame_of(kind);
+    message->home = loop;
+    message->body = NULL;
+    message->body_offset = 0;
+    memset(message->head, 0, kind->head_bytes);
+    return message;
+}
+
+static size_t bytes_of(size_t head_bytes)
+{
+    return sizeof(struct message) + head_bytes;
+}
+
+struct message *node_message_create(struct node *node, const struct kind *kind)
+{
+    size_t bytes = bytes_of(kind->head_bytes);
+    struct message *message = NULL;
+    if (account_reserve(&node->message_account, bytes, NULL) == 0) {
+        message = calloc(1, bytes);
+        if (message == NULL)
+            account_release(&node->message_account, bytes);
+    }
+    if (message == NULL)
+        log_refusal(node, kind->name, kind->head_bytes);
+    else
+        message->frame = frame_of(kind);
+    return message;
+}
+
+void node_free_message(struct node *node, struct message *message)
+{
+    account_release(&node->message_account, bytes_of(message->frame.head_bytes));
+    free(message);
+}
+
+void loop_return_credit(struct loop *loop, struct message *message)
+{
+    loop->node->router->ops->return_credit(loop, message);
+}
+
+void loop_free_message(struct loop *loop, struct message *message)
+{
+    if (message == NULL)
+        return;
+    if (message->frame.flags & MESSAGE_CREDIT)
+        loop_return_credit(loop, message);
+    if (message->body != NULL) {
+        loop_buffer_release(loop, message->body);
+        message->body = NULL;
+    }
+    struct loop *home = message->home;
+    if (home == loop) {
+        counter_add(&loop->messages.given, 1);
+        message_pool_give(&loop->messages, message);
+    } else if (home == NULL) {
+        node_free_message(loop->node, message);
+    } else {
+        loop_return_message(loop, message);
+    }
+}

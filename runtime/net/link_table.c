@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of a node's links: which link a node number has, and how long a link lives.
+ *
+ * Invariants: the table and its index never change after links_create, so any thread reads them
+ * without a lock. The index has more than twice as many places as there are peers, so a search ends
+ * at an empty one. A link of the table lives as long as the table; one of an observer lives until
+ * its last reference is given up, since a post may still be on its way to a link that has ended.
+ */
+#include <stdlib.h>
+
+#include "runtime/core/log.h"
+#include "runtime/net/link_impl.h"
+
+static uint32_t scatter(uint32_t node)
+{
+    return node * 2654435761u; /* Knuth's multiplicative hash */
+}
+
+struct link *links_find(struct links *links, uint32_t node)
+{
+    for (uint32_t at = scatter(node) & links->index_mask; links->index[at] != 0;
+         at = (at + 1) & links->index_mask) {
+        struct link *link = &links->table[links->index[at] - 1];
+        if (link->node == node)
+            return link;
+    }
+    return NULL;
+}
+
+void links_index(struct links *links, uint32_t place)
+{
+    uint32_t at = scatter(links->table[place].node) & links->index_mask;
+    while (links->index[at] != 0)
+        at = (at + 1) & links->index_mask;
+    links->index[at] = place + 1;
+}
+
+int link_init(struct link *link, struct links *links, uint32_t node, const struct links_peer *peer)
+{
+    *link = (struct link){ .links = links, .node = node, .peer = peer };
+    link->loop = &links->node->loops[node % links->node->num_loops];
+    link->peer_window = links->window_bytes;
+    link->last_large = WIRE_BULK;
+    link->retry_ns = LINK_RETRY_FIRST_NS;
+    atomic_init(&link->references, 1);
+    link->downs = calloc(links->node->num_loops, sizeof *link->downs);
+    return link->downs != NULL ? 0 : TR_ENOMEM;
+}
+
+void link_unref(struct link *link)
+{
+    /* acq_rel: all uses by other holders happen before the one that frees. Those of the table are
+     * freed with it. */
+    if (atomic_fetch_sub_explicit(&link->references, 1, memory_order_acq_rel) == 1) {
+        free(link->downs);
+        free(link);
+    }
+}
+
+void links_count_refusal(struct links *links, uint32_t refusal, const char *who, bool by_us)
+{
+    if (refusal >= LINKS_REFUSALS_COUNT)
+        refusal = LINKS_REFUSED_MALFORMED;
+    uint64_t before = atomic_fetch_add(&links->refused, 1);
+    atomic_fetch_add(&links->refused_by[refusal], 1);
+    /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
+    if ((before & (before + 1)) == 0)
+        log_write(links->node, LOG_LEVEL_WARN,
+                  "node %u: a connection with %s was refused by %s: %s", links->node->id, who,
+                  by_us ? "us" : "it", wire_refusal_text(refusal));
+}
