@@ -7,7 +7,8 @@ static void send_lane(struct lane *lane);
 static struct snapshot *acquire(const struct operation *op, uint32_t part)
 {
     struct snapshots *here = op->client->options->snapshots;
-    return here == NULL ? NULL : snapshot_acquire(here, part, SNAPSHOT_NEWEST);
+    const struct book *book = op->client->options->book;
+    return here == NULL ? NULL : snapshot_acquire(here, part, book_part_version(book, part));
 }
 
 /* To the next partition that is wanted and of this lane's kind; false: there is none. */

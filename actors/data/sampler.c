@@ -232,11 +232,11 @@ static struct task *next_task(struct sampler *s)
     return first;
 }
 
+/* Those of the loader, whatever came since: what is not here in that version is asked for in it. */
 static void acquire_parts(struct task *task)
 {
-    struct snapshots *set = task->sampler->options->snapshots;
     for (uint32_t p = 0; p < task->builder.num_parts; p++) {
-        task->snapshots[p] = set == NULL ? NULL : snapshot_acquire(set, p, SNAPSHOT_NEWEST);
+        task->snapshots[p] = snapshot_hold(task->loader->pinned[p]);
         task->parts[p] = task->snapshots[p] == NULL ? NULL : snapshot_part(task->snapshots[p]);
     }
 }

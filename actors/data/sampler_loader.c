@@ -79,6 +79,31 @@ static bool has_flag(const struct msg_loader_open *open, uint32_t flag)
     return (open->flags & flag) != 0;
 }
 
+/* A loader that mixed versions would draw other batches on another placement: what is replaced
+ * while it is open stays until it closes. */
+static int pin_versions(struct loader_state *l)
+{
+    struct snapshots *set = l->sampler->options->snapshots;
+    const struct book *book = l->sampler->options->book;
+    l->versions = calloc(book->num_parts + (size_t)1, sizeof *l->versions);
+    l->pinned = calloc(book->num_parts + (size_t)1, sizeof *l->pinned);
+    if (l->versions == NULL || l->pinned == NULL)
+        return TR_ENOMEM;
+    for (uint32_t p = 0; p < book->num_parts; p++) {
+        l->versions[p] = book_part_version(book, p);
+        l->pinned[p] = set == NULL ? NULL : snapshot_acquire(set, p, l->versions[p]);
+    }
+    return 0;
+}
+
+static void unpin_versions(struct loader_state *l)
+{
+    for (uint32_t p = 0; l->pinned != NULL && p < l->sampler->options->book->num_parts; p++)
+        snapshot_release(l->pinned[p]);
+    free(l->pinned);
+    free(l->versions);
+}
+
 static struct loader_state *add_loader(struct sampler *s, struct message *message)
 {
     struct loader_state *l = calloc(1, sizeof *l);
@@ -86,6 +111,11 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
         return NULL;
     const struct msg_loader_open *open = message_head(message);
     l->sampler = s;
+    if (pin_versions(l) != 0) {
+        unpin_versions(l);
+        free(l);
+        return NULL;
+    }
     l->open = open;
     l->message = message;
     l->ids = message_body(message);
@@ -139,6 +169,7 @@ static void free_loader(struct loader_state *l)
     for (uint32_t i = 0; i < LOADER_ORDERS; i++)
         epoch_order_fini(&l->orders[i]);
     message_release(l->sampler->self, l->message);
+    unpin_versions(l);
     free(l);
 }
 

@@ -109,7 +109,7 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
     *head = (struct msg_sample_request){
         .draw = draw_of(&builder->key),
         .part = ask->part,
-        .version = builder->graph.node_extents[0][ask->part].version,
+        .version = ask->task->loader->versions[ask->part],
         .num_sections = num_sections,
         .sampler = builder->plan->spec->kind,
         .edge_ids = builder->plan->edge_ids,
@@ -209,7 +209,7 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
     }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
-    head->version = ask->task->builder.graph.node_extents[0][ask->part].version;
+    head->version = ask->task->loader->versions[ask->part];
     head->num_sections = count;
     *out = request;
     return 0;

@@ -47,7 +47,11 @@ struct loader_state {
     struct message *message;            /* kept: its body has the seeds */
     const uint64_t *ids;                /* [open->num_seeds] */
     struct epoch_plan epochs;
-    struct sample_spec spec; /* its terms lie in the message */
+    /* The one version of each partition that its batches are drawn from, read here or asked for; and
+     * what of these is here, held until the loader closes. */
+    uint32_t *versions;       /* [num_parts] */
+    struct snapshot **pinned; /* [num_parts]; NULL: elsewhere */
+    struct sample_spec spec;  /* its terms lie in the message */
     struct batch_builder_plan plan;
     struct epoch_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
     struct loader_state *next;

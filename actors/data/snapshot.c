@@ -137,6 +137,17 @@ struct snapshot *snapshot_acquire(struct snapshots *set, uint32_t part, uint32_t
     return found;
 }
 
+struct snapshot *snapshot_hold(struct snapshot *snapshot)
+{
+    if (snapshot == NULL)
+        return NULL;
+    pthread_mutex_lock(&snapshot->set->mutex);
+    assert(snapshot->references > 0);
+    snapshot->references++;
+    pthread_mutex_unlock(&snapshot->set->mutex);
+    return snapshot;
+}
+
 void snapshot_release(struct snapshot *snapshot)
 {
     if (snapshot == NULL)

@@ -50,6 +50,9 @@ int snapshots_retire(struct snapshots *set, uint32_t part, uint32_t version);
 /* NULL: not here. version may be SNAPSHOT_NEWEST. */
 struct snapshot *snapshot_acquire(struct snapshots *set, uint32_t part, uint32_t version);
 
+/* One more reader of a snapshot that the caller holds, though it be retired; NULL stays NULL. */
+struct snapshot *snapshot_hold(struct snapshot *snapshot);
+
 /* NULL is ignored. */
 void snapshot_release(struct snapshot *snapshot);
 

@@ -82,6 +82,13 @@ void book_fini(struct book *book)
     *book = (struct book){ 0 };
 }
 
+uint32_t book_part_version(const struct book *book, uint32_t part)
+{
+    assert(part < book->num_parts);
+    /* Every extent of a partition has it; a graph without node types has nothing to read. */
+    return book->types.num_ntypes > 0 ? book->node_extents[0][part].version : 0;
+}
+
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id)
 {
     assert(ntype < book->types.num_ntypes);

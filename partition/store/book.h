@@ -45,6 +45,9 @@ int book_init(struct book *book, const char *graph_name, const struct graph_type
               uint32_t num_parts, const uint64_t *node_counts, const uint64_t *edge_counts);
 void book_fini(struct book *book);
 
+/* The version of a partition that the book is of. */
+uint32_t book_part_version(const struct book *book, uint32_t part);
+
 /* The partition that owns a per-type global ID, or TR_ERANGE. */
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);
 int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id);

@@ -104,25 +104,32 @@ int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_
     return asker->status;
 }
 
+int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, const uint64_t *seeds,
+                    const struct sample_spec *spec)
+{
+    struct msg_loader_open head = *open;
+    size_t bytes = 2 * open->num_seeds * sizeof *seeds;
+    head.spec_bytes = (uint32_t)sample_spec_bytes(spec);
+    unsigned char *body = malloc(bytes + head.spec_bytes);
+    assert_non_null(body);
+    memcpy(body, seeds, bytes);
+    sample_spec_write(spec, body + bytes);
+    int rv = asker_ask(asker, MSG_LOADER_OPEN, &head, sizeof head, body, bytes + head.spec_bytes);
+    free(body);
+    return rv;
+}
+
 int asker_open_loader(struct asker *asker, const struct msg_loader_open *open,
                       const uint64_t *seeds, uint32_t num_layers, const int32_t *fanout,
                       uint32_t num_etypes)
 {
-    struct msg_loader_open head = *open;
     struct sample_spec spec;
-    size_t bytes = 2 * open->num_seeds * sizeof *seeds;
     assert_int_equal(sample_spec_alloc(&spec, num_layers, num_etypes), 0);
     for (uint32_t l = 0; l < num_layers; l++) {
         const struct sample_term term = SAMPLE_TERM(fanout[l], false);
         sample_spec_set_layer(&spec, l, &term);
     }
-    head.spec_bytes = (uint32_t)sample_spec_bytes(&spec);
-    unsigned char *body = malloc(bytes + head.spec_bytes);
-    assert_non_null(body);
-    memcpy(body, seeds, bytes);
-    sample_spec_write(&spec, body + bytes);
-    int rv = asker_ask(asker, MSG_LOADER_OPEN, &head, sizeof head, body, bytes + head.spec_bytes);
-    free(body);
+    int rv = asker_open_spec(asker, open, seeds, &spec);
     sample_spec_free(&spec);
     return rv;
 }

@@ -48,8 +48,10 @@ void asker_spawn(struct asker *asker, const struct actor_ops *ops, const void *a
 int asker_ask(struct asker *asker, uint32_t kind, const void *head, size_t head_bytes,
               const void *body, size_t body_bytes);
 
-/* The same with MSG_LOADER_OPEN and its body: seeds[2 * open->num_seeds], and a spec in which every
- * edge type draws alike, fanout[num_layers]. */
+/* The same with MSG_LOADER_OPEN and its body: seeds[2 * open->num_seeds] and the spec. */
+int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, const uint64_t *seeds,
+                    const struct sample_spec *spec);
+/* With a spec in which every edge type draws alike, fanout[num_layers]. */
 int asker_open_loader(struct asker *asker, const struct msg_loader_open *open,
                       const uint64_t *seeds, uint32_t num_layers, const int32_t *fanout,
                       uint32_t num_etypes);

@@ -94,8 +94,11 @@ void test_graph_init(struct test_graph *graph, uint64_t seed, uint32_t rows, uin
         }
     }
     assert_int_equal(book_init(&graph->book, "test", &types, GRAPH_PARTS, nodes, edges), 0);
-    for (uint32_t part = 0; part < GRAPH_PARTS; part++)
+    for (uint32_t part = 0; part < GRAPH_PARTS; part++) {
         graph->parts[part].types = &graph->book.types;
+        for (uint32_t t = 0; t < GRAPH_NTYPES; t++)
+            graph->book.node_extents[t][part].version = graph->parts[part].version;
+    }
     graph_types_fini(&types);
 }
 

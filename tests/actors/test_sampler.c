@@ -12,6 +12,7 @@
 
 #include "actors/data/epoch_plan.h"
 #include "actors/data/sampler.h"
+#include "graph/digest.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"
@@ -187,6 +188,61 @@ static void what_cannot_be_served_is_refused(void **state)
     close_world(&world);
 }
 
+/* The digests of three batches of a loader; a newer version without edges comes after the first, and
+ * takes the place of the old one. */
+static void draw_three(struct world *world, uint64_t loader, bool replaced, uint64_t digests[3])
+{
+    struct msg_loader_open open = world->open;
+    const struct sample_term term = SAMPLE_TERM(3, false);
+    struct sample_spec spec;
+    static const uint64_t empty[NODES + 1];
+    static struct graph_part newer[GRAPH_PARTS];
+    static struct edge_part edges[GRAPH_PARTS][GRAPH_ETYPES];
+    open.loader = loader;
+    open.flags = MSG_LOADER_ORIGINAL_IDS;
+    /* The last edge type, whose sources are no nodes of this graph, draws nothing. */
+    assert_int_equal(sample_spec_alloc(&spec, 2, GRAPH_ETYPES), 0);
+    for (uint32_t e = 0; e < GRAPH_ETYPES - 1; e++)
+        *sample_spec_term(&spec, 0, e) = *sample_spec_term(&spec, 1, e) = term;
+    assert_int_equal(asker_open_spec(&world->asker, &open, world->seeds, &spec), 0);
+    sample_spec_free(&spec);
+    assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
+    assert_int_equal(batch_store_open_loader(world->store, loader, 1000), 0);
+    for (uint32_t b = 0; b < 3; b++) {
+        batch_store_set_epoch(world->store, loader, 0, b);
+        assert_int_equal(ask(world, loader, 0, b), 0);
+        struct sampled_batch *batch = batch_store_collect(world->store, loader, 0, b);
+        assert_non_null(batch);
+        assert_true(batch->space.batch.blocks[0].edges[0].num_edges > 0);
+        assert_int_equal(batch_digest(&batch->space.batch, &digests[b]), 0);
+        sampled_batch_release(batch);
+        for (uint32_t p = 0; p < GRAPH_PARTS && b == 0 && replaced; p++) {
+            newer[p] = world->graph.parts[p];
+            newer[p].version++;
+            newer[p].edges = edges[p];
+            for (uint32_t e = 0; e < GRAPH_ETYPES; e++) {
+                edges[p][e] = world->graph.parts[p].edges[e];
+                edges[p][e].csc.index = empty;
+                edges[p][e].csc.num_edges = 0;
+            }
+            assert_int_equal(snapshots_add(world->snapshots, &newer[p], NULL, NULL, NULL), 0);
+            assert_int_equal(snapshots_retire(world->snapshots, p, newer[p].version - 1), 0);
+        }
+    }
+}
+
+static void a_loader_reads_the_version_it_was_opened_on(void **state)
+{
+    (void)state;
+    uint64_t kept[3], replaced[3];
+    struct world world;
+    open_world(&world, 1, false);
+    draw_three(&world, 2, false, kept);
+    draw_three(&world, 3, true, replaced);
+    assert_memory_equal(kept, replaced, sizeof kept);
+    close_world(&world);
+}
+
 #define PIECE 64u
 
 /* The status of the call for the piece at that place, which is compared with what came before. */
@@ -236,6 +292,7 @@ static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loader_reads_the_version_it_was_opened_on),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
         cmocka_unit_test(a_loader_may_close_while_a_batch_is_made),
