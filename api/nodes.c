@@ -136,16 +136,6 @@ static int make_set(struct tr_graph *graph, uint32_t ntype, const struct node_pa
     return 0;
 }
 
-static int find_twice(struct tr_graph *graph, const struct node_pair *pairs, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (pairs[i].original == pairs[i - 1].original)
-            return session_failf(graph->session, TR_EINVAL,
-                                 "node %" PRIu64 " (original ID %" PRIu64 ") is listed twice",
-                                 pairs[i].global, pairs[i].original);
-    return 0;
-}
-
 int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
                     struct tr_nodes **out)
 {
@@ -162,8 +152,6 @@ int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
         pairs[i] = (struct node_pair){ original_ids[i], ids[i] };
     if (rv == 0 && count > 0)
         qsort(pairs, count, sizeof *pairs, by_original);
-    if (rv == 0)
-        rv = find_twice(graph, pairs, count);
     if (rv == 0)
         rv = make_set(graph, ntype, pairs, count, out);
     free(pairs);

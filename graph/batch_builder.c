@@ -36,9 +36,12 @@ static void fini_type(struct batch_builder_type *type, uint32_t num_parts)
 {
     relabel_fini(&type->nodes);
     vec_fini(&type->owners);
+    vec_fini(&type->occurrences);
+    vec_fini(&type->times);
     for (uint32_t p = 0; type->lists != NULL && p < num_parts; p++) {
         vec_fini(&type->lists[p].rows);
         vec_fini(&type->lists[p].positions);
+        vec_fini(&type->lists[p].salts);
     }
     free(type->lists);
 }
@@ -73,6 +76,7 @@ void batch_builder_space_fini(struct batch_builder_space *space)
 static int reset_type(struct batch_builder *builder, struct batch_builder_type *type)
 {
     type->placed = 0;
+    type->repeats = false;
     for (uint32_t p = 0; p < builder->num_parts; p++)
         type->lists[p].count = 0;
     return relabel_reset(&type->nodes, 0);
@@ -108,19 +112,56 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
     return rv == 0 ? 0 : error_set(error, rv, "batch %" PRIu64 ": no memory", key->batch);
 }
 
+/* Zeroes for all seeds up to position `end`, once there is a repeat among them. */
+static int grow_occurrences(struct batch_builder_type *type, uint32_t from, uint32_t end)
+{
+    size_t size = sizeof(uint32_t);
+    int rv = vec_reserve(&type->occurrences, end, size, from * size);
+    if (rv == 0)
+        rv = vec_reserve(&type->times, end, size, from * size);
+    if (rv != 0)
+        return rv;
+    memset((uint32_t *)type->occurrences.data + from, 0, (end - from) * size);
+    memset((uint32_t *)type->times.data + from, 0, (end - from) * size);
+    return 0;
+}
+
+/* A seed whose node is at position `first` already. */
+static int add_repeat(struct batch_builder_type *type, uint32_t first, uint64_t id)
+{
+    uint32_t position, from = type->repeats ? type->nodes.num_ids : 0;
+    int rv = relabel_append(&type->nodes, id, &position);
+    if (rv == 0)
+        rv = grow_occurrences(type, from, position + 1);
+    if (rv != 0)
+        return rv;
+    type->repeats = true;
+    ((uint32_t *)type->occurrences.data)[position] = ++((uint32_t *)type->times.data)[first];
+    return 0;
+}
+
+static int add_seed(struct batch_builder_type *type, uint64_t id)
+{
+    uint32_t position, before = type->nodes.num_ids, narrow = (uint32_t)id;
+    int rv = type->wide ? relabel_add_u64(&type->nodes, &id, 1, &position)
+                        : relabel_add_u32(&type->nodes, &narrow, 1, &position);
+    if (rv == 0 && position < before)
+        return add_repeat(type, position, id);
+    if (rv == 0 && type->repeats)
+        rv = grow_occurrences(type, before, before + 1);
+    return rv;
+}
+
 /* TR_ERANGE: one is no node of the type, which has num_nodes. */
 static int add_seeds(struct batch_builder_type *type, uint64_t num_nodes, const uint64_t *ids,
                      const uint32_t *order, uint32_t num_seeds)
 {
-    uint32_t position;
     int rv = 0;
     for (uint32_t i = 0; i < num_seeds && rv == 0; i++) {
         uint64_t id = ids[order != NULL ? order[i] : i];
-        uint32_t narrow = (uint32_t)id;
         if (id >= num_nodes)
             return TR_ERANGE;
-        rv = type->wide ? relabel_add_u64(&type->nodes, &id, 1, &position)
-                        : relabel_add_u32(&type->nodes, &narrow, 1, &position);
+        rv = add_seed(type, id);
     }
     return rv;
 }
@@ -161,8 +202,18 @@ static int reserve_lists(struct batch_builder *builder, struct batch_builder_typ
         rv = vec_reserve(&list->rows, list->count + (size_t)n, size, list->count * size);
         if (rv == 0 && !batch_builder_is_local(builder, p))
             rv = vec_reserve(&list->positions, list->count + (size_t)n, size, list->count * size);
+        if (rv == 0 && type->repeats)
+            rv = vec_reserve(&list->salts, list->count + (size_t)n, size, list->count * size);
     }
     return rv;
+}
+
+/* Only seeds come several times: what is drawn is met once. */
+static uint32_t salt_of(const struct batch_builder *builder, uint32_t ntype, uint32_t position)
+{
+    const struct batch_builder_type *type = &builder->types[ntype];
+    bool seed = position < builder->out->nodes[ntype].num_seeds;
+    return seed ? ((const uint32_t *)type->occurrences.data)[position] : 0;
 }
 
 /* One partition owns all: a row is an ID but for the beginning of the extent. */
@@ -183,6 +234,8 @@ static int place_alone(struct batch_builder *builder, uint32_t ntype, uint32_t e
     }
     for (uint32_t i = begin; !batch_builder_is_local(builder, 0) && i < end; i++)
         positions[i] = i;
+    for (uint32_t i = begin; type->repeats && i < end; i++)
+        ((uint32_t *)list->salts.data)[i] = salt_of(builder, ntype, i);
     if (bad)
         return TR_ERANGE;
     list->count = type->placed = end;
@@ -202,6 +255,8 @@ static int place_one(struct batch_builder *builder, struct batch_builder_type *t
     ((uint32_t *)list->rows.data)[list->count] = (uint32_t)(id - begin);
     if (!batch_builder_is_local(builder, (uint32_t)owner))
         ((uint32_t *)list->positions.data)[list->count] = position;
+    if (type->repeats)
+        ((uint32_t *)list->salts.data)[list->count] = salt_of(builder, ntype, position);
     list->count++;
     type->placed++;
     return 0;

@@ -57,12 +57,16 @@ struct batch_builder_list {
     uint32_t count;
     struct vec rows;      /* uint32_t[count] */
     struct vec positions; /* uint32_t[count]: in the node list */
+    struct vec salts;     /* uint32_t[count], where the type has repeats */
 };
 
 struct batch_builder_type {
     bool wide;                        /* 2^32 nodes or more: IDs of 8 bytes */
     struct relabel nodes;             /* the node list */
     uint32_t placed;                  /* the first `placed` nodes are in the lists */
+    bool repeats;                     /* a seed came more than once */
+    struct vec occurrences;           /* uint32_t[num_seeds]: which one of its node a seed is ... */
+    struct vec times;                 /* ... and, at the first one, how often it came after that */
     struct vec owners;                /* uint16_t[placed] */
     struct batch_builder_list *lists; /* [num_parts] */
 };
@@ -169,8 +173,9 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
                         const struct draw_key *key, const struct graph_part *const *parts,
                         struct batch_space *out, struct error *error);
 
-/* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. One that comes
- * twice is one node. */
+/* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. Each has a position
+ * of its own in the node list, so that seed i is node i. One that comes again draws by itself, keyed
+ * by which occurrence of its node it is; whoever draws the node later leads to the first. */
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error);
 

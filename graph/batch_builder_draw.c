@@ -101,13 +101,17 @@ static struct local_sample next_rows(const struct batch_builder *builder, uint32
                                      uint32_t num_rows)
 {
     uint32_t used = batch_builder_answer(builder, builder->etype, part)->used_rows;
-    const struct batch_builder_list *list = &builder->types[etype_of(builder)->dst].lists[part];
+    const struct batch_builder_type *type = &builder->types[etype_of(builder)->dst];
+    const struct batch_builder_list *list = &type->lists[part];
     return (struct local_sample){ .part = builder->parts[part],
                                   .draw = &builder->key,
                                   .kind = builder->plan->spec->kind,
                                   .etype = builder->etype,
                                   .term = *batch_builder_term(builder, builder->etype),
                                   .rows = (const uint32_t *)list->rows.data + used,
+                                  .salts = type->repeats ? (const uint32_t *)list->salts.data + used
+                                                         : NULL,
+                                  .row_fields = type->repeats ? SAMPLE_ROW_SALT : 0,
                                   .num_rows = num_rows };
 }
 

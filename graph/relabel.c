@@ -97,6 +97,7 @@ static int reserve(struct relabel *table, uint32_t n)
         return rv;
     rv = renew_entries(table, bits_for(wanted));
     for (uint32_t i = 0; i < table->num_ids && rv == 0; i++) {
+        /* Of an ID that was appended again the first comes first in its chain, and is found. */
         size_t slot = slot_of(table->ids[i], table->bits);
         while (table->entries[slot].value >= table->stamp)
             slot = (slot + 1) & (((size_t)1 << table->bits) - 1);
@@ -187,6 +188,16 @@ int relabel_add_u32(struct relabel *table, const uint32_t *ids, size_t n, uint32
 int relabel_add_u64(struct relabel *table, const uint64_t *ids, size_t n, uint32_t *positions)
 {
     return add(table, NULL, ids, n, positions);
+}
+
+int relabel_append(struct relabel *table, uint64_t id, uint32_t *position)
+{
+    int rv = reserve(table, 1);
+    if (rv != 0)
+        return rv;
+    *position = table->num_ids;
+    table->ids[table->num_ids++] = id;
+    return 0;
 }
 
 uint32_t relabel_find(const struct relabel *table, uint64_t id)

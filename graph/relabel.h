@@ -50,6 +50,10 @@ int relabel_reset(struct relabel *table, uint32_t nodes_hint);
 int relabel_add_u32(struct relabel *table, const uint32_t *ids, size_t n, uint32_t *positions);
 int relabel_add_u64(struct relabel *table, const uint64_t *ids, size_t n, uint32_t *positions);
 
+/* Appends an ID that the list has already, once more: *position is the new one, relabel_add_* go on
+ * to give the first. */
+int relabel_append(struct relabel *table, uint64_t id, uint32_t *position);
+
 /* The position of an ID, or UINT32_MAX. */
 uint32_t relabel_find(const struct relabel *table, uint64_t id);
 

@@ -18,7 +18,7 @@ void reference_init(struct reference *reference, const struct sim_graph *raw)
     sim_partitions_init(&reference->partitions, raw, 1, NULL);
     for (uint32_t t = 0; t < num_ntypes; t++) {
         struct reference_nodes *nodes = &reference->nodes[t];
-        nodes->ids = calloc(raw->num_nodes[t] + 1, sizeof *nodes->ids);
+        nodes->ids = calloc(2 * (size_t)raw->num_nodes[t] + 1, sizeof *nodes->ids);
         nodes->positions = calloc(raw->num_nodes[t] + 1, sizeof *nodes->positions);
         assert(nodes->ids != NULL && nodes->positions != NULL);
     }
@@ -124,11 +124,31 @@ static uint32_t meet(struct reference_nodes *nodes, uint64_t id)
     return nodes->positions[id];
 }
 
+/* A seed has a place of its own even where its node was met. */
+static void meet_seed(struct reference_nodes *nodes, uint64_t id)
+{
+    uint32_t count = nodes->count;
+    if (meet(nodes, id) < count)
+        nodes->ids[nodes->count++] = id;
+}
+
 static void *room(struct vec *vec, size_t count, size_t size)
 {
     int rv = vec_reserve(vec, count, size, 0);
     assert(rv == 0);
     return vec->data;
+}
+
+/* Which occurrence of its node each of the first n is, by looking at all before it. */
+static uint32_t *find_salts(const struct reference *r, uint32_t ntype, uint32_t n)
+{
+    const uint64_t *ids = r->nodes[ntype].ids;
+    uint32_t *salts = calloc(n + UINT64_C(1), sizeof *salts);
+    assert(salts != NULL);
+    for (uint32_t i = 0; i < n && i < r->batch.nodes[ntype].num_seeds; i++)
+        for (uint32_t j = 0; j < i; j++)
+            salts[i] += ids[j] == ids[i];
+    return salts;
 }
 
 /* Draws for the first n nodes met of the destination type. */
@@ -141,10 +161,12 @@ static void draw(struct reference *r, const struct sample_spec *spec, const stru
     assert(rows != NULL);
     for (uint32_t i = 0; i < n; i++)
         rows[i] = (uint32_t)r->nodes[dst].ids[i];
+    uint32_t *salts = find_salts(r, dst, n);
     const struct sample_request request = {
         .csc = &part->edges[key->type].csc,
         .original_ids = part->nodes[dst].original_ids,
         .rows = rows,
+        .salts = salts,
         .num_rows = n,
         .term = *sample_spec_term(spec, spec->num_layers - 1 - key->hop, key->type),
         .key_base = key_base(key),
@@ -164,6 +186,7 @@ static void draw(struct reference *r, const struct sample_spec *spec, const stru
     *edges = (struct block_edges){ n, (uint32_t)result.num_edges, index, result.columns,
                                    result.edge_ids };
     free(rows);
+    free(salts);
 }
 
 static void build_hop(struct reference *r, const struct sample_spec *spec, struct draw_key *key)
@@ -202,7 +225,7 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     forget_nodes(r);
     uint32_t n = deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
     for (uint32_t i = 0; i < n; i++)
-        meet(&r->nodes[open->ntype], seeds[i]);
+        meet_seed(&r->nodes[open->ntype], seeds[i]);
     r->batch.nodes[open->ntype].num_seeds = r->nodes[open->ntype].count;
     struct draw_key key = { .seed = open->seed,
                             .batch = step,

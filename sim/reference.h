@@ -20,7 +20,7 @@
 
 /* The nodes of a type that the walk has met, in that order. */
 struct reference_nodes {
-    uint64_t *ids;       /* [nodes of the type] */
+    uint64_t *ids;       /* [2 * nodes of the type]: a seed may come twice */
     uint32_t *positions; /* [nodes of the type]; UINT32_MAX: not met */
     uint32_t count;
 };
@@ -36,7 +36,7 @@ struct reference {
 struct wanted_loader {
     struct msg_loader_open open;
     struct sample_spec spec;
-    uint64_t *seeds; /* [open.num_seeds], original IDs, increasing */
+    uint64_t *seeds; /* [open.num_seeds], original IDs, in order, each at most twice */
 };
 
 /* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/scenario.h"
 
+#include "graph/key.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,18 +21,23 @@ static uint32_t max_in_degree(const struct sim_graph *raw)
     return most;
 }
 
-/* A list of distinct nodes, in order. */
+/* A list of nodes, in order; in some loaders some come twice. */
 static void draw_seeds(struct wanted_loader *loader, const struct sim_graph *raw,
                        struct draws *draws)
 {
     uint32_t n = raw->num_nodes[loader->open.ntype];
     uint32_t percent = (uint32_t)draws_between(draws, 0, 100);
     bool all = draws_chance(draws, 40);
-    loader->seeds = calloc(n + 1, sizeof *loader->seeds);
+    bool repeats = key_mix(loader->open.seed + 1) % 3 == 0; /* leaves the other draws as they are */
+    loader->seeds = calloc(2 * (size_t)n + 1, sizeof *loader->seeds);
     assert(loader->seeds != NULL);
-    for (uint32_t v = 0; v < n; v++)
-        if (all || draws_chance(draws, percent))
+    for (uint32_t v = 0; v < n; v++) {
+        if (!all && !draws_chance(draws, percent))
+            continue;
+        loader->seeds[loader->open.num_seeds++] = v;
+        if (repeats && key_mix(loader->open.seed + v * KEY_STEP) % 4 == 0)
             loader->seeds[loader->open.num_seeds++] = v;
+    }
 }
 
 static uint32_t draw_flags(struct draws *draws, bool *replace)
@@ -96,14 +102,14 @@ static size_t batch_bytes(const struct scenario *s, const struct sample_spec *sp
     const struct sim_graph *raw = &s->raw;
     size_t nodes = 0, bytes = (size_t)256 << 10;
     for (uint32_t t = 0; t < raw->types.num_ntypes; t++)
-        nodes += raw->num_nodes[t];
+        nodes += 2 * (size_t)raw->num_nodes[t]; /* a seed may come twice */
     bytes += nodes * 2 * (4 * RAW_WIDTH_MAX + 48);
     for (uint32_t l = 0; l < spec->num_layers; l++)
         for (uint32_t e = 0; e < raw->types.num_etypes; e++) {
-            uint32_t n = raw->num_nodes[raw->types.etypes[e].dst];
+            uint32_t n = 2 * raw->num_nodes[raw->types.etypes[e].dst];
             int32_t fanout = sample_spec_term(spec, l, e)->fanout;
             size_t edges = (size_t)n * (size_t)(fanout < 0 ? 0 : fanout);
-            bytes += 2 * (4 * (size_t)n + 12 * (edges + raw->edges[e].count));
+            bytes += 2 * (4 * (size_t)n + 12 * (edges + 2 * raw->edges[e].count));
         }
     return bytes;
 }

@@ -51,7 +51,8 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
 {
     const struct book *book = options->book;
     uint64_t nodes_max = total(book->num_nodes, book->types.num_ntypes);
-    uint64_t nodes = open->batch_size < nodes_max ? open->batch_size : nodes_max;
+    uint64_t nodes = open->batch_size < open->num_seeds ? open->batch_size : open->num_seeds;
+    nodes_max = nodes > nodes_max ? nodes : nodes_max; /* seeds may repeat */
     uint64_t edges = 0, bytes = 0;
     for (uint32_t l = spec->num_layers; l-- > 0;) {
         uint64_t drawn = drawn_of_layer(spec, l, nodes, book);

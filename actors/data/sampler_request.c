@@ -27,11 +27,21 @@ bool sampler_samples_etype(const struct ask *ask, uint32_t etype)
     return ask_list(ask, dst)->count > 0 && batch_builder_term(builder, etype)->fanout != 0;
 }
 
+/* Salts come with the rows of all sections as soon as one type has repeated seeds. */
+static bool has_salts(const struct batch_builder *builder)
+{
+    for (uint32_t t = 0; t < builder->num_ntypes; t++)
+        if (builder->types[t].repeats)
+            return true;
+    return false;
+}
+
 static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *sections,
                             uint64_t *bytes)
 {
     const struct batch_builder *builder = &ask->task->builder;
     uint32_t count = 0, last = UINT32_MAX;
+    size_t row_bytes = sizeof(uint32_t) * (has_salts(builder) ? 2 : 1);
     for (uint32_t e = 0; e < builder->num_etypes; e++) {
         if (!sampler_samples_etype(ask, e))
             continue;
@@ -44,7 +54,7 @@ static uint32_t put_samples(const struct ask *ask, struct msg_sample_section *se
                 .same_rows = dst == last,
                 .term = *batch_builder_term(builder, e),
             };
-        *bytes += sizeof *sections + (dst == last ? 0 : rows * sizeof(uint32_t));
+        *bytes += sizeof *sections + (dst == last ? 0 : rows * row_bytes);
         last = dst;
         count++;
     }
@@ -73,12 +83,20 @@ static void copy_rows(const struct ask *ask, const struct msg_sample_section *se
                       uint32_t num_sections)
 {
     unsigned char *to = (unsigned char *)(uintptr_t)(sections + num_sections);
+    bool salted = has_salts(&ask->task->builder);
     for (uint32_t i = 0; i < num_sections; i++) {
         if (sections[i].same_rows)
             continue;
         uint32_t dst = ask->task->builder.graph.types->etypes[sections[i].etype].dst;
         size_t bytes = sections[i].num_rows * sizeof(uint32_t);
         memcpy(to, ask_list(ask, dst)->rows.data, bytes);
+        to += bytes;
+        if (!salted)
+            continue;
+        if (ask->task->builder.types[dst].repeats)
+            memcpy(to, ask_list(ask, dst)->salts.data, bytes);
+        else
+            memset(to, 0, bytes);
         to += bytes;
     }
 }
@@ -112,6 +130,7 @@ int sampler_make_samples(const struct ask *ask, struct message **out)
         .version = ask->task->loader->versions[ask->part],
         .num_sections = num_sections,
         .sampler = builder->plan->spec->kind,
+        .row_fields = has_salts(builder) ? SAMPLE_ROW_SALT : 0,
         .edge_ids = builder->plan->edge_ids,
         .reply_bytes_max = reply_bytes_max(ask),
         .skip_sections = ask->sections_done,

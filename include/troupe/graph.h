@@ -86,8 +86,8 @@ TR_API int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *m
                            struct tr_nodes **out);
 /* All nodes of a type. */
 TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out);
-/* The nodes listed, ids [count], each once: TR_EINVAL names one that is listed twice, TR_ERANGE one
- * that there is not. */
+/* The nodes listed, ids [count]; TR_ERANGE names one that there is not. One that is listed several
+ * times is as many seeds: each has its own place in the batch and draws by itself. */
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                            size_t count, struct tr_nodes **out);
 /*

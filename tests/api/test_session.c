@@ -311,9 +311,55 @@ static void bad_input_is_named(void **state)
     lo.num_layers = 17;
     assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ERANGE);
     assert_int_equal(tr_nodes_masked(job.graph, 0, "feat", &nodes), TR_EINVAL);
-    assert_int_equal(tr_nodes_listed(job.graph, 0, (const uint64_t[]){ 4, 9, 4 }, 3, &nodes),
-                     TR_EINVAL);
-    assert_non_null(strstr(tr_session_error(job.session), "node 4 "));
+    close_job(&job);
+}
+
+/* Each is a seed with a row of labels, and the second one draws other neighbours than the first. */
+static void a_node_listed_twice_is_two_seeds(void **state)
+{
+    struct job job;
+    struct tr_nodes *nodes;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    struct tr_rows labels;
+    struct tr_block block;
+    uint32_t differ = 0;
+    uint64_t ids[400];
+    size_t count;
+    char path[256];
+    (void)state;
+    for (size_t i = 0; i < 400; i++)
+        ids[i] = i / 2;
+    world_partition(&world, PARTITION_RANDOM, 3, path);
+    struct tr_loader_options lo = loader_options();
+    open_job(&job, NULL, path, &lo);
+    ok(job.session, tr_nodes_listed(job.graph, 0, ids, 400, &nodes));
+    assert_int_equal(tr_nodes_count(nodes), 400);
+    lo.num_layers = 1;
+    lo.fanout[0] = 2;
+    lo.batch_size = 400;
+    lo.shuffle = false;
+    ok(job.session, tr_loader_open(job.graph, nodes, &lo, &loader));
+    ok(job.session, tr_loader_next(loader, 30 * SECOND, &batch));
+    assert_int_equal(tr_batch_num_seeds(batch, 0), 400);
+    const uint64_t *seeds = tr_batch_nodes(batch, 0, &count);
+    assert_true(count >= 400);
+    assert_int_equal(tr_batch_labels(batch, 0, &labels), 0);
+    assert_int_equal(labels.num_rows, 400);
+    assert_int_equal(tr_batch_block(batch, 0, 0, &block), 0);
+    assert_int_equal(block.num_dst, 400);
+    for (size_t i = 0; i < 400; i += 2) {
+        uint32_t first = block.index[i], second = block.index[i + 1], end = block.index[i + 2];
+        assert_true(seeds[i] == seeds[i + 1]);
+        assert_int_equal(end - second, second - first);
+        assert_true(((const int64_t *)labels.rows)[i] == ((const int64_t *)labels.rows)[i + 1]);
+        differ += memcmp(block.sources + first, block.sources + second,
+                         (second - first) * sizeof *block.sources) != 0;
+    }
+    assert_true(differ > 50);
+    tr_batch_release(batch);
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
     close_job(&job);
 }
 
@@ -359,9 +405,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_is_named),         cmocka_unit_test(fetch_equals_truth),
-        cmocka_unit_test(a_large_fetch_equals_truth), cmocka_unit_test(epochs_cover_seeds),
-        cmocka_unit_test(placement_changes_nothing),  cmocka_unit_test(batches_outlive_all),
+        cmocka_unit_test(bad_input_is_named),  cmocka_unit_test(a_node_listed_twice_is_two_seeds),
+        cmocka_unit_test(fetch_equals_truth),  cmocka_unit_test(a_large_fetch_equals_truth),
+        cmocka_unit_test(epochs_cover_seeds),  cmocka_unit_test(placement_changes_nothing),
+        cmocka_unit_test(batches_outlive_all),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -179,7 +179,7 @@ void fixture_seeds(const struct fixture *fixture, const struct fixture_plan *pla
         order[i] = i;
     permute_u32(order, fixture->num_nodes[ntype], plan->seed + ntype);
     for (uint64_t i = 0; i < fixture->num_nodes[ntype]; i++)
-        ids[i] = order[i];
+        ids[i] = plan->repeats && i % 3 == 2 ? ids[i / 2] : order[i];
 }
 
 struct sample_term fixture_term(const struct fixture_plan *plan, uint32_t hop, uint32_t etype)
@@ -214,12 +214,16 @@ static int answer_rows(const struct fixture *fixture, struct batch_builder *buil
         result.wide_columns = answer->wide_columns;
     else
         result.columns = answer->columns;
+    const uint32_t *salts = builder->types[fixture->types.etypes[e].dst].repeats
+                                ? (const uint32_t *)list->salts.data + first
+                                : NULL;
     const struct local_sample what = { .part = &fixture->parts[part],
                                        .draw = &builder->key,
                                        .kind = builder->plan->spec->kind,
                                        .etype = e,
                                        .term = *batch_builder_term(builder, e),
                                        .rows = (const uint32_t *)list->rows.data + first,
+                                       .salts = salts,
                                        .num_rows = count };
     int rv = local_sample_prepare(&what, &request, NULL);
     if (rv == 0)

@@ -50,7 +50,8 @@ struct fixture_plan {
     uint32_t num_layers;
     int32_t fanouts[BATCH_LAYERS_MAX]; /* [hop], seeds first */
     bool replace;
-    bool varied; /* each edge type has a fanout and a way to draw of its own */
+    bool varied;  /* each edge type has a fanout and a way to draw of its own */
+    bool repeats; /* every third seed is one that came before */
     uint32_t num_seeds[FIXTURE_NTYPES]; /* the first of a keyed order of all nodes */
 };
 

@@ -52,7 +52,7 @@ void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, of
 
 /* The naive walk: node lists in original IDs, found by searching. */
 struct naive {
-    uint64_t ids[FIXTURE_NTYPES][FIXTURE_NODES_MAX];
+    uint64_t ids[FIXTURE_NTYPES][2 * FIXTURE_NODES_MAX]; /* repeats have a place of their own */
     uint32_t num[FIXTURE_NTYPES];
 };
 
@@ -96,6 +96,16 @@ static uint64_t edge_id(const struct fixture *fixture, uint32_t e, uint64_t id)
     return csc->first_edge + csc->index[global - fixture->extents[dst][owner].begin];
 }
 
+/* How often the seed at a place came before; what is no seed came once. */
+static uint32_t occurrence(const struct fixture_plan *plan, const struct naive *naive,
+                           uint32_t ntype, uint32_t at)
+{
+    uint32_t times = 0;
+    for (uint32_t i = 0; i < at && at < plan->num_seeds[ntype]; i++)
+        times += naive->ids[ntype][i] == naive->ids[ntype][at];
+    return times;
+}
+
 static void check_edges(const struct fixture *fixture, const struct fixture_plan *plan,
                         struct naive *naive, const struct block_edges *edges, uint32_t num_dst,
                         uint32_t hop, uint32_t e)
@@ -106,8 +116,9 @@ static void check_edges(const struct fixture *fixture, const struct fixture_plan
     assert_int_equal(edges->num_dst, num_dst);
     for (uint32_t i = 0; i < num_dst; i++) {
         uint64_t id = naive->ids[type->dst][i];
-        uint32_t count = draw(positions, &term, fixture->degree[e][id],
-                              key_node(fixture_base(plan, hop, e), id));
+        uint64_t key = key_node(fixture_base(plan, hop, e), id);
+        key = key_occurrence(key, occurrence(plan, naive, type->dst, i));
+        uint32_t count = draw(positions, &term, fixture->degree[e][id], key);
         assert_int_equal(edges->index[i], at);
         for (uint32_t k = 0; k < count; k++, at++) {
             assert_int_equal(edges->sources[at],
@@ -177,6 +188,17 @@ static const struct fixture_plan plans[] = {
       .replace = true,
       .varied = true,
       .num_seeds = { 12, 9, 0 } },
+    { .seed = 10,
+      .num_layers = 2,
+      .fanouts = { 2, 3 },
+      .repeats = true,
+      .num_seeds = { 20, 13, 0 } },
+    { .seed = 11,
+      .num_layers = 2,
+      .fanouts = { 2, 3 },
+      .replace = true,
+      .repeats = true,
+      .num_seeds = { 170, 3, 0 } },
     { .seed = 5, .num_layers = 1, .fanouts = { 0 }, .num_seeds = { 9, 2, 0 } },
     { .seed = 6, .num_layers = 4, .fanouts = { 1, 1, 1, 1 }, .num_seeds = { 0, 0, 0 } },
     { .seed = 7, .num_layers = 1, .fanouts = { 29 }, .num_seeds = { 300, 170, 0 } },
@@ -328,13 +350,13 @@ static struct sample_spec one_layer(struct sample_term *terms, int32_t fanout)
 static void open_first_hop(struct batch_builder *builder, const struct batch_builder_plan *plan,
                            struct batch_space *out)
 {
-    static const uint64_t seeds[] = { 1, 2, 1, 3 };
+    static const uint64_t seeds[] = { 1, 2, 3 };
     const struct draw_key key = { .seed = 1 };
     struct error error = { 0 };
     batch_space_clear(out);
     assert_int_equal(batch_builder_begin(builder, plan, &key, NULL, out, &error), 0);
-    assert_int_equal(batch_builder_add_seeds(builder, 0, seeds, NULL, 4, &error), 0);
-    assert_int_equal(out->nodes[0].num_seeds, 3); /* one of them came twice */
+    assert_int_equal(batch_builder_add_seeds(builder, 0, seeds, NULL, 3, &error), 0);
+    assert_int_equal(out->nodes[0].num_seeds, 3);
     while (batch_builder_place(builder, &error) == 1)
         ;
     assert_int_equal(batch_builder_open_hop(builder, &error), 0);
