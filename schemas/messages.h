@@ -292,8 +292,10 @@ struct msg_batch_request {
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;
-    uint64_t bytes; /* to be pulled; 0: it lies in the store */
+    uint64_t
+        bytes; /* to be pulled; 0: it lies in the store. full: what the store had no room for */
     uint32_t epoch;
+    uint32_t full; /* 1: the batch was made, but the account that it goes to is full */
 };
 
 struct kinds;

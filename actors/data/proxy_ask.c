@@ -195,17 +195,20 @@ void proxy_settle(struct proxy_slot *slot, int status, const struct error *error
     }
 }
 
-/* The batch is in the store (0), where a sampler elsewhere can't have put it; or it is to be
- * pulled (1). */
+/* The batch is in the store (0), where a sampler elsewhere can't have put it; it is to be pulled
+ * (1); or the store had no room for it (TR_EFULL): it is the client that has to release batches. */
 static int find_batch(struct proxy_slot *slot, const struct message *reply, struct error *error)
 {
     const struct msg_batch_reply *head = (const void *)reply->head;
     bool is_elsewhere = reply->frame.from.node != actor_address(slot->loader->proxy->self).node;
-    if (reply->frame.kind != MSG_BATCH_REPLY || (is_elsewhere && head->bytes == 0))
+    if (reply->frame.kind != MSG_BATCH_REPLY ||
+        (is_elsewhere && (head->bytes == 0 || head->full != 0)))
         return error_set(error, TR_EFORMAT,
                          "batch %" PRIu64 " of sampler %" PRIu32 " came without "
                          "its bytes",
                          slot->step, slot->sampler);
+    if (head->full != 0)
+        return batch_store_say_full(slot->loader->proxy->options->store, head->bytes, error);
     return head->bytes > 0;
 }
 
@@ -246,9 +249,6 @@ static void slot_done(struct part_call *call, int status, struct message *reply,
     error = *why;
     if (status == TR_ETIMEDOUT)
         say_late(slot, why, &error);
-    /* A sampler of this process found the account of batches full: the client's to release. */
-    else if (status == TR_ENOSPC)
-        error.code = TR_EFULL;
     proxy_fail(slot, error.code, &error);
 }
 

@@ -58,22 +58,7 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
     finish_task(task);
 }
 
-static int put_in_store(struct task *task, struct error *error)
-{
-    struct batch_store *store = task->sampler->options->store;
-    struct sampled_batch *batch = task->out;
-    task->out = NULL;
-    size_t bytes = sampled_batch_bytes(batch);
-    int rv = batch_store_deposit(store, batch);
-    if (rv == TR_EFULL) { /* not this sampler is full: asking again does not help */
-        batch_store_say_full(store, bytes, error);
-        return error->code = TR_ENOSPC;
-    }
-    return rv == 0 ? 0 : error_set(error, rv, "nobody waits for the batch");
-}
-
-/* bytes 0: the batch lies in the store. */
-void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
+static void answer(struct sampler *s, struct message *request, uint64_t bytes, bool full)
 {
     const struct msg_batch_request *asked = message_head(request);
     struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
@@ -86,8 +71,15 @@ void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
         .batch = asked->batch,
         .bytes = bytes,
         .epoch = asked->epoch,
+        .full = full,
     };
     actor_reply(s->self, request, reply);
+}
+
+/* bytes 0: the batch lies in the store. */
+void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
+{
+    answer(s, request, bytes, false);
 }
 
 /* Whether who asked shares no store with us. */
@@ -96,14 +88,21 @@ static bool is_pulled(const struct sampler *s, const struct message *request)
     return s->options->flat || request->frame.from.node != actor_address(s->self).node;
 }
 
-static void hand_over(struct task *task, int rv, const struct error *error)
+/* The store may be full: that is no failure of the sampler, which asking again would mend. */
+static void put_in_store(struct task *task)
 {
-    if (rv != 0) {
-        sampler_fail_task(task, rv, error->text);
+    struct sampler *s = task->sampler;
+    struct sampled_batch *batch = task->out;
+    task->out = NULL;
+    size_t bytes = sampled_batch_bytes(batch);
+    int rv = batch_store_deposit(s->options->store, batch);
+    if (rv != 0 && rv != TR_EFULL) {
+        sampler_fail_task(task, rv, "nobody waits for the batch");
         return;
     }
-    batch_store_note_made(task->sampler->options->store);
-    sampler_answer(task->sampler, task->request, 0);
+    if (rv == 0)
+        batch_store_note_made(s->options->store);
+    answer(s, task->request, rv == 0 ? 0 : bytes, rv != 0);
     finish_task(task);
 }
 
@@ -121,14 +120,12 @@ static void complete_task(struct task *task)
 {
     struct error error = { 0 };
     int rv;
-    if (!is_pulled(task->sampler, task->request)) {
-        rv = put_in_store(task, &error);
-        hand_over(task, rv, &error);
-    } else if ((rv = sampler_measure(task, &error)) != 0) {
-        hand_over(task, rv, &error);
-    } else {
+    if (!is_pulled(task->sampler, task->request))
+        put_in_store(task);
+    else if ((rv = sampler_measure(task, &error)) != 0)
+        sampler_fail_task(task, rv, error.text);
+    else
         task->step = TASK_WAIT_KEEP;
-    }
 }
 
 static void finish_hop(struct task *task, struct error *error, int *rv)

@@ -54,6 +54,8 @@ struct world {
     uint32_t asked_last;        /* of epoch UINT32_MAX */
     uint64_t full_until_ns;     /* samplers refuse everything before that, by message or status */
     uint32_t refusals;
+    bool no_room;     /* the store takes no batch */
+    int fails;        /* samplers fail with that code */
     bool keeps_pulls; /* pieces are not sent */
     uint32_t kept;    /* batches that samplers keep */
 };
@@ -129,6 +131,15 @@ static int hand_over(struct stub *stub, struct sampled_batch *batch, struct mess
 {
     struct world *world = stub->world;
     uint64_t step = batch->space.batch.index;
+    if (world->no_room) {
+        if (reply != NULL) {
+            struct msg_batch_reply *head = message_head(reply);
+            head->bytes = sampled_batch_bytes(batch);
+            head->full = 1;
+        }
+        sampled_batch_release(batch);
+        return 0;
+    }
     if (!world->flat)
         return batch_store_deposit(world->store, batch);
     batch->space.batch.index += world->step_off;
@@ -252,6 +263,12 @@ static int stub_receive(struct actor *self, struct message *message)
     }
     if (message->frame.kind != MSG_BATCH_REQUEST) {
         message_release(self, message);
+        return 0;
+    }
+    if (world->fails != 0) {
+        struct error error = { 0 };
+        error_set(&error, world->fails, "the sampler fails");
+        error_reply_send(self, message, &error);
         return 0;
     }
     const struct msg_batch_request *asked = message_head(message);
@@ -518,6 +535,30 @@ static void samplers_that_are_full_for_a_while_fail_no_batch(void **state)
     }
 }
 
+static void expect_failure(int fails, bool no_room, int code)
+{
+    const struct msg_batch_request asked = { .loader = LOADER };
+    struct world world;
+    open_world(&world, 1);
+    world.fails = fails;
+    world.no_room = no_room;
+    struct asker *asker = &world.asker;
+    assert_int_equal(asker_ask(asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
+    assert_int_equal(asker->reply_kind, MSG_ERROR_REPLY);
+    assert_int_equal(((const struct msg_error_reply *)(const void *)asker->reply_head)->code, code);
+    close_world(&world);
+}
+
+/* The code of a sampler's own failure is handed on as it is. A store without room for a batch is
+ * the client's account. */
+static void a_store_without_room_is_no_failure_of_a_sampler(void **state)
+{
+    (void)state;
+    expect_failure(TR_ENOSPC, false, TR_ENOSPC);
+    expect_failure(TR_EIO, false, TR_EIO);
+    expect_failure(0, true, TR_EFULL);
+}
+
 /* A batch as bytes is the one that was asked for, whole, or it is refused with a sentence. */
 static void bytes_that_are_no_such_batch_are_refused(void **state)
 {
@@ -595,6 +636,7 @@ int main(void)
         cmocka_unit_test(what_is_not_wanted_is_not_kept),
         cmocka_unit_test(no_epoch_follows_the_last_one),
         cmocka_unit_test(samplers_that_are_full_for_a_while_fail_no_batch),
+        cmocka_unit_test(a_store_without_room_is_no_failure_of_a_sampler),
         cmocka_unit_test(bytes_that_are_no_such_batch_are_refused),
         cmocka_unit_test(another_epoch_drops_what_was_begun),
         cmocka_unit_test(the_next_epoch_is_begun_ahead),
