@@ -20,13 +20,13 @@
 #define CALLS 2e6
 #define CALLS_MIN 10000.0
 
-struct calls {
+struct call_bench {
     struct remote_echo *echo;
     struct reference_net net;
     double scale;
 };
 
-static uint64_t count(const struct calls *calls, double full, double least)
+static uint64_t count(const struct call_bench *calls, double full, double least)
 {
     double wanted = full * calls->scale;
     return (uint64_t)(wanted < least ? least : wanted);
@@ -34,7 +34,7 @@ static uint64_t count(const struct calls *calls, double full, double least)
 
 static int measure_one(void *arg, double *value, struct error *error)
 {
-    struct calls *calls = arg;
+    struct call_bench *calls = arg;
     struct remote_echo_result result = { 0 };
     struct remote_echo_load load = { .calls = count(calls, TRIPS, TRIPS_MIN), .window = 1 };
     int rv = remote_echo_run(calls->echo, &load, &result, error);
@@ -44,14 +44,14 @@ static int measure_one(void *arg, double *value, struct error *error)
 
 static int measure_reference(void *arg, double *value, struct error *error)
 {
-    struct calls *calls = arg;
+    struct call_bench *calls = arg;
     return reference_net_ping(&calls->net, (uint32_t)count(calls, TRIPS, TRIPS_MIN), BYTES, value,
                               error);
 }
 
 static int measure_many(void *arg, double *value, struct error *error)
 {
-    struct calls *calls = arg;
+    struct call_bench *calls = arg;
     struct remote_echo_result result = { .seconds = 1 };
     struct remote_echo_load load = { .calls = count(calls, CALLS, CALLS_MIN), .window = WINDOW };
     int rv = remote_echo_run(calls->echo, &load, &result, error);
@@ -59,13 +59,13 @@ static int measure_many(void *arg, double *value, struct error *error)
     return rv;
 }
 
-static int open_both(struct calls *calls, struct error *error)
+static int open_both(struct call_bench *calls, struct error *error)
 {
     int rv = reference_net_open(&calls->net, error);
     return rv == 0 ? remote_echo_open(false, &calls->echo, error) : rv;
 }
 
-static void close_both(struct calls *calls)
+static void close_both(struct call_bench *calls)
 {
     remote_echo_close(calls->echo);
     reference_net_close(&calls->net);
@@ -73,7 +73,7 @@ static void close_both(struct calls *calls)
 }
 
 /* The other processes are started on their core, and then this one goes to its own. */
-static int measure_pinned(struct calls *calls, const struct cores *cores, int other_core,
+static int measure_pinned(struct call_bench *calls, const struct cores *cores, int other_core,
                           struct figure *figure, uint32_t rounds, struct error *error)
 {
     int rv = cores_use(other_core, error);
@@ -88,7 +88,7 @@ static int measure_pinned(struct calls *calls, const struct cores *cores, int ot
     return rv;
 }
 
-static int measure_latency(struct calls *calls, const struct bench_options *options,
+static int measure_latency(struct call_bench *calls, const struct bench_options *options,
                            bench_emit *emit, void *arg, struct error *error)
 {
     struct cores cores;
@@ -108,8 +108,8 @@ static int measure_latency(struct calls *calls, const struct bench_options *opti
     return rv;
 }
 
-static int measure_rate(struct calls *calls, const struct bench_options *options, bench_emit *emit,
-                        void *arg, struct error *error)
+static int measure_rate(struct call_bench *calls, const struct bench_options *options,
+                        bench_emit *emit, void *arg, struct error *error)
 {
     struct figure many = {
         .name = "calls_many", .unit = "calls/s", .goal = 1, .reference = "goal"
@@ -127,7 +127,7 @@ static int measure_rate(struct calls *calls, const struct bench_options *options
 int calls_bench(const struct bench_options *options, bench_emit *emit, void *arg,
                 struct error *error)
 {
-    struct calls calls = { .scale = options->scale };
+    struct call_bench calls = { .scale = options->scale };
     int rv = measure_latency(&calls, options, emit, arg, error);
     return rv == 0 ? measure_rate(&calls, options, emit, arg, error) : rv;
 }

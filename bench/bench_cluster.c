@@ -26,7 +26,7 @@
 #define LOOPS 2u
 
 struct cluster_pair {
-    struct job job;
+    struct bench_job job;
     struct reference_job bare;
     struct loading *alone; /* one process */
     double epoch_batches;
@@ -101,11 +101,11 @@ static int emit_served(struct cluster_pair *pair, const struct bench_options *op
 }
 
 /* What all trainers get: edges and batches a second, and edges a second and core. */
-struct rates {
+struct cluster_rates {
     double edges, batches, core;
 };
 
-static int take_shared(struct cluster_pair *pair, struct rates *rates, struct error *error)
+static int take_shared(struct cluster_pair *pair, struct cluster_rates *rates, struct error *error)
 {
     uint64_t mine;
     job_go(&pair->job, true);
@@ -119,14 +119,14 @@ static int take_shared(struct cluster_pair *pair, struct rates *rates, struct er
     edges = job_others_edges(&pair->job) - edges + mine;
     batches = job_others_batches(&pair->job) - batches + WALK_BATCHES;
     job_go(&pair->job, false);
-    *rates = (struct rates){ (double)edges / seconds, (double)batches / seconds,
-                             (double)edges / cpu };
+    *rates = (struct cluster_rates){ (double)edges / seconds, (double)batches / seconds,
+                                     (double)edges / cpu };
     return rv;
 }
 
 static int measure_mapped(void *arg, double *value, struct error *error)
 {
-    struct rates rates;
+    struct cluster_rates rates;
     int rv = take_shared(arg, &rates, error);
     *value = rates.edges;
     return rv;
@@ -134,7 +134,7 @@ static int measure_mapped(void *arg, double *value, struct error *error)
 
 static int measure_mapped_core(void *arg, double *value, struct error *error)
 {
-    struct rates rates;
+    struct cluster_rates rates;
     int rv = take_shared(arg, &rates, error);
     *value = rates.core;
     return rv;
@@ -143,7 +143,7 @@ static int measure_mapped_core(void *arg, double *value, struct error *error)
 static int measure_epoch(void *arg, double *value, struct error *error)
 {
     struct cluster_pair *pair = arg;
-    struct rates rates;
+    struct cluster_rates rates;
     int rv = take_shared(pair, &rates, error);
     *value = pair->epoch_batches / rates.batches;
     return rv;

@@ -41,7 +41,7 @@ static int find_ports(uint32_t count, uint16_t *ports, struct error *error)
     return rv;
 }
 
-static void write_host(const struct job *job, FILE *to, uint32_t process, uint16_t port)
+static void write_host(const struct bench_job *job, FILE *to, uint32_t process, uint16_t port)
 {
     bool here = process == job->num_processes - 1;
     bool serves = job->shape == JOB_SHARED || !here;
@@ -52,7 +52,7 @@ static void write_host(const struct job *job, FILE *to, uint32_t process, uint16
             process == 0 ? "" : ",\n", process, port, serves, trains, trains);
 }
 
-static int write_cluster(struct job *job, const char *graph, struct error *error)
+static int write_cluster(struct bench_job *job, const char *graph, struct error *error)
 {
     uint16_t ports[JOB_PROCESSES_MAX];
     int rv = find_ports(job->num_processes, ports, error);
@@ -79,7 +79,7 @@ static int write_cluster(struct job *job, const char *graph, struct error *error
     return fclose(to) == 0 ? 0 : error_set(error, TR_EIO, "%s: not written", job->file);
 }
 
-static int open_graph(struct job *job, uint32_t process)
+static int open_graph(struct bench_job *job, uint32_t process)
 {
     struct tr_session_options options;
     tr_session_options_init(&options);
@@ -89,7 +89,7 @@ static int open_graph(struct job *job, uint32_t process)
     return rv == 0 ? tr_graph_open(job->session, NULL, &job->graph) : rv;
 }
 
-static int open_loader(struct job *job, uint32_t rank)
+static int open_loader(struct bench_job *job, uint32_t rank)
 {
     static const int32_t fanouts[] = WALK_FANOUTS;
     struct tr_loader_options options;
@@ -106,7 +106,7 @@ static int open_loader(struct job *job, uint32_t rank)
     return rv == 0 ? tr_loader_open(job->graph, job->nodes, &options, &job->loader) : rv;
 }
 
-static void close_handles(struct job *job)
+static void close_handles(struct bench_job *job)
 {
     tr_loader_close(job->loader);
     tr_nodes_close(job->nodes);
@@ -114,7 +114,7 @@ static void close_handles(struct job *job)
     tr_session_close(job->session);
 }
 
-int job_take(struct job *job, uint64_t batches, uint64_t *edges, struct error *error)
+int job_take(struct bench_job *job, uint64_t batches, uint64_t *edges, struct error *error)
 {
     return batch_drain_batches(job->session, job->loader, batches, NEXT_NS, edges, error);
 }
@@ -122,7 +122,7 @@ int job_take(struct job *job, uint64_t batches, uint64_t *edges, struct error *e
 /* The others. */
 
 struct other {
-    struct job *job;
+    struct bench_job *job;
     uint32_t process;
     bool loading;
 };
@@ -135,7 +135,7 @@ static bool is_over(const struct forked_peer_child *child, int wait_ms)
 
 static int train(const struct other *other, const struct forked_peer_child *child)
 {
-    struct job *job = other->job;
+    struct bench_job *job = other->job;
     struct error error;
     int rv = 0;
     while (rv == 0 && !is_over(child, atomic_load(&job->shared->go) ? 0 : LOOK_MS)) {
@@ -152,7 +152,7 @@ static int train(const struct other *other, const struct forked_peer_child *chil
 static int play(void *arg, const struct forked_peer_child *child)
 {
     const struct other *other = arg;
-    struct job *job = other->job;
+    struct bench_job *job = other->job;
     int rv = open_graph(job, other->process);
     if (rv == 0 && other->loading)
         rv = open_loader(job, other->process);
@@ -169,7 +169,7 @@ static int play(void *arg, const struct forked_peer_child *child)
     return rv == 0 ? 0 : 1;
 }
 
-static int start_others(struct job *job, bool loading, struct error *error)
+static int start_others(struct bench_job *job, bool loading, struct error *error)
 {
     struct other other = { .job = job, .loading = loading && job->shape == JOB_SHARED };
     int rv = 0;
@@ -178,7 +178,7 @@ static int start_others(struct job *job, bool loading, struct error *error)
     return rv;
 }
 
-static int hear_others(struct job *job, struct error *error)
+static int hear_others(struct bench_job *job, struct error *error)
 {
     char said;
     int rv = 0;
@@ -187,10 +187,10 @@ static int hear_others(struct job *job, struct error *error)
     return rv;
 }
 
-int job_open(struct job *job, enum job_shape shape, uint32_t num_processes, const char *graph,
+int job_open(struct bench_job *job, enum job_shape shape, uint32_t num_processes, const char *graph,
              bool loading, uint64_t seed, struct error *error)
 {
-    *job = (struct job){ .shape = shape, .num_processes = num_processes, .seed = seed };
+    *job = (struct bench_job){ .shape = shape, .num_processes = num_processes, .seed = seed };
     job->shared = mmap(NULL, sizeof *job->shared, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int rv = 0;
@@ -214,7 +214,7 @@ int job_open(struct job *job, enum job_shape shape, uint32_t num_processes, cons
     return rv;
 }
 
-void job_close(struct job *job)
+void job_close(struct bench_job *job)
 {
     if (job->shared != NULL)
         job_go(job, false);
@@ -227,15 +227,15 @@ void job_close(struct job *job)
     free(job->file);
     if (job->shared != NULL)
         munmap(job->shared, sizeof *job->shared);
-    *job = (struct job){ .num_processes = 0 };
+    *job = (struct bench_job){ .num_processes = 0 };
 }
 
-void job_go(struct job *job, bool go)
+void job_go(struct bench_job *job, bool go)
 {
     atomic_store(&job->shared->go, go);
 }
 
-uint64_t job_others_edges(const struct job *job)
+uint64_t job_others_edges(const struct bench_job *job)
 {
     uint64_t edges = 0;
     for (uint32_t i = 0; i < JOB_PROCESSES_MAX; i++)
@@ -243,7 +243,7 @@ uint64_t job_others_edges(const struct job *job)
     return edges;
 }
 
-uint64_t job_others_batches(const struct job *job)
+uint64_t job_others_batches(const struct bench_job *job)
 {
     uint64_t batches = 0;
     for (uint32_t i = 0; i < JOB_PROCESSES_MAX; i++)
@@ -251,7 +251,7 @@ uint64_t job_others_batches(const struct job *job)
     return batches;
 }
 
-double job_cpu(const struct job *job)
+double job_cpu(const struct bench_job *job)
 {
     double seconds = clock_process();
     for (uint32_t i = 0; i + 1 < job->num_processes; i++) {

@@ -33,7 +33,7 @@ struct job_shared {
     atomic_ullong edges[JOB_PROCESSES_MAX], batches[JOB_PROCESSES_MAX];
 };
 
-struct job {
+struct bench_job {
     enum job_shape shape;
     uint32_t num_processes; /* with this one */
     uint64_t seed;
@@ -48,21 +48,21 @@ struct job {
 
 /* graph: of as many partitions as there are serving processes. loading: with loaders of whole
  * batches, features and labels. */
-int job_open(struct job *job, enum job_shape shape, uint32_t num_processes, const char *graph,
+int job_open(struct bench_job *job, enum job_shape shape, uint32_t num_processes, const char *graph,
              bool loading, uint64_t seed, struct error *error);
-void job_close(struct job *job);
+void job_close(struct bench_job *job);
 
 /* The others take batches, or stop. */
-void job_go(struct job *job, bool go);
+void job_go(struct bench_job *job, bool go);
 
 /* Takes so many batches here; the edges in their blocks. */
-int job_take(struct job *job, uint64_t batches, uint64_t *edges, struct error *error);
+int job_take(struct bench_job *job, uint64_t batches, uint64_t *edges, struct error *error);
 
 /* Edges and batches that the others took so far. */
-uint64_t job_others_edges(const struct job *job);
-uint64_t job_others_batches(const struct job *job);
+uint64_t job_others_edges(const struct bench_job *job);
+uint64_t job_others_batches(const struct bench_job *job);
 
 /* CPU seconds of all its processes so far. */
-double job_cpu(const struct job *job);
+double job_cpu(const struct bench_job *job);
 
 #endif

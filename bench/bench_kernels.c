@@ -16,7 +16,7 @@
 #include "graph/sample.h"
 #include "runtime/base/hotmem.h"
 
-struct kernels {
+struct kernel_bench {
     struct walk walk;
     uint64_t batches; /* of one measurement */
     uint64_t next;
@@ -32,14 +32,14 @@ struct kernels {
 static const uint32_t fanouts[REFERENCE_LAYERS] = WALK_FANOUTS;
 
 /* Rows are the low halves of the node list: one partition owns all. */
-static uint32_t list_rows(struct kernels *kernels)
+static uint32_t list_rows(struct kernel_bench *kernels)
 {
     for (uint32_t i = 0; i < kernels->nodes.num_ids; i++)
         kernels->rows[i] = (uint32_t)kernels->nodes.ids[i];
     return kernels->nodes.num_ids;
 }
 
-static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint64_t *edges)
+static int draw_hop(struct kernel_bench *kernels, uint64_t batch, uint32_t hop, uint64_t *edges)
 {
     const struct graph_part *part = kernels->walk.part;
     struct draw_key key = {
@@ -62,7 +62,7 @@ static int draw_hop(struct kernels *kernels, uint64_t batch, uint32_t hop, uint6
     return rv;
 }
 
-static int draw_batch(struct kernels *kernels, uint64_t batch, uint64_t *edges)
+static int draw_batch(struct kernel_bench *kernels, uint64_t batch, uint64_t *edges)
 {
     walk_deal(&kernels->walk, batch);
     *edges = 0;
@@ -76,7 +76,7 @@ static int draw_batch(struct kernels *kernels, uint64_t batch, uint64_t *edges)
 
 static int measure_ours(void *arg, double *value, struct error *error)
 {
-    struct kernels *kernels = arg;
+    struct kernel_bench *kernels = arg;
     uint64_t total = 0, edges = 0;
     double start = clock_thread();
     for (uint64_t i = 0; i < kernels->batches; i++) {
@@ -93,14 +93,14 @@ static int measure_ours(void *arg, double *value, struct error *error)
 static int measure_reference(void *arg, double *value, struct error *error)
 {
     (void)error;
-    struct kernels *kernels = arg;
+    struct kernel_bench *kernels = arg;
     double start = clock_thread();
     uint64_t edges = walk_reference(&kernels->walk, kernels->next, kernels->batches, 0);
     *value = (double)edges / (clock_thread() - start);
     return 0;
 }
 
-static void fini(struct kernels *kernels)
+static void fini(struct kernel_bench *kernels)
 {
     sample_space_fini(&kernels->space);
     relabel_fini(&kernels->nodes);
@@ -111,10 +111,10 @@ static void fini(struct kernels *kernels)
     walk_fini(&kernels->walk);
 }
 
-static int init(struct kernels *kernels, const struct biggraph *graph,
+static int init(struct kernel_bench *kernels, const struct biggraph *graph,
                 const struct bench_options *options, struct error *error)
 {
-    *kernels = (struct kernels){ .batches = WALK_BATCHES };
+    *kernels = (struct kernel_bench){ .batches = WALK_BATCHES };
     int rv = walk_init(&kernels->walk, &graph->part, options->seed, error);
     if (rv != 0)
         return rv;
@@ -135,7 +135,7 @@ int kernels_bench(const struct bench_options *options, bench_emit *emit, void *a
                   struct error *error)
 {
     struct biggraph graph;
-    struct kernels kernels;
+    struct kernel_bench kernels;
     int rv = biggraph_init(&graph, options->scale);
     if (rv != 0)
         return error_set(error, rv, "kernels: no graph of scale %g", options->scale);

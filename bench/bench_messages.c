@@ -40,7 +40,7 @@ static const struct kind bench_kinds[] = {
 };
 
 /* One run: the driver's request waits until `left` messages were handled. */
-struct bench {
+struct message_run {
     uint64_t messages, left;
     uint32_t senders;
     struct address to;
@@ -54,7 +54,7 @@ static int start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int answer_driver(struct actor *self, struct bench *bench)
+static int answer_driver(struct actor *self, struct message_run *bench)
 {
     struct message *reply = message_create(self, KIND_GONE);
     if (reply == NULL)
@@ -67,13 +67,13 @@ static int answer_driver(struct actor *self, struct bench *bench)
 /* fanin */
 
 struct fanin_sender {
-    const struct bench *bench;
+    const struct message_run *bench;
     uint64_t left;
     uint64_t index;
 };
 
 struct fanin_sink {
-    struct bench *bench;
+    struct message_run *bench;
     uint32_t *got; /* [senders] since the last credit */
     struct address *addresses;
 };
@@ -121,7 +121,7 @@ static const struct actor_ops sender_ops = { "sender", sender_start, sender_rece
 
 static int sink_start(struct actor *self, const void *arg)
 {
-    struct bench *bench = (void *)(uintptr_t)arg;
+    struct message_run *bench = (void *)(uintptr_t)arg;
     struct fanin_sink *sink = calloc(1, sizeof *sink);
     actor_set_state(self, sink);
     if (sink == NULL)
@@ -166,7 +166,7 @@ static int let_go(struct actor *self, struct fanin_sink *sink)
 static int sink_receive(struct actor *self, struct message *message)
 {
     struct fanin_sink *sink = actor_state(self);
-    struct bench *bench = sink->bench;
+    struct message_run *bench = sink->bench;
     if (message->frame.kind == KIND_GO) {
         bench->request = message;
         return let_go(self, sink);
@@ -207,7 +207,7 @@ static const struct actor_ops ponger_ops = { "ponger", start, ponger_receive, NU
 
 static int pinger_start(struct actor *self, const void *arg)
 {
-    struct bench *bench = (void *)(uintptr_t)arg;
+    struct message_run *bench = (void *)(uintptr_t)arg;
     struct actor_options options = { .ops = bench->second, .arg = bench };
     actor_set_state(self, bench);
     return actor_spawn(self, &options, &bench->to);
@@ -215,7 +215,7 @@ static int pinger_start(struct actor *self, const void *arg)
 
 static int pinger_receive(struct actor *self, struct message *message)
 {
-    struct bench *bench = actor_state(self);
+    struct message_run *bench = actor_state(self);
     if (message->frame.kind == KIND_GO) {
         bench->request = message;
         return send_plain(self, bench->to, KIND_PING);
@@ -240,11 +240,11 @@ static int callee_receive(struct actor *self, struct message *message)
 
 static const struct actor_ops callee_ops = { "callee", start, callee_receive, NULL, NULL };
 
-static void call_next(struct actor *self, struct bench *bench);
+static void call_next(struct actor *self, struct message_run *bench);
 
 static void call_done_here(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct bench *bench = arg;
+    struct message_run *bench = arg;
     message_release(self, reply);
     if (status < 0)
         actor_exit(self, status);
@@ -254,7 +254,7 @@ static void call_done_here(struct actor *self, void *arg, int status, struct mes
         actor_exit(self, TR_ENOMEM);
 }
 
-static void call_next(struct actor *self, struct bench *bench)
+static void call_next(struct actor *self, struct message_run *bench)
 {
     struct message *request = message_create(self, KIND_PING);
     int rc = TR_ENOMEM;
@@ -267,7 +267,7 @@ static void call_next(struct actor *self, struct bench *bench)
 
 static int caller_receive(struct actor *self, struct message *message)
 {
-    struct bench *bench = actor_state(self);
+    struct message_run *bench = actor_state(self);
     bench->request = message;
     call_next(self, bench);
     return 0;
@@ -292,7 +292,7 @@ static int drive(struct node *node, struct address to, double *seconds)
     return rc;
 }
 
-static int run(struct bench *bench, uint32_t loops, double *rate, struct error *error)
+static int run(struct message_run *bench, uint32_t loops, double *rate, struct error *error)
 {
     struct kinds *kinds = calloc(1, sizeof *kinds);
     struct env *env = NULL;
@@ -334,7 +334,7 @@ int bench_fanin(uint32_t loops, uint32_t senders, uint64_t messages, double *rat
     if (loops < 2 || senders == 0 || messages < senders)
         return error_set(error, TR_EINVAL, "fanin: needs two loops and a sender");
     messages -= messages % senders;
-    struct bench bench = {
+    struct message_run bench = {
         .messages = messages, .left = messages, .senders = senders, .first = &sink_ops
     };
     return run(&bench, loops, rate, error);
@@ -342,7 +342,7 @@ int bench_fanin(uint32_t loops, uint32_t senders, uint64_t messages, double *rat
 
 int bench_roundtrip(uint64_t round_trips, double *rate, struct error *error)
 {
-    struct bench bench = {
+    struct message_run bench = {
         .messages = round_trips, .left = round_trips, .first = &pinger_ops, .second = &ponger_ops
     };
     return run(&bench, 1, rate, error);
@@ -350,7 +350,7 @@ int bench_roundtrip(uint64_t round_trips, double *rate, struct error *error)
 
 int bench_call_roundtrip(uint64_t round_trips, double *rate, struct error *error)
 {
-    struct bench bench = {
+    struct message_run bench = {
         .messages = round_trips, .left = round_trips, .first = &caller_ops, .second = &callee_ops
     };
     return run(&bench, 1, rate, error);

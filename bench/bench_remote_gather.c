@@ -20,7 +20,7 @@
 #define BYTES_MIN (UINT64_C(16) << 20)
 
 struct remote {
-    struct job job;
+    struct bench_job job;
     struct reference_net net;
     uint64_t bytes, seed;
     uint32_t feature_bytes;

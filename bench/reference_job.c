@@ -19,7 +19,7 @@
 #define READ_BYTES (1u << 20)
 
 /* Asked of a server: batches [first, first + count). */
-struct ask {
+struct bench_request {
     uint64_t first, count;
 };
 
@@ -28,7 +28,7 @@ struct lead {
     uint64_t edges, bytes;
 };
 
-struct server {
+struct reference_server {
     const char *graph;
     uint64_t seed;
     uint16_t port;
@@ -96,7 +96,7 @@ static int connect_back(uint16_t port)
 
 static void serve(int fd, struct walk *walk)
 {
-    struct ask ask;
+    struct bench_request ask;
     while (read_all(fd, &ask, sizeof ask) == 0)
         for (uint64_t i = 0; i < ask.count; i++)
             if (send_batch(fd, walk, ask.first + i) < 0)
@@ -106,7 +106,7 @@ static void serve(int fd, struct walk *walk)
 /* Ends when its connection does. */
 static int play(void *arg, const struct forked_peer_child *child)
 {
-    const struct server *server = arg;
+    const struct reference_server *server = arg;
     const struct partition_load load = { .mode = PARTITION_COPY, .features = true };
     struct error error = { 0 };
     struct store *store;
@@ -145,8 +145,8 @@ static int listen_loopback(uint16_t *port)
 }
 
 /* One after the other, so that a connection is that of the server just started. */
-static int start(struct reference_job *job, uint32_t i, int listener, struct server *server,
-                 struct error *error)
+static int start(struct reference_job *job, uint32_t i, int listener,
+                 struct reference_server *server, struct error *error)
 {
     char said;
     int rv = forked_peer_start(&job->servers[i], play, server, error);
@@ -160,7 +160,7 @@ static int start(struct reference_job *job, uint32_t i, int listener, struct ser
 int reference_job_open(struct reference_job *job, const char *graph, uint64_t seed,
                        struct error *error)
 {
-    struct server server = { .graph = graph, .seed = seed };
+    struct reference_server server = { .graph = graph, .seed = seed };
     *job = (struct reference_job){ .fds = { -1, -1 } };
     int rv = 0, listener = listen_loopback(&server.port);
     job->memory = malloc(READ_BYTES);
@@ -219,7 +219,7 @@ int reference_job_take(struct reference_job *job, uint64_t batches, uint64_t *ed
     int rv = 0;
     *edges = 0;
     for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS && rv == 0; i++) {
-        struct ask ask = { job->next, batches / REFERENCE_JOB_SERVERS };
+        struct bench_request ask = { job->next, batches / REFERENCE_JOB_SERVERS };
         job->next += ask.count;
         inflows[i] = (struct inflow){ .batches = ask.count };
         rv = write(job->fds[i], &ask, sizeof ask) == (ssize_t)sizeof ask ? 0 : TR_EIO;

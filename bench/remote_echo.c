@@ -26,7 +26,7 @@
 
 enum { KIND_ASK = 64, KIND_ANSWER, KIND_GO, KIND_GONE };
 
-struct ask {
+struct echo_request {
     uint64_t bytes; /* of the reply */
 };
 
@@ -36,16 +36,16 @@ struct gone {
 
 static int encode(const void *head, void *out, size_t capacity)
 {
-    if (capacity < sizeof(struct ask))
+    if (capacity < sizeof(struct echo_request))
         return TR_ETOOBIG;
-    memcpy(out, head, sizeof(struct ask));
-    return sizeof(struct ask);
+    memcpy(out, head, sizeof(struct echo_request));
+    return sizeof(struct echo_request);
 }
 
 static int verify(const void *bytes, size_t count)
 {
     (void)bytes;
-    return count == sizeof(struct ask) ? 0 : TR_EFORMAT;
+    return count == sizeof(struct echo_request) ? 0 : TR_EFORMAT;
 }
 
 static int decode(const void *bytes, size_t count, void *head)
@@ -59,7 +59,7 @@ static const struct kind remote_echo_kinds[] = {
       .name = "ask",
       .lane = KIND_DATA,
       .class = KIND_PURE,
-      .head_bytes = sizeof(struct ask),
+      .head_bytes = sizeof(struct echo_request),
       .body_bytes_max = BODY_BYTES_MAX,
       .encode = encode,
       .verify = verify,
@@ -68,7 +68,7 @@ static const struct kind remote_echo_kinds[] = {
       .name = "answer",
       .lane = KIND_DATA,
       .class = KIND_PURE,
-      .head_bytes = sizeof(struct ask),
+      .head_bytes = sizeof(struct echo_request),
       .body_bytes_max = BODY_BYTES_MAX,
       .encode = encode,
       .verify = verify,
@@ -131,7 +131,7 @@ static int answerer_start(struct actor *self, const void *arg)
 static int answerer_receive(struct actor *self, struct message *request)
 {
     struct bodies *bodies = actor_state(self);
-    uint64_t bytes = ((struct ask *)message_head(request))->bytes;
+    uint64_t bytes = ((struct echo_request *)message_head(request))->bytes;
     struct message *reply = message_create(self, KIND_ANSWER);
     int rv = reply != NULL ? 0 : TR_ENOMEM;
     if (rv == 0 && bytes > 0 && (bodies->count == 0 || bodies->bytes != bytes))
@@ -159,22 +159,22 @@ static const struct actor_ops answerer_ops = { "answerer", answerer_start, answe
 
 /* The driver. */
 
-struct driver;
+struct echo_driver;
 
 /* One of the calls under way. */
-struct lane {
-    struct driver *driver;
+struct echo_lane {
+    struct echo_driver *driver;
     uint64_t from_ns;
 };
 
-struct driver {
+struct echo_driver {
     struct remote_echo *echo;
     struct remote_echo_load load;
     uint64_t begun, done, from_ns;
     struct message *request;
     struct address to;
     struct bodies bodies;
-    struct lane lanes[REMOTE_ECHO_WINDOW_MAX];
+    struct echo_lane lanes[REMOTE_ECHO_WINDOW_MAX];
     uint32_t *samples; /* [SAMPLES] ns */
 };
 
@@ -196,7 +196,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void finish(struct actor *self, struct driver *driver, int status)
+static void finish(struct actor *self, struct echo_driver *driver, int status)
 {
     struct message *request = driver->request;
     struct message *reply = status == 0 ? message_create(self, KIND_GONE) : NULL;
@@ -218,12 +218,12 @@ static void finish(struct actor *self, struct driver *driver, int status)
     actor_reply(self, request, reply);
 }
 
-static int call(struct actor *self, struct lane *lane);
+static int call(struct actor *self, struct echo_lane *lane);
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct lane *lane = arg;
-    struct driver *driver = lane->driver;
+    struct echo_lane *lane = arg;
+    struct echo_driver *driver = lane->driver;
     uint64_t ns = env_now_ns(driver->echo->env) - lane->from_ns;
     message_release(self, reply);
     if (driver->request == NULL)
@@ -235,13 +235,13 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         finish(self, driver, status);
 }
 
-static int call(struct actor *self, struct lane *lane)
+static int call(struct actor *self, struct echo_lane *lane)
 {
-    struct driver *driver = lane->driver;
+    struct echo_driver *driver = lane->driver;
     struct message *request = message_create(self, KIND_ASK);
     if (request == NULL)
         return TR_ENOMEM;
-    ((struct ask *)message_head(request))->bytes = driver->load.reply_bytes;
+    ((struct echo_request *)message_head(request))->bytes = driver->load.reply_bytes;
     if (driver->load.request_bytes > 0)
         attach_body(&driver->bodies, request);
     driver->begun++;
@@ -249,7 +249,7 @@ static int call(struct actor *self, struct lane *lane)
     return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, answered, lane, NULL);
 }
 
-static void begin(struct actor *self, struct driver *driver)
+static void begin(struct actor *self, struct echo_driver *driver)
 {
     int rv = 0;
     driver->begun = driver->done = 0;
@@ -266,7 +266,7 @@ static void begin(struct actor *self, struct driver *driver)
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct driver *driver = arg;
+    struct echo_driver *driver = arg;
     driver->to = address;
     if (status < 0)
         finish(self, driver, status);
@@ -276,7 +276,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 
 static int driver_start(struct actor *self, const void *arg)
 {
-    struct driver *driver = calloc(1, sizeof *driver);
+    struct echo_driver *driver = calloc(1, sizeof *driver);
     actor_set_state(self, driver);
     if (driver == NULL)
         return TR_ENOMEM;
@@ -287,7 +287,7 @@ static int driver_start(struct actor *self, const void *arg)
 
 static int driver_receive(struct actor *self, struct message *message)
 {
-    struct driver *driver = actor_state(self);
+    struct echo_driver *driver = actor_state(self);
     driver->load = *(struct remote_echo_load *)message_head(message);
     driver->request = message;
     return directory_wait_at(self, 0, NAME, actor_now_ns(self) + DEADLINE_NS, found, driver);
@@ -295,7 +295,7 @@ static int driver_receive(struct actor *self, struct message *message)
 
 static void driver_fini(struct actor *self)
 {
-    struct driver *driver = actor_state(self);
+    struct echo_driver *driver = actor_state(self);
     if (driver == NULL)
         return;
     drop_bodies(self, &driver->bodies);

@@ -41,7 +41,7 @@ struct simulate_values {
     bool json;
 };
 
-struct tally {
+struct seeds_tally {
     uint64_t runs, failed, steps, batches, faults, restarts;
     uint32_t num_failures;
     struct sim_result *failures; /* [FAILURES_MAX] */
@@ -143,7 +143,7 @@ static void write_replay(char *text, size_t size, uint64_t seed, const char *die
 }
 
 /* At once, so that a run that is stopped has not lost what it found. */
-static void append_failure(struct tally *tally, const struct sim_result *result)
+static void append_failure(struct seeds_tally *tally, const struct sim_result *result)
 {
     char replay[REPLAY_MAX];
     write_replay(replay, sizeof replay, result->seed, tally->die_at);
@@ -160,7 +160,7 @@ static void append_failure(struct tally *tally, const struct sim_result *result)
 
 static void note(void *arg, const struct sim_result *result)
 {
-    struct tally *tally = arg;
+    struct seeds_tally *tally = arg;
     tally->runs++;
     tally->steps += result->steps;
     tally->batches += result->batches;
@@ -181,7 +181,7 @@ static int by_seed(const void *a, const void *b)
     return (x->seed > y->seed) - (x->seed < y->seed);
 }
 
-static int print(const struct simulate_values *values, struct tally *tally, uint64_t first,
+static int print(const struct simulate_values *values, struct seeds_tally *tally, uint64_t first,
                  double seconds, struct error *error)
 {
     struct report report;
@@ -241,7 +241,8 @@ static void print_failpoints(void)
 }
 
 static int simulate(const struct simulate_values *values, uint64_t first, uint64_t count,
-                    const struct sim_failpoints *die_at, struct tally *tally, struct error *error)
+                    const struct sim_failpoints *die_at, struct seeds_tally *tally,
+                    struct error *error)
 {
     double begun = now_seconds(CLOCK_MONOTONIC);
     const struct seed_workers_options options = {
@@ -284,7 +285,7 @@ static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct simulate_values *values = opaque;
     struct error error = { 0 };
-    struct tally tally = {
+    struct seeds_tally tally = {
         .path = values->failures != NULL ? values->failures
                 : values->minutes > 0    ? FAILURES_FILE
                                          : NULL,

@@ -25,7 +25,7 @@
 #define RATE 0.5f
 #define TIMEOUT_NS 60000000000LL
 
-struct trainer {
+struct group_trainer {
     struct tr_session *session;
     struct tr_graph *graph;
     struct tr_nodes *nodes;
@@ -41,7 +41,7 @@ struct trainer {
 };
 
 /* Adds the gradient of one seed. */
-static void learn(struct trainer *t, const float *row, int64_t label)
+static void learn(struct group_trainer *t, const float *row, int64_t label)
 {
     float p[CLASSES], sum = 0;
     for (int c = 0; c < CLASSES; c++) {
@@ -59,7 +59,7 @@ static void learn(struct trainer *t, const float *row, int64_t label)
 }
 
 /* The step of all trainers: each adds its part, each takes the same step. */
-static int step(struct trainer *t, const struct tr_batch *batch, double *loss, double *seeds)
+static int step(struct group_trainer *t, const struct tr_batch *batch, double *loss, double *seeds)
 {
     struct tr_rows features, labels;
     int rv = tr_batch_features(batch, 0, &features);
@@ -83,7 +83,7 @@ static int step(struct trainer *t, const struct tr_batch *batch, double *loss, d
     return 0;
 }
 
-static int train_epoch(struct trainer *t, uint32_t epoch)
+static int train_epoch(struct group_trainer *t, uint32_t epoch)
 {
     double loss = 0, seeds = 0;
     struct tr_batch *batch;
@@ -98,7 +98,7 @@ static int train_epoch(struct trainer *t, uint32_t epoch)
 }
 
 /* From the last checkpoint to the end; TR_EROLLBACK: another trainer was lost. */
-static int train(struct trainer *t)
+static int train(struct group_trainer *t)
 {
     struct tr_checkpoint checkpoint;
     int rv = tr_group_restore(t->group, TIMEOUT_NS, &checkpoint);
@@ -118,7 +118,7 @@ static int train(struct trainer *t)
 
 static void *run(void *arg)
 {
-    struct trainer *t = arg;
+    struct group_trainer *t = arg;
     do
         t->result = train(t);
     while (t->result == TR_EROLLBACK);
@@ -128,7 +128,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-static int open_trainer(struct trainer *t)
+static int open_trainer(struct group_trainer *t)
 {
     struct tr_loader_options options;
     struct tr_feature_info info;
@@ -151,7 +151,7 @@ static int open_trainer(struct trainer *t)
     return rv == 0 ? tr_group_open(t->graph, t->rank, &t->group) : rv;
 }
 
-static void close_trainer(struct trainer *t)
+static void close_trainer(struct group_trainer *t)
 {
     tr_group_close(t->group);
     tr_loader_close(t->loader);
@@ -160,7 +160,7 @@ static void close_trainer(struct trainer *t)
 }
 
 /* The trainers of this process, a thread each. */
-static int run_trainers(struct trainer *all, uint32_t count)
+static int run_trainers(struct group_trainer *all, uint32_t count)
 {
     uint32_t started = 0;
     int rv = 0;
@@ -183,7 +183,7 @@ static int run_trainers(struct trainer *all, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    struct trainer all[TRAINERS] = { { 0 } };
+    struct group_trainer all[TRAINERS] = { { 0 } };
     struct tr_session_options options;
     struct tr_session *session = NULL;
     struct tr_graph *graph = NULL;
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     /* In a cluster this process has the trainer of its number, alone it has all. */
     uint32_t first = options.process, count = argc == 5 ? 1 : TRAINERS;
     for (uint32_t i = 0; i < count && rv == 0; i++)
-        all[i] = (struct trainer){
+        all[i] = (struct group_trainer){
             .session = session, .graph = graph, .nodes = nodes, .rank = first + i
         };
     if (rv == 0)

@@ -21,14 +21,14 @@
 #define RATE 0.1f
 #define TIMEOUT_NS 60000000000LL
 
-struct model {
+struct toy_model {
     size_t width;   /* of a feature row; the model sees two of them */
     float *weights; /* [CLASSES][2 * width] */
     float *input;   /* [2 * width] */
 };
 
 /* The seed's row, then the mean of its neighbours' rows. */
-static void fill_input(struct model *m, const struct tr_block *block, const float *rows,
+static void fill_input(struct toy_model *m, const struct tr_block *block, const float *rows,
                        uint32_t seed)
 {
     uint32_t begin = block->index[seed], end = block->index[seed + 1];
@@ -39,7 +39,7 @@ static void fill_input(struct model *m, const struct tr_block *block, const floa
             m->input[m->width + i] += rows[block->sources[e] * m->width + i] / (float)(end - begin);
 }
 
-static void predict(const struct model *m, float probabilities[CLASSES])
+static void predict(const struct toy_model *m, float probabilities[CLASSES])
 {
     float sum = 0;
     for (int c = 0; c < CLASSES; c++) {
@@ -54,7 +54,7 @@ static void predict(const struct model *m, float probabilities[CLASSES])
 }
 
 /* One step of gradient descent for one seed; returns its loss. */
-static float learn(struct model *m, int64_t label)
+static float learn(struct toy_model *m, int64_t label)
 {
     float probabilities[CLASSES];
     predict(m, probabilities);
@@ -65,7 +65,7 @@ static float learn(struct model *m, int64_t label)
     return -logf(fmaxf(probabilities[label], 1e-9f));
 }
 
-static int train_batch(struct model *m, const struct tr_batch *batch, double *loss)
+static int train_batch(struct toy_model *m, const struct tr_batch *batch, double *loss)
 {
     struct tr_block block;
     struct tr_rows features, labels;
@@ -84,7 +84,7 @@ static int train_batch(struct model *m, const struct tr_batch *batch, double *lo
     return rv;
 }
 
-static int train_epoch(struct model *m, struct tr_loader *loader, uint32_t epoch, size_t seeds)
+static int train_epoch(struct toy_model *m, struct tr_loader *loader, uint32_t epoch, size_t seeds)
 {
     struct tr_batch *batch;
     double loss = 0;
@@ -107,9 +107,9 @@ static int train(struct tr_graph *graph, struct tr_nodes *nodes)
     int rv = tr_graph_find_feature(graph, 0, "feat", &info);
     if (rv != 0)
         return rv;
-    struct model model = { .width = info.width,
-                           .weights = calloc(2 * CLASSES * info.width + 1, sizeof(float)),
-                           .input = calloc(2 * info.width + 1, sizeof(float)) };
+    struct toy_model model = { .width = info.width,
+                               .weights = calloc(2 * CLASSES * info.width + 1, sizeof(float)),
+                               .input = calloc(2 * info.width + 1, sizeof(float)) };
     rv = model.weights != NULL && model.input != NULL ? 0 : TR_ENOMEM;
     tr_loader_options_init(&options);
     options.batch_size = 128;

@@ -12,7 +12,7 @@
 #define ROOMY_FANOUT 256u
 
 /* What one partition brings to a slice. */
-struct stream {
+struct drawn_rows {
     uint32_t num_rows; /* destination nodes of the slice that it owns */
     const uint32_t *counts;
     const unsigned char *columns;
@@ -79,7 +79,8 @@ static uint32_t slice_end(const struct batch_builder *builder, uint32_t num_dst)
     return builder->at + (size < left ? (uint32_t)size : left);
 }
 
-static void count_owners(const struct batch_builder *builder, struct stream *streams, uint32_t end)
+static void count_owners(const struct batch_builder *builder, struct drawn_rows *streams,
+                         uint32_t end)
 {
     for (uint32_t p = 0; p < builder->num_parts; p++)
         streams[p].num_rows = 0;
@@ -129,11 +130,11 @@ static int grow_space(struct batch_builder *builder, struct batch_builder_space 
 
 /* Draws of all partitions that are read directly, one after the other in the space. */
 static int draw_local(struct batch_builder *builder, struct batch_builder_space *space,
-                      struct stream *streams, size_t column_bytes, struct error *error)
+                      struct drawn_rows *streams, size_t column_bytes, struct error *error)
 {
     size_t rows = 0, edges = 0;
     for (uint32_t p = 0; p < builder->num_parts; p++) {
-        struct stream *s = &streams[p];
+        struct drawn_rows *s = &streams[p];
         if (!batch_builder_is_local(builder, p) || s->num_rows == 0)
             continue;
         const struct local_sample what = next_rows(builder, p, s->num_rows);
@@ -162,12 +163,12 @@ static int draw_local(struct batch_builder *builder, struct batch_builder_space 
 
 /* Sums the edges of a slice and points the streams at their data. */
 static uint64_t aim_streams(struct batch_builder *builder, const struct batch_builder_space *space,
-                            struct stream *streams, size_t column_bytes)
+                            struct drawn_rows *streams, size_t column_bytes)
 {
     size_t rows = 0, edges = 0;
     uint64_t total = 0;
     for (uint32_t p = 0; p < builder->num_parts; p++) {
-        struct stream *s = &streams[p];
+        struct drawn_rows *s = &streams[p];
         if (s->num_rows == 0)
             continue;
         struct batch_builder_answer *answer = batch_builder_answer(builder, builder->etype, p);
@@ -201,13 +202,13 @@ static inline void copy_columns(void *to, const void *from, size_t bytes)
         out[i] = in[i];
 }
 
-static void merge(const struct batch_builder *builder, struct stream *streams, uint32_t end,
+static void merge(const struct batch_builder *builder, struct drawn_rows *streams, uint32_t end,
                   size_t column_bytes, uint32_t *index, unsigned char *columns, uint64_t *edge_ids)
 {
     const uint16_t *owners = builder->types[etype_of(builder)->dst].owners.data;
     uint32_t edges = index[builder->at];
     for (uint32_t i = builder->at; i < end; i++) {
-        struct stream *s = &streams[owners[i]];
+        struct drawn_rows *s = &streams[owners[i]];
         uint32_t count = *s->counts++;
         copy_columns(columns, s->columns, count * column_bytes);
         columns += count * column_bytes;
@@ -245,7 +246,7 @@ static int grow_edges(struct batch_builder *builder, uint64_t more, struct error
 
 /* Merges into the batch and numbers the sources there, or, of wide IDs, from the space. */
 static int merge_and_number(struct batch_builder *builder, struct batch_builder_space *space,
-                            struct stream *streams, uint32_t end, uint64_t more, bool wide)
+                            struct drawn_rows *streams, uint32_t end, uint64_t more, bool wide)
 {
     struct block_edges *edges = edges_of(builder);
     struct edge_space *to = space_of(builder);
@@ -268,10 +269,10 @@ static int merge_and_number(struct batch_builder *builder, struct batch_builder_
 static int draw_merged(struct batch_builder *builder, struct batch_builder_space *space,
                        uint32_t end, uint64_t *more, struct error *error)
 {
-    int rv = vec_reserve(&space->streams, builder->num_parts, sizeof(struct stream), 0);
+    int rv = vec_reserve(&space->streams, builder->num_parts, sizeof(struct drawn_rows), 0);
     if (rv != 0)
         return rv;
-    struct stream *streams = space->streams.data;
+    struct drawn_rows *streams = space->streams.data;
     bool wide = builder->types[etype_of(builder)->src].wide;
     size_t column_bytes = wide ? sizeof(uint64_t) : sizeof(uint32_t);
     count_owners(builder, streams, end);

@@ -148,14 +148,15 @@ ALWAYS_INLINE void draw_few(uint32_t *positions, const uint32_t k, uint32_t degr
     store_ranked(positions, lanes, ranks, k);
 }
 
-union lanes {
+union subset_lanes {
     quad quads[QUADS_MAX];
     int32_t values[SUBSET_SMALL_MAX];
     uint32_t words[SUBSET_SMALL_MAX];
 };
 
 /* The rank of a lane is the number of smaller ones. 0 if two of the k lanes are equal. */
-static int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quads, uint32_t k)
+static int rank_lanes(union subset_lanes *rank, const union subset_lanes *drawn, uint32_t quads,
+                      uint32_t k)
 {
     quad equal = { 0 };
     for (uint32_t q = 0; q < quads; q++) {
@@ -172,7 +173,7 @@ static int rank_lanes(union lanes *rank, const union lanes *drawn, uint32_t quad
 }
 
 /* Floyd's rule, one draw after the other. */
-static void resolve_lanes(union lanes *drawn, uint32_t k, uint32_t degree)
+static void resolve_lanes(union subset_lanes *drawn, uint32_t k, uint32_t degree)
 {
     for (uint32_t i = 1; i < k; i++) {
         uint32_t taken = 0;
@@ -186,7 +187,7 @@ static void resolve_lanes(union lanes *drawn, uint32_t k, uint32_t degree)
 static void draw_lanes(uint32_t *positions, uint32_t k, uint32_t degree, uint64_t node_key)
 {
     uint32_t quads = (k + 3) / 4;
-    union lanes drawn = { .words = { 0 } }, rank;
+    union subset_lanes drawn = { .words = { 0 } }, rank;
     uint64_t draw = 0;
     for (uint32_t i = 0; i < k; i++)
         drawn.words[i] = (uint32_t)key_below(node_key, &draw, degree - k + i + UINT64_C(1)) ^ FLIP;

@@ -111,7 +111,7 @@ static void check_job(struct fleet *fleet)
         fleet_fail(fleet, "%" PRIu64 " monitors, %" PRIu64 " DOWNs", tally->monitors, tally->downs);
 }
 
-struct looking {
+struct folder_visit {
     struct fleet *fleet;
     struct files *files;
 };
@@ -119,7 +119,7 @@ struct looking {
 /* The next job would find nothing but whole checkpoints. */
 static int visit(void *arg, const char *name)
 {
-    const struct looking *looking = arg;
+    const struct folder_visit *looking = arg;
     char path[256];
     snprintf(path, sizeof path, FLEET_CHECKPOINTS "/%s/manifest.json", name);
     if (!files_exists(looking->files, path))
@@ -149,7 +149,7 @@ static void check_disk(struct fleet *fleet)
 {
     struct checkpoint_manifest manifest = { 0 };
     struct error damaged = { 0 }, error = { 0 };
-    struct looking looking = { fleet, files_sim_mount(fleet->disk) };
+    struct folder_visit looking = { fleet, files_sim_mount(fleet->disk) };
     files_sim_set_short(fleet->disk, 0);
     check_model(fleet, looking.files);
     int rv = checkpoint_choose(looking.files, FLEET_CHECKPOINTS, fleet->plan.plan.trainers,

@@ -19,22 +19,22 @@
 
 enum { NUMBERED, URGENT, QUESTION, ANSWER, KINDS };
 
-struct numbered {
+struct checker_number {
     uint64_t value;
 };
 
 static int encode(const void *head, void *out, size_t capacity)
 {
-    if (capacity < sizeof(struct numbered))
+    if (capacity < sizeof(struct checker_number))
         return TR_ETOOBIG;
-    memcpy(out, head, sizeof(struct numbered));
-    return sizeof(struct numbered);
+    memcpy(out, head, sizeof(struct checker_number));
+    return sizeof(struct checker_number);
 }
 
 static int verify(const void *bytes, size_t count)
 {
     (void)bytes;
-    return count == sizeof(struct numbered) ? 0 : TR_EFORMAT;
+    return count == sizeof(struct checker_number) ? 0 : TR_EFORMAT;
 }
 
 static int decode(const void *bytes, size_t count, void *head)
@@ -43,11 +43,11 @@ static int decode(const void *bytes, size_t count, void *head)
     return 0;
 }
 
-#define KIND(number, label, its_lane)                                                        \
-    {                                                                                        \
-        .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE, \
-        .head_bytes = sizeof(struct numbered), .body_bytes_max = 1 << 20, .encode = encode,  \
-        .verify = verify, .decode = decode                                                   \
+#define KIND(number, label, its_lane)                                                             \
+    {                                                                                             \
+        .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE,      \
+        .head_bytes = sizeof(struct checker_number), .body_bytes_max = 1 << 20, .encode = encode, \
+        .verify = verify, .decode = decode                                                        \
     }
 
 static const struct kind kinds[KINDS] = {
@@ -92,7 +92,7 @@ struct link_checker {
 };
 
 /* A call or a watch: counts how often it was told of its end. */
-struct ticket {
+struct link_ticket {
     struct link_checker *checker;
     struct fleet *fleet;
     struct checked_peer *peer;
@@ -104,19 +104,19 @@ static unsigned char fill_of(uint64_t value)
     return (unsigned char)(value * 7 + 3);
 }
 
-static struct ticket *ticket_create(struct checked_peer *peer)
+static struct link_ticket *ticket_create(struct checked_peer *peer)
 {
-    struct ticket *ticket = calloc(1, sizeof *ticket);
+    struct link_ticket *ticket = calloc(1, sizeof *ticket);
     if (ticket != NULL)
-        *ticket = (struct ticket){ .checker = peer->checker,
-                                   .fleet = peer->checker->fleet,
-                                   .peer = peer };
+        *ticket = (struct link_ticket){ .checker = peer->checker,
+                                        .fleet = peer->checker->fleet,
+                                        .peer = peer };
     return ticket;
 }
 
 static void went_down(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct ticket *ticket = arg;
+    struct link_ticket *ticket = arg;
     (void)self, (void)reason;
     ticket->fleet->tally.downs++;
     if (address_equal(ticket->peer->address, who))
@@ -130,7 +130,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     peer->looking = false;
     if (status != 0)
         return;
-    struct ticket *ticket = ticket_create(peer);
+    struct link_ticket *ticket = ticket_create(peer);
     if (ticket == NULL || actor_monitor(self, address, went_down, ticket, NULL) != 0) {
         free(ticket);
         return;
@@ -140,10 +140,10 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     peer->sent[0] = peer->sent[1] = 0;
 }
 
-static void check_answer(const struct ticket *ticket, struct message *reply)
+static void check_answer(const struct link_ticket *ticket, struct message *reply)
 {
     const unsigned char *body = message_body(reply);
-    bool good = ((const struct numbered *)message_head(reply))->value == ticket->value &&
+    bool good = ((const struct checker_number *)message_head(reply))->value == ticket->value &&
                 reply->frame.body_bytes == ticket->bytes;
     for (uint64_t i = 0; good && i < ticket->bytes; i += 1 + ticket->bytes / 50)
         good = body[i] == fill_of(ticket->value);
@@ -156,7 +156,7 @@ static void check_answer(const struct ticket *ticket, struct message *reply)
 
 static void called(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct ticket *ticket = arg;
+    struct link_ticket *ticket = arg;
     ticket->fleet->tally.calls_completed++;
     ticket->checker->calls_open--;
     if ((status == 0) != (reply != NULL))
@@ -170,7 +170,7 @@ static void called(struct actor *self, void *arg, int status, struct message *re
 
 static void call(struct link_checker *c, struct checked_peer *peer)
 {
-    struct ticket *ticket = ticket_create(peer);
+    struct link_ticket *ticket = ticket_create(peer);
     struct message *request = message_create(c->self, kinds[QUESTION].id);
     struct call_id id;
     if (ticket == NULL || request == NULL) {
@@ -179,7 +179,7 @@ static void call(struct link_checker *c, struct checked_peer *peer)
         return;
     }
     ticket->value = draws_below(&c->draws, 1 << 30);
-    ((struct numbered *)message_head(request))->value = ticket->value;
+    ((struct checker_number *)message_head(request))->value = ticket->value;
     uint64_t most = c->fleet->plan.window_bytes / 2 - 256;
     uint64_t bytes = draws_chance(&c->draws, 30) ? draws_below(&c->draws, most) : 0;
     void *body = bytes == 0 ? NULL : message_body_alloc(c->self, request, bytes);
@@ -207,7 +207,7 @@ static void write_some(struct link_checker *c, struct checked_peer *peer)
             return;
         if (lane == NUMBERED && draws_chance(&c->draws, 20))
             message_body_alloc(c->self, message, draws_below(&c->draws, 2000));
-        ((struct numbered *)message_head(message))->value = ++peer->sent[lane];
+        ((struct checker_number *)message_head(message))->value = ++peer->sent[lane];
         if (actor_send(c->self, peer->address, message) != 0)
             peer->sent[lane]--;
     }
@@ -247,7 +247,7 @@ static void note(struct link_checker *c, struct message *message)
 {
     uint32_t lane = message->frame.kind == kinds[NUMBERED].id ? NUMBERED : URGENT;
     struct sender *sender = sender_of(c, message->frame.from);
-    uint64_t value = ((const struct numbered *)message_head(message))->value;
+    uint64_t value = ((const struct checker_number *)message_head(message))->value;
     c->fleet->tally.messages++;
     if (sender == NULL)
         return;
@@ -266,7 +266,7 @@ static void answer(struct actor *self, struct message *request)
         actor_refuse(self, request, TR_ENOMEM);
         return;
     }
-    *(struct numbered *)message_head(reply) = *(struct numbered *)message_head(request);
+    *(struct checker_number *)message_head(reply) = *(struct checker_number *)message_head(request);
     uint64_t bytes = request->frame.body_bytes;
     struct buffer *body = message_body_detach(request);
     if (body != NULL)

@@ -35,7 +35,7 @@ struct runtime_checker {
 };
 
 /* A call or monitor: counts how often it was told of its end. */
-struct ticket {
+struct checker_ticket {
     struct world *world;
     uint32_t told;
     enum { TICKET_CALL, TICKET_MONITOR } what;
@@ -75,7 +75,7 @@ static void send_number(struct runtime_checker *p, uint32_t lane)
                message);
 }
 
-static void tell(struct ticket *ticket)
+static void tell(struct checker_ticket *ticket)
 {
     if (ticket->told++ > 0)
         world_fail(ticket->world, "a %s ended twice",
@@ -84,7 +84,7 @@ static void tell(struct ticket *ticket)
 
 static void called(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct ticket *ticket = arg;
+    struct checker_ticket *ticket = arg;
     tell(ticket);
     ticket->world->tally.calls_completed++;
     if ((status == 0) != (reply != NULL))
@@ -96,7 +96,7 @@ static void called(struct actor *self, void *arg, int status, struct message *re
 
 static void went_down(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct ticket *ticket = arg;
+    struct checker_ticket *ticket = arg;
     (void)self;
     (void)who;
     (void)reason;
@@ -105,9 +105,9 @@ static void went_down(struct actor *self, void *arg, struct address who, int rea
     free(ticket);
 }
 
-static struct ticket *ticket_create(struct world *world, int what)
+static struct checker_ticket *ticket_create(struct world *world, int what)
 {
-    struct ticket *ticket = calloc(1, sizeof *ticket);
+    struct checker_ticket *ticket = calloc(1, sizeof *ticket);
     if (ticket != NULL) {
         ticket->world = world;
         ticket->what = what;
@@ -117,7 +117,7 @@ static struct ticket *ticket_create(struct world *world, int what)
 
 static void call_one(struct runtime_checker *p, struct address who)
 {
-    struct ticket *ticket = ticket_create(p->world, TICKET_CALL);
+    struct checker_ticket *ticket = ticket_create(p->world, TICKET_CALL);
     struct message *request = message_create(p->self, MSG_META_REQUEST);
     struct call_id id;
     if (ticket == NULL || request == NULL) {
@@ -139,7 +139,7 @@ static void call_one(struct runtime_checker *p, struct address who)
 
 static void monitor_one(struct runtime_checker *p, struct address who)
 {
-    struct ticket *ticket = ticket_create(p->world, TICKET_MONITOR);
+    struct checker_ticket *ticket = ticket_create(p->world, TICKET_MONITOR);
     struct call_id id;
     if (ticket == NULL || actor_monitor(p->self, who, went_down, ticket, &id) != 0) {
         free(ticket);

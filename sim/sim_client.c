@@ -17,7 +17,7 @@
 #define OPEN_NS UINT64_C(1000000000)
 #define NAP_NS UINT64_C(2000000000)
 
-struct client {
+struct client_actor {
     struct actor *self;
     struct world *world;
     uint32_t number;
@@ -37,12 +37,12 @@ struct client {
     bool finished;
 };
 
-static void find(struct client *c);
-static void go(struct client *c);
+static void find(struct client_actor *c);
+static void go(struct client_actor *c);
 
 static void wake(struct actor *self, void *arg)
 {
-    struct client *c = arg;
+    struct client_actor *c = arg;
     (void)self;
     if (address_is_none(c->proxy))
         find(c);
@@ -50,18 +50,18 @@ static void wake(struct actor *self, void *arg)
         go(c);
 }
 
-static void go_later(struct client *c, uint64_t after_ns)
+static void go_later(struct client_actor *c, uint64_t after_ns)
 {
     timer_start(c->self, &c->timer, actor_now_ns(c->self) + after_ns, wake, c);
 }
 
-static void find_again(struct client *c)
+static void find_again(struct client_actor *c)
 {
     c->proxy = ADDRESS_NONE;
     go_later(c, AGAIN_NS);
 }
 
-static void release_held(struct client *c)
+static void release_held(struct client_actor *c)
 {
     for (uint32_t i = 0; i < c->num_held; i++)
         sampled_batch_release(c->held[i]);
@@ -70,7 +70,7 @@ static void release_held(struct client *c)
 
 /* A batch that failed. A user would see it: what servers and samplers lack for a while is theirs to
  * get over. The account of batches is the user's, who releases some. */
-static void note_failure(struct client *c, int code, const struct error *error)
+static void note_failure(struct client_actor *c, int code, const struct error *error)
 {
     bool is_ours = code == TR_EFULL && strstr(error->text, "account \"batches\"") != NULL;
     c->world->tally.failures_told++;
@@ -84,7 +84,7 @@ static void note_failure(struct client *c, int code, const struct error *error)
 
 static void opened(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct client *c = arg;
+    struct client_actor *c = arg;
     struct error error = { 0 };
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
@@ -108,7 +108,7 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
     message_release(self, reply);
 }
 
-static struct message *make_open(struct client *c)
+static struct message *make_open(struct client_actor *c)
 {
     const struct wanted_loader *loader = &c->plan->loader;
     struct message *request = message_create(c->self, MSG_LOADER_OPEN);
@@ -126,7 +126,7 @@ static struct message *make_open(struct client *c)
     return request;
 }
 
-static void open_loader(struct client *c)
+static void open_loader(struct client_actor *c)
 {
     struct message *request = make_open(c);
     if (request == NULL || actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS,
@@ -139,7 +139,7 @@ static void open_loader(struct client *c)
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct client *c = arg;
+    struct client_actor *c = arg;
     (void)self;
     if (status != 0) {
         find_again(c);
@@ -149,13 +149,13 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     open_loader(c);
 }
 
-static void find(struct client *c)
+static void find(struct client_actor *c)
 {
     if (directory_wait(c->self, WORLD_PROXY, actor_now_ns(c->self) + OPEN_NS, found, c) != 0)
         find_again(c);
 }
 
-static struct message *make_request(struct client *c, uint64_t batch)
+static struct message *make_request(struct client_actor *c, uint64_t batch)
 {
     struct message *request = message_create(c->self, MSG_BATCH_REQUEST);
     if (request == NULL)
@@ -168,7 +168,7 @@ static struct message *make_request(struct client *c, uint64_t batch)
 }
 
 /* A notice may be lost: the next request says the same. */
-static void notify(struct client *c, uint64_t batch)
+static void notify(struct client_actor *c, uint64_t batch)
 {
     struct message *notice = make_request(c, batch);
     if (notice != NULL)
@@ -177,7 +177,7 @@ static void notify(struct client *c, uint64_t batch)
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct client *c = arg;
+    struct client_actor *c = arg;
     struct error error = { 0 };
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
     c->world->tally.calls_completed++;
@@ -202,7 +202,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     }
 }
 
-static void close_loader(struct client *c)
+static void close_loader(struct client_actor *c)
 {
     struct message *message = message_create(c->self, MSG_LOADER_CLOSE);
     if (message == NULL)
@@ -211,7 +211,7 @@ static void close_loader(struct client *c)
     actor_send(c->self, c->proxy, message);
 }
 
-static void reopen(struct client *c)
+static void reopen(struct client_actor *c)
 {
     close_loader(c);
     c->loader = c->world->next_loader++;
@@ -222,7 +222,7 @@ static void reopen(struct client *c)
 /* Somebody else cancels or closes while a batch is waited for. */
 static void interrupt(struct actor *self, void *arg)
 {
-    struct client *c = arg;
+    struct client_actor *c = arg;
     c->disturbances--;
     c->world->tally.disturbances++;
     if (draws_chance(&c->draws, 50)) {
@@ -235,7 +235,7 @@ static void interrupt(struct actor *self, void *arg)
     reopen(c);
 }
 
-static void ask(struct client *c)
+static void ask(struct client_actor *c)
 {
     struct message *request = make_request(c, c->next);
     uint64_t now_ns = actor_now_ns(c->self);
@@ -250,7 +250,7 @@ static void ask(struct client *c)
                     interrupt, c);
 }
 
-static void finish(struct client *c)
+static void finish(struct client_actor *c)
 {
     close_loader(c);
     if (!c->plan->keep)
@@ -260,7 +260,7 @@ static void finish(struct client *c)
 }
 
 /* What a person at the other end might do. */
-static void disturb_itself(struct client *c)
+static void disturb_itself(struct client_actor *c)
 {
     c->disturbances--;
     c->world->tally.disturbances++;
@@ -285,7 +285,7 @@ static void disturb_itself(struct client *c)
     }
 }
 
-static void hold(struct client *c, struct sampled_batch *batch)
+static void hold(struct client_actor *c, struct sampled_batch *batch)
 {
     if (c->num_held > 0 && c->num_held >= c->plan->hold) {
         sampled_batch_release(c->held[0]);
@@ -297,7 +297,7 @@ static void hold(struct client *c, struct sampled_batch *batch)
         c->held[c->num_held++] = batch;
 }
 
-static void take(struct client *c, struct sampled_batch *batch)
+static void take(struct client_actor *c, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     if (reference_check(&c->world->reference, &c->world->partitions, &c->plan->loader, c->epoch,
@@ -317,7 +317,7 @@ static void take(struct client *c, struct sampled_batch *batch)
         go_later(c, draws_below(&c->draws, c->plan->think_ns));
 }
 
-static void go(struct client *c)
+static void go(struct client_actor *c)
 {
     if (c->finished)
         return;
@@ -341,7 +341,7 @@ static void go(struct client *c)
 static int start(struct actor *self, const void *arg)
 {
     const struct client_args *args = arg;
-    struct client *c = calloc(1, sizeof *c);
+    struct client_actor *c = calloc(1, sizeof *c);
     if (c == NULL)
         return TR_ENOMEM;
     actor_set_state(self, c);
@@ -365,7 +365,7 @@ static int receive(struct actor *self, struct message *message)
 
 static void fini(struct actor *self)
 {
-    struct client *c = actor_state(self);
+    struct client_actor *c = actor_state(self);
     if (c == NULL)
         return;
     if (c->plan->keep) {

@@ -4,7 +4,7 @@
 
 source=${srcdir:-.}
 run sh "$source/scripts/rooms" "$source"
-expect "no include goes up, no name occurs twice, no folder is without a row, no source without a licence" exited 0
+expect "no include goes up, no file name or tag occurs twice, no folder is without a row, no source without a licence" exited 0
 
 # A copy in which one thing at a time is wrong.
 copy=$work/copy
@@ -48,6 +48,11 @@ echo "$licence" >"$copy/sim/files.c"
 check_copy
 expect "a file name that occurs twice is noticed" says_only '^sim/files.c: its name is also that of '
 rm "$copy/sim/files.c"
+
+echo 'static struct actor { int number; } twin;' >>"$copy/model/loss.c"
+check_copy
+expect "and a tag that is defined twice" says_only '^runtime/core/[a-z_]*.h:[0-9]*: the tag actor is also that of model/loss.c:[0-9]*$'
+restore model/loss.c
 
 mkdir "$copy/runtime/attic"
 echo "$licence" >"$copy/runtime/attic/old.c"

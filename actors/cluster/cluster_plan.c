@@ -72,25 +72,25 @@ static void put_endpoints(struct cluster_plan *cp)
 }
 
 /* Who serves: parts[num_parts] (all, where NULL) are dealt over processes[count]. */
-struct seed_split {
+struct serving_split {
     const uint32_t *parts;
     uint32_t num_parts;
     const uint32_t *processes;
     uint32_t count;
 };
 
-static uint32_t share_begin(const struct seed_split *deal, uint32_t i)
+static uint32_t share_begin(const struct serving_split *deal, uint32_t i)
 {
     return (uint32_t)((uint64_t)i * deal->num_parts / deal->count);
 }
 
 /* Room is there for each: more parts than processes are shared out, else each gets one. */
-static uint64_t dealt_parts(const struct seed_split *deal)
+static uint64_t dealt_parts(const struct serving_split *deal)
 {
     return deal->num_parts > deal->count ? deal->num_parts : deal->count;
 }
 
-static uint32_t *deal_parts(struct plan *plan, const struct seed_split *deal, uint32_t *room)
+static uint32_t *deal_parts(struct plan *plan, const struct serving_split *deal, uint32_t *room)
 {
     for (uint32_t i = 0; i < deal->count; i++) {
         struct plan_process *process = &plan->processes[deal->processes[i]];
@@ -165,14 +165,15 @@ static int find_listed(const struct cluster_plan *cp, struct dealing *d, struct 
 }
 
 /* The deal of host h; that of the hosts that list nothing is number num_hosts. */
-static struct seed_split deal_of(const struct cluster_plan *cp, const struct dealing *d, uint32_t h)
+static struct serving_split deal_of(const struct cluster_plan *cp, const struct dealing *d,
+                                    uint32_t h)
 {
     if (h == cp->cluster->num_hosts)
-        return (struct seed_split){ d->free_parts, d->num_free, d->processes,
-                                    free_servers(cp, d->processes) };
+        return (struct serving_split){ d->free_parts, d->num_free, d->processes,
+                                       free_servers(cp, d->processes) };
     const struct cluster_host *host = &cp->cluster->hosts[h];
-    return (struct seed_split){ host->parts, host->num_parts, d->processes,
-                                host->num_parts == 0 ? 0 : servers_of(cp, h, d->processes) };
+    return (struct serving_split){ host->parts, host->num_parts, d->processes,
+                                   host->num_parts == 0 ? 0 : servers_of(cp, h, d->processes) };
 }
 
 static int deal_all(struct cluster_plan *cp, struct error *error)
@@ -186,7 +187,7 @@ static int deal_all(struct cluster_plan *cp, struct error *error)
                  ? error_set(error, TR_ENOMEM, "%s: no memory for a plan", cp->cluster->path)
                  : find_listed(cp, &d, error);
     for (uint32_t h = 0; h <= cp->cluster->num_hosts && rv == 0; h++) {
-        struct seed_split deal = deal_of(cp, &d, h);
+        struct serving_split deal = deal_of(cp, &d, h);
         total += deal.count == 0 ? 0 : dealt_parts(&deal);
     }
     uint32_t *room = rv != 0 ? NULL : calloc(total + 1, sizeof *room);
@@ -194,7 +195,7 @@ static int deal_all(struct cluster_plan *cp, struct error *error)
     if (rv == 0 && room == NULL)
         rv = error_set(error, TR_ENOMEM, "%s: no memory for a plan", cp->cluster->path);
     for (uint32_t h = 0; h <= cp->cluster->num_hosts && rv == 0; h++) {
-        struct seed_split deal = deal_of(cp, &d, h);
+        struct serving_split deal = deal_of(cp, &d, h);
         room = deal.count == 0 ? room : deal_parts(&cp->plan, &deal, room);
     }
     assert(rv != 0 || room == cp->plan.parts + total);

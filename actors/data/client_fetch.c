@@ -12,7 +12,7 @@
 /* Gathered at 0.5 GB/s, on memory that is slow and busy, these take 4 ms. */
 #define SLICE_BYTES ((uint64_t)2 << 20)
 
-struct fetch {
+struct client_fetch {
     struct operation op;
     const struct msg_fetch_request *head;
     uint32_t *starts; /* [num_parts + 1] into rows and places */
@@ -21,9 +21,9 @@ struct fetch {
     unsigned char *out;
 };
 
-static struct fetch *of(struct operation *op)
+static struct client_fetch *of(struct operation *op)
 {
-    return (struct fetch *)(void *)op;
+    return (struct client_fetch *)(void *)op;
 }
 
 uint32_t client_fetch_rows_max(uint64_t row_bytes)
@@ -68,7 +68,8 @@ static int size(const struct client *client, const struct message *request, size
     return 0;
 }
 
-static int count_owners(struct fetch *f, const uint64_t *ids, uint32_t *owners, struct error *error)
+static int count_owners(struct client_fetch *f, const uint64_t *ids, uint32_t *owners,
+                        struct error *error)
 {
     const struct book *book = f->op.client->options->book;
     uint32_t ntype = f->head->ntype;
@@ -87,7 +88,7 @@ static int count_owners(struct fetch *f, const uint64_t *ids, uint32_t *owners, 
 }
 
 /* A counting sort by owner. */
-static int group(struct fetch *f, const uint64_t *ids, uint32_t *owners, struct error *error)
+static int group(struct client_fetch *f, const uint64_t *ids, uint32_t *owners, struct error *error)
 {
     const struct book *book = f->op.client->options->book;
     int rv = count_owners(f, ids, owners, error);
@@ -107,7 +108,7 @@ static int group(struct fetch *f, const uint64_t *ids, uint32_t *owners, struct 
     return 0;
 }
 
-static int make_reply(struct fetch *f)
+static int make_reply(struct client_fetch *f)
 {
     struct actor *self = f->op.client->self;
     f->op.reply = message_create(self, MSG_FETCH_REPLY);
@@ -123,7 +124,7 @@ static int make_reply(struct fetch *f)
 
 static int begin(struct operation *op, struct error *error)
 {
-    struct fetch *f = of(op);
+    struct client_fetch *f = of(op);
     f->head = message_head(op->request);
     size_t room = (size_t)f->head->count + 1;
     f->starts = calloc(op->client->options->book->num_parts + (size_t)2, sizeof *f->starts);
@@ -143,13 +144,13 @@ static int begin(struct operation *op, struct error *error)
 
 static bool wants(const struct operation *op, uint32_t part)
 {
-    const struct fetch *f = (const void *)op;
+    const struct client_fetch *f = (const void *)op;
     return f->starts[part + 1] > f->starts[part];
 }
 
 static size_t choose(struct lane *lane)
 {
-    const struct fetch *f = of(lane->op);
+    const struct client_fetch *f = of(lane->op);
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     lane->piece = piece_rows(f->head->row_bytes, client_piece_bytes(lane->op->client),
                              f->starts[lane->part + 1] - begin);
@@ -158,7 +159,7 @@ static size_t choose(struct lane *lane)
 
 static int make(struct lane *lane, struct message **out)
 {
-    struct fetch *f = of(lane->op);
+    struct client_fetch *f = of(lane->op);
     struct client *client = lane->op->client;
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct message *request = message_create(client->self, MSG_ROWS_REQUEST);
@@ -180,21 +181,21 @@ static int make(struct lane *lane, struct message **out)
     return 0;
 }
 
-static int step_on(struct fetch *f, struct lane *lane)
+static int step_on(struct client_fetch *f, struct lane *lane)
 {
     lane->at += lane->piece;
     return lane->at < f->starts[lane->part + 1] - f->starts[lane->part] ? LANE_MORE : LANE_DONE;
 }
 
 /* All rows, in the order of the IDs, are one owner's answer: then its body becomes ours. */
-static bool is_whole(const struct fetch *f, const struct lane *lane, const struct message *reply,
-                     const void *rows)
+static bool is_whole(const struct client_fetch *f, const struct lane *lane,
+                     const struct message *reply, const void *rows)
 {
     return lane->piece == f->head->count && rows == reply->body->data &&
            reply->frame.body_bytes == f->op.reply->frame.body_bytes;
 }
 
-static void hand_on(struct fetch *f, struct message *reply)
+static void hand_on(struct client_fetch *f, struct message *reply)
 {
     struct actor *self = f->op.client->self;
     size_t bytes = (size_t)reply->frame.body_bytes;
@@ -205,7 +206,7 @@ static void hand_on(struct fetch *f, struct message *reply)
 
 static int take(struct lane *lane, struct message *reply, struct error *error)
 {
-    struct fetch *f = of(lane->op);
+    struct client_fetch *f = of(lane->op);
     struct body_reader reader;
     const void *rows;
     int rv = reply->frame.kind != MSG_ROWS_REPLY
@@ -228,7 +229,7 @@ static int take(struct lane *lane, struct message *reply, struct error *error)
 
 static int read_rows(struct lane *lane, struct error *error)
 {
-    struct fetch *f = of(lane->op);
+    struct client_fetch *f = of(lane->op);
     const struct graph_part *part = snapshot_part(lane->snapshot);
     uint32_t begin = f->starts[lane->part] + (uint32_t)lane->at;
     struct local_table table;
@@ -256,7 +257,7 @@ static void finish(struct operation *op)
 
 static void fini(struct operation *op)
 {
-    struct fetch *f = of(op);
+    struct client_fetch *f = of(op);
     free(f->starts);
     free(f->rows);
     free(f->places);
@@ -265,7 +266,7 @@ static void fini(struct operation *op)
 }
 
 const struct operation_ops fetch_ops = {
-    .state_bytes = sizeof(struct fetch),
+    .state_bytes = sizeof(struct client_fetch),
     .size = size,
     .begin = begin,
     .wants = wants,

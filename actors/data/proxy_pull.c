@@ -14,7 +14,7 @@
 /* Pieces start at a multiple of this in the batch. */
 #define PIECE_ALIGN 64u
 
-struct piece {
+struct pulled_piece {
     struct proxy_slot *slot;
     uint64_t offset;
     uint32_t count; /* 0: nothing is asked for */
@@ -26,7 +26,7 @@ struct proxy_pull {
     unsigned char *bytes;
     uint64_t total, next, taken;
     struct address from;
-    struct piece pieces[PIECES_MAX];
+    struct pulled_piece pieces[PIECES_MAX];
     struct proxy_slot *slot;     /* NULL: given up while the crew reads it */
     struct sampled_batch *batch; /* that it becomes */
     const struct graph_types *types;
@@ -34,7 +34,7 @@ struct proxy_pull {
     int read;
 };
 
-static void ask(struct piece *piece);
+static void ask(struct pulled_piece *piece);
 
 static uint32_t piece_bytes(const struct proxy_options *o)
 {
@@ -106,7 +106,7 @@ static void finish(struct proxy_slot *slot, int status, const struct error *erro
     proxy_settle(slot, status == TR_ENOENT ? TR_ECLOSED : status, error);
 }
 
-static int take(struct proxy_pull *pull, struct piece *piece, const struct message *reply)
+static int take(struct proxy_pull *pull, struct pulled_piece *piece, const struct message *reply)
 {
     const struct msg_batch_piece *head = (const void *)reply->head;
     if (reply->frame.kind != MSG_BATCH_PIECE || head->offset != piece->offset ||
@@ -170,14 +170,14 @@ static void read_all(struct proxy_pull *pull)
 
 static int make_request(struct part_call *call, struct message **request)
 {
-    const struct piece *piece = call->arg;
+    const struct pulled_piece *piece = call->arg;
     *request = make_pull(piece->slot, piece->offset, piece->count);
     return *request != NULL ? 0 : TR_ENOMEM;
 }
 
 static int locate_checkpoint_store(struct part_call *call, struct address *to)
 {
-    const struct piece *piece = call->arg;
+    const struct pulled_piece *piece = call->arg;
     *to = piece->slot->pull->from;
     return 0;
 }
@@ -185,7 +185,7 @@ static int locate_checkpoint_store(struct part_call *call, struct address *to)
 static void piece_done(struct part_call *call, int status, struct message *reply,
                        const struct error *why)
 {
-    struct piece *piece = call->arg;
+    struct pulled_piece *piece = call->arg;
     struct proxy_slot *slot = piece->slot;
     struct proxy_pull *pull = slot->pull;
     struct error error = { 0 };
@@ -213,7 +213,7 @@ static const struct part_call_ops piece_ops = { .locate = locate_checkpoint_stor
                                                 .done = piece_done };
 
 /* The next piece of the batch, if one is left. */
-static void choose(struct proxy_pull *pull, struct piece *piece, uint32_t most)
+static void choose(struct proxy_pull *pull, struct pulled_piece *piece, uint32_t most)
 {
     uint64_t left = pull->total - pull->next;
     piece->offset = pull->next;
@@ -224,7 +224,7 @@ static void choose(struct proxy_pull *pull, struct piece *piece, uint32_t most)
 /* A piece that the sampler's mailbox refuses is asked for again by itself: pieces are asked for
  * together, and those that were taken are not to be asked for anew. No attempt is given up before
  * the deadline, since the sampler counts the pieces that it sent. */
-static void init_piece(struct piece *piece, struct proxy_slot *slot)
+static void init_piece(struct pulled_piece *piece, struct proxy_slot *slot)
 {
     const struct proxy *p = slot->loader->proxy;
     piece->slot = slot;
@@ -237,7 +237,7 @@ static void init_piece(struct piece *piece, struct proxy_slot *slot)
                                       .one_life = true };
 }
 
-static void ask(struct piece *piece)
+static void ask(struct pulled_piece *piece)
 {
     struct proxy_slot *slot = piece->slot;
     choose(slot->pull, piece, piece_bytes(slot->loader->proxy->options));

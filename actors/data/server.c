@@ -26,7 +26,7 @@ static bool owns(const struct server_options *options, uint32_t part)
     return false;
 }
 
-int server_pin(struct work *work, uint32_t part, uint32_t version, struct error *error)
+int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error)
 {
     const struct server_options *options = work->server->options;
     if (!owns(options, part))
@@ -45,7 +45,8 @@ int server_pin(struct work *work, uint32_t part, uint32_t version, struct error 
     return 0;
 }
 
-int server_make_reply(struct actor *self, struct work *work, uint32_t kind, struct error *error)
+int server_make_reply(struct actor *self, struct server_work *work, uint32_t kind,
+                      struct error *error)
 {
     work->reply = message_create(self, kind);
     return work->reply != NULL ? 0
@@ -54,7 +55,7 @@ int server_make_reply(struct actor *self, struct work *work, uint32_t kind, stru
                                            "reply");
 }
 
-int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_t bytes,
+int server_make_body(struct actor *self, struct server_work *work, uint32_t kind, size_t bytes,
                      void **body, struct error *error)
 {
     int rv = server_make_reply(self, work, kind, error);
@@ -68,7 +69,7 @@ int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_
                                      bytes);
 }
 
-static void free_work(struct actor *self, struct work *work)
+static void free_work(struct actor *self, struct server_work *work)
 {
     if (work->ops->fini != NULL)
         work->ops->fini(self, work);
@@ -79,7 +80,7 @@ static void free_work(struct actor *self, struct work *work)
 }
 
 /* Answers, unless there is more to do. */
-static int step(struct actor *self, struct work *work)
+static int step(struct actor *self, struct server_work *work)
 {
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
@@ -105,7 +106,7 @@ static int step(struct actor *self, struct work *work)
 static void step_first(struct actor *self, void *arg)
 {
     struct server *server = arg;
-    struct work *work = server->first, *next = work->next;
+    struct server_work *work = server->first, *next = work->next;
     uint64_t body_bytes = work->body_bytes;
     if (step(self, work) == WORK_DONE) {
         server->first = next;
@@ -116,7 +117,7 @@ static void step_first(struct actor *self, void *arg)
         timer_start(self, &server->timer, actor_now_ns(self), step_first, server);
 }
 
-static void push(struct actor *self, struct server *server, struct work *work)
+static void push(struct actor *self, struct server *server, struct server_work *work)
 {
     if (server->first == NULL)
         server->first = work;
@@ -146,7 +147,7 @@ static void serve(struct actor *self, struct server *server, const struct work_o
 {
     struct error error = { 0 };
     int rv = 0;
-    struct work *work = NULL;
+    struct server_work *work = NULL;
     if (messages_verify(ops->kind, message_head(request), message_body(request),
                         request->frame.body_bytes) != 0)
         rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");
@@ -221,7 +222,7 @@ static void fini(struct actor *self)
     if (server == NULL)
         return;
     while (server->first != NULL) {
-        struct work *work = server->first;
+        struct server_work *work = server->first;
         server->first = work->next;
         free_work(self, work);
     }

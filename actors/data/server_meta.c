@@ -126,14 +126,14 @@ static char *describe(const struct graph_part *part, const struct book *book)
     return text;
 }
 
-static int begin(struct actor *self, struct work *work, struct error *error)
+static int begin(struct actor *self, struct server_work *work, struct error *error)
 {
     (void)self;
     const struct msg_meta_request *head = message_head(work->request);
     return server_pin(work, head->part, SNAPSHOT_NEWEST, error);
 }
 
-static int step(struct actor *self, struct work *work, struct error *error)
+static int step(struct actor *self, struct server_work *work, struct error *error)
 {
     const struct book *book = snapshots_book(work->server->options->snapshots);
     void *body;
@@ -156,7 +156,7 @@ static int step(struct actor *self, struct work *work, struct error *error)
 
 const struct work_ops server_meta_ops = {
     .kind = MSG_META_REQUEST,
-    .state_bytes = sizeof(struct work),
+    .state_bytes = sizeof(struct server_work),
     .begin = begin,
     .step = step,
 };

@@ -28,7 +28,7 @@ struct rows_part {
 };
 
 struct rows_work {
-    struct work work;
+    struct server_work work;
     struct rows_part *parts; /* [num_parts] */
     uint32_t num_parts;
     uint32_t at;         /* the section being copied */
@@ -90,7 +90,7 @@ static int make_body(struct actor *self, struct rows_work *state, struct error *
     return 0;
 }
 
-static int begin(struct actor *self, struct work *work, struct error *error)
+static int begin(struct actor *self, struct server_work *work, struct error *error)
 {
     (void)self;
     struct rows_work *state = (struct rows_work *)work;
@@ -112,7 +112,7 @@ static uint32_t slice_rows(const struct rows_part *part, size_t bytes_left)
     return fit > 0 ? (uint32_t)fit : 1;
 }
 
-static int step(struct actor *self, struct work *work, struct error *error)
+static int step(struct actor *self, struct server_work *work, struct error *error)
 {
     struct rows_work *state = (struct rows_work *)work;
     size_t left = SLICE_BYTES;
@@ -142,7 +142,7 @@ static int step(struct actor *self, struct work *work, struct error *error)
     return state->at == state->num_parts ? WORK_DONE : WORK_MORE;
 }
 
-static void fini(struct actor *self, struct work *work)
+static void fini(struct actor *self, struct server_work *work)
 {
     (void)self;
     free(((struct rows_work *)work)->parts);

@@ -30,7 +30,7 @@ struct section_plan {
 };
 
 struct sample_work {
-    struct work work;
+    struct server_work work;
     const struct msg_sample_request *head;
     struct section_plan *plans; /* [num_plans] from skip_sections on */
     uint32_t num_plans;
@@ -110,7 +110,7 @@ static int read_sections(struct sample_work *state, struct error *error)
     return 0;
 }
 
-static int begin(struct actor *self, struct work *work, struct error *error)
+static int begin(struct actor *self, struct server_work *work, struct error *error)
 {
     (void)self;
     struct sample_work *state = (struct sample_work *)work;
@@ -363,7 +363,7 @@ static int finish(struct actor *self, struct sample_work *state, struct error *e
     return WORK_DONE;
 }
 
-static int step(struct actor *self, struct work *work, struct error *error)
+static int step(struct actor *self, struct server_work *work, struct error *error)
 {
     struct sample_work *state = (struct sample_work *)work;
     int rv = 0;
@@ -379,7 +379,7 @@ static int step(struct actor *self, struct work *work, struct error *error)
                                                                    : WORK_MORE;
 }
 
-static void fini(struct actor *self, struct work *work)
+static void fini(struct actor *self, struct server_work *work)
 {
     struct sample_work *state = (struct sample_work *)work;
     buffer_release(self, state->body);

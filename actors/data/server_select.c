@@ -8,7 +8,7 @@
 #include "actors/data/local_select.h"
 #include "actors/data/server_work.h"
 
-static int begin(struct actor *self, struct work *work, struct error *error)
+static int begin(struct actor *self, struct server_work *work, struct error *error)
 {
     (void)self;
     const struct msg_select_request *head = message_head(work->request);
@@ -32,7 +32,7 @@ static int check(const struct local_mask *mask, const struct msg_select_request 
     return 0;
 }
 
-static int step(struct actor *self, struct work *work, struct error *error)
+static int step(struct actor *self, struct server_work *work, struct error *error)
 {
     const struct msg_select_request *head = message_head(work->request);
     struct local_mask mask;
@@ -59,7 +59,7 @@ static int step(struct actor *self, struct work *work, struct error *error)
 
 const struct work_ops server_select_ops = {
     .kind = MSG_SELECT_REQUEST,
-    .state_bytes = sizeof(struct work),
+    .state_bytes = sizeof(struct server_work),
     .begin = begin,
     .step = step,
 };

@@ -13,11 +13,11 @@
 
 enum { WORK_DONE = 0, WORK_MORE = 1 };
 
-struct work;
+struct server_work;
 
 struct server {
     const struct server_options *options;
-    struct work *first, *last; /* first come, first served */
+    struct server_work *first, *last; /* first come, first served */
     uint32_t num_works;
     uint64_t waiting_bytes; /* bodies of their requests */
     uint64_t worked_ns;     /* the loop's time at the last slice: it stands still within a turn */
@@ -26,19 +26,19 @@ struct server {
     struct timer timer; /* fires the next slice */
 };
 
-/* What a kind of request does; each state starts with its struct work. */
+/* What a kind of request does; each state starts with its struct server_work. */
 struct work_ops {
     uint32_t kind;
     size_t state_bytes;
     /* Checks the head and takes what the slices need. */
-    int (*begin)(struct actor *self, struct work *work, struct error *error);
+    int (*begin)(struct actor *self, struct server_work *work, struct error *error);
     /* One slice: WORK_MORE, or WORK_DONE with work->reply made, or TR_E*. */
-    int (*step)(struct actor *self, struct work *work, struct error *error);
-    void (*fini)(struct actor *self, struct work *work); /* or NULL */
+    int (*step)(struct actor *self, struct server_work *work, struct error *error);
+    void (*fini)(struct actor *self, struct server_work *work); /* or NULL */
 };
 
-struct work {
-    struct work *next;
+struct server_work {
+    struct server_work *next;
     const struct work_ops *ops;
     struct server *server;
     struct message *request;
@@ -54,13 +54,14 @@ extern const struct work_ops server_select_ops;
 extern const struct work_ops server_meta_ops;
 
 /* Pins that version of a partition (SNAPSHOT_NEWEST: the newest) in work->snapshot and ->part. */
-int server_pin(struct work *work, uint32_t part, uint32_t version, struct error *error);
+int server_pin(struct server_work *work, uint32_t part, uint32_t version, struct error *error);
 
 /* Makes work->reply with a head of zeroes; TR_ENOMEM. */
-int server_make_reply(struct actor *self, struct work *work, uint32_t kind, struct error *error);
+int server_make_reply(struct actor *self, struct server_work *work, uint32_t kind,
+                      struct error *error);
 
 /* The same, and a body of bytes. */
-int server_make_body(struct actor *self, struct work *work, uint32_t kind, size_t bytes,
+int server_make_body(struct actor *self, struct server_work *work, uint32_t kind, size_t bytes,
                      void **body, struct error *error);
 
 #endif

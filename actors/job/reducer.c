@@ -22,7 +22,7 @@ void reducer_name(uint32_t rank, char *name, size_t size)
 static void halt(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     timer_stop(&op->expire);
     timer_stop(&op->again);
     if (op->kind == MSG_GROUP_REDUCE)
@@ -41,7 +41,7 @@ static void halt(struct actor *self)
 static struct message *release_operation(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     struct message *waiting = op->waiting;
     if (op->request != waiting)
         message_release(self, op->request);
@@ -55,7 +55,7 @@ static struct message *release_operation(struct actor *self)
 static bool halt_or_mark(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     if (op->working) {
         op->ended = op->ended != 0 ? op->ended : status;
         crew_cancel(&op->part.job);
@@ -78,7 +78,7 @@ static void withdraw(struct actor *self, int status)
 void reducer_reply(struct actor *self, struct message *reply)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     assert(!op->working);
     halt(self);
     if (op->waiting != NULL) {
@@ -139,7 +139,7 @@ void reducer_roll_back(struct actor *self, uint32_t era)
 
 static void step_again(struct actor *self, void *arg)
 {
-    struct operation *op = arg;
+    struct reducer_operation *op = arg;
     if (op->kind == MSG_GROUP_REDUCE)
         reducer_reduce_pump(self);
     else if (op->away)
@@ -162,7 +162,7 @@ void reducer_again(struct actor *self)
 static bool dismiss(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     struct message *waiting = op->waiting;
     if (waiting == NULL)
         return true;
@@ -179,14 +179,14 @@ static bool dismiss(struct actor *self, int status)
 
 static void expire(struct actor *self, void *arg)
 {
-    const struct operation *op = arg;
+    const struct reducer_operation *op = arg;
     if (op->kind == MSG_GROUP_BARRIER)
         reducer_end(self, TR_ETIMEDOUT);
     else
         (void)dismiss(self, TR_ETIMEDOUT);
 }
 
-static void set_deadline(struct actor *self, struct operation *op, uint64_t timeout_ns)
+static void set_deadline(struct actor *self, struct reducer_operation *op, uint64_t timeout_ns)
 {
     uint64_t now_ns = actor_now_ns(self);
     op->deadline_ns = timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX;
@@ -197,7 +197,7 @@ static void set_deadline(struct actor *self, struct operation *op, uint64_t time
 }
 
 /* The same call again, for an operation that is under way or whose outcome nobody has had. */
-static bool is_repeat(const struct operation *op, const struct msg_group_request *head)
+static bool is_repeat(const struct reducer_operation *op, const struct msg_group_request *head)
 {
     if (op->request == NULL || op->ended != 0 || op->kind == MSG_GROUP_BARRIER)
         return false;
@@ -210,7 +210,7 @@ static bool is_repeat(const struct operation *op, const struct msg_group_request
 static void join(struct actor *self, struct message *request)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(request);
     if (op->outcome != NULL) {
         struct message *outcome = op->outcome;
@@ -277,7 +277,7 @@ static int operate(struct actor *self, struct message *request, struct error *er
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *head = message_head(request);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     /* The thread that waits was interrupted. Its operation goes on, for the repeat to join. */
     if (head->operation == MSG_GROUP_DISMISS) {
         (void)dismiss(self, TR_ECANCELED);
@@ -301,7 +301,9 @@ static int operate(struct actor *self, struct message *request, struct error *er
     int rv = check(r, head, error);
     if (rv != 0)
         return rv;
-    *op = (struct operation){ .request = request, .waiting = request, .kind = head->operation };
+    *op = (struct reducer_operation){ .request = request,
+                                      .waiting = request,
+                                      .kind = head->operation };
     set_deadline(self, op, head->timeout_ns);
     if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
         reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */

@@ -9,7 +9,7 @@
 
 static struct message *make(struct actor *self, const struct reducer *r)
 {
-    const struct operation *op = &r->operation;
+    const struct reducer_operation *op = &r->operation;
     const struct msg_group_request *asked = message_head(op->request);
     uint32_t rank = r->options->rank, world = r->options->world;
     static const uint32_t kinds[] = { [MSG_GROUP_RESTORE] = MSG_RESTORE,
@@ -166,7 +166,7 @@ static void save_failed(struct actor *self, int status, const struct error *erro
 static void handle(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     if (status == TR_EROLLBACK && op->kind != MSG_GROUP_RESTORE && !reducer_is_completing(r))
         reducer_roll_back(self, r->era + 1);
     else if (status == TR_ETIMEDOUT && op->kind == MSG_GROUP_BARRIER) {
@@ -204,7 +204,7 @@ static void heard_outcome(struct actor *self, const struct message *reply)
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct operation *op = arg;
+    struct reducer_operation *op = arg;
     struct error error = { 0 };
     if (!op->calling) /* it was given up */
         return;
@@ -229,7 +229,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
 void reducer_ask(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     /* Without a coordinator: as soon as one was joined again. */
     if (op->request == NULL || op->outcome != NULL || op->failure.code != 0 || op->calling ||
         op->working || op->away || address_is_none(r->member.coordinator))

@@ -26,7 +26,7 @@ bool reducer_has_second(const struct reducer *r)
     return second_node(r) != PLAN_NO_NODE;
 }
 
-static uint64_t pieces_end(const struct operation *op)
+static uint64_t pieces_end(const struct reducer_operation *op)
 {
     uint64_t left = op->part.bytes - op->copied;
     return op->copied + (left < MSG_CHECKPOINT_PIECE_MAX ? left : MSG_CHECKPOINT_PIECE_MAX);
@@ -34,7 +34,7 @@ static uint64_t pieces_end(const struct operation *op)
 
 static struct message *make_copy(struct actor *self, const struct reducer *r)
 {
-    const struct operation *op = &r->operation;
+    const struct reducer_operation *op = &r->operation;
     const char *folder = r->options->checkpoints;
     uint32_t count = (uint32_t)(pieces_end(op) - op->copied);
     const unsigned char *data = op->part.data;
@@ -55,7 +55,7 @@ static struct message *make_copy(struct actor *self, const struct reducer *r)
 
 static struct message *make_fetch(struct actor *self, const struct reducer *r)
 {
-    const struct operation *op = &r->operation;
+    const struct reducer_operation *op = &r->operation;
     const char *folder = r->options->checkpoints;
     struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_FETCH, NULL, 0, folder);
     if (request != NULL)
@@ -130,7 +130,7 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
                    const struct error *error)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     (void)arg;
     if (take(self, status, reply, MSG_CHECKPOINT_COPIED, error)) {
         op->copied = pieces_end(op);
@@ -160,7 +160,7 @@ static void pulled(struct actor *self, void *arg, int status, struct message *re
                    const struct error *error)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     (void)arg;
     if (take(self, status, reply, MSG_CHECKPOINT_PIECE, error)) {
         const struct msg_checkpoint_piece *piece = (const void *)reply->head;
@@ -182,7 +182,7 @@ static void pulled(struct actor *self, void *arg, int status, struct message *re
 static void finish_pull(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     reducer_copy_stop(self);
     if (op->crc32c == op->part.crc32c)
         reducer_keep_begin(self);
@@ -193,7 +193,7 @@ static void finish_pull(struct actor *self)
 void reducer_copy_again(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     if (op->kind == MSG_GROUP_SAVE && op->copied > 0)
         send(self, make_copy(self, r), copied);
     else if (op->kind == MSG_GROUP_SAVE)

@@ -16,7 +16,7 @@ static void work(struct actor *self, int (*piece)(struct job *),
                  void (*done)(struct actor *, struct job *, int))
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     op->part.files = files_of(r);
     op->part.folder = r->folder;
     op->part.rank = r->options->rank;
@@ -29,7 +29,7 @@ static void work(struct actor *self, int (*piece)(struct job *),
 static bool is_done(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     op->working = false;
     int ended = op->ended;
     op->ended = 0;
@@ -69,7 +69,7 @@ void reducer_save_refused(struct actor *self, const struct error *error)
 
 static void written(struct actor *self, struct job *job, int status)
 {
-    struct operation *op = &((struct reducer *)actor_state(self))->operation;
+    struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job;
     if (op->ended == 0 && is_of_disk(status) && op->part.error.code != 0) {
         op->working = false;
@@ -87,7 +87,7 @@ static void written(struct actor *self, struct job *job, int status)
 void reducer_save_begin(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(op->request);
     op->part.step = head->value;
     op->part.era = r->era;
@@ -99,7 +99,7 @@ void reducer_save_begin(struct actor *self)
 void reducer_skip_begin(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(op->request);
     int status = (int32_t)head->count;
     struct error error = { 0 };
@@ -122,7 +122,7 @@ static int drop_part(struct job *job)
 
 static void dropped(struct actor *self, struct job *job, int status)
 {
-    struct operation *op = &((struct reducer *)actor_state(self))->operation;
+    struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     (void)job, (void)status;
     op->working = false;
     int ended = op->ended;
@@ -136,7 +136,7 @@ static void dropped(struct actor *self, struct job *job, int status)
 
 void reducer_drop_begin(struct actor *self, const struct error *error)
 {
-    struct operation *op = &((struct reducer *)actor_state(self))->operation;
+    struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
     if (op->part.error.code == 0) /* else it names the file that this rank could not write */
         op->part.error = *error;
     work(self, drop_part, dropped);
@@ -153,7 +153,7 @@ static int read_part(struct job *job)
 static void was_read(struct actor *self, struct job *job, int status)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     (void)job;
     bool lost = status != 0 && status != TR_ENOMEM && status != TR_ECANCELED && op->ended == 0;
     if (lost && reducer_has_second(r)) {
@@ -183,7 +183,7 @@ static int keep_part(struct job *job)
 static void was_kept(struct actor *self, struct job *job, int status)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     (void)job;
     /* The bytes are here, and the next checkpoint has its own: no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
@@ -209,7 +209,7 @@ void reducer_keep_begin(struct actor *self)
 void reducer_load_begin(struct actor *self, const struct msg_restored *head)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     op->reply = message_create(self, MSG_GROUP_REPLY);
     op->part.data = op->reply == NULL ? NULL : message_body_alloc(self, op->reply, head->bytes);
     if (op->part.data == NULL || r->options->checkpoints == NULL) {

@@ -48,7 +48,7 @@ static struct message *make_piece(struct actor *self, const struct reducer *r, u
 static void finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     struct message *reply = message_create(self, MSG_GROUP_REPLY);
     if (reply == NULL) {
         reducer_again(self);
@@ -155,7 +155,7 @@ void reducer_reduce_pump(struct actor *self)
 int reducer_reduce_begin(struct actor *self, struct error *error)
 {
     struct reducer *r = actor_state(self);
-    struct operation *op = &r->operation;
+    struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(op->request);
     if (head->count > REDUCER_VALUES_MAX)
         return error_set(error, TR_ETOOBIG, "%" PRIu64 " values to reduce; at most %" PRIu64,

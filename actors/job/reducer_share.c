@@ -12,7 +12,7 @@
 
 #include "actors/job/reducer_state.h"
 
-struct piece {
+struct share_piece {
     struct buffer *sums; /* of ranks before `next` */
     uint32_t next;       /* rank; world: all were added */
 };
@@ -24,7 +24,7 @@ struct share {
     uint32_t era;
     uint32_t piece_values;
     uint32_t num_pieces; /* owned */
-    struct piece *pieces[];
+    struct share_piece *pieces[];
 };
 
 /* owned: number among the pieces of this rank. */
@@ -130,9 +130,9 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
 static int open_piece(struct actor *self, struct share *share, const struct msg_reduce *head)
 {
     struct reducer *r = actor_state(self);
-    struct piece **at = &share->pieces[head->piece / r->options->world];
+    struct share_piece **at = &share->pieces[head->piece / r->options->world];
     if (*at == NULL) {
-        struct piece *piece = calloc(1, sizeof *piece);
+        struct share_piece *piece = calloc(1, sizeof *piece);
         if (piece == NULL)
             return TR_ENOMEM;
         piece->sums = buffer_create(self, head->count * sizeof(float));
@@ -145,7 +145,7 @@ static int open_piece(struct actor *self, struct share *share, const struct msg_
     return 0;
 }
 
-static void answer(struct actor *self, struct message *request, const struct piece *piece)
+static void answer(struct actor *self, struct message *request, const struct share_piece *piece)
 {
     const struct msg_reduce *head = message_head(request);
     struct message *reply = message_create(self, MSG_REDUCED);
@@ -170,7 +170,7 @@ static void add_values(float *sums, const float *values, size_t count)
 static void advance(struct actor *self, const struct share *share, uint32_t owned)
 {
     struct reducer *r = actor_state(self);
-    struct piece *piece = share->pieces[owned];
+    struct share_piece *piece = share->pieces[owned];
     uint32_t world = r->options->world;
     for (struct message *request; piece->next < world; piece->next++) {
         const struct sequenced_id id = id_of(r, share, owned, piece->next);

@@ -25,11 +25,11 @@
 
 struct share;
 
-enum slot_state { SLOT_FREE, SLOT_SENT, SLOT_DONE };
+enum reducer_slot_state { SLOT_FREE, SLOT_SENT, SLOT_DONE };
 
 /* A piece in the window, at piece % REDUCER_WINDOW. */
 struct slot {
-    enum slot_state state;
+    enum reducer_slot_state state;
     uint32_t piece;
     struct part_call call; /* to the owner of the piece */
 };
@@ -72,7 +72,7 @@ struct part_work {
  * Every other operation, the end of the era and MSG_GROUP_CANCEL withdraw it. A barrier is never
  * joined: its deadline is an outcome, and the coordinator's to see.
  */
-struct operation {
+struct reducer_operation {
     struct message *request; /* its head and body are the operands; NULL: there is no operation */
     struct message *waiting; /* `request`, a repeat of it, or NULL */
     struct message *outcome; /* an answer that nobody has had */
@@ -108,7 +108,7 @@ struct reducer {
     struct msg_checkpoint_done refused; /* the last that failed; sequence 0: none did */
     bool finished;                      /* the job is over, as far as this rank is concerned */
     int32_t result;
-    struct operation operation;
+    struct reducer_operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */
     struct checkpoint_store_calls
         checkpoint_store_calls; /* one at a time: what is asked of another host */

@@ -7,14 +7,14 @@
 #include "runtime/core/call.h"
 #include "runtime/net/http.h"
 
-struct metrics {
+struct metrics_actor {
     const struct metrics_options *options;
     struct http *http;
 };
 
 static void asked(struct actor *self, void *arg, const char *path, struct http_answer *answer)
 {
-    const struct metrics *metrics = arg;
+    const struct metrics_actor *metrics = arg;
     if (strcmp(path, "/metrics") == 0)
         *answer = (struct http_answer){
             200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -26,7 +26,7 @@ static void asked(struct actor *self, void *arg, const char *path, struct http_a
 
 static int start(struct actor *self, const void *arg)
 {
-    struct metrics *metrics = calloc(1, sizeof *metrics);
+    struct metrics_actor *metrics = calloc(1, sizeof *metrics);
     if (metrics == NULL)
         return TR_ENOMEM;
     struct error error = { 0 };
@@ -50,7 +50,7 @@ static int receive(struct actor *self, struct message *message)
 
 static void fini(struct actor *self)
 {
-    struct metrics *metrics = actor_state(self);
+    struct metrics_actor *metrics = actor_state(self);
     if (metrics != NULL)
         http_close(metrics->http);
     free(metrics);

@@ -23,7 +23,7 @@
 struct observer;
 
 /* One process, as the actor asks it. */
-struct asked {
+struct observed_process {
     struct observer *observer;
     uint32_t process;
     struct address status; /* none: to be looked up */
@@ -41,12 +41,12 @@ struct observer {
     struct kinds kinds;
     struct node *node;
     pthread_mutex_t mutex;
-    struct asked *asked; /* [plan.plan.num_processes] */
+    struct observed_process *asked; /* [plan.plan.num_processes] */
 };
 
 static void ask(struct actor *self, void *arg);
 
-static void note(struct actor *self, struct asked *asked, json_t *document)
+static void note(struct actor *self, struct observed_process *asked, json_t *document)
 {
     struct observer *observer = asked->observer;
     uint64_t now_ns = actor_now_ns(self);
@@ -60,7 +60,7 @@ static void note(struct actor *self, struct asked *asked, json_t *document)
     timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
 }
 
-static void failed(struct actor *self, struct asked *asked)
+static void failed(struct actor *self, struct observed_process *asked)
 {
     asked->status = ADDRESS_NONE;
     note(self, asked, NULL);
@@ -68,7 +68,7 @@ static void failed(struct actor *self, struct asked *asked)
 
 static void answered(struct actor *self, void *arg, int status, struct message *reply)
 {
-    struct asked *asked = arg;
+    struct observed_process *asked = arg;
     json_t *document = NULL;
     if (status == 0 && reply->frame.kind == MSG_STATUS_REPLY)
         document = status_view_parse(message_body(reply), reply->frame.body_bytes);
@@ -81,7 +81,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         failed(self, asked);
 }
 
-static void ask_status(struct actor *self, struct asked *asked)
+static void ask_status(struct actor *self, struct observed_process *asked)
 {
     struct message *request = message_create(self, MSG_STATUS_REQUEST);
     if (request == NULL) {
@@ -97,7 +97,7 @@ static void ask_status(struct actor *self, struct asked *asked)
 
 static void found(struct actor *self, void *arg, int status, struct address address)
 {
-    struct asked *asked = arg;
+    struct observed_process *asked = arg;
     if (status == TR_ECANCELED)
         return;
     if (status != 0) {
@@ -110,7 +110,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
 
 static void ask(struct actor *self, void *arg)
 {
-    struct asked *asked = arg;
+    struct observed_process *asked = arg;
     if (!address_is_none(asked->status)) {
         ask_status(self, asked);
         return;
@@ -245,9 +245,9 @@ int observer_open(const char *cluster, const char *graph, const char *host, stru
         uint32_t count = observer->plan.plan.num_processes;
         observer->asked = calloc(count, sizeof *observer->asked);
         for (uint32_t p = 0; observer->asked != NULL && p < count; p++)
-            observer->asked[p] = (struct asked){ .observer = observer,
-                                                 .process = p,
-                                                 .status = ADDRESS_NONE };
+            observer->asked[p] = (struct observed_process){ .observer = observer,
+                                                            .process = p,
+                                                            .status = ADDRESS_NONE };
         rv = observer->asked != NULL
                  ? create_node(observer, error)
                  : error_set(error, TR_ENOMEM, "no memory for %u processes", count);

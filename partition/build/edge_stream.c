@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-struct stream {
+struct edge_stream {
     struct partition_job *job;
     uint32_t etype;
     uint64_t total;
@@ -16,7 +16,7 @@ struct stream {
 };
 
 /* Reads the block after first into the buffers that the current one does not use. */
-static void read_next(struct stream *stream)
+static void read_next(struct edge_stream *stream)
 {
     uint64_t first = stream->current.first + stream->current.count;
     uint64_t left = stream->total - first;
@@ -30,7 +30,7 @@ static void read_next(struct stream *stream)
 
 static void work(void *arg, size_t index, size_t worker)
 {
-    struct stream *stream = arg;
+    struct edge_stream *stream = arg;
     (void)worker;
     if (index == 0)
         read_next(stream);
@@ -42,12 +42,12 @@ int edge_stream_run(struct partition_job *job, uint32_t etype, const char *stage
                     void (*body)(void *arg, const struct edge_block *block, size_t task), void *arg,
                     struct error *error)
 {
-    struct stream stream = { .job = job,
-                             .etype = etype,
-                             .total = job->raw->num_edges[etype],
-                             .body = body,
-                             .arg = arg,
-                             .error = error };
+    struct edge_stream stream = { .job = job,
+                                  .etype = etype,
+                                  .total = job->raw->num_edges[etype],
+                                  .body = body,
+                                  .arg = arg,
+                                  .error = error };
     size_t bytes = 2 * JOB_BLOCK_EDGES * sizeof(uint64_t);
     int rv = 0;
     for (int i = 0; i < 2 && rv == 0; i++) {

@@ -11,9 +11,9 @@
 #define NODES_AT_ONCE ((uint64_t)1 << 14)
 
 /* One kind of graph. */
-struct kind {
+struct generator {
     const char *name;
-    void (*draw)(const struct draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
+    void (*draw)(const struct generate_draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
                  uint64_t *dst);
     bool blocks; /* labels are the blocks, else uniform */
 };
@@ -62,8 +62,8 @@ static int check_quadrants(const struct generate_options *options, struct error 
                      options->a, options->b, options->c, options->d);
 }
 
-static int write_edges(struct raw_writer *writer, const struct kind *kind,
-                       const struct draws *draws, struct error *error)
+static int write_edges(struct raw_writer *writer, const struct generator *kind,
+                       const struct generate_draws *draws, struct error *error)
 {
     uint64_t *src = malloc(2 * EDGES_AT_ONCE * sizeof *src);
     if (src == NULL)
@@ -80,7 +80,8 @@ static int write_edges(struct raw_writer *writer, const struct kind *kind,
     return rv;
 }
 
-static uint32_t label_of(const struct kind *kind, const struct draws *draws, uint64_t node)
+static uint32_t label_of(const struct generator *kind, const struct generate_draws *draws,
+                         uint64_t node)
 {
     if (kind->blocks)
         return block_of(draws, node);
@@ -91,8 +92,8 @@ static uint32_t label_of(const struct kind *kind, const struct draws *draws, uin
 
 /* The node table whose rows fill() makes, in pieces. */
 struct fill {
-    const struct kind *kind;
-    const struct draws *draws;
+    const struct generator *kind;
+    const struct generate_draws *draws;
     const float *centroids; /* [num_classes][num_features] */
     int part;               /* of the split: 0 train, 1 validation, 2 test */
 };
@@ -165,7 +166,7 @@ static int write_table(struct raw_writer *writer, const struct fill *fill, const
 }
 
 /* Centroids whose expected distance from one another, over a coordinate, is signal. */
-static float *make_centroids(const struct draws *draws)
+static float *make_centroids(const struct generate_draws *draws)
 {
     size_t classes = draws->options->num_classes, width = draws->options->num_features;
     float *centroids = malloc(classes * width * sizeof *centroids);
@@ -177,8 +178,8 @@ static float *make_centroids(const struct draws *draws)
     return centroids;
 }
 
-static int write_tables(struct raw_writer *writer, const struct kind *kind,
-                        const struct draws *draws, struct error *error)
+static int write_tables(struct raw_writer *writer, const struct generator *kind,
+                        const struct generate_draws *draws, struct error *error)
 {
     static const char *const masks[] = { "train_mask", "val_mask", "test_mask" };
     const struct generate_options *options = draws->options;
@@ -201,13 +202,13 @@ static int write_tables(struct raw_writer *writer, const struct kind *kind,
     return rv;
 }
 
-static int generate(const char *path, const struct kind *kind,
+static int generate(const char *path, const struct generator *kind,
                     const struct generate_options *options, const struct raw_write_options *write,
                     struct error *error)
 {
     struct graph_types types;
     struct raw_writer *writer;
-    struct draws draws;
+    struct generate_draws draws;
     int rv = graph_types_init_homogeneous(&types);
     if (rv != 0)
         return error_set(error, rv, "%s: no memory to generate it", path);
@@ -243,7 +244,7 @@ static struct generate_options with_defaults(const struct generate_options *opti
 int generate_rmat(const char *path, const struct generate_options *options,
                   const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = { "rmat", draw_rmat, false };
+    static const struct generator kind = { "rmat", draw_rmat, false };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     if (rv == 0)
@@ -254,7 +255,7 @@ int generate_rmat(const char *path, const struct generate_options *options,
 int generate_sbm(const char *path, const struct generate_options *options,
                  const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = { "sbm", draw_sbm, true };
+    static const struct generator kind = { "sbm", draw_sbm, true };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     if (rv == 0)
@@ -265,7 +266,7 @@ int generate_sbm(const char *path, const struct generate_options *options,
 int generate_skew(const char *path, const struct generate_options *options,
                   const struct raw_write_options *write, struct error *error)
 {
-    static const struct kind kind = { "skew", draw_skew, false };
+    static const struct generator kind = { "skew", draw_skew, false };
     struct generate_options filled = with_defaults(options);
     int rv = check_sizes(&filled, error);
     return rv != 0 ? rv : generate(path, &kind, &filled, write, error);

@@ -27,9 +27,9 @@ static uint64_t invert(uint64_t a, uint64_t n)
     return (uint64_t)(t < 0 ? t + n : t);
 }
 
-void scatter_init(struct scatter *scatter, uint64_t n)
+void scatter_init(struct scatter_bijection *scatter, uint64_t n)
 {
-    *scatter = (struct scatter){ .n = n == 0 ? 1 : n, .factor = FACTOR };
+    *scatter = (struct scatter_bijection){ .n = n == 0 ? 1 : n, .factor = FACTOR };
     if (n <= 2) {
         scatter->factor = scatter->inverse = 1;
         return;
@@ -46,9 +46,9 @@ static uint64_t make_base(uint64_t seed, uint32_t purpose, uint32_t stream)
     return key_base(&key);
 }
 
-void draws_init(struct draws *draws, const struct generate_options *options)
+void draws_init(struct generate_draws *draws, const struct generate_options *options)
 {
-    *draws = (struct draws){
+    *draws = (struct generate_draws){
         .options = options,
         .edge_base = make_base(options->seed, KEY_GENERATE, STREAM_EDGES),
         .label_base = make_base(options->seed, KEY_GENERATE, STREAM_LABELS),
@@ -65,7 +65,7 @@ void draws_init(struct draws *draws, const struct generate_options *options)
 }
 
 /* One descent through the matrix, four levels a draw of 64 bits. */
-static void descend(const struct draws *draws, uint64_t key, uint64_t *draw, uint64_t *row,
+static void descend(const struct generate_draws *draws, uint64_t key, uint64_t *draw, uint64_t *row,
                     uint64_t *column)
 {
     uint64_t r = 0, c = 0, bits = 0;
@@ -83,7 +83,7 @@ static void descend(const struct draws *draws, uint64_t key, uint64_t *draw, uin
     *column = c;
 }
 
-void draw_rmat(const struct draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
+void draw_rmat(const struct generate_draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
                uint64_t *dst)
 {
     uint64_t n = draws->options->num_nodes;
@@ -103,7 +103,7 @@ static uint64_t square(double u, uint64_t n)
     return (uint64_t)((double)n * u * u);
 }
 
-void draw_skew(const struct draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
+void draw_skew(const struct generate_draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
                uint64_t *dst)
 {
     uint64_t n = draws->options->num_nodes;
@@ -114,13 +114,14 @@ void draw_skew(const struct draws *draws, uint64_t begin, uint64_t count, uint64
     }
 }
 
-static uint64_t draw_member(const struct draws *draws, uint64_t key, uint64_t *draw, uint64_t block)
+static uint64_t draw_member(const struct generate_draws *draws, uint64_t key, uint64_t *draw,
+                            uint64_t block)
 {
     uint64_t first = block_first(draws, block), end = block_first(draws, block + 1);
     return scatter_invert(&draws->scatter, first + key_below(key, draw, end - first));
 }
 
-void draw_sbm(const struct draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
+void draw_sbm(const struct generate_draws *draws, uint64_t begin, uint64_t count, uint64_t *src,
               uint64_t *dst)
 {
     const struct generate_options *options = draws->options;
@@ -138,7 +139,7 @@ void draw_sbm(const struct draws *draws, uint64_t begin, uint64_t count, uint64_
     }
 }
 
-uint32_t block_of(const struct draws *draws, uint64_t node)
+uint32_t block_of(const struct generate_draws *draws, uint64_t node)
 {
     uint64_t n = draws->options->num_nodes;
     uint64_t position = scatter_apply(&draws->scatter, node);

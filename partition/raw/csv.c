@@ -10,14 +10,14 @@
 /* A double holds every whole number up to here. */
 #define WHOLE_MAX 9007199254740992.0
 
-struct columns {
+struct csv_columns {
     double *items;
     size_t count, room;
     uint64_t width, num_rows;
     bool whole;
 };
 
-static int add_item(struct text *text, struct columns *columns, double value)
+static int add_item(struct text *text, struct csv_columns *columns, double value)
 {
     if (columns->count == columns->room) {
         size_t room = columns->room == 0 ? 1024 : 2 * columns->room;
@@ -43,7 +43,7 @@ static void skip_delimiter(struct text *text, char delimiter)
     }
 }
 
-static int parse_row(struct text *text, char delimiter, struct columns *columns)
+static int parse_row(struct text *text, char delimiter, struct csv_columns *columns)
 {
     uint64_t width = 0;
     int c;
@@ -66,7 +66,7 @@ static int parse_row(struct text *text, char delimiter, struct columns *columns)
     return text_end_line(text);
 }
 
-static void *convert(const struct columns *columns)
+static void *convert(const struct csv_columns *columns)
 {
     size_t size = columns->whole ? sizeof(int64_t) : sizeof(float);
     void *rows = malloc(columns->count * size + 1);
@@ -82,7 +82,7 @@ static void *convert(const struct columns *columns)
 int csv_parse(const char *path, struct files *files, const struct cancel *cancel, char delimiter,
               struct npy_header *header, void **rows, struct error *error)
 {
-    struct columns columns = { .whole = true };
+    struct csv_columns columns = { .whole = true };
     struct text text;
     int rv = text_open(&text, files, path, cancel, error);
     if (rv != 0)

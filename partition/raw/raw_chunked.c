@@ -140,7 +140,7 @@ static int read_counts(const struct json_field *root, const char *total_key, con
 }
 
 /* What a files' entry says of them. */
-struct listed {
+struct file_entry {
     struct json_field data; /* names of files */
     bool csv;
     char delimiter;
@@ -162,10 +162,11 @@ static int read_delimiter(const struct json_field *format, char *delimiter, stru
     return 0;
 }
 
-static int read_format(const struct json_field *entry, struct listed *listed, struct error *error)
+static int read_format(const struct json_field *entry, struct file_entry *listed,
+                       struct error *error)
 {
     struct json_field format, name;
-    *listed = (struct listed){ .csv = false };
+    *listed = (struct file_entry){ .csv = false };
     int rv = json_get(entry, "format", JSON_OBJECT, &format, error);
     if (rv == 0)
         rv = json_get(&format, "name", JSON_STRING, &name, error);
@@ -184,7 +185,7 @@ static int read_format(const struct json_field *entry, struct listed *listed, st
     return 0;
 }
 
-static int add_csv_edges(struct chunked *source, const struct listed *listed, const char *path,
+static int add_csv_edges(struct chunked *source, const struct file_entry *listed, const char *path,
                          struct series *series, struct error *error)
 {
     struct pairs pairs = { 0 };
@@ -198,7 +199,7 @@ static int add_csv_edges(struct chunked *source, const struct listed *listed, co
     return rv;
 }
 
-static int add_csv_rows(struct chunked *source, const struct listed *listed, const char *path,
+static int add_csv_rows(struct chunked *source, const struct file_entry *listed, const char *path,
                         struct series *series, struct error *error)
 {
     struct npy_header header;
@@ -208,7 +209,7 @@ static int add_csv_rows(struct chunked *source, const struct listed *listed, con
     return rv != 0 ? rv : series_add_parsed_rows(series, path, &header, rows, error);
 }
 
-static int add_piece(struct chunked *source, const struct listed *listed, const char *path,
+static int add_piece(struct chunked *source, const struct file_entry *listed, const char *path,
                      bool pairs, struct series *series, struct error *error)
 {
     if (listed->csv)
@@ -216,7 +217,7 @@ static int add_piece(struct chunked *source, const struct listed *listed, const 
     return (pairs ? series_add_pairs : series_add_rows)(series, path, error);
 }
 
-static int read_pieces(struct chunked *source, const struct listed *listed, bool pairs,
+static int read_pieces(struct chunked *source, const struct file_entry *listed, bool pairs,
                        struct series *series, struct error *error)
 {
     for (size_t i = 0; i < json_array_size(listed->data.value); i++) {
@@ -242,7 +243,7 @@ static int read_edge_files(struct chunked *source, const struct json_field *root
 {
     struct raw_graph *graph = source->graph;
     struct json_field edges, entry;
-    struct listed listed;
+    struct file_entry listed;
     int rv = json_get(root, "edges", JSON_OBJECT, &edges, error);
     if (rv != 0)
         return rv;
@@ -288,7 +289,7 @@ static int add_table(struct chunked *source, const struct json_field *entry, con
                      bool on_edges, uint32_t type, struct error *error)
 {
     struct raw_graph *graph = source->graph;
-    struct listed listed;
+    struct file_entry listed;
     struct series series;
     enum tr_dtype dtype = TR_F32;
     series_init(&series, source->options->files);

@@ -35,21 +35,21 @@ void book_file_fini(struct book_file *file)
 }
 
 /* What is read before the book can be made of it. */
-struct reading {
+struct book_reading {
     struct graph_types types;
     uint32_t num_parts;
     uint64_t *node_counts; /* [ntype * num_parts + part] */
     uint64_t *edge_counts;
 };
 
-static int add_type(struct reading *reading, const char *name, bool edges, struct error *error)
+static int add_type(struct book_reading *reading, const char *name, bool edges, struct error *error)
 {
     return edges ? graph_types_add_etype(&reading->types, name, error)
                  : graph_types_add_ntype(&reading->types, name, error);
 }
 
 /* "ntypes" or "etypes": {NAME: number}, numbers 0 .. n-1 in any order. */
-static int read_types(const struct json_field *root, struct reading *reading, bool edges,
+static int read_types(const struct json_field *root, struct book_reading *reading, bool edges,
                       struct error *error)
 {
     struct json_field types, field;
@@ -149,7 +149,7 @@ static int check_ranges(const struct json_field *map, uint32_t num_types, uint32
 }
 
 /* "node_map" or "edge_map" into counts. */
-static int read_map(const struct json_field *root, struct reading *reading, bool edges,
+static int read_map(const struct json_field *root, struct book_reading *reading, bool edges,
                     struct error *error)
 {
     uint32_t num_types = edges ? reading->types.num_etypes : reading->types.num_ntypes;
@@ -389,7 +389,7 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
 
 static int read_book(const struct json_field *root, struct book *book, struct error *error)
 {
-    struct reading reading = { 0 };
+    struct book_reading reading = { 0 };
     char *name = NULL;
     int rv = read_string(root, "graph_name", &name, error);
     if (rv == 0)

@@ -8,7 +8,7 @@
 #include "partition/store/store_private.h"
 
 /* Adds the sizes of the files of one folder. */
-struct summing {
+struct folder_size {
     struct store *store;
     const char *folder;
     uint64_t bytes;
@@ -18,7 +18,7 @@ struct summing {
 
 static int add_size(void *arg, const char *name)
 {
-    struct summing *summing = arg;
+    struct folder_size *summing = arg;
     uint64_t size = 0;
     char *path = files_join(summing->folder, name);
     summing->rv = path == NULL ? error_set(summing->error, TR_ENOMEM, "no memory for a file's name")
@@ -31,7 +31,7 @@ static int add_size(void *arg, const char *name)
 static int sum_files(struct store *store, uint32_t part, uint64_t *bytes, struct error *error)
 {
     char *folder = store_path(store, part, strdup("."));
-    struct summing summing = { .store = store, .folder = folder, .error = error };
+    struct folder_size summing = { .store = store, .folder = folder, .error = error };
     if (folder == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a folder's name");
     int rv = store->files->list(store->files, folder, add_size, &summing);
@@ -44,14 +44,14 @@ static int sum_files(struct store *store, uint32_t part, uint64_t *bytes, struct
 }
 
 /* One partition whose files are opened, held against the book and closed. */
-struct looking {
+struct part_inspection {
     struct store *store;
     uint32_t part;
     struct error *error;
 };
 
 /* Takes name. rows UINT64_MAX: only the file knows, and tells. */
-static int look(struct looking *looking, char *name, struct array_form form, uint64_t *rows)
+static int look(struct part_inspection *looking, char *name, struct array_form form, uint64_t *rows)
 {
     struct npy npy;
     char *path = store_path(looking->store, looking->part, name);
@@ -77,7 +77,7 @@ static struct array_form numbers(uint8_t item_bytes, uint64_t rows)
     return (struct array_form){ .kind = 'u', .item_bytes = item_bytes, .ndim = 1, .rows = rows };
 }
 
-static int look_at_nodes(struct looking *looking, uint32_t ntype, uint64_t *halo_nodes)
+static int look_at_nodes(struct part_inspection *looking, uint32_t ntype, uint64_t *halo_nodes)
 {
     const struct book *book = store_book(looking->store);
     const struct graph_types *types = &book->types;
@@ -96,7 +96,7 @@ static int look_at_nodes(struct looking *looking, uint32_t ntype, uint64_t *halo
     return rv;
 }
 
-static int look_at_edges(struct looking *looking, uint32_t etype)
+static int look_at_edges(struct part_inspection *looking, uint32_t etype)
 {
     const struct book_file *file = store_book_file(looking->store);
     const struct graph_types *types = &file->book.types;
@@ -117,7 +117,7 @@ static int look_at_edges(struct looking *looking, uint32_t etype)
     return rv;
 }
 
-static int look_at_tables(struct looking *looking)
+static int look_at_tables(struct part_inspection *looking)
 {
     const struct book_file *file = store_book_file(looking->store);
     int rv = 0;
@@ -138,7 +138,7 @@ static int look_at_tables(struct looking *looking)
 static int look_at_files(struct store *store, uint32_t part, uint64_t *halo_nodes,
                          struct error *error)
 {
-    struct looking looking = { .store = store, .part = part, .error = error };
+    struct part_inspection looking = { .store = store, .part = part, .error = error };
     const struct graph_types *types = &store_book(store)->types;
     int rv = 0;
     for (uint32_t t = 0; t < types->num_ntypes && rv == 0; t++)

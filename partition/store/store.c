@@ -55,7 +55,7 @@ bool store_has_checksums(const struct store *store)
 }
 
 /* One partition while it is being loaded. */
-struct loading {
+struct part_loading {
     struct store *store;
     struct loaded_part *loaded;
     const struct partition_load *load;
@@ -63,7 +63,7 @@ struct loading {
     struct error *error;
 };
 
-static int load_numbers(struct loading *loading, char *name, uint8_t item_bytes, uint64_t rows,
+static int load_numbers(struct part_loading *loading, char *name, uint8_t item_bytes, uint64_t rows,
                         const void **data)
 {
     struct array_form form = { .kind = 'u', .item_bytes = item_bytes, .ndim = 1, .rows = rows };
@@ -73,7 +73,8 @@ static int load_numbers(struct loading *loading, char *name, uint8_t item_bytes,
 }
 
 /* A value that is not what it must be, in the array of that name. Frees name. */
-static int lie(struct loading *loading, char *name, uint64_t at, uint64_t value, const char *rule)
+static int lie(struct part_loading *loading, char *name, uint64_t at, uint64_t value,
+               const char *rule)
 {
     char *path = store_path(loading->store, loading->part, name);
     int rv = error_set(loading->error, TR_EFORMAT,
@@ -83,7 +84,7 @@ static int lie(struct loading *loading, char *name, uint64_t at, uint64_t value,
     return rv;
 }
 
-static int check_original_ids(struct loading *loading, uint32_t ntype)
+static int check_original_ids(struct part_loading *loading, uint32_t ntype)
 {
     const struct book *book = &loading->store->file.book;
     const struct node_part *nodes = &loading->loaded->part.nodes[ntype];
@@ -96,7 +97,7 @@ static int check_original_ids(struct loading *loading, uint32_t ntype)
     return 0;
 }
 
-static int load_features(struct loading *loading, bool on_edges, uint32_t type, uint64_t rows,
+static int load_features(struct part_loading *loading, bool on_edges, uint32_t type, uint64_t rows,
                          uint32_t *num_features, const struct feature_table **features)
 {
     const struct book_file *file = &loading->store->file;
@@ -130,7 +131,7 @@ static int load_features(struct loading *loading, bool on_edges, uint32_t type, 
     return rv;
 }
 
-static int load_nodes(struct loading *loading, uint32_t ntype)
+static int load_nodes(struct part_loading *loading, uint32_t ntype)
 {
     const struct book *book = &loading->store->file.book;
     const struct extent *extent = &book->node_extents[ntype][loading->part];
@@ -159,7 +160,7 @@ static int load_nodes(struct loading *loading, uint32_t ntype)
     return rv;
 }
 
-static int check_index(struct loading *loading, uint32_t etype, const struct csc *csc)
+static int check_index(struct part_loading *loading, uint32_t etype, const struct csc *csc)
 {
     const struct graph_types *types = &loading->store->file.book.types;
     if (csc->index[0] != 0)
@@ -180,7 +181,7 @@ static int check_index(struct loading *loading, uint32_t etype, const struct csc
  * speed. */
 #define SCAN_COLUMNS 4096
 
-static int check_columns(struct loading *loading, uint32_t etype, const struct csc *csc,
+static int check_columns(struct part_loading *loading, uint32_t etype, const struct csc *csc,
                          uint64_t limit)
 {
     for (uint64_t begin = 0; begin < csc->num_edges; begin += SCAN_COLUMNS) {
@@ -201,7 +202,7 @@ static int check_columns(struct loading *loading, uint32_t etype, const struct c
 }
 
 /* The number of columns is what only the file of them says. */
-static int load_columns(struct loading *loading, uint32_t etype, struct csc *csc,
+static int load_columns(struct part_loading *loading, uint32_t etype, struct csc *csc,
                         uint64_t *num_columns)
 {
     struct store *store = loading->store;
@@ -231,7 +232,7 @@ static int load_columns(struct loading *loading, uint32_t etype, struct csc *csc
     return 0;
 }
 
-static int load_topology(struct loading *loading, uint32_t etype, struct csc *csc)
+static int load_topology(struct part_loading *loading, uint32_t etype, struct csc *csc)
 {
     const struct book_file *file = &loading->store->file;
     const struct graph_types *types = &file->book.types;
@@ -254,7 +255,7 @@ static int load_topology(struct loading *loading, uint32_t etype, struct csc *cs
     return check_columns(loading, etype, csc, num_columns);
 }
 
-static int load_edges(struct loading *loading, uint32_t etype)
+static int load_edges(struct part_loading *loading, uint32_t etype)
 {
     const struct book_file *file = &loading->store->file;
     const struct graph_types *types = &file->book.types;
@@ -298,7 +299,7 @@ int store_load(struct store *store, uint32_t part, const struct partition_load *
     loaded->part = (struct graph_part){ .part_id = part, .types = types };
     loaded->part.nodes = calloc(types->num_ntypes + 1, sizeof *loaded->part.nodes);
     loaded->part.edges = calloc(types->num_etypes + 1, sizeof *loaded->part.edges);
-    struct loading loading = {
+    struct part_loading loading = {
         .store = store, .loaded = loaded, .load = load, .part = part, .error = error
     };
     int rv = loaded->part.nodes == NULL || loaded->part.edges == NULL

@@ -100,26 +100,26 @@ int store_check_sum(const struct store *store, uint32_t part, const char *path, 
 }
 
 /* One piece of an array: read, or in memory already, and summed. */
-struct piece {
+struct array_piece {
     uint32_t sum;
     struct error error;
 };
 
-struct reading {
+struct array_reading {
     struct npy *npy;
     char *into;       /* NULL: nothing is read */
     const char *data; /* what is summed: into, or a mapping */
     size_t bytes;
     bool sums;
-    struct piece *pieces;
+    struct array_piece *pieces;
 };
 
 /* Pieces share the file: reading at an offset changes nothing in it. Each stretch is summed while
  * it is still in the cache. */
 static void read_piece(void *arg, size_t index, size_t worker)
 {
-    struct reading *reading = arg;
-    struct piece *piece = &reading->pieces[index];
+    struct array_reading *reading = arg;
+    struct array_piece *piece = &reading->pieces[index];
     (void)worker;
     size_t begin = index * READ_BYTES, left = reading->bytes - begin;
     size_t end = begin + (left < READ_BYTES ? left : READ_BYTES);
@@ -139,7 +139,7 @@ static void read_piece(void *arg, size_t index, size_t worker)
 }
 
 /* Does the pieces side by side; their sums are put together in order, behind that of the header. */
-static int read_pieces(struct reading *reading, struct parallel *parallel, uint32_t *sum,
+static int read_pieces(struct array_reading *reading, struct parallel *parallel, uint32_t *sum,
                        struct error *error)
 {
     size_t count = (reading->bytes + READ_BYTES - 1) / READ_BYTES;
@@ -149,7 +149,7 @@ static int read_pieces(struct reading *reading, struct parallel *parallel, uint3
     parallel_for(parallel == NULL ? parallel_serial : parallel, count, read_piece, reading);
     int rv = reading->sums ? npy_header_checksum(reading->npy, sum, error) : 0;
     for (size_t i = 0; i < count && rv == 0; i++) {
-        struct piece *piece = &reading->pieces[i];
+        struct array_piece *piece = &reading->pieces[i];
         size_t left = reading->bytes - i * READ_BYTES;
         rv = piece->error.code;
         if (rv != 0)
@@ -164,7 +164,7 @@ static int read_pieces(struct reading *reading, struct parallel *parallel, uint3
 int store_sum_array(struct npy *npy, const void *data, size_t bytes, struct parallel *parallel,
                     uint32_t *sum, struct error *error)
 {
-    struct reading reading = { .npy = npy, .data = data, .bytes = bytes, .sums = true };
+    struct array_reading reading = { .npy = npy, .data = data, .bytes = bytes, .sums = true };
     return read_pieces(&reading, parallel, sum, error);
 }
 
@@ -175,12 +175,12 @@ static int copy_array(const struct store *store, uint32_t part, struct store_blo
     uint32_t sum = 0;
     block->bytes = (size_t)(npy->header.num_items * npy->header.item_bytes);
     block->memory = hotmem_alloc(block->bytes);
-    struct reading reading = { .npy = npy,
-                               .into = block->memory,
-                               .data = block->memory,
-                               .bytes = block->bytes,
-                               .sums = load->check != PARTITION_CHECK_NONE &&
-                                       checksums_known(&store->file.checksums) };
+    struct array_reading reading = { .npy = npy,
+                                     .into = block->memory,
+                                     .data = block->memory,
+                                     .bytes = block->bytes,
+                                     .sums = load->check != PARTITION_CHECK_NONE &&
+                                             checksums_known(&store->file.checksums) };
     int rv = block->memory == NULL ? error_set(error, TR_ENOMEM, "%s: no memory for its %zu bytes",
                                                npy->file.path, block->bytes)
                                    : read_pieces(&reading, load->parallel, &sum, error);

@@ -113,21 +113,21 @@ int files_sync_folder(struct files *files, const char *path, struct error *error
 }
 
 /* A walk below a path, children before their folder. */
-struct walk {
+struct tree_walk {
     struct files *files;
     struct error *error;
     const char *path;
     int depth;
-    int (*leave)(const struct walk *walk, bool is_folder);
+    int (*leave)(const struct tree_walk *walk, bool is_folder);
     uint32_t *left; /* files to sync one by one; NULL: all */
 };
 
-static int walk_path(const struct walk *walk);
+static int walk_path(const struct tree_walk *walk);
 
 static int walk_child(void *arg, const char *name)
 {
-    const struct walk *parent = arg;
-    struct walk walk = *parent;
+    const struct tree_walk *parent = arg;
+    struct tree_walk walk = *parent;
     char *path = files_join(parent->path, name);
     walk.path = path;
     walk.depth++;
@@ -139,7 +139,7 @@ static int walk_child(void *arg, const char *name)
     return -rv;
 }
 
-static int walk_path(const struct walk *walk)
+static int walk_path(const struct tree_walk *walk)
 {
     struct file_facts facts;
     if (walk->depth > FILES_DEPTH_MAX)
@@ -149,7 +149,7 @@ static int walk_path(const struct walk *walk)
     if (rv < 0)
         return error_set_errno(walk->error, -rv, "%s: cannot look at it", walk->path);
     if (facts.is_folder) {
-        struct walk self = *walk;
+        struct tree_walk self = *walk;
         rv = walk->files->list(walk->files, walk->path, walk_child, &self);
         if (rv < 0)
             return error_set_errno(walk->error, -rv, "%s: cannot list the folder", walk->path);
@@ -159,7 +159,7 @@ static int walk_path(const struct walk *walk)
     return walk->leave(walk, facts.is_folder);
 }
 
-static int leave_synced(const struct walk *walk, bool is_folder)
+static int leave_synced(const struct tree_walk *walk, bool is_folder)
 {
     (void)is_folder;
     if (walk->left != NULL && (*walk->left)-- == 0)
@@ -167,7 +167,7 @@ static int leave_synced(const struct walk *walk, bool is_folder)
     return sync_path(walk->files, walk->path, walk->error);
 }
 
-static int leave_removed(const struct walk *walk, bool is_folder)
+static int leave_removed(const struct tree_walk *walk, bool is_folder)
 {
     struct files *files = walk->files;
     int rv = is_folder ? files->rmdir(files, walk->path) : files->unlink(files, walk->path);
@@ -188,7 +188,7 @@ static int sync_all(struct files *files, const char *path)
 int files_sync_tree(struct files *files, const char *path, struct error *error)
 {
     uint32_t left = SYNC_EACH_MAX;
-    struct walk walk = { .files = files, .error = error, .path = path, .leave = leave_synced };
+    struct tree_walk walk = { .files = files, .error = error, .path = path, .leave = leave_synced };
     walk.left = files->syncfs == NULL ? NULL : &left;
     int rv = walk_path(&walk);
     if (rv != TR_EEND || sync_all(files, path) >= 0)
@@ -202,7 +202,9 @@ int files_remove_tree(struct files *files, const char *path, struct error *error
 {
     if (!files_exists(files, path))
         return 0;
-    struct walk walk = { .files = files, .error = error, .path = path, .leave = leave_removed };
+    struct tree_walk walk = {
+        .files = files, .error = error, .path = path, .leave = leave_removed
+    };
     return walk_path(&walk);
 }
 

@@ -18,15 +18,15 @@ _Static_assert(sizeof(((struct runtime_name *)0)->name) == DIRECTORY_NAME_MAX, "
 /* A registration that takes longer than this finds the node's first loop stuck. */
 #define DIRECTORY_DEADLINE_NS UINT64_C(10000000000)
 
-struct entry {
-    struct entry *next;
+struct directory_entry {
+    struct directory_entry *next;
     struct actor *directory;
     struct address address;
     char name[DIRECTORY_NAME_MAX];
 };
 
 struct directory {
-    struct entry *buckets[BUCKETS];
+    struct directory_entry *buckets[BUCKETS];
     uint32_t num_names, num_waiters, num_observer_waiters;
     struct message *waiters; /* lookups that wait */
 };
@@ -40,9 +40,9 @@ static uint32_t bucket_of(const char *name)
     return hash % BUCKETS;
 }
 
-static struct entry **find(struct directory *directory, const char *name)
+static struct directory_entry **find(struct directory *directory, const char *name)
 {
-    struct entry **at = &directory->buckets[bucket_of(name)];
+    struct directory_entry **at = &directory->buckets[bucket_of(name)];
     while (*at != NULL && strcmp((*at)->name, name) != 0)
         at = &(*at)->next;
     return at;
@@ -84,11 +84,11 @@ static void serve_waiters(struct actor *self, const char *name, struct address a
 
 static void name_down(struct actor *self, void *arg, struct address who, int reason)
 {
-    struct entry *entry = arg;
+    struct directory_entry *entry = arg;
     struct directory *directory = actor_state(self);
     (void)who;
     (void)reason;
-    struct entry **at = find(directory, entry->name);
+    struct directory_entry **at = find(directory, entry->name);
     *at = entry->next;
     directory->num_names--;
     free(entry);
@@ -97,12 +97,12 @@ static void name_down(struct actor *self, void *arg, struct address who, int rea
 static int add(struct actor *self, const char *name, struct address address)
 {
     struct directory *directory = actor_state(self);
-    struct entry **at = find(directory, name);
+    struct directory_entry **at = find(directory, name);
     if (*at != NULL)
         return TR_EEXIST;
     if (directory->num_names == DIRECTORY_NAMES_MAX)
         return TR_EFULL;
-    struct entry *entry = calloc(1, sizeof *entry);
+    struct directory_entry *entry = calloc(1, sizeof *entry);
     if (entry == NULL)
         return TR_ENOMEM;
     memcpy(entry->name, name, strlen(name) + 1);
@@ -134,7 +134,7 @@ static void serve_lookup(struct actor *self, struct message *request)
 {
     struct directory *directory = actor_state(self);
     const struct runtime_name *name = message_head(request);
-    struct entry *entry = *find(directory, name->name);
+    struct directory_entry *entry = *find(directory, name->name);
     if (entry != NULL) {
         answer(self, request, entry->address);
         return;

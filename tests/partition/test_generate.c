@@ -96,12 +96,12 @@ static void scatter_is_a_bijection(void **state)
     (void)state;
     static const uint64_t sizes[] = { 1, 2, 3, 4, 10, 97, 1024, 65537 };
     for (size_t s = 0; s < 8; s++) {
-        struct scatter scatter;
+        struct scatter_bijection scatter;
         scatter_init(&scatter, sizes[s]);
         for (uint64_t i = 0; i < sizes[s]; i++)
             assert_int_equal(scatter_invert(&scatter, scatter_apply(&scatter, i)), i);
     }
-    struct scatter shared;
+    struct scatter_bijection shared;
     scatter_init(&shared, UINT64_C(2654435761) * 6); /* shares the factor */
     assert_int_equal(scatter_invert(&shared, scatter_apply(&shared, 123456789)), 123456789);
 }
@@ -111,7 +111,7 @@ static void blocks_hold_the_stated_share(void **state)
     (void)state;
     struct generate_options options = small;
     options.inside = 0.7;
-    struct draws draws;
+    struct generate_draws draws;
     draws_init(&draws, &options);
     uint64_t *src = malloc(2 * 40000 * sizeof *src), *dst = src + 40000;
     draw_sbm(&draws, 0, 40000, src, dst);
@@ -133,7 +133,7 @@ static void blocks_hold_the_stated_share(void **state)
 static void skew_is_the_square_of_a_uniform(void **state)
 {
     (void)state;
-    struct draws draws;
+    struct generate_draws draws;
     draws_init(&draws, &small);
     uint64_t *src = malloc(2 * 40000 * sizeof *src), *dst = src + 40000;
     draw_skew(&draws, 0, 40000, src, dst);
@@ -154,7 +154,7 @@ static void rmat_quadrants_have_their_shares(void **state)
     struct generate_options options = small;
     options.num_nodes = 1024;
     options.a = 0.5, options.b = 0.2, options.c = 0.2, options.d = 0.1;
-    struct draws draws;
+    struct generate_draws draws;
     draws_init(&draws, &options);
     uint64_t *src = malloc(2 * 40000 * sizeof *src), *dst = src + 40000;
     draw_rmat(&draws, 0, 40000, src, dst);
