@@ -1,4 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of an actor.
+ *
+ *     STARTING --start--> RUNNING --stop asked--> DRAINING --exit--> ENDING --> finished
+ *         \____________________\________ exit, failure, kill _________/
+ *
+ * Invariants:
+ *   - actor_exit only takes a note (`exiting`). The step to ENDING is made by actor_settle, after
+ *     the callback: no callback finds its own calls completed or its timers stopped under its
+ *     hands.
+ *   - In ENDING nothing is received and nothing new can be opened (calls, timers, streams, waits
+ *     for room are refused; jobs are submitted cancelled), so what actor_settle closed stays
+ *     closed.
+ *   - fini runs once, on the actor's loop, when no child lives and no job runs: both may point into
+ *     the state that it frees.
+ *   - A message for a live address gets its actor or an answer: the slot is given up in the same
+ *     turn in which the mailbox and the watchers were answered.
+ *   - The struct lives until the parent's loop has taken note of the end and no post for it is
+ *     under way (`references`).
+ */
 #include "runtime/core/actor.h"
 
 #include <assert.h>
@@ -167,7 +187,9 @@ static void finish(struct actor *actor)
     struct loop *loop = actor->loop;
     if (actor->ops->fini != NULL)
         actor->ops->fini(actor);
+    /* After fini, which may still write last words to them. */
     stream_close_all(actor);
+    /* Refusals before DOWNs: a caller that also watches sees its call end before the actor does. */
     for (struct message *m = mailbox_pop(actor); m != NULL; m = mailbox_pop(actor))
         loop_bounce(loop, m, TR_EPEERDOWN);
     monitor_answer(actor, actor->reason);
@@ -183,6 +205,7 @@ static void finish(struct actor *actor)
                   tr_strerror(actor->reason));
     actor->finished = true;
     actor->post.run = report_end;
+    /* The last step: the parent's thread may free the actor as soon as this post is in. */
     loop_post(actor->parent != NULL ? actor->parent->loop : loop, &actor->post);
 }
 
@@ -191,6 +214,7 @@ bool actor_advance(struct actor *actor)
     if (actor->phase < ACTOR_DRAINING)
         return true;
     bool kill = actor->phase == ACTOR_ENDING && (actor->reason < 0 || actor->killed);
+    /* Children before their parent in both phases: while it drains it still serves them. */
     if (supervisor_stop_children(actor, kill))
         return true;
     if (actor->phase == ACTOR_DRAINING) {
@@ -215,12 +239,15 @@ bool actor_settle(struct actor *actor)
 {
     if (!actor->exiting || actor->phase == ACTOR_ENDING)
         return true;
+    /* The phase first: the callbacks of the calls that end here must not open new ones. */
     actor->phase = ACTOR_ENDING;
     while (actor->calls != NULL)
         call_complete(actor->calls, TR_ECANCELED, NULL);
     account_cancel_all(actor);
     while (actor->timers != NULL)
         timer_stop(actor->timers);
+    /* Streams fall silent but stay open for fini. Jobs are only asked: they run on other
+     * threads, and actor_advance waits for them. */
     stream_quiet_all(actor);
     crew_cancel_all(actor);
     return actor_advance(actor);

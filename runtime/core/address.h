@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Node numbers from here on are observers: they connect to a job, are in nobody's table of nodes, and
- * may ask only what kinds allow observers. */
+/* Node numbers from here on are observers: they connect to a job, are in nobody's table of
+ * nodes, and may ask only what kinds allow observers. */
 #define NODE_OBSERVERS 0x80000000u
 
 #define ADDRESS_LOOP_SHIFT 24

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls and the table of open ones.
+ *
+ * Invariants:
+ *   - An entry is open from calls_open to calls_drop. While it is open it stands in its actor's
+ *     list and its timer, if it is a call, is started; while it is free it stands in the free list
+ *     with a generation that no message bears. So an id names one call, and what comes late finds
+ *     nothing.
+ *   - A call completes once, by what comes first: its reply, its deadline, its cancellation, the
+ *     end of its actor, or the death of the node it went to. All of them go through call_complete.
+ *   - Completing allocates nothing and cannot fail.
+ */
 #include "runtime/core/call.h"
 
 #include <assert.h>
@@ -93,6 +105,8 @@ void call_complete(struct call *call, int status, struct message *reply)
     monitor_down *down = call->down;
     void *arg = call->arg;
     struct address to = call->to;
+    /* Closed before anybody is notified: the callback may open calls or end the actor, and nothing
+     * may complete this one again. */
     calls_drop(&self->loop->calls, call);
     if (down != NULL || status != 0) {
         message_release(self, reply);
@@ -146,6 +160,8 @@ int actor_call(struct actor *self, struct address to, struct message *request, u
     timer_start(self, &call->timer, deadline_ns, expire, call);
     if (id != NULL)
         id->id = call_number(call);
+    /* The entry and its timer before the message: its number travels in the frame, and once the
+     * request is on its way nothing may fail any more. */
     request->frame.flags |= MESSAGE_REQUEST;
     request->frame.call = call_number(call);
     request->frame.deadline_ns = deadline_ns;
@@ -177,6 +193,8 @@ int actor_reply(struct actor *self, struct message *request, struct message *rep
     reply->frame.deadline_ns = request->frame.deadline_ns; /* nobody waits for it after that */
     reply->frame.status = 0;
     reply->frame.flags = MESSAGE_REPLY;
+    /* The reply is checked while the request is still there: one that cannot be sent becomes a
+     * refusal, so that the caller is answered all the same. */
     int rc = loop_check(self->loop, reply);
     if (rc < 0) {
         loop_free_message(self->loop, reply);

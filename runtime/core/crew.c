@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs, from submission to `done`.
+ *
+ * Invariants: a job stands in its actor's list from crew_submit until its post runs on the actor's
+ * loop, and the actor does not finish before; so `done` runs once, with an actor that lives. A crew
+ * thread touches the job until loop_post and never after.
+ */
 #include "runtime/core/crew.h"
 
 #include "runtime/core/actor_impl.h"
@@ -20,6 +27,7 @@ static struct actor *completed(struct loop *loop, struct post *post)
     struct job *job = (struct job *)(void *)((char *)post - offsetof(struct job, post));
     struct actor *actor = job->actor;
     (void)loop;
+    /* Out of the list before `done`, which may free the job or submit it again. */
     unlink_job(job);
     job->done(actor, job, job->status);
     return actor;
@@ -37,6 +45,7 @@ void crew_submit(struct actor *self, struct job *job)
         self->jobs->actor_before = job;
     self->jobs = job;
     job->status = 0;
+    /* All fields before the push: a crew thread may finish the job before this function returns. */
     atomic_store_explicit(&job->canceled, self->phase == ACTOR_ENDING, memory_order_relaxed);
     env->ops->crew_push(env, job);
 }

@@ -2,9 +2,9 @@
 /*
  * env: the only door through which the core reaches clock, randomness, threads and I/O.
  *
- * Two implementations: runtime/event (libevent, threads, sockets, real time) and runtime/sim (every loop of
- * every node in one thread, from one seed, on a virtual clock). The core (loops, actors, calls,
- * timers) is the same code over both.
+ * Two implementations: runtime/event (libevent, threads, sockets, real time) and runtime/sim (every
+ * loop of every node in one thread, from one seed, on a virtual clock). The core (loops, actors,
+ * calls, timers) is the same code over both.
  *
  * Ownership: the env outlives its nodes. Thread rules: all functions from any thread unless said.
  */

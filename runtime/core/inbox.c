@@ -5,9 +5,9 @@
  * Invariants:
  *   - A loop touches another one only here and under that one's inbox mutex.
  *   - A bit of loop->dirty is set exactly while that outbox holds something.
- *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and clears
- *     it, so exactly one of those who find a loop asleep wakes it. What only comes home wakes nobody:
- *     the next turn, whatever it is for, finds it.
+ *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and
+ *     clears it, so exactly one of those who find a loop asleep wakes it. What only comes home
+ *     wakes nobody: the next turn, whatever it is for, finds it.
  */
 #include "runtime/core/inbox.h"
 

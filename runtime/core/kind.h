@@ -57,8 +57,8 @@ struct kind {
     int (*decode)(const void *bytes, size_t count, void *head);
     /* May be NULL. Proves a decoded head's counts by the body (NULL: none): 0 or TR_EFORMAT. */
     int (*check)(const void *head, const void *body, uint64_t body_bytes);
-    /* Of the runtime's own kinds alone: takes the message where it is delivered, past the mailbox of
-     * the actor that it is for. Consumes. NULL: the actor receives it. */
+    /* Of the runtime's own kinds alone: takes the message where it is delivered, past the
+     * mailbox of the actor that it is for. Consumes. NULL: the actor receives it. */
     void (*handle)(struct loop *loop, struct actor *actor, struct message *message);
 };
 

@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The turn of a loop.
+ *
+ * Invariants:
+ *   - Actors, timers, streams and calls of a loop are touched by its thread alone, within a turn.
+ *     Other threads touch the inbox alone.
+ *   - All callbacks see the time of the turn, now_ns, and deadlines are compared with it. It never
+ *     goes back.
+ *   - After each callback of an actor the actor is settled (actor_settle) before anything else runs
+ *     for it, so one that asked for its end receives nothing more.
+ *   - After a turn all outboxes are empty: a loop that sleeps holds nothing that is for another.
+ *   - A loop sleeps only after it saw, under the inbox's mutex, that nothing is there to be done.
+ */
 #include "runtime/core/loop.h"
 
 #include <assert.h>
@@ -55,8 +68,8 @@ static void reclaim(struct loop *loop, struct messages *returned, struct buffer 
     }
 }
 
-/* Besides what any callback may have brought about, a job that completed may have been the last that
- * the end of its actor waited for. */
+/* Besides what any callback may have brought about, a job that completed may have been the last
+ * that the end of its actor waited for. */
 static void settle_after_post(struct actor *actor)
 {
     if (actor != NULL && actor_settle(actor) && actor->phase == ACTOR_ENDING)
@@ -161,17 +174,26 @@ static bool has_work(const struct loop *loop)
 bool loop_turn(struct loop *loop)
 {
     loop->now_ns = env_now_ns(loop->env);
+    /* The inbox first: its posts install actors, and what it holds has waited longest. */
     take_inbox(loop);
+    /* Timers and streams before the actors, whose turn is cut at LOOP_TURN_NS: a loop on which
+     * actors always have something to do still serves both in each turn. */
     fire_timers(loop);
     fire_streams(loop);
     run_actors(loop);
     if (loop->dumps != atomic_load_explicit(&loop->node->dumps, memory_order_relaxed))
         loop_dump(loop);
+    /* Downs after the actors: an answer that arrived before the death of its sender mostly has its
+     * turn before the call counts as lost. */
     if (loop->router_due & ROUTER_RUN_DOWNS)
         loop->node->router->ops->run_downs(loop);
+    /* The router writes once a turn, so that small messages share a system call, and before the
+     * outboxes move, since it may bounce messages to other loops. */
     if (loop->router_due & ROUTER_FLUSH)
         loop->node->router->ops->flush(loop);
     loop_flush_outboxes(loop);
+    /* Behind the outboxes, which hold the last messages of the dead for other loops: no loop may
+     * hear of the death before it has these. */
     if (loop->router_due & ROUTER_DELIVER_DOWNS)
         loop->node->router->ops->deliver_downs(loop);
     return has_work(loop);

@@ -4,7 +4,8 @@
  *
  * Cells come from slabs, which know how many of their cells are free. A steady stream allocates
  * nothing: a slab whose cells are all free is kept, up to a bound; above it, as after a flood, it
- * goes back to the system at once, if that takes it. A slab is charged to the node's message account while it lives.
+ * goes back to the system at once, if that takes it. A slab is charged to the node's message
+ * account while it lives.
  *
  * Invariants: a slab is in the list of its class exactly while it has a free cell. Each class keeps
  * its last slab of that list, so that one message to and fro is never an allocation.

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Monitors.
+ *
+ * Invariants:
+ *   - A monitor is a call without a deadline at the watching end, and its request, kept in
+ *     `watchers` of the watched actor, at the other. The kept request becomes the DOWN, so a death
+ *     allocates nothing, and the call's entry makes the DOWN come once.
+ *   - A request leaves `watchers` once: as the DOWN, by a demonitor, or when the node of the
+ *     watcher died (the router's run_downs).
+ *   - A kept request holds no credit: it may stay for as long as the actor lives.
+ */
 #include "runtime/core/monitor.h"
 
 #include "runtime/core/actor_impl.h"
@@ -43,6 +54,7 @@ int actor_demonitor(struct actor *self, struct call_id id)
         ((struct runtime_demonitor *)message_head(forget))->call = id.id;
         loop_send(self, call->to, forget);
     }
+    /* A DOWN that crosses the request on its way finds no entry, and is dropped as late. */
     calls_drop(&self->loop->calls, call);
     return 0;
 }

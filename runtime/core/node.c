@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A node's start and stop.
+ *
+ * Invariants:
+ *   - The root is the first actor of loop 0 and the directory the second: other nodes know the
+ *     address of a directory without asking. The root is the parent of all that has no other
+ *     parent, so it ends last, and the node is empty when it has gone.
+ *   - Roots are spawned by any thread but adopted on loop 0. The mutex covers the look at
+ *     `stopping`, the birth and both posts, so a root is either refused or waited for
+ *     (`adoptions`).
+ *   - `stopping` only becomes true. node_stop posts the stop only when it is the one that set it:
+ *     whoever else did saw the root ending already.
+ */
 #include "runtime/core/node.h"
 
 #include <assert.h>
@@ -107,9 +120,9 @@ static int create_root(struct node *node)
     return rc;
 }
 
-/* Messages that pile up end here, and not with a process that the system kills: the other half is
- * for graphs and batches, which have bounds of their own. The job's processes on one machine may all
- * have it at once, so each has its share. */
+/* Messages that pile up end here, and not with a process that the system kills: the other half
+ * is for graphs and batches, which have bounds of their own. The job's processes on one machine
+ * may all have it at once, so each has its share. */
 static size_t message_bytes(const struct env *env, const struct node_options *options)
 {
     uint64_t bytes = env->memory_bytes / 2 / (options->sharers != 0 ? options->sharers : 1);
@@ -281,6 +294,7 @@ void node_stop(struct node *node, uint64_t deadline_ns)
     if (!node->stopping) {
         node->stopping = true;
         node->stop_deadline_ns = deadline_ns;
+        /* The deadline before the stop: posts run in order, and an ending root starts no timer. */
         node->kill_post.run = arm_kill;
         loop_post(&node->loops[0], &node->kill_post);
         actor_post_stop(node->root);
@@ -337,6 +351,8 @@ void node_destroy(struct node *node)
     assert(node_is_empty(node));
     if (node->loops[0].driver != NULL)
         node_join(node);
+    /* What the router still has goes home through the loops, and what stands in the loops may hold
+     * credit of the router: so neither is freed before both are drained. */
     if (node->router != NULL)
         node->router->ops->drop_leftovers(node->router);
     drain(node);
@@ -345,6 +361,7 @@ void node_destroy(struct node *node)
     for (uint32_t i = 0; i < node->num_loops; i++)
         loop_fini(&node->loops[i]);
     free(node->loops);
+    /* After the pools of all loops, which are charged to it. */
     account_fini(&node->message_account);
     pthread_mutex_destroy(&node->mutex);
     free(node);

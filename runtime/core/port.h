@@ -11,7 +11,8 @@
  * given-up calls wait for the loop; then the next waits for it, so that a thread that polls can't
  * outrun a loop.
  *
- * Thread rules: any one thread at a time for call and send; port_close and port_wake from any thread.
+ * Thread rules: any one thread at a time for call and send; port_close and port_wake from any
+ * thread.
  */
 #ifndef RUNTIME_CORE_PORT_H
 #define RUNTIME_CORE_PORT_H
@@ -50,7 +51,8 @@ int port_begin(struct port *port, struct address to, struct message *request, ui
                struct port_errand **errand);
 int port_wait(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
               struct message **reply);
-/* As port_wait; but TR_ECANCELED, an interrupt, leaves it under way: it is to be waited for again. */
+/* As port_wait; but TR_ECANCELED, an interrupt, leaves it under way: it is to be waited for
+ * again. */
 int port_wait_or_keep(struct port *port, struct port_errand *errand, uint64_t deadline_ns,
                       struct message **reply);
 void port_abandon(struct port *port, struct port_errand *errand);

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a message finds its actor: checks, routing, delivery, refusal and the way home. */
+/*
+ * How a message finds its actor: checks, routing, delivery and refusal.
+ *
+ * Invariants:
+ *   - Every function here consumes the message: it is in a mailbox, in an outbox, with the router,
+ *     or on its way home when the function returns.
+ *   - A request is answered once: by the actor that received it, or by loop_bounce. Bouncing turns
+ *     the request itself into its answer, so refusing needs no memory and cannot fail; an answer is
+ *     no request, so bouncing ends after one step.
+ *   - Order holds between two actors in each lane: what one sends the other always takes the same
+ *     way (mailbox, outbox or router), and each of these keeps order.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +62,7 @@ int loop_route(struct loop *loop, struct message *message)
 {
     struct node *node = loop->node;
     struct address to = message->frame.to;
+    /* What a killed node sends goes nowhere, not even inside it. */
     if (node->dead) {
         loop_free_message(loop, message);
         return TR_EPEERDOWN;
@@ -86,6 +98,8 @@ void loop_bounce(struct loop *loop, struct message *message, int status)
         loop_free_message(loop, message);
         return;
     }
+    /* The credit first: it is computed from the sender, the lane and the size, which are
+     * overwritten below. */
     if (message->frame.flags & MESSAGE_CREDIT)
         loop_return_credit(loop, message);
     if (message->body != NULL) {
@@ -190,6 +204,8 @@ void loop_deliver(struct loop *loop, struct message *message)
         return;
     }
     counter_add(&loop->delivered, 1);
+    /* The runtime's own before the phase is looked at: a monitor that reaches an ending actor must
+     * still get the reason of its end. */
     if (message->frame.kind < KIND_ROOMS_FIRST && is_the_runtimes(loop, actor, message))
         return;
     if (actor->phase == ACTOR_ENDING) {

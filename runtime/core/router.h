@@ -2,9 +2,9 @@
 /*
  * A router: how the messages of a node reach the actors of other nodes, as the core sees it.
  *
- * The core knows no connection, no TLS and no peer: it asks the router whether a node can be reached
- * and hands over what is for it. runtime/net fills these functions with links. A node without a
- * router runs all the same: other nodes are down then (TR_EPEERDOWN), as dead ones are.
+ * The core knows no connection, no TLS and no peer: it asks the router whether a node can be
+ * reached and hands over what is for it. runtime/net fills these functions with links. A node
+ * without a router runs all the same: other nodes are down then (TR_EPEERDOWN), as dead ones are.
  *
  * What the router owes the core:
  *   - A message that it took is sent, bounced (loop_bounce) or freed; it never stays where it is.
@@ -16,8 +16,8 @@
  * costs one test of a number. The router sets bits of loop->router_due on that loop's own thread;
  * the function that a bit stands for clears it.
  *
- * Ownership: the node's, from node_attach_router on. Thread rules: where a function takes a loop, on
- * that loop's thread; the rest from any.
+ * Ownership: the node's, from node_attach_router on. Thread rules: where a function takes a loop,
+ * on that loop's thread; the rest from any.
  */
 #ifndef RUNTIME_CORE_ROUTER_H
 #define RUNTIME_CORE_ROUTER_H
@@ -51,8 +51,8 @@ struct router_ops {
     void (*flush)(struct loop *loop);
     void (*deliver_downs)(struct loop *loop);
 
-    /* A message that the router charged to its sender (MESSAGE_CREDIT) left its mailbox, was kept by
-     * the runtime or dropped: the sender may send more. Clears the flag. */
+    /* A message that the router charged to its sender (MESSAGE_CREDIT) left its mailbox, was
+     * kept by the runtime or dropped: the sender may send more. Clears the flag. */
     void (*return_credit)(struct loop *loop, struct message *message);
 
     /* Writes its accounts and peers to the log of its node. */

@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequenced requests: the table of an owner (sequenced.h draws the states of an entry).
+ *
+ * Invariants:
+ *   - (era, sequence) of an entry never goes back.
+ *   - `waiting` is set exactly while the work is under way, and `kept` only when it is not, so an
+ *     entry never holds both.
+ *   - Each request that was taken is answered once: with the result, with the kept reply, with
+ *     TR_ECANCELED when a later attempt took its place, or when its client is forgotten.
+ *   - The kept reply is charged to the account as long as it is kept.
+ */
 #include "runtime/core/sequenced.h"
 
 #include <assert.h>
@@ -149,6 +160,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     int rv = entry == NULL ? add(table, &id->client, &entry, error) : 0;
     if (rv != 0)
         return rv;
+    /* The era before the sequence: sequences of different eras are not compared. */
     if (id->era < entry->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", id->era);
     bool same = id->era == entry->era && id->sequence == entry->sequence;
@@ -156,6 +168,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
         return error_set(error, TR_ECANCELED,
                          "rank %" PRIu32 " is at request %" PRIu64 ", past %" PRIu64,
                          id->client.rank, entry->sequence, id->sequence);
+    /* Before anything is changed: where no memory is left for the copy the reply is still kept. */
     if (same && entry->kept != NULL)
         return answer_again(self, entry, request, error);
     bool joins = same && entry->under_way;
@@ -189,6 +202,7 @@ void sequenced_answer(struct sequenced *table, struct actor *self, const struct 
     entry->under_way = false;
     size_t bytes = sizeof *reply + reply->frame.head_bytes + reply->frame.body_bytes;
     struct message *copy = NULL;
+    /* The copy before the reply goes, since sending consumes it. */
     if (account_reserve(table->account, bytes, NULL) == 0) {
         copy = message_copy(self, reply);
         if (copy == NULL)

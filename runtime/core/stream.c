@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all streams share: their owner, and the queue of those that have something to tell.
+ *
+ * Invariants: a stream stands in the queue of its actor's loop exactly while `told` is not 0; a
+ * detached one stands in none. `firing` is the stream whose callback runs, until it is closed or
+ * detached, so that nothing touches it afterwards. Streams of an ending actor tell nothing.
+ */
 #include "runtime/core/stream_impl.h"
 
 #include <assert.h>

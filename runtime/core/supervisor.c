@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Supervision: the children of an actor, their ends and their restarts.
+ *
+ * Invariants:
+ *   - Children stand in the order of their spawning, oldest to youngest. They end in the reverse
+ *     order and one at a time: the next one is asked when the one before has reported its end, so a
+ *     child may use its older siblings until it is gone.
+ *   - child->actor is set from actor_create until the end was reported on the parent's loop; NULL:
+ *     the child is down and waits for its siblings (one for all).
+ *   - While restarting_all is set nobody is started; the last end clears it and starts all.
+ *   - A parent that drains or ends starts nobody. A child that its parent dismissed never starts
+ *     again, whatever its policy.
+ *   - A restart is counted before it is tried, so one that finds no memory counts too, and the loop
+ *     that tries again is bounded by max_restarts.
+ */
 #include "runtime/core/supervisor.h"
 
 #include <stdio.h>
@@ -200,6 +215,7 @@ static int decide(struct actor *parent, struct child *child, int reason)
     enum actor_restart policy = child->options.restart;
     if (supervision_of(parent) == NULL) /* the root actor adopts, it never spawned */
         return TR_ENOMEM;
+    /* The parent's wish before the policy; a restart of all goes on without this child. */
     if (child->dismissed) {
         forget(parent, child);
         return parent->supervision->restarting_all ? restart_all(parent, reason) : 0;
@@ -223,6 +239,7 @@ void supervisor_child_ended(struct actor *parent, struct actor *ended)
     while (child->actor != ended)
         child = child->younger;
     child->actor = NULL;
+    /* An ending parent waits for this end alone: no policy is asked. */
     if (parent->phase >= ACTOR_DRAINING || parent->exiting) {
         forget(parent, child);
         actor_advance(parent);
