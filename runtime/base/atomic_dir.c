@@ -74,8 +74,8 @@ static int remove_dead(void *arg, const char *name)
     return 0;
 }
 
-/* What writers of this path left that were killed. What cannot be removed is of no matter to the one
- * who writes now. */
+/* What writers of this path left that were killed. What cannot be removed is of no matter to the
+ * one who writes now. */
 static int remove_dead_asides(struct files *files, const char *path, struct error *error)
 {
     char *folder = files_parent(path), *aside = name_aside(path, "tmp", 0);

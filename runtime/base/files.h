@@ -40,7 +40,8 @@ struct files {
     ssize_t (*pwrite)(struct files *self, int fd, const void *data, size_t size, uint64_t offset);
     int (*fsync)(struct files *self, int fd);
     int (*syncfs)(struct files *self, int fd); /* syncfs(2); NULL: there is none */
-    /* flock(2), for this process alone and without waiting, until close; NULL: there are no locks. */
+    /* flock(2), for this process alone and without waiting, until close; NULL: there are no
+     * locks. */
     int (*lock)(struct files *self, int fd);
     int (*fstat)(struct files *self, int fd, struct file_facts *facts);
     int (*rename)(struct files *self, const char *from, const char *to);

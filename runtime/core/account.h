@@ -6,7 +6,7 @@
  * At the bound a reservation fails with TR_EFULL and a sentence that names the account, or waits
  * in line until there is room or its deadline passes.
  *
- * Thread rules: any thread; a waiter is told on its own loop.
+ * Thread rules: any thread; a waiter is notified on its own loop.
  */
 #ifndef RUNTIME_CORE_ACCOUNT_H
 #define RUNTIME_CORE_ACCOUNT_H

@@ -37,8 +37,8 @@ struct inbox {
     struct post *posts, *last_post;
     struct slots slots; /* see slots.h for which part the mutex guards */
     bool sleeping;
-    /* A hint that saves the lock of an empty inbox. Relaxed: who misses it now sees it next turn,
-     * and before sleeping the inbox itself is looked at under the mutex. */
+    /* A hint that saves the lock of an empty inbox. Relaxed: a loop that misses it sees it next
+     * turn, and before sleeping the inbox itself is looked at under the mutex. */
     atomic_bool filled;
 };
 

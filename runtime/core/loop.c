@@ -210,7 +210,8 @@ bool loop_sleep(struct loop *loop, uint64_t *until_ns)
     if (has_work(loop) || *until_ns <= loop->now_ns)
         return false;
     pthread_mutex_lock(&loop->inbox.mutex);
-    /* Who asks for a dump counts it before it looks, under the mutex, whether we sleep. */
+    /* node_dump_request counts the dump before it looks, under the mutex, whether this loop
+     * sleeps. */
     bool empty = loop->inbox.messages.first == NULL && loop->inbox.posts == NULL &&
                  loop->dumps == atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
     loop->inbox.sleeping = empty;

@@ -59,7 +59,7 @@ int actor_demonitor(struct actor *self, struct call_id id)
     return 0;
 }
 
-/* Guests are no part of the job: it must not matter how many of its ends they want to hear of. */
+/* Observers are no part of the job: their monitors must not fill the memory of its actors. */
 static bool watches_enough(const struct actor *actor, uint32_t node)
 {
     uint32_t count = 0;

@@ -156,7 +156,7 @@ static void end_errand(struct port *port)
     unref_and_unlock(port);
 }
 
-/* On the loop: the call is over; the thread is told, or had given up. */
+/* On the loop: the call is over. The thread is notified, unless it had given the call up. */
 static void finish(struct loop *loop, struct port_errand *errand, int status, struct message *reply)
 {
     struct port *port = errand->port;

@@ -58,7 +58,7 @@ struct actor *stream_fire_next(struct loop *loop)
     struct stream *stream = queue->first;
     struct actor *actor = stream->actor;
     unsigned what = stream->told & (stream->want | STREAM_FAILED);
-    /* Out of the queue before the callback, so that what happens in it is told once more. */
+    /* Out of the queue before the callback, so that what happens in it queues the stream again. */
     dequeue(queue, stream);
     stream->told = 0;
     if (what == 0 || actor->exiting)

@@ -6,7 +6,7 @@
  * something to tell. An implementation embeds struct stream, says by stream_tell what happened,
  * and the loop's next turn calls `ready`, so that a stream's callback is one like a timer's.
  *
- * Thread rules: the loop of the stream's actor; a detached stream belongs to who holds it.
+ * Thread rules: the loop of the stream's actor; a detached stream belongs to its holder.
  */
 #ifndef RUNTIME_CORE_STREAM_IMPL_H
 #define RUNTIME_CORE_STREAM_IMPL_H

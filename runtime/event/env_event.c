@@ -269,7 +269,7 @@ static int team_grow(struct team *team, const char *name)
     return rc;
 }
 
-/* Under the mutex: who has to take this job? */
+/* Under the mutex: the team that has to take this job. */
 static struct team *team_of(struct env_event *self, const struct job *job)
 {
     struct team *waiters = &self->waiters;

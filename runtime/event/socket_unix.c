@@ -40,7 +40,7 @@ static int lock(const char *folder)
     return rc;
 }
 
-/* Who else may write to the folder could put a socket of his own in place of ours. */
+/* Another user who may write to the folder could replace our socket by one of his own. */
 static int check_folder(int fd, const char *path, const char *folder, struct error *error)
 {
     struct stat status;

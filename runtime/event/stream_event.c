@@ -398,7 +398,7 @@ static void detach(struct stream *stream)
         self->lookup->asker = NULL;
     self->lookup = NULL;
     if (self->state < STATE_OPEN && self->state != STATE_LISTENING)
-        self->state = STATE_FAILED; /* who takes it away while it connects gives it up */
+        self->state = STATE_FAILED; /* a stream that is detached while it connects gives up */
 }
 
 static void want(struct stream *stream)

@@ -52,8 +52,8 @@ static struct admission_place *longest_silent(struct admission_place *places, ui
     return oldest;
 }
 
-/* Of those of a source that are free by then. Later in the list is older, so that of equals the
- * last one is taken. */
+/* The least advanced place of that source among those that are free by then. Later in the list
+ * is older, so that of equals the last one is taken. */
 static struct admission_place *least_advanced(struct admission_place *places, uint64_t source,
                                               uint64_t by_ns)
 {
@@ -90,6 +90,7 @@ static struct admission_place *of_busiest(struct admission_place *places, uint32
 struct admission_place *admission_choose(struct admission_place *places, uint64_t source,
                                          uint64_t now_ns)
 {
+    /* The three rules of admission.h, in their order. */
     struct admission_place *silent = longest_silent(places, now_ns);
     uint32_t share = share_of(places);
     if (silent != NULL || share == 0)

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A greeting: the handshake of the transport, then one record out and one record in.
+ *
+ * Invariants:
+ *   - Nothing is written or read before the handshake is done (`secured`), so nobody gets or gives
+ *     a word in the clear on a connection that should be encrypted.
+ *   - One record is read and never a byte behind it: those belong to the link that takes the
+ *     connection over.
+ *   - The length in a header is trusted only after the header was checked, which bounds it by the
+ *     size of `in`. All that a greeting costs is GREETING_BYTES, charged while it exists.
+ *   - A greeting is over when its record is written and the other one is read whole and verified.
+ */
 #include "runtime/net/greeting.h"
 
 #include <assert.h>
@@ -88,7 +100,8 @@ int greeting_write(struct greeting *greeting)
     return 1;
 }
 
-/* Exactly one record is read, never a byte behind it: that is for who takes the connection. */
+/* Exactly one record is read, never a byte behind it: that belongs to the link that takes the
+ * connection. */
 static int read_to(struct greeting *greeting, uint32_t bytes)
 {
     while (greeting->in_bytes < bytes) {
@@ -126,6 +139,8 @@ int greeting_step(struct greeting *greeting, struct error *error)
             return rc < 0 ? rc : 0;
         greeting->secured = true;
     }
+    /* Write before reading, and read although writing would block: neither side waits for the other
+     * to begin. */
     int written = greeting_write(greeting);
     int read = written < 0 ? written : read_in(greeting);
     transport_want(greeting->transport,

@@ -2,8 +2,8 @@
 /*
  * The first words on a connection: the transport's handshake, one record out, one record in.
  *
- * Both the listener and who connects use it. It holds all that a peer may cost before it is known:
- * GREETING_BYTES of an account, until its deadline, which is its owner's matter.
+ * The listener and the link that dials both use it. It holds all that a peer may cost before it is
+ * known: GREETING_BYTES of an account, until its deadline, which is its owner's matter.
  *
  * Ownership: it has the transport until greeting_take. Thread rules: as for the transport.
  */

@@ -66,7 +66,7 @@ static bool is_address(const char *host)
     return address != NULL;
 }
 
-/* Commas part the names of a value: who calls has refused hosts with any. */
+/* Commas part the names of a value: the caller has refused hosts with any. */
 static bool add_hosts(X509 *certificate, const char *host, const char *address)
 {
     char value[640];

@@ -1,5 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A link's actor: dialing, greeting, ticks, silence, leaving. */
+/*
+ * A link's actor: dialing, greeting, ticks, silence, leaving.
+ *
+ *     IDLE --dial--> DIALING --connected--> GREETING --welcome--> UP
+ *       ^-------------- link_disconnect, from any ----------------/
+ *     On the side that is dialed an arrival (link_arrive) leads from any phase to UP, or is refused.
+ *
+ * Invariants:
+ *   - There is one connection at a time: `greeting` in DIALING and GREETING, `wire` in UP, neither
+ *     in IDLE. A newer one replaces it, since its maker knows that the older one is lost.
+ *   - A connection ends in link_disconnect, a session in link_peer_down. What was sent survives the
+ *     first and is answered by the second.
+ *   - Of two nodes the one with the higher number dials, and after each end dials again until it
+ *     leaves. So two nodes never hold two connections against each other.
+ *   - A peer is down when no byte came for dead_ticks ticks in a row. A tick does not count while
+ *     this side does not read, nor when it comes late: this process stood still then, and the bytes
+ *     may be in the socket.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +76,7 @@ void link_disconnect(struct link *link, const char *why)
     timer_stop(&link->stall_timer);
     greeting_destroy(link->greeting);
     link->greeting = NULL;
+    /* The other side sends a message that came in part again from its beginning. */
     link_drop_partial(link);
     link_drop_wire(link);
     link->phase = LINK_IDLE;
@@ -100,6 +118,7 @@ static void refused(struct link *link, uint32_t refusal)
     snprintf(who, sizeof who, "node %u", link->node);
     if (refusal != LINKS_REFUSED_BUSY)
         links_count_refusal(link->links, refusal, who, false);
+    /* Fenced is for good: no later connection could change it. */
     if (refusal == LINKS_REFUSED_FENCED)
         be_fenced(link);
     link_disconnect(link, wire_refusal_text(refusal));
@@ -127,6 +146,7 @@ static void answered(struct link *link)
         link_disconnect(link, "its answer is no welcome");
         return;
     }
+    /* The old life ends first, on all loops; the next dial begins a session with the new one. */
     if (link->incarnation != 0 && hello.incarnation > link->incarnation) {
         link_peer_down(link, "it started again");
         return;
@@ -144,7 +164,8 @@ static void go_on_greeting(struct link *link)
     struct error error = { 0 };
     struct transport *transport = link->greeting->transport;
     int rc = greeting_step(link->greeting, &error);
-    /* Trying again will not help, a person has to; but who listens there must not fill the log. */
+    /* Retrying will not help: somebody has to correct a configuration. Logged ever more rarely, so
+     * that whatever listens there cannot fill the log. */
     if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
         log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
                   link->links->node->id, link->node, error.text);
@@ -188,6 +209,8 @@ static void dial(struct actor *self, void *arg)
     struct wire_hello hello;
     if (link->phase != LINK_IDLE || link->leaving)
         return;
+    /* Not before all loops have completed what waited for the last life of the peer: its next one
+     * must not answer in between. */
     if (atomic_load(&link->downs_open) != 0 ||
         stream_connect(self, endpoint, ready, link, &stream) < 0 ||
         transport_create(stream, security, true, link->peer->host, &transport, NULL) < 0 ||
@@ -263,7 +286,8 @@ static void arrive(struct link *link, struct transport *transport, const struct 
     }
     if (link->incarnation != 0 && hello->incarnation > link->incarnation)
         link_peer_down(link, "it started again");
-    /* Where each took the other for dead it is enough that one ends: the one that connects. */
+    /* If both sides fenced each other, only the dialing side ends. Behind the fencing of the peer's
+     * old life above, since it compares with link->fenced. */
     bool fenced = hello->peer_fenced >= link->links->node->incarnation && link->peer != NULL &&
                   hello->incarnation > link->fenced;
     uint32_t refusal = link_judge(link, hello);
@@ -274,6 +298,7 @@ static void arrive(struct link *link, struct transport *transport, const struct 
         welcome(link, transport, hello);
     else
         turn_away(link, transport, refusal);
+    /* Last, so that the other side still gets its answer. */
     if (fenced)
         be_fenced(link);
 }
@@ -352,8 +377,8 @@ static bool is_waiting(const struct link *link)
            0;
 }
 
-/* A peer that was silent for a tick. One that nobody has met is not down, but who waits for an
- * incarnation that somebody else told of waits no longer. */
+/* A peer that was silent for a tick. One that nobody has met is not down, but messages for an
+ * incarnation of it that only others have met are answered. */
 static void count_silence(struct link *link)
 {
     char why[64];
@@ -448,7 +473,7 @@ static void forget_observer(struct link *link)
     *at = link->next_observer_of_loop;
 }
 
-/* Who is told of an observer's end may free it before the turn ends. */
+/* The listener, which is notified of an observer's end, may free its link before the turn ends. */
 static void unmark(struct link *link)
 {
     struct links_loop *on = links_on(link->loop, link->links);

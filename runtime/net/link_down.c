@@ -3,13 +3,21 @@
  * An incarnation is down: each loop completes the calls and monitors that wait for it, and forgets
  * its watchers.
  *
- * A loop does so at the end of a turn that began after the link's last messages were handed to it,
- * so that answers that had come are not overtaken. Until all loops are done the link begins no
- * session with the next life.
+ *     link_tell_down          on the link's loop: takes a note, and one reference a loop
+ *     links_deliver_downs     there, when the outboxes have moved: posts to all loops
+ *     run                     on each loop, out of its inbox: takes a note
+ *     links_run_downs         there, at the end of the turn: does the work
+ *
+ * Invariants:
+ *   - A post of a down is behind all messages of the dead that this link handed to that loop, and
+ *     its work is done at the end of the turn that took both, so a loop never delivers a message of
+ *     an incarnation after it reported its death.
+ *   - The posts of a link are used again only when downs_open is 0, and until then the link begins
+ *     no session: no message of the next life overtakes the death of the one before.
  */
 #include "runtime/net/link_impl.h"
 
-/* Asks that went to "whoever lives there" (incarnation 0) are down too. */
+/* Requests to whichever incarnation lives there (0) are down too. */
 static bool is_of(struct address address, uint32_t node, uint32_t incarnation)
 {
     return address.node == node && (address.incarnation == incarnation || address.incarnation == 0);

@@ -2,9 +2,24 @@
 /*
  * Records in.
  *
- * Small messages are parsed out of one buffer, thousands a read; what is missing of a large body
- * is read straight to where it belongs. Every length is checked before anything is allocated, and
- * a message is verified, decoded and checked before anybody gets it.
+ *     begin_record --MESSAGE--> begin_message --> read_body --> end_record --> complete
+ *                  --MORE---------------------------^              ^
+ *                  --ACK, PING, GOODBYE--> read_small ------------/
+ *
+ * Small messages are parsed out of one buffer, thousands a read; what is missing of a large body is
+ * read straight to where it belongs.
+ *
+ * Invariants:
+ *   - Nothing is allocated before header and frame were checked, and nobody gets a message before
+ *     its head was verified, its checksum compared and its body checked.
+ *   - A step that begins a record or a message and cannot go on has consumed nothing: it is made
+ *     again from its beginning.
+ *   - A lane has one message in part at most (`partial`). `received` counts whole messages, so one
+ *     that a lost connection cut is sent again from its beginning, and none comes twice.
+ *   - What waits in mailboxes is bounded: the data lane by the window that was granted, the control
+ *     lanes by control_held, observers by their account.
+ *   - Reading stalls for LINK_STALL_MOST_NS at most. Then the connection ends: the acknowledgement
+ *     that would free memory may be behind what is not read, and the next greeting brings it.
  */
 #include <assert.h>
 #include <string.h>
@@ -199,12 +214,15 @@ static enum step begin_message(struct link *link)
         return STEP_MORE;
     const struct kind *kind = kinds_find(&link->loop->node->kinds, frame.kind);
     uint64_t cost = wire_cost(kind, frame.body_bytes);
+    /* The window before the memory: a peer that exceeds it is broken, while one for which there
+     * is no memory only waits. */
     if (header->lane == WIRE_DATA && !keeps_to_window(link, cost))
         return STEP_CORRUPT;
     enum step step;
     in->partial = make_charged(link, &frame, at + sizeof frame, cost, &step);
     if (in->partial == NULL)
         return step;
+    /* From here on the record counts as begun: all above is repeated after a stall. */
     in->body_at = 0;
     wire->stalled_ns = 0;
     wire->crc = wire->checksums ? crc32c(wire->crc, at, lead) : 0;
@@ -226,6 +244,8 @@ static enum step complete(struct link *link, uint8_t lane)
     if (kind->check != NULL && !failure &&
         kind->check(message->head, message_body(message), frame->body_bytes) < 0)
         return STEP_CORRUPT;
+    /* From here on the message has been received, whatever becomes of the connection. Routing it,
+     * which consumes it, comes last. */
     in->partial = NULL;
     in->received++;
     link->corrupt_times = 0;
@@ -253,6 +273,8 @@ static enum step end_record(struct link *link)
     uint8_t lane = wire->header.lane;
     bool has_body = wire->body_begun;
     wire->in_record = wire->body_begun = false;
+    /* The checksum before anything is done with the record. The head of a message was decoded
+     * before it was known, which is why that is verified by itself. */
     if (wire->checksums && wire->crc != wire->header.crc)
         return STEP_CORRUPT;
     if (has_body && link->in[lane].body_at == link->in[lane].partial->frame.body_bytes)
@@ -463,6 +485,8 @@ void link_read(struct link *link)
 {
     uint64_t total = 0;
     bool all = false;
+    /* Parses before it reads: bytes may be left of the last turn, or have come behind the greeting,
+     * and no event tells of those. */
     while (link->phase == LINK_UP && !link->stalled && parse(link) && !all) {
         if (total >= LINK_TURN_BYTES) {
             if (transport_pending(link->wire->transport))

@@ -1,5 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queues, and records out. */
+/*
+ * A link's queues, and records out.
+ *
+ * link_send queues by lane; at the end of the turn link_flush stages records (fill) and writes
+ * them. Staged records are parts: what is small is copied into `out`, large bodies are pointed at.
+ *
+ * Invariants:
+ *   - A lane keeps its order. A message of which a part is staged (`begun`) is finished before the
+ *     next one of its lane; records of other lanes may go in between.
+ *   - Credit is taken for a whole message when its first part is staged, so a message that was
+ *     begun never waits for credit.
+ *   - `out` is used again only when all parts were written, since parts point into it.
+ *   - link_send never ends a connection or a session, because its caller may be reading from this
+ *     link. A lane that overflows is noted (`overflown`), and link_flush ends the session.
+ *   - Each lane has a bound, so a peer that does not read costs a known amount.
+ */
 #include <assert.h>
 #include <string.h>
 
@@ -87,7 +102,7 @@ static void make_failure(struct link *link, struct message *message, int status)
 
 /* Takes a message, which is behind `before`, out of its lane, unsent: it is too late for it, or its
  * head can't be encoded. False: an answer, which stays in its place as a failure. One that is too
- * late goes all the same: who asked has a timer of its own, and a refusal would tell it that the
+ * late goes all the same: the caller has a timer of its own, and a refusal would tell it that the
  * other actor said so. */
 static bool discard(struct link *link, struct link_out *out, struct message *message,
                     struct message *before, int status)
@@ -121,8 +136,9 @@ static bool is_late(const struct link *link, const struct message *message)
     return message->frame.deadline_ns != 0 && message->frame.deadline_ns <= link->loop->now_ns;
 }
 
-/* Of what waits, that for which nobody waits any more. A connection that is slower than deadlines
- * are long would have nothing else in its queues. Not each time, since there may be none. */
+/* Drops queued messages whose deadline has passed. A connection that is slower than deadlines
+ * are long would have nothing else in its queues. It does not look each time, since there may be
+ * none. */
 static void drop_late(struct link *link, enum wire_lane lane)
 {
     struct link_out *out = &link->out[lane];
@@ -184,7 +200,7 @@ void link_send(struct link *link, struct message *message)
     if (rc == 0 && !push(link, lane, message)) {
         rc = TR_EFULL;
         note_refused(link, message, rc);
-        /* Told to all at the end of the turn: whoever called us may be reading from this link. */
+        /* The session ends in link_flush: the caller may be reading from this link. */
         link->overflown |= lane != WIRE_DATA;
     }
     link_mark(link);
@@ -192,7 +208,7 @@ void link_send(struct link *link, struct message *message)
         return;
     const struct node *node = link->loop->node;
     if (message->frame.from.node != node->id)
-        message->frame.to = node->directory; /* who asked takes answers from our node alone */
+        message->frame.to = node->directory; /* the caller takes answers from our node alone */
     loop_bounce(link->loop, message, rc);
 }
 
@@ -378,13 +394,16 @@ static void fill(struct link *link)
 {
     struct link_wire *wire = link->wire;
     enum wire_lane lane;
+    /* The acknowledgement first: it is small, frees memory on the other side and lets it send. */
     if (link->ack_due && has_room(wire))
         stage_ack(link);
     while (has_room(wire) && choose(link, &lane))
         stage_next(link, lane);
+    /* Anything else says as well that this side lives. */
     if (link->ping_due && wire->num_parts == 0)
         stage_record(wire, &(struct wire_header){ .type = WIRE_PING }, 0, NULL, 0);
     link->ping_due = false;
+    /* The goodbye last: the other side ends the session when it reads it. */
     if (link->leaving && !link->goodbye_sent && lanes_are_empty(link) && has_room(wire)) {
         stage_record(wire, &(struct wire_header){ .type = WIRE_GOODBYE }, 0, NULL, 0);
         link->goodbye_sent = true;

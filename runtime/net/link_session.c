@@ -1,5 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What outlives a connection: what each side received, and the end of an incarnation. */
+/*
+ * The session of a link: what outlives a connection, and the end of an incarnation.
+ *
+ * Messages of a lane are numbered in the session. Of those that go out
+ *
+ *     first_index <= written_index <= next_index
+ *     [first_index, next_index)   were staged or written and are kept until they are acknowledged
+ *     [next_index, ...)           wait to be sent
+ *
+ * Invariants:
+ *   - A message is freed when the other side has it (peer_received) and no part of it waits to be
+ *     written (written_index): what is staged points into its body.
+ *   - What a side says that it received only grows and never exceeds what was sent; anything else
+ *     is a broken peer, and nothing of such an acknowledgement is applied.
+ *   - data_sent <= peer_window + data_granted, so the receiver has room for all that is under way.
+ *   - `incarnation` is the peer's life that the session is with, or 0; all lives up to `fenced` are
+ *     dead for good. incarnation > fenced where it is not 0.
+ *   - A new session begins when all loops have handled the end of the one before (downs_open is 0).
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,13 +109,18 @@ static bool can_resume(const struct link *link, const struct wire_hello *hello)
 uint32_t link_judge(struct link *link, const struct wire_hello *hello)
 {
     struct node *node = link->links->node;
+    /* The dead first: what was reported as dead to actors is never spoken to again, whatever
+     * else it says. */
     if (hello->incarnation <= link->fenced || hello->incarnation < link->incarnation)
         return LINKS_REFUSED_FENCED;
     if (hello->peer_fenced >= node->incarnation && link->node < NODE_OBSERVERS)
         return LINKS_REFUSED_BUSY; /* we are fenced, not it: our next life will hear it */
+    /* A new life, which begins a session when the last one is over on all loops; until then it
+     * tries again. */
     if (atomic_load(&link->downs_open) != 0 || hello->incarnation > link->incarnation)
         return link->incarnation == 0 && atomic_load(&link->downs_open) == 0 ? LINKS_REFUSED_NONE
                                                                              : LINKS_REFUSED_BUSY;
+    /* The same life, so it must be the same process, and one that still has the session. */
     if (hello->nonce != link->nonce)
         return LINKS_REFUSED_DUPLICATE;
     return can_resume(link, hello) ? LINKS_REFUSED_NONE : LINKS_REFUSED_FENCED;
@@ -125,6 +148,7 @@ void link_forget_received(struct link *link, int lane)
 
 int link_acknowledged(struct link *link, const struct wire_ack *ack)
 {
+    /* All of it is checked before any of it is applied. */
     for (int lane = 0; lane < WIRE_LANES; lane++)
         if (ack->received[lane] < link->out[lane].peer_received ||
             ack->received[lane] > link->out[lane].next_index)
@@ -196,6 +220,8 @@ static void begin_session(struct link *link, const struct wire_hello *hello)
     link->nonce = hello->nonce;
     atomic_store(&link->returned, (uint64_t)hello->incarnation << 32);
     link->peer_window = hello->window_bytes;
+    /* Life and window are known now: what was queued for another life, or is too large for this
+     * window, is answered. */
     link_turn_queue_around(link, false);
 }
 
@@ -205,6 +231,7 @@ static void resume_session(struct link *link, const struct wire_hello *hello)
         return;
     for (int lane = 0; lane < WIRE_LANES; lane++) {
         link->out[lane].peer_received = hello->received[lane];
+        /* The connection that had parts staged is gone, so nothing waits to be written. */
         link->out[lane].written_index = link->out[lane].next_index;
         link_forget_received(link, lane);
     }
@@ -244,6 +271,7 @@ void link_drop_wire(struct link *link)
 
 int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello)
 {
+    /* The connection before this one, if there is any, has to let go of the queues. */
     link_disconnect(link, NULL);
     int rc = make_wire(link, transport);
     if (rc < 0)
@@ -252,6 +280,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
         begin_session(link, hello);
     else
         resume_session(link, hello);
+    /* After the session: what the other side has was freed, and the rest is sent again. */
     link_rewind(link);
     timer_stop(&link->dial_timer);
     link->phase = LINK_UP;
@@ -282,6 +311,8 @@ void link_take_returned(struct link *link)
 void link_peer_down(struct link *link, const char *why)
 {
     uint32_t gone = link->incarnation;
+    /* The connection lets go of the queues, all of them become unsent, and then they are answered:
+     * before the downs go to other loops, so that no answer of ours comes behind a DOWN. */
     link_disconnect(link, NULL);
     link_rewind(link);
     link_turn_queue_around(link, true);
@@ -298,6 +329,8 @@ void link_peer_down(struct link *link, const char *why)
         log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
                   "node %u: node %u incarnation %u is down: %s", link->links->node->id, link->node,
                   gone, why != NULL ? why : "it said goodbye");
+        /* Fenced before anybody is notified: from the first DOWN on that life must not come
+         * back. */
         link->fenced = gone;
         link->incarnation = 0;
         atomic_store(&link->returned, 0);

@@ -9,20 +9,19 @@
  * complete with TR_EPEERDOWN, monitors get their DOWN. It learns of it when it comes back, and
  * its node ends with TR_EPEERDOWN ("fenced").
  *
- * Where two nodes took each other for dead, the one that connects ends and the other goes on.
+ * If both sides fenced each other, only the dialing side ends.
  *
  * Order is kept between two actors in each lane, as inside a node. What a link can't carry is
  * answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is handed
- * on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN. A call to
- * an actor that hands the request on to another node's learns of that node's death by its deadline
- * only.
+ * on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN. Forwarded
+ * requests are not monitored: if the final node dies, the caller sees TR_ETIMEDOUT.
  *
  * The node with the higher number connects to the lower one. Numbers from NODE_OBSERVERS on are
  * observers: they connect, are not in the table, and may ask only what kinds allow observers.
  *
  * Flow: messages of the data lane are written while the receiver's window has room for them; the
  * receiver returns credit when its actors took them. Replies and the control lane don't wait for
- * credit: who calls made room for its largest reply (call.h).
+ * credit: the caller made room for its largest reply (call.h).
  *
  * Ownership: the node's; what the options point to is copied, but for security, which outlives it.
  * Thread rules: links_create between node_create and node_start; the rest from any thread.
@@ -123,8 +122,8 @@ struct links_counters {
 };
 void links_counters(struct node *node, struct links_counters *counters);
 
-/* The account "observers": messages of observers that no actor took yet. At its bound nothing more is
- * read from observers. NULL: the node has no links. */
+/* The account "observers": messages of observers that no actor took yet. At its bound nothing
+ * more is read from observers. NULL: the node has no links. */
 struct account *links_observer_account(struct node *node);
 
 /* The account "connections": their buffers and what TLS takes, of those not known yet too. What a

@@ -80,7 +80,8 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
         drop(it, false);
 }
 
-/* What needs no state of the link. */
+/* What needs no state of the link. Whether the connection can be trusted comes first, so that a
+ * stranger learns nothing of cluster, versions and members from the reasons below. */
 static uint32_t judge(struct links *links, struct transport *transport,
                       const struct wire_hello *hello)
 {
@@ -172,11 +173,13 @@ static void hand_on(struct actor *self, struct half_open *it, const struct wire_
         return;
     }
     atomic_fetch_add(&links->accepted, 1);
+    /* Before the post: the post may be the last that refers to an observer's link. */
     atomic_fetch_add(&link->references, 1);
     arrival->post.run = link_arrive;
     arrival->link = link;
     arrival->hello = *hello;
     arrival->transport = greeting_take(it->greeting);
+    /* Off this loop before the post: the link's loop adopts it as soon as it runs that. */
     transport_detach(arrival->transport);
     drop(it, false);
     loop_post(link->loop, &arrival->post);

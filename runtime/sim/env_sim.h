@@ -55,8 +55,9 @@ void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint
  * take its place. Between runs (env_sim_run), and where files matter after files_sim_kill. */
 void env_sim_kill(struct env *env, struct node *node);
 
-/* The node's process died just now, in the middle of a turn or a job: nothing that it sends from here
- * on leaves. env_sim_kill is to follow before the next step (done() of env_sim_run ends it). */
+/* The node's process died just now, in the middle of a turn or a job: nothing that it sends from
+ * here on leaves. env_sim_kill is to follow before the next step (done() of env_sim_run ends
+ * it). */
 void env_sim_cut(struct env *env, const struct node *node);
 
 /* Somebody sets the wall clock forward or back. */
@@ -70,7 +71,7 @@ bool env_sim_net_reset(struct env *env);
  * takes a way in each direction. A time that is past frees the way. */
 void env_sim_net_clog(struct env *env, uint32_t from, uint32_t to, uint64_t until_ns);
 
-/* Who connects to this node before until_ns is refused, as by a full backlog. One node at a
+/* Connections to this node before until_ns are refused, as by a full backlog. One node at a
  * time. */
 void env_sim_net_refuse(struct env *env, uint32_t node, uint64_t until_ns);
 
