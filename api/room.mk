@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_api.la
 libtr_api_la_SOURCES = \
+    api/apt_reader.c \
+    api/apt_reader.h \
     api/batch.c \
     api/checkpoints.c \
     api/deal.c \
@@ -13,10 +15,12 @@ libtr_api_la_SOURCES = \
     api/group.c \
     api/internal.h \
     api/loader.c \
+    api/make_raw.c \
     api/nodes.c \
     api/open_book.c \
     api/open_raw.c \
     api/open_raw.h \
+    api/partition_task.c \
     api/public_error.c \
     api/public_error.h \
     api/schema.c \
@@ -25,4 +29,5 @@ libtr_api_la_SOURCES = \
     api/sized.c \
     api/sized.h \
     api/task.c \
-    api/task_run.h
+    api/task_run.h \
+    api/verify_task.c

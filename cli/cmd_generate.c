@@ -3,11 +3,12 @@
  * `troupe generate`: graphs of any size from a seed.
  */
 #include <stddef.h>
+#include <string.h>
+
+#include <troupe/generate.h>
 
 #include "cli/lib/command.h"
-#include "cli/lib/inside.h"
 #include "cli/lib/raw_report.h"
-#include "partition/generate/generate.h"
 
 struct generate_values {
     const char *out;
@@ -24,9 +25,6 @@ struct generate_values {
     bool quiet;
 };
 
-typedef int generate_function(const char *path, const struct generate_options *options,
-                              const struct raw_write_options *write, struct error *error);
-
 #define AT(field) offsetof(struct generate_values, field)
 
 /* Bounds repeat those of the generators, so that the sentence names the option. */
@@ -37,28 +35,28 @@ typedef int generate_function(const char *path, const struct generate_options *o
       .metavar = "N",                                                                      \
       .required = true,                                                                    \
       .min = 1,                                                                            \
-      .max = (double)GENERATE_NODES_MAX,                                                   \
+      .max = (double)TR_GENERATE_NODES_MAX,                                                \
       .help = "nodes" },                                                                   \
         { .name = "edges",                                                                 \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(edges),                                                             \
           .metavar = "E",                                                                  \
           .required = true,                                                                \
-          .max = (double)GENERATE_EDGES_MAX,                                               \
+          .max = (double)TR_GENERATE_EDGES_MAX,                                            \
           .help = "directed edges" },                                                      \
         { .name = "features",                                                              \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(features),                                                          \
           .metavar = "F",                                                                  \
           .fallback = "16",                                                                \
-          .max = GENERATE_FEATURES_MAX,                                                    \
+          .max = TR_GENERATE_FEATURES_MAX,                                                 \
           .help = "float32 features of a node" },                                          \
         { .name = "classes",                                                               \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(classes),                                                           \
           .metavar = "C",                                                                  \
           .fallback = "8",                                                                 \
-          .max = GENERATE_CLASSES_MAX,                                                     \
+          .max = TR_GENERATE_CLASSES_MAX,                                                  \
           .help = "classes of the labels" },                                               \
         { .name = "signal",                                                                \
           .kind = OPTION_REAL,                                                             \
@@ -114,43 +112,42 @@ static const struct option_spec RMAT_OPTIONS[] = {
     COMMON_ROWS,
 };
 
-static int make(const struct invocation *invocation, const struct generate_values *values,
-                generate_function *generate)
+static int start(const void *arg, struct tr_task **out, struct tr_error *error)
 {
-    struct generate_options options = { .num_nodes = values->nodes,
-                                        .num_edges = values->edges,
-                                        .num_features = (uint32_t)values->features,
-                                        .num_classes = (uint32_t)values->classes,
-                                        .seed = values->seed,
-                                        .a = values->quadrants[0],
-                                        .b = values->quadrants[1],
-                                        .c = values->quadrants[2],
-                                        .d = values->quadrants[3],
-                                        .inside = values->inside,
-                                        .signal = values->signal };
-    struct error error = { 0 };
-    struct raw_report making;
-    int rc = raw_report_begin(&making, values->quiet, values->replace, &error);
-    if (rc < 0)
-        return fail_inside(invocation, &error);
-    making.num_edges = values->edges;
-    rc = generate(values->out, &options, &making.options, &error);
-    return raw_report_report(&making, invocation, rc, values->out, values->json, &error);
+    return tr_generate_start(arg, out, error);
+}
+
+static int make(const struct invocation *invocation, const struct generate_values *values,
+                enum tr_generate_kind kind)
+{
+    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    options.kind = kind;
+    options.out = values->out;
+    options.replace = values->replace;
+    options.num_nodes = values->nodes;
+    options.num_edges = values->edges;
+    options.num_features = (uint32_t)values->features;
+    options.num_classes = (uint32_t)values->classes;
+    options.seed = values->seed;
+    options.signal = values->signal;
+    options.inside = values->inside;
+    memcpy(options.quadrants, values->quadrants, sizeof options.quadrants);
+    return raw_report_make(invocation, start, &options, values->out, values->quiet, values->json);
 }
 
 static int run_skew(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, generate_skew);
+    return make(invocation, values, TR_GENERATE_SKEW);
 }
 
 static int run_sbm(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, generate_sbm);
+    return make(invocation, values, TR_GENERATE_SBM);
 }
 
 static int run_rmat(const struct invocation *invocation, const void *values)
 {
-    return make(invocation, values, generate_rmat);
+    return make(invocation, values, TR_GENERATE_RMAT);
 }
 
 static const char *const SKEW_EXAMPLES[] = {

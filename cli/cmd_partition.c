@@ -3,16 +3,13 @@
  * `troupe partition`: a raw graph becomes a directory of partitions.
  */
 #include <stddef.h>
-#include <string.h>
-#include <unistd.h>
+
+#include <troupe/partition.h>
 
 #include "cli/lib/command.h"
-#include "cli/lib/inside.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/follow.h"
 #include "cli/lib/report.h"
-#include "cli/lib/work.h"
-#include "partition/build/partition.h"
-#include "partition/store/book.h"
-#include "runtime/core/crew.h"
 
 struct partition_values {
     uint64_t parts;
@@ -44,7 +41,7 @@ static const struct option_spec OPTIONS[] = {
       .metavar = "K",
       .required = true,
       .min = 1,
-      .max = BOOK_PARTS_MAX,
+      .max = TR_PARTS_MAX,
       .help = "how many partitions to make" },
     { .name = "out",
       .kind = OPTION_TEXT,
@@ -83,13 +80,13 @@ static const struct option_spec OPTIONS[] = {
       .offset = AT(halo_hops),
       .metavar = "H",
       .fallback = "1",
-      .max = BOOK_HALO_HOPS_MAX,
+      .max = TR_HALO_HOPS_MAX,
       .help = "list neighbours up to H hops away" },
     { .name = "trainers",
       .kind = OPTION_COUNT,
       .offset = AT(trainers),
       .metavar = "T",
-      .max = BOOK_PARTS_MAX,
+      .max = TR_PARTS_MAX,
       .help = "trainers of the job, to whom the training nodes are dealt" },
     { .name = "train-mask",
       .kind = OPTION_TEXT,
@@ -132,76 +129,52 @@ static const struct option_spec OPTIONS[] = {
     OPTION_ROW_END,
 };
 
-static enum partition_method method_of(const char *word)
+static struct tr_partition_options options_of(const char *raw,
+                                              const struct partition_values *values)
 {
-    if (strcmp(word, "metis") == 0)
-        return PARTITION_METIS;
-    return strcmp(word, "random") == 0 ? PARTITION_RANDOM : PARTITION_FILE;
-}
-
-static struct partition_options options_of(const struct partition_values *values)
-{
-    enum partition_method method = method_of(values->method);
-    return (struct partition_options){
-        .name = values->name,
-        .method = method,
-        .assignment = method == PARTITION_FILE ? values->method : NULL,
-        .num_parts = (uint32_t)values->parts,
-        .seed = values->seed,
-        .halo_hops = (uint32_t)values->halo_hops,
-        .trainers = (uint32_t)values->trainers,
-        .train_mask = values->train_mask,
-        .volume = values->objective == 1,
-        .balance_tables = values->balance_ntypes.values,
-        .num_balance_tables = values->balance_ntypes.count,
-        .balance_edges = values->balance_edges,
-        .drop_edge_ids = values->drop_edge_ids,
-        .replace = values->replace,
-    };
-}
-
-static size_t threads_of(const struct partition_values *values)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (values->threads > 0)
-        return (size_t)values->threads;
-    return cores > 0 ? (size_t)cores : 1;
-}
-
-static void show_stage(void *arg, const char *stage, uint64_t done, uint64_t total)
-{
-    progress_step(arg, stage, strstr(stage, "edges") != NULL ? "edges" : "", done, total);
+    struct tr_partition_options options = TR_PARTITION_OPTIONS_INIT;
+    options.raw = raw;
+    options.out = values->out;
+    options.replace = values->replace;
+    options.num_parts = (uint32_t)values->parts;
+    options.halo_hops = (uint32_t)values->halo_hops;
+    options.name = values->name;
+    options.method = values->method;
+    options.minimise_volume = values->objective == 1;
+    options.balance_edges = values->balance_edges;
+    options.balance_tables = values->balance_ntypes.values;
+    options.num_balance_tables = values->balance_ntypes.count;
+    options.trainers = (uint32_t)values->trainers;
+    options.train_mask = values->train_mask;
+    options.seed = values->seed;
+    options.drop_edge_ids = values->drop_edge_ids;
+    options.threads = (uint32_t)values->threads;
+    options.undirected = values->undirected;
+    options.num_nodes = values->num_nodes;
+    return options;
 }
 
 static int split(const struct invocation *invocation, const struct partition_values *values,
-                 struct work *work, struct partition_report *result, struct error *error)
+                 struct tr_partition_report *result, struct tr_error *error)
 {
-    struct raw_options read = { .undirected = values->undirected,
-                                .num_nodes = values->num_nodes,
-                                .cancel = &work->cancel };
-    struct partition_options options = options_of(values);
-    struct partition_hooks hooks = { .progress = show_stage,
-                                     .arg = &work->progress,
-                                     .cancel = &work->cancel };
-    struct raw_graph *raw = NULL;
-    int rc = raw_open(invocation->operands[0], &read, &raw, error);
-    if (rc < 0)
-        return rc;
-    struct parallel *parallel = crew_parallel_create(threads_of(values) - 1);
-    if (parallel == NULL) {
-        rc = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer with --threads",
-                       threads_of(values));
-        goto close_raw;
-    }
-    rc = partition_graph(raw, &options, values->out, parallel, &hooks, result, error);
-    crew_parallel_destroy(parallel);
-close_raw:
-    raw_close(raw);
-    return rc;
+    const struct tr_partition_options options = options_of(invocation->operands[0], values);
+    struct tr_task *task = NULL;
+    struct follow follow;
+    int rv = follow_begin(&follow, values->quiet, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_partition_start(&options, &task, error);
+    if (rv == 0)
+        rv = follow_task(&follow, task, error);
+    if (rv == 0)
+        rv = tr_partition_result(task, result, error);
+    tr_task_close(task);
+    follow_end(&follow);
+    return rv;
 }
 
 static void report_result(struct report *report, const struct partition_values *values,
-                          const struct partition_report *result)
+                          const struct tr_partition_report *result)
 {
     report_text(report, "out", "partitions in", values->out);
     report_count(report, "parts", "partitions", values->parts);
@@ -223,7 +196,7 @@ static void report_result(struct report *report, const struct partition_values *
     }
     report_seconds(report, "total_seconds", "whole time", result->total_seconds);
     report_bytes(report, "peak_bytes", "peak memory", result->peak_bytes);
-    for (uint32_t c = 0; c < result->num_classes && c < PARTITION_CLASSES_MAX; c++) {
+    for (uint32_t c = 0; c < result->num_classes && c < TR_BALANCE_CLASSES_MAX; c++) {
         report_row(report, "classes");
         report_count(report, "class", "class", c);
         report_real(report, "balance", "balance", result->class_balance[c]);
@@ -234,20 +207,14 @@ static void report_result(struct report *report, const struct partition_values *
 static int run(const struct invocation *invocation, const void *opaque)
 {
     const struct partition_values *values = opaque;
-    struct partition_report result;
-    struct error error = { 0 };
-    struct work work;
-    int rc = work_begin(&work, values->quiet, &error);
-    if (rc < 0)
-        return fail_inside(invocation, &error);
-    rc = split(invocation, values, &work, &result, &error);
-    work_end(&work);
-    if (rc < 0)
-        return fail_inside(invocation, &error);
+    struct tr_partition_report result = TR_PARTITION_REPORT_INIT;
+    struct tr_error error = TR_ERROR_INIT;
+    if (split(invocation, values, &result, &error) != 0)
+        return fail(invocation, &error);
     struct report report;
     report_init(&report, values->json);
     report_result(&report, values, &result);
-    return report_print_inside(&report, &error) < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
+    return report_print(&report, &error) != 0 ? fail(invocation, &error) : EXIT_DONE;
 }
 
 static const char *const EXAMPLES[] = {

@@ -5,12 +5,21 @@ dist_completion_DATA += cli/completions/troupe
 # it needs, and what it includes, with that.
 noinst_LTLIBRARIES += libtr_cli_public.la
 libtr_cli_public_la_SOURCES = \
+    cli/cmd_generate.c \
+    cli/cmd_import.c \
+    cli/cmd_import.h \
+    cli/cmd_import_debian.c \
+    cli/cmd_import_edges.c \
     cli/cmd_inspect.c \
+    cli/cmd_partition.c \
+    cli/cmd_verify.c \
     cli/lib/argv_builder.c \
     cli/lib/argv_builder.h \
     cli/lib/command.h \
     cli/lib/fail.c \
     cli/lib/fail.h \
+    cli/lib/follow.c \
+    cli/lib/follow.h \
     cli/lib/help.c \
     cli/lib/help.h \
     cli/lib/interrupter.c \
@@ -25,6 +34,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/progress.h \
     cli/lib/quantity.c \
     cli/lib/quantity.h \
+    cli/lib/raw_report.c \
+    cli/lib/raw_report.h \
     cli/lib/report.c \
     cli/lib/report.h \
     cli/lib/self_pipe.c \
@@ -41,19 +52,12 @@ libtr_cli_la_SOURCES = \
     cli/cmd_cluster_check.c \
     cli/cmd_cluster_keys.c \
     cli/cmd_completion.c \
-    cli/cmd_generate.c \
-    cli/cmd_import.c \
-    cli/cmd_import.h \
-    cli/cmd_import_debian.c \
-    cli/cmd_import_edges.c \
     cli/cmd_infer.c \
     cli/cmd_launch.c \
-    cli/cmd_partition.c \
     cli/cmd_serve.c \
     cli/cmd_simulate.c \
     cli/cmd_status.c \
     cli/cmd_train.c \
-    cli/cmd_verify.c \
     cli/commands.c \
     cli/launch/child.c \
     cli/launch/child.h \
@@ -74,12 +78,8 @@ libtr_cli_la_SOURCES = \
     cli/launch/observer.h \
     cli/launch/process_identity.c \
     cli/launch/process_identity.h \
-    cli/lib/checkpoint_list.c \
-    cli/lib/checkpoint_list.h \
     cli/lib/inside.c \
     cli/lib/inside.h \
-    cli/lib/raw_report.c \
-    cli/lib/raw_report.h \
     cli/lib/status_view.c \
     cli/lib/status_view.h \
     cli/lib/work.c \

@@ -5,9 +5,12 @@ troupeinclude_HEADERS = \
     include/troupe/book.h \
     include/troupe/checkpoint.h \
     include/troupe/error.h \
+    include/troupe/generate.h \
     include/troupe/graph.h \
     include/troupe/group.h \
+    include/troupe/import.h \
     include/troupe/loader.h \
+    include/troupe/partition.h \
     include/troupe/raw.h \
     include/troupe/schema.h \
     include/troupe/session.h \
@@ -15,4 +18,5 @@ troupeinclude_HEADERS = \
     include/troupe/text.h \
     include/troupe/trainer_state.h \
     include/troupe/troupe.h \
-    include/troupe/types.h
+    include/troupe/types.h \
+    include/troupe/verify.h

@@ -1,65 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/raw_report.h"
 
-#include <string.h>
+#include <troupe/raw.h>
 
-#include "cli/lib/inside.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/follow.h"
 #include "cli/lib/report.h"
-#include "partition/raw/raw.h"
 
-static void show(void *arg, const char *what, uint64_t done, uint64_t total)
+static int print(const char *path, bool json, struct tr_error *error)
 {
-    struct raw_report *making = arg;
-    bool edges = strcmp(what, "edges") == 0;
-    progress_step(&making->work.progress, what, edges ? "edges" : "bytes", done,
-                  edges ? making->num_edges : total);
-}
-
-int raw_report_begin(struct raw_report *making, bool quiet, bool replace, struct error *error)
-{
-    making->num_edges = 0;
-    making->options = (struct raw_write_options){
-        .cancel = &making->work.cancel, .replace = replace, .progress = show, .progress_arg = making
-    };
-    return work_begin(&making->work, quiet, error);
-}
-
-void raw_report_end(struct raw_report *making)
-{
-    work_end(&making->work);
-}
-
-static uint64_t sum(const uint64_t *counts, uint32_t count)
-{
-    uint64_t total = 0;
-    for (uint32_t i = 0; i < count; i++)
-        total += counts[i];
-    return total;
-}
-
-static int print(const char *path, bool json, struct error *error)
-{
-    struct raw_graph *graph;
-    int rc = raw_open(path, NULL, &graph, error);
-    if (rc < 0)
-        return rc;
+    struct tr_raw_info info = TR_RAW_INFO_INIT;
+    struct tr_raw *raw;
+    int rv = tr_raw_open(path, NULL, &raw, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_raw_info(raw, &info, error);
+    tr_raw_close(raw);
+    if (rv != 0)
+        return rv;
     struct report report;
     report_init(&report, json);
     report_text(&report, "out", "raw graph", path);
-    report_count(&report, "nodes", "nodes", sum(graph->num_nodes, graph->types.num_ntypes));
-    report_count(&report, "edges", "edges", sum(graph->num_edges, graph->types.num_etypes));
-    report_count(&report, "node_types", "node types", graph->types.num_ntypes);
-    report_count(&report, "edge_types", "edge types", graph->types.num_etypes);
-    report_count(&report, "features", "features", graph->num_tables);
-    raw_close(graph);
-    return report_print_inside(&report, error);
+    report_count(&report, "nodes", "nodes", info.num_nodes);
+    report_count(&report, "edges", "edges", info.num_edges);
+    report_count(&report, "node_types", "node types", info.num_ntypes);
+    report_count(&report, "edge_types", "edge types", info.num_etypes);
+    report_count(&report, "features", "features", info.num_tables);
+    return report_print(&report, error);
 }
 
-int raw_report_report(struct raw_report *making, const struct invocation *invocation, int rc,
-                      const char *path, bool json, struct error *error)
+int raw_report_make(const struct invocation *invocation, raw_start *start, const void *arg,
+                    const char *out, bool quiet, bool json)
 {
-    raw_report_end(making);
-    if (rc == 0)
-        rc = print(path, json, error);
-    return rc < 0 ? fail_inside(invocation, error) : EXIT_DONE;
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task = NULL;
+    struct follow follow;
+    int rv = follow_begin(&follow, quiet, &error);
+    if (rv != 0)
+        return fail(invocation, &error);
+    rv = start(arg, &task, &error);
+    if (rv == 0)
+        rv = follow_task(&follow, task, &error);
+    tr_task_close(task);
+    follow_end(&follow);
+    if (rv == 0)
+        rv = print(out, json, &error);
+    return rv != 0 ? fail(invocation, &error) : EXIT_DONE;
 }

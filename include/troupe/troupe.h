@@ -7,14 +7,18 @@
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
 #include <troupe/error.h>
+#include <troupe/generate.h>
 #include <troupe/graph.h>
 #include <troupe/group.h>
+#include <troupe/import.h>
 #include <troupe/loader.h>
+#include <troupe/partition.h>
 #include <troupe/raw.h>
 #include <troupe/schema.h>
 #include <troupe/session.h>
 #include <troupe/task.h>
 #include <troupe/text.h>
 #include <troupe/types.h>
+#include <troupe/verify.h>
 
 #endif

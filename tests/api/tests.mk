@@ -81,3 +81,8 @@ check_PROGRAMS += tests/api/test_interrupt
 TESTS += tests/api/test_interrupt
 tests_api_test_interrupt_SOURCES = tests/api/test_interrupt.c tests/api/api_world.c tests/api/api_world.h
 tests_api_test_interrupt_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_prepare
+TESTS += tests/api/test_prepare
+tests_api_test_prepare_SOURCES = tests/api/test_prepare.c
+tests_api_test_prepare_LDADD = $(api_libs) $(test_libs)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h" /* pipe2 */
+
+#include "api/apt_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define APT_PROGRAM "apt-cache"
+/* What a C library without a check of its own ends a child with that cannot run its program. */
+#define EXIT_NOT_FOUND 127
+
+static int no_apt(struct error *error)
+{
+    return error_set(error, TR_ENOENT,
+                     "there is no apt-cache here; give the output of `%s` of a Debian system "
+                     "as a file (--from FILE)",
+                     APT_COMMAND);
+}
+
+/* Its standard output is the pipe; no signal is blocked or ignored, whatever this thread does. */
+static int spawn(int output, pid_t *child)
+{
+    char *const argv[] = { (char *)(uintptr_t)APT_PROGRAM, (char *)(uintptr_t) "dumpavail", NULL };
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    if (posix_spawnattr_init(&attributes) != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return ENOMEM;
+    }
+    int rc = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigmask(&attributes, &none);
+    if (rc == 0)
+        rc = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (rc == 0)
+        rc = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (rc == 0)
+        rc = posix_spawnp(child, APT_PROGRAM, &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+int apt_reader_open(struct apt_reader *reader, struct error *error)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return error_set_errno(error, errno, "cannot make the pipe for %s", APT_COMMAND);
+    int rc = spawn(ends[1], &reader->child);
+    close(ends[1]);
+    reader->input = rc == 0 ? fdopen(ends[0], "r") : NULL;
+    if (reader->input != NULL)
+        return 0;
+    int failed = rc != 0 ? rc : errno;
+    close(ends[0]);
+    if (rc == 0)
+        waitpid(reader->child, NULL, 0); /* the closed pipe ends it */
+    return rc == ENOENT ? no_apt(error)
+                        : error_set_errno(error, failed, "cannot run %s", APT_COMMAND);
+}
+
+int apt_reader_close(struct apt_reader *reader, int rv, struct error *error)
+{
+    int status = 0;
+    /* Closed first: a program that still has something to say then ends, however much it is. */
+    fclose(reader->input);
+    pid_t ended;
+    while ((ended = waitpid(reader->child, &status, 0)) < 0 && errno == EINTR) {
+    }
+    bool known = ended == reader->child && WIFEXITED(status);
+    if (rv != 0)
+        return known && WEXITSTATUS(status) == EXIT_NOT_FOUND ? no_apt(error) : rv;
+    if (known && WEXITSTATUS(status) != 0)
+        return error_set(error, TR_ECHILD, "%s ended with %d: what was imported may be incomplete",
+                         APT_COMMAND, WEXITSTATUS(status));
+    return 0;
+}

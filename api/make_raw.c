@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tasks that write a raw graph: generators and imports.
+ *
+ * All of them are one writer (partition/raw/raw_write.h) fed by different sources, so they share the
+ * destination, cancelling and progress; a source is one function that runs on the task's thread.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/generate.h>
+#include <troupe/import.h>
+
+#include "api/apt_reader.h"
+#include "api/public_error.h"
+#include "api/sized.h"
+#include "api/task_run.h"
+#include "partition/generate/generate.h"
+#include "partition/import/debian.h"
+#include "partition/raw/raw.h"
+#include "partition/raw/raw_write.h"
+
+_Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
+                   TR_GENERATE_EDGES_MAX == GENERATE_EDGES_MAX &&
+                   TR_GENERATE_FEATURES_MAX == GENERATE_FEATURES_MAX &&
+                   TR_GENERATE_CLASSES_MAX == GENERATE_CLASSES_MAX,
+               "callers and generators have the same bounds");
+
+struct raw_making {
+    struct tr_task *task;
+    char *out;
+    char *from; /* what is imported; NULL: apt-cache, or nothing */
+    bool replace;
+    uint64_t num_edges; /* to be written; 0: not known */
+    enum tr_generate_kind kind;
+    struct generate_options generate;
+    struct raw_options read;
+    struct cancel cancel;
+};
+
+static void destroy(void *arg)
+{
+    struct raw_making *making = arg;
+    free(making->out);
+    free(making->from);
+    free(making);
+}
+
+/* The writer tells edges by their number alone, and features in bytes. */
+static void report_written(void *arg, const char *what, uint64_t done, uint64_t total)
+{
+    struct raw_making *making = arg;
+    bool edges = strcmp(what, "edges") == 0;
+    tr_task_report(making->task, what, edges ? "edges" : "bytes", done,
+                   edges ? making->num_edges : total);
+}
+
+static struct raw_write_options prepare(struct raw_making *making, struct tr_task *task)
+{
+    making->task = task;
+    making->cancel = task_cancel(task);
+    return (struct raw_write_options){ .cancel = &making->cancel,
+                                       .replace = making->replace,
+                                       .progress = report_written,
+                                       .progress_arg = making };
+}
+
+/* Copies what every such task needs. from: may be NULL. */
+static struct raw_making *create(const char *out, const char *from, bool replace,
+                                 struct tr_error *error)
+{
+    struct raw_making *making = calloc(1, sizeof *making);
+    if (out == NULL || out[0] == '\0') {
+        tr_error_set(error, TR_EINVAL, "out: the folder to make is not named");
+        goto fail;
+    }
+    if (making == NULL)
+        goto no_memory;
+    making->replace = replace;
+    making->out = strdup(out);
+    making->from = from != NULL ? strdup(from) : NULL;
+    if (making->out == NULL || (from != NULL && making->from == NULL))
+        goto no_memory;
+    return making;
+no_memory:
+    tr_error_set(error, TR_ENOMEM, "%s: no memory to begin", out);
+fail:
+    if (making != NULL)
+        destroy(making);
+    return NULL;
+}
+
+static int run_generate(struct tr_task *task, void *arg, struct error *error)
+{
+    struct raw_making *making = arg;
+    struct raw_write_options write = prepare(making, task);
+    switch (making->kind) {
+    case TR_GENERATE_SKEW:
+        return generate_skew(making->out, &making->generate, &write, error);
+    case TR_GENERATE_RMAT:
+        return generate_rmat(making->out, &making->generate, &write, error);
+    case TR_GENERATE_SBM:
+        return generate_sbm(making->out, &making->generate, &write, error);
+    }
+    return error_set(error, TR_EINVAL, "kind %d: there is no such generator", (int)making->kind);
+}
+
+int tr_generate_start(const struct tr_generate_options *caller, struct tr_task **out,
+                      struct tr_error *error)
+{
+    static const struct task_work WORK = { "generate", run_generate, NULL, destroy };
+    struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_generate_options", error);
+    if (rv != 0)
+        return rv;
+    struct raw_making *making = create(options.out, NULL, options.replace, error);
+    if (making == NULL)
+        return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->kind = options.kind;
+    making->num_edges = options.num_edges;
+    making->generate = (struct generate_options){ .num_nodes = options.num_nodes,
+                                                  .num_edges = options.num_edges,
+                                                  .num_features = options.num_features,
+                                                  .num_classes = options.num_classes,
+                                                  .seed = options.seed,
+                                                  .a = options.quadrants[0],
+                                                  .b = options.quadrants[1],
+                                                  .c = options.quadrants[2],
+                                                  .d = options.quadrants[3],
+                                                  .inside = options.inside,
+                                                  .signal = options.signal };
+    return task_start(&WORK, making, out, error);
+}
+
+static int run_edges(struct tr_task *task, void *arg, struct error *error)
+{
+    struct raw_making *making = arg;
+    struct raw_write_options write = prepare(making, task);
+    struct raw_graph *graph;
+    making->read.cancel = &making->cancel;
+    int rv = raw_open(making->from, &making->read, &graph, error);
+    if (rv != 0)
+        return rv;
+    for (uint32_t t = 0; t < graph->types.num_etypes; t++)
+        making->num_edges += graph->num_edges[t];
+    rv = raw_copy(graph, making->out, &write, error);
+    raw_close(graph);
+    return rv;
+}
+
+int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
+                          struct tr_error *error)
+{
+    static const struct task_work WORK = { "import edges", run_edges, NULL, destroy };
+    struct tr_import_edges_options options = TR_IMPORT_EDGES_OPTIONS_INIT;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_import_edges_options", error);
+    if (rv != 0)
+        return rv;
+    if (options.path == NULL)
+        return tr_error_set(error, TR_EINVAL, "path: the file to import is not named");
+    struct raw_making *making = create(options.out, options.path, options.replace, error);
+    if (making == NULL)
+        return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    making->read = (struct raw_options){ .undirected = options.undirected,
+                                         .num_nodes = options.num_nodes,
+                                         .delimiter = options.delimiter };
+    return task_start(&WORK, making, out, error);
+}
+
+static int run_debian(struct tr_task *task, void *arg, struct error *error)
+{
+    struct raw_making *making = arg;
+    struct raw_write_options write = prepare(making, task);
+    if (making->from == NULL) {
+        struct apt_reader reader;
+        int rv = apt_reader_open(&reader, error);
+        if (rv != 0)
+            return rv;
+        rv = debian_import(reader.input, APT_COMMAND, making->out, &write, NULL, error);
+        return apt_reader_close(&reader, rv, error);
+    }
+    FILE *input = fopen(making->from, "re");
+    if (input == NULL)
+        return error_set_errno(error, errno, "%s", making->from);
+    int rv = debian_import(input, making->from, making->out, &write, NULL, error);
+    fclose(input);
+    return rv;
+}
+
+int tr_import_debian_start(const struct tr_import_debian_options *caller, struct tr_task **out,
+                           struct tr_error *error)
+{
+    static const struct task_work WORK = { "import debian", run_debian, NULL, destroy };
+    struct tr_import_debian_options options = TR_IMPORT_DEBIAN_OPTIONS_INIT;
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_import_debian_options", error);
+    if (rv != 0)
+        return rv;
+    struct raw_making *making = create(options.out, options.from, options.replace, error);
+    if (making == NULL)
+        return options.out == NULL || options.out[0] == '\0' ? TR_EINVAL : TR_ENOMEM;
+    return task_start(&WORK, making, out, error);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/lib/follow.h"
+
+/* How often a Ctrl-C is looked for and progress is pulled: as often as a bar is redrawn. */
+#define LOOK_NS INT64_C(50000000)
+
+int follow_begin(struct follow *follow, bool quiet, struct tr_error *error)
+{
+    progress_init(&follow->progress, quiet);
+    return signals_start(&follow->signals, NULL, NULL, NULL, error);
+}
+
+static void show(struct follow *follow, const struct tr_task *task)
+{
+    struct tr_task_progress now = TR_TASK_PROGRESS_INIT;
+    if (tr_task_progress(task, &now, NULL) == 0 && now.phase[0] != '\0')
+        progress_step(&follow->progress, now.phase, now.unit, now.done, now.total);
+}
+
+int follow_task(struct follow *follow, struct tr_task *task, struct tr_error *error)
+{
+    int rv;
+    while ((rv = tr_task_wait(task, LOOK_NS, error)) == TR_ETIMEDOUT) {
+        show(follow, task);
+        /* Relaxed: the flag carries no other data. Cancelling twice is harmless. */
+        if (atomic_load_explicit(&follow->signals.cancelled, memory_order_relaxed))
+            tr_task_cancel(task);
+    }
+    show(follow, task);
+    progress_end(&follow->progress);
+    return rv;
+}
+
+void follow_end(struct follow *follow)
+{
+    progress_end(&follow->progress);
+    signals_stop(&follow->signals);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other people's graphs into a raw graph: tasks that write a folder in DGL's chunked format, which
+ * appears whole, or not at all.
+ *
+ * Ownership: texts in the options are copied. Thread rules: any thread; see troupe/task.h.
+ */
+#ifndef TROUPE_IMPORT_H
+#define TROUPE_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+#include <troupe/task.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What tr_raw_open() reads (troupe/raw.h): an edge list, a Matrix Market or METIS file, a folder. */
+struct tr_import_edges_options {
+    size_t size;
+    const char *path;
+    const char *out;    /* the folder to make */
+    bool replace;       /* a raw graph that is there, or an empty folder; else TR_EEXIST */
+    bool undirected;    /* each line of an edge list also stands for its reverse */
+    char delimiter;     /* between columns; 0: blanks, tabs, commas or semicolons */
+    uint64_t num_nodes; /* of an edge list; 0: the largest ID and 1 */
+};
+#define TR_IMPORT_EDGES_OPTIONS_INIT                                           \
+    {                                                                          \
+        sizeof(struct tr_import_edges_options), NULL, NULL, false, false, 0, 0 \
+    }
+
+/* TR_EINVAL names an option. The task's outcome may be TR_ENOENT, TR_EIO, TR_EFORMAT or TR_ERANGE,
+ * which name a file and its line or field, TR_EEXIST, TR_ENOSPC or TR_ECANCELED; then nothing is left
+ * behind. *out is NULL after a failure. */
+TR_API int tr_import_edges_start(const struct tr_import_edges_options *options,
+                                 struct tr_task **out, struct tr_error *error);
+
+/* The packages of a Debian archive and their dependencies; troupe-import(1) says what becomes of
+ * them. */
+struct tr_import_debian_options {
+    size_t size;
+    const char *out;  /* the folder to make */
+    const char *from; /* a file of what `apt-cache dumpavail` printed; NULL: it is run here */
+    bool replace;     /* as above */
+};
+#define TR_IMPORT_DEBIAN_OPTIONS_INIT                              \
+    {                                                              \
+        sizeof(struct tr_import_debian_options), NULL, NULL, false \
+    }
+
+/* As tr_import_edges_start(); the outcome is TR_ENOENT where there is no apt-cache. TR_ECHILD: it
+ * failed after its last line; the folder holds what it printed until then. */
+TR_API int tr_import_debian_start(const struct tr_import_debian_options *options,
+                                  struct tr_task **out, struct tr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
