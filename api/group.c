@@ -27,8 +27,9 @@ struct tr_group {
     struct address reducer;        /* of the thread inside */
     bool restored;                 /* of the thread inside */
     uint64_t reductions, barriers; /* done since then: see msg_group_operation */
-    void *checkpoint;              /* what tr_group_restore gave */
-    pthread_mutex_t mutex;         /* guards all below */
+    uint64_t saves;        /* that ended, whatever their outcome; not those that timed out */
+    void *checkpoint;      /* what tr_group_restore gave */
+    pthread_mutex_t mutex; /* guards all below */
     pthread_cond_t left;
     bool waiting;
     bool closed;
@@ -42,6 +43,7 @@ struct asked {
     const void *body;
     size_t count;
     size_t bytes;
+    uint64_t number; /* of a save */
 };
 
 int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out)
@@ -93,6 +95,7 @@ static struct message *make(struct port *port, const struct asked *asked, uint64
         .value = asked->value,
         .count = asked->count,
         .timeout_ns = timeout_ns,
+        .number = asked->number,
         .operation = asked->operation,
     };
     void *body = asked->bytes == 0 ? NULL : port_body_alloc(port, request, asked->bytes);
@@ -235,6 +238,9 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
         }
         graph_leave(group->graph, port);
     }
+    /* After these two the outcome is not known: a repeat has the same number. */
+    if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
+        group->saves++;
     rv = rv != 0 ? fail(group, asked, rv, &error) : 0;
     leave(group);
     return rv;
@@ -308,15 +314,18 @@ int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size
                                  .value = step,
                                  .body = bytes,
                                  .count = count,
-                                 .bytes = count };
+                                 .bytes = count,
+                                 .number = group->saves + 1 };
     return run(group, &asked, timeout_ns, NULL, NULL);
 }
 
 int group_skip_save(struct tr_group *group, uint64_t step, int code)
 {
-    const struct asked asked = {
-        .name = "save", .operation = MSG_GROUP_SKIP, .value = step, .count = (uint32_t)code
-    };
+    const struct asked asked = { .name = "save",
+                                 .operation = MSG_GROUP_SKIP,
+                                 .value = step,
+                                 .count = (uint32_t)code,
+                                 .number = group->saves + 1 };
     return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
 }
 

@@ -51,7 +51,7 @@
 #define FIELDS_msg_checkpoint_part(S, D) \
     S(step) S(bytes) S(sequence) S(crc32c) S(era) S(rank) S(world) S(path_bytes) S(keep) S(status)
 #define FIELDS_msg_checkpoint_done(S, D) S(step) S(sequence) S(era) S(status)
-#define FIELDS_msg_group_request(S, D) S(value) S(count) S(timeout_ns) S(operation)
+#define FIELDS_msg_group_request(S, D) S(value) S(count) S(timeout_ns) S(number) S(operation)
 #define FIELDS_msg_group_reply(S, D) S(step) S(count) S(found) S(era)
 #define FIELDS_msg_status_request(S, D) S(version)
 #define FIELDS_msg_status_reply(S, D) S(count)

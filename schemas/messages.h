@@ -467,6 +467,9 @@ struct msg_group_request {
     uint64_t value;
     uint64_t count;
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
+    /* Of the trainer's saves; a repeat of a call that timed out has the same, so that an answer which
+     * came too late is given again. 0: another operation. */
+    uint64_t number;
     uint32_t operation;
 };
 

@@ -52,6 +52,7 @@ struct sim_trainer {
     bool opened;                   /* the loader, at that proxy */
     bool evaluated;                /* rank 0: the scores of this epoch */
     uint64_t reductions, barriers; /* done since it was restored */
+    uint64_t saves; /* that ended, whatever their outcome; not those that timed out */
     uint32_t era;
     float best;     /* score so far */
     float *weights; /* [values] */
@@ -93,6 +94,7 @@ static void go_later(struct sim_trainer *t, uint64_t after_ns)
 static void end_operation(struct sim_trainer *t, int code, const char *text)
 {
     enum training_operation ended = t->loop.operation;
+    t->saves += ended == TRAINING_SAVE && code != TR_ETIMEDOUT; /* as api/group.c */
     if (code != 0 && code != TR_EEND)
         say(t, "ended with", code);
     if (ended == TRAINING_FINISH && t->rank == 0 && code == TR_EROLLBACK) {
@@ -334,6 +336,7 @@ static struct message *make(struct sim_trainer *t, uint64_t value, uint64_t coun
         *(struct msg_group_request *)message_head(request) = (struct msg_group_request){
             .value = value,
             .count = count,
+            .number = operation == MSG_GROUP_SAVE ? t->saves + 1 : 0,
             .operation = operation,
             .timeout_ns = operation == MSG_GROUP_FINISH ? FINISH_NS : t->plan->group_ns
         };

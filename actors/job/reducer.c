@@ -75,6 +75,18 @@ static void withdraw(struct actor *self, int status)
         actor_refuse(self, waiting, status);
 }
 
+/* The operation's answer goes to the call that waits, or to its repeat. failure: NULL, it succeeded. */
+static void note_answered(struct reducer *r, const struct error *failure)
+{
+    const struct reducer_operation *op = &r->operation;
+    if (op->kind != MSG_GROUP_SAVE)
+        return;
+    r->answered.number =
+        ((const struct msg_group_request *)(const void *)op->request->head)->number;
+    r->answered.step = op->part.step;
+    r->answered.failure = failure != NULL ? *failure : (struct error){ 0 };
+}
+
 void reducer_reply(struct actor *self, struct message *reply)
 {
     struct reducer *r = actor_state(self);
@@ -82,6 +94,7 @@ void reducer_reply(struct actor *self, struct message *reply)
     assert(!op->working);
     halt(self);
     if (op->waiting != NULL) {
+        note_answered(r, NULL);
         actor_reply(self, release_operation(self), reply);
     } else if (op->kind == MSG_GROUP_RESTORE && r->era == 0) {
         message_release(self, reply); /* the era is over already: a repeat is restored anew */
@@ -107,10 +120,12 @@ void reducer_fail(struct actor *self, const struct error *error)
     const struct error failure = *error; /* it may be the operation's own */
     if (!halt_or_mark(self, failure.code))
         return;
-    if (r->operation.waiting != NULL)
+    if (r->operation.waiting != NULL) {
+        note_answered(r, &failure);
         error_reply_send(self, release_operation(self), &failure);
-    else
+    } else {
         r->operation.failure = failure;
+    }
 }
 
 static bool is_completing(const struct msg_group_request *head)
@@ -215,10 +230,12 @@ static void join(struct actor *self, struct message *request)
     if (op->outcome != NULL) {
         struct message *outcome = op->outcome;
         op->outcome = NULL;
+        note_answered(r, NULL);
         release_operation(self);
         actor_reply(self, request, outcome);
     } else if (op->failure.code != 0) {
         const struct error failure = op->failure;
+        note_answered(r, &failure);
         release_operation(self);
         error_reply_send(self, request, &failure);
     } else {
@@ -226,6 +243,29 @@ static void join(struct actor *self, struct message *request)
         buffer_release(self, message_body_detach(request));
         set_deadline(self, op, head->timeout_ns);
     }
+}
+
+static bool is_answered(const struct reducer *r, const struct msg_group_request *head)
+{
+    bool saves = head->operation == MSG_GROUP_SAVE || head->operation == MSG_GROUP_SKIP;
+    return saves && head->number != 0 && head->number == r->answered.number &&
+           head->value == r->answered.step;
+}
+
+static int answer_again(struct actor *self, struct message *request, struct error *error)
+{
+    const struct reducer *r = actor_state(self);
+    if (r->answered.failure.code != 0) {
+        error_reply_send(self, request, &r->answered.failure);
+        return 0;
+    }
+    struct message *reply = message_create(self, MSG_GROUP_REPLY);
+    if (reply == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a reply");
+    *(struct msg_group_reply *)message_head(
+        reply) = (struct msg_group_reply){ .step = r->answered.step, .era = r->era };
+    actor_reply(self, request, reply);
+    return 0;
 }
 
 static int begin(struct actor *self, struct error *error)
@@ -284,6 +324,8 @@ static int operate(struct actor *self, struct message *request, struct error *er
         message_release(self, request);
         return 0;
     }
+    if (is_answered(r, head))
+        return answer_again(self, request, error);
     /* The call before this one is not waited for any more: the trainer has one at a time. */
     if (is_repeat(op, head) && dismiss(self, TR_ECANCELED)) {
         join(self, request);

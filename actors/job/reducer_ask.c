@@ -89,6 +89,7 @@ static void enter(struct actor *self, const struct message *reply)
     r->member.passed_sequence = r->member.over_sequence = 0;
     r->saves = 0;
     r->refused = (struct msg_checkpoint_done){ 0 };
+    r->answered = (struct answered_save){ 0 };
     job_progress_note_era(r->options->progress, head->era, head->found != 0, head->step);
     actor_failpoint(self, FAILPOINT_ERA_RESTORED);
     if (r->seen > r->era) { /* over already */

@@ -95,6 +95,15 @@ struct reducer_operation {
     struct reduction reduction;
 };
 
+/* The answer to the trainer's last save of the era. The call may have timed out while the answer was
+ * on its way: its repeat, which has the same number, gets it again. A new save in its place would
+ * wait for ranks that have gone on. */
+struct answered_save {
+    uint64_t number; /* 0: there was none */
+    uint64_t step;
+    struct error failure; /* code 0: the checkpoint was made */
+};
+
 struct reducer {
     const struct reducer_options *options;
     struct process_member member;
@@ -106,7 +115,8 @@ struct reducer {
     uint64_t passed;                    /* of those the ones that all came to */
     uint64_t saves;                     /* of the era that were answered here */
     struct msg_checkpoint_done refused; /* the last that failed; sequence 0: none did */
-    bool finished;                      /* the job is over, as far as this rank is concerned */
+    struct answered_save answered;
+    bool finished; /* the job is over, as far as this rank is concerned */
     int32_t result;
     struct reducer_operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */

@@ -58,6 +58,9 @@ struct trainer {
     uint64_t step;
     uint32_t era;
     uint32_t timed_out;
+    bool saves_fail;   /* rank 0 has no part to save: no checkpoint is made */
+    bool misses_saves; /* the first answer to each save comes too late for the trainer */
+    uint64_t missed;   /* the step whose answer did */
 };
 
 static void go(struct actor *self, void *arg);
@@ -82,6 +85,20 @@ static void check_sums(const struct trainer *t, const struct message *reply)
     }
 }
 
+static void end_save(struct trainer *t)
+{
+    t->stage = t->step == STEPS ? DONE : REDUCE;
+}
+
+/* True: nobody hears this answer, and the trainer repeats its call. */
+static bool miss(struct trainer *t)
+{
+    bool misses = t->stage == SAVE && t->misses_saves && t->missed != t->step;
+    if (misses)
+        t->missed = t->step;
+    return misses;
+}
+
 static void succeed(struct trainer *t, const struct message *reply)
 {
     const struct msg_group_reply *head = (const void *)reply->head;
@@ -98,7 +115,8 @@ static void succeed(struct trainer *t, const struct message *reply)
         break;
     default:
         assert_int_equal(head->step, t->step);
-        t->stage = t->step == STEPS ? DONE : REDUCE;
+        assert_false(t->saves_fail);
+        end_save(t);
     }
     /* No call that timed out made the group begin again. */
     assert_int_equal(head->era, t->era);
@@ -109,8 +127,12 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     struct trainer *t = arg;
     if (status == 0)
         status = error_reply_read(reply, NULL);
-    if (status == 0)
+    if (status != TR_ETIMEDOUT && miss(t))
+        ;
+    else if (status == 0)
         succeed(t, reply);
+    else if (status == TR_ENOSPC && t->stage == SAVE && t->saves_fail)
+        end_save(t);
     else if (status != TR_ETIMEDOUT)
         fail_msg("rank %" PRIu32 ", stage %d: %s", t->rank, (int)t->stage, tr_error_name(status));
     t->timed_out += status != 0;
@@ -143,8 +165,14 @@ static void operate(struct actor *self, struct trainer *t)
     } else if (t->stage == SAVE) {
         head.operation = MSG_GROUP_SAVE;
         head.value = t->step;
+        head.number = t->step;
         head.count = sizeof t->step;
-        memcpy(message_body_alloc(self, request, sizeof t->step), &t->step, sizeof t->step);
+        if (t->saves_fail && t->rank == 0) {
+            head.operation = MSG_GROUP_SKIP;
+            head.count = (uint32_t)TR_ENOSPC;
+        } else {
+            memcpy(message_body_alloc(self, request, sizeof t->step), &t->step, sizeof t->step);
+        }
     }
     *(struct msg_group_request *)message_head(request) = head;
     assert_int_equal(
@@ -182,11 +210,13 @@ static bool all_done(void *arg)
     return trainers[0].stage == DONE && trainers[1].stage == DONE;
 }
 
-static void repeated_calls_get_the_answer_of_the_first(void **state)
+static void play(bool saves_fail, bool misses_saves)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct trainer trainers[RANKS] = { { .rank = 0 }, { .rank = 1 } };
+        struct trainer trainers[RANKS] = {
+            { .rank = 0, .saves_fail = saves_fail },
+            { .rank = 1, .saves_fail = saves_fail, .misses_saves = misses_saves },
+        };
         struct cluster_fixture fixture;
         struct env *env;
         assert_int_equal(env_sim_create(seed, NULL, &env), 0);
@@ -209,10 +239,25 @@ static void repeated_calls_get_the_answer_of_the_first(void **state)
     }
 }
 
+static void repeated_calls_get_the_answer_of_the_first(void **state)
+{
+    (void)state;
+    play(false, false);
+}
+
+/* The others have heard it and go on, so a save begun anew would wait for them for ever. */
+static void an_answer_to_a_save_that_came_too_late_is_given_again(void **state)
+{
+    (void)state;
+    play(false, true);
+    play(true, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(repeated_calls_get_the_answer_of_the_first),
+        cmocka_unit_test(an_answer_to_a_save_that_came_too_late_is_given_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
