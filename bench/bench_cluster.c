@@ -194,8 +194,9 @@ static int emit_shared(struct cluster_pair *pair, const struct bench_options *op
     return rv;
 }
 
-static int measure(const char *whole, const char *halves, const struct bench_options *options,
-                   bench_emit *emit, void *arg, struct error *error)
+static int cluster_measure(const char *whole, const char *halves,
+                           const struct bench_options *options, bench_emit *emit, void *arg,
+                           struct error *error)
 {
     struct cluster_pair pair = { .alone = NULL };
     int rv = reference_job_open(&pair.bare, whole, options->seed, error);
@@ -230,7 +231,7 @@ int cluster_bench(const struct bench_options *options, bench_emit *emit, void *a
         rv = disk_partition(&disk, &graph, LOOPS, &halves, error);
     disk_rest(&disk);
     if (rv == 0)
-        rv = measure(whole, halves, options, emit, arg, error);
+        rv = cluster_measure(whole, halves, options, emit, arg, error);
     free(whole);
     free(halves);
     disk_close(&disk);

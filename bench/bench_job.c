@@ -133,7 +133,7 @@ static bool is_over(const struct forked_peer_child *child, int wait_ms)
     return poll(&end, 1, wait_ms) != 0;
 }
 
-static int train(const struct other *other, const struct forked_peer_child *child)
+static int job_train(const struct other *other, const struct forked_peer_child *child)
 {
     struct bench_job *job = other->job;
     struct error error;
@@ -149,7 +149,7 @@ static int train(const struct other *other, const struct forked_peer_child *chil
     return rv;
 }
 
-static int play(void *arg, const struct forked_peer_child *child)
+static int job_play(void *arg, const struct forked_peer_child *child)
 {
     const struct other *other = arg;
     struct bench_job *job = other->job;
@@ -162,7 +162,7 @@ static int play(void *arg, const struct forked_peer_child *child)
     if (rv == 0)
         rv = forked_peer_say(child, "", 1);
     if (rv == 0 && other->loading)
-        train(other, child);
+        job_train(other, child);
     else if (rv == 0)
         forked_peer_wait(child);
     close_handles(job);
@@ -174,7 +174,7 @@ static int start_others(struct bench_job *job, bool loading, struct error *error
     struct other other = { .job = job, .loading = loading && job->shape == JOB_SHARED };
     int rv = 0;
     for (; other.process < job->num_processes - 1 && rv == 0; other.process++)
-        rv = forked_peer_start(&job->others[other.process], play, &other, error);
+        rv = forked_peer_start(&job->others[other.process], job_play, &other, error);
     return rv;
 }
 

@@ -51,7 +51,7 @@ struct link_cost {
 };
 
 /* The answer's body: one answer, its counts, its columns. */
-static int draw(struct link_cost *cost)
+static int link_cost_draw(struct link_cost *cost)
 {
     const struct graph_part *part = &cost->graph.part;
     struct draw_key key = { .seed = cost->walk.seed,
@@ -78,7 +78,7 @@ static int draw(struct link_cost *cost)
     return rv;
 }
 
-static void ask(struct link_cost *cost)
+static void link_cost_ask(struct link_cost *cost)
 {
     struct msg_sample_section *section = (void *)cost->request.body;
     cost->request.head.request = (struct msg_sample_request){ .num_sections = 1 };
@@ -89,7 +89,7 @@ static void ask(struct link_cost *cost)
 }
 
 /* Both ends of a record without its way. */
-static int record(const struct parcel *parcel)
+static int link_cost_record(const struct parcel *parcel)
 {
     unsigned char lead[sizeof(struct frame) + KIND_ENCODED_BYTES_MAX];
     union {
@@ -119,7 +119,7 @@ static int record(const struct parcel *parcel)
     return crc != header.crc ? TR_EFORMAT : rv;
 }
 
-static int acknowledge(uint64_t number)
+static int link_cost_acknowledge(uint64_t number)
 {
     struct wire_header header = { .type = WIRE_ACK, .bytes = sizeof(struct wire_ack) };
     struct wire_ack ack = { .received = { number }, .released_bytes = number };
@@ -131,23 +131,23 @@ static int acknowledge(uint64_t number)
 static int measure_link(void *arg, double *value, struct error *error)
 {
     struct link_cost *cost = arg;
-    int rv = draw(cost);
-    ask(cost);
+    int rv = link_cost_draw(cost);
+    link_cost_ask(cost);
     double start = clock_thread();
     for (uint32_t i = 0; i < TURNS && rv == 0; i++) {
-        rv = record(&cost->request);
+        rv = link_cost_record(&cost->request);
         if (rv == 0)
-            rv = record(&cost->reply);
+            rv = link_cost_record(&cost->reply);
         if (rv == 0)
-            rv = acknowledge(i);
+            rv = link_cost_acknowledge(i);
         if (rv == 0)
-            rv = acknowledge(i + 1);
+            rv = link_cost_acknowledge(i + 1);
     }
     *value = (clock_thread() - start) / TURNS;
     return rv == 0 ? 0 : error_set(error, rv, "link_cost: a message did not verify");
 }
 
-static int transfer(struct link_cost *cost, int from, const struct parcel *parcel)
+static int link_cost_transfer(struct link_cost *cost, int from, const struct parcel *parcel)
 {
     uint64_t sent = 0, got = 0;
     while (got < parcel->body_bytes) {
@@ -169,12 +169,12 @@ static int measure_hop(void *arg, double *value, struct error *error)
     int rv = 0;
     double start = clock_thread();
     for (uint32_t i = 0; i < TURNS / 4 && rv == 0; i++) {
-        rv = draw(cost);
-        ask(cost);
+        rv = link_cost_draw(cost);
+        link_cost_ask(cost);
         if (rv == 0)
-            rv = transfer(cost, 0, &cost->request);
+            rv = link_cost_transfer(cost, 0, &cost->request);
         if (rv == 0)
-            rv = transfer(cost, 1, &cost->reply);
+            rv = link_cost_transfer(cost, 1, &cost->reply);
     }
     *value = (clock_thread() - start) / (TURNS / 4);
     return rv == 0 ? 0 : error_set(error, rv, "link_cost: no hop");
@@ -198,7 +198,7 @@ static int connect_ends(int fds[2], struct error *error)
     return fds[1] >= 0 ? 0 : error_set(error, TR_EIO, "no connection over TCP loopback");
 }
 
-static void fini(struct link_cost *cost)
+static void link_cost_fini(struct link_cost *cost)
 {
     for (int i = 0; i < 2; i++)
         if (cost->fds[i] >= 0)
@@ -211,7 +211,8 @@ static void fini(struct link_cost *cost)
     biggraph_fini(&cost->graph);
 }
 
-static int init(struct link_cost *cost, const struct bench_options *options, struct error *error)
+static int link_cost_init(struct link_cost *cost, const struct bench_options *options,
+                          struct error *error)
 {
     *cost = (struct link_cost){ .fds = { -1, -1 } };
     int rv = biggraph_init(&cost->graph, options->scale);
@@ -243,11 +244,11 @@ int link_cost_bench(const struct bench_options *options, bench_emit *emit, void 
                              .goal = GOAL,
                              .lower_is_better = true,
                              .reference = "a hop of 1024 seeds over bare sockets" };
-    int rv = init(&cost, options, error);
+    int rv = link_cost_init(&cost, options, error);
     if (rv == 0)
         rv = figure_pair(&figure, options->rounds, measure_link, measure_hop, &cost, error);
     if (rv == 0)
         emit(arg, &figure);
-    fini(&cost);
+    link_cost_fini(&cost);
     return rv;
 }

@@ -48,7 +48,7 @@ struct message_run {
     const struct actor_ops *first, *second;
 };
 
-static int start(struct actor *self, const void *arg)
+static int messages_start(struct actor *self, const void *arg)
 {
     actor_set_state(self, (void *)(uintptr_t)arg);
     return 0;
@@ -203,7 +203,7 @@ static int ponger_receive(struct actor *self, struct message *message)
     return send_plain(self, to, KIND_PONG);
 }
 
-static const struct actor_ops ponger_ops = { "ponger", start, ponger_receive, NULL, NULL };
+static const struct actor_ops ponger_ops = { "ponger", messages_start, ponger_receive, NULL, NULL };
 
 static int pinger_start(struct actor *self, const void *arg)
 {
@@ -238,7 +238,7 @@ static int callee_receive(struct actor *self, struct message *message)
     return actor_reply(self, message, reply);
 }
 
-static const struct actor_ops callee_ops = { "callee", start, callee_receive, NULL, NULL };
+static const struct actor_ops callee_ops = { "callee", messages_start, callee_receive, NULL, NULL };
 
 static void call_next(struct actor *self, struct message_run *bench);
 
@@ -276,7 +276,7 @@ static int caller_receive(struct actor *self, struct message *message)
 static const struct actor_ops caller_ops = { "caller", pinger_start, caller_receive, NULL, NULL };
 
 /* Lets the first actor go and waits for its answer: seconds between. */
-static int drive(struct node *node, struct address to, double *seconds)
+static int messages_drive(struct node *node, struct address to, double *seconds)
 {
     struct port *port = NULL;
     int rc = port_open(node, 0, &port);
@@ -292,7 +292,8 @@ static int drive(struct node *node, struct address to, double *seconds)
     return rc;
 }
 
-static int run(struct message_run *bench, uint32_t loops, double *rate, struct error *error)
+static int messages_run(struct message_run *bench, uint32_t loops, double *rate,
+                        struct error *error)
 {
     struct kinds *kinds = calloc(1, sizeof *kinds);
     struct env *env = NULL;
@@ -315,7 +316,7 @@ static int run(struct message_run *bench, uint32_t loops, double *rate, struct e
     if (rc == 0)
         rc = node_start(node);
     if (rc == 0) {
-        rc = drive(node, to, &seconds);
+        rc = messages_drive(node, to, &seconds);
         node_stop(node, env_now_ns(env) + BENCH_DEADLINE_NS);
         node_join(node);
     }
@@ -337,7 +338,7 @@ int bench_fanin(uint32_t loops, uint32_t senders, uint64_t messages, double *rat
     struct message_run bench = {
         .messages = messages, .left = messages, .senders = senders, .first = &sink_ops
     };
-    return run(&bench, loops, rate, error);
+    return messages_run(&bench, loops, rate, error);
 }
 
 int bench_roundtrip(uint64_t round_trips, double *rate, struct error *error)
@@ -345,7 +346,7 @@ int bench_roundtrip(uint64_t round_trips, double *rate, struct error *error)
     struct message_run bench = {
         .messages = round_trips, .left = round_trips, .first = &pinger_ops, .second = &ponger_ops
     };
-    return run(&bench, 1, rate, error);
+    return messages_run(&bench, 1, rate, error);
 }
 
 int bench_call_roundtrip(uint64_t round_trips, double *rate, struct error *error)
@@ -353,5 +354,5 @@ int bench_call_roundtrip(uint64_t round_trips, double *rate, struct error *error
     struct message_run bench = {
         .messages = round_trips, .left = round_trips, .first = &caller_ops, .second = &callee_ops
     };
-    return run(&bench, 1, rate, error);
+    return messages_run(&bench, 1, rate, error);
 }

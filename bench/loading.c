@@ -82,7 +82,7 @@ static int open_loading(struct loading *loading, const char *path, uint32_t loop
 }
 
 /* Waits until the window is full and everybody sleeps. */
-static void settle(void)
+static void loading_settle(void)
 {
     const struct timespec pause = { .tv_nsec = SETTLE_PAUSE_NS };
     for (int i = 0; i < SETTLE_PAUSES_MAX; i++) {
@@ -103,10 +103,10 @@ static int measure_ours(void *arg, double *value, struct error *error)
 {
     struct pairing *pairing = arg;
     uint64_t edges;
-    settle();
+    loading_settle();
     double start = clock_process();
     int rv = loading_take(&pairing->one, WALK_BATCHES, &edges, error);
-    settle();
+    loading_settle();
     *value = (double)edges / (clock_process() - start);
     return rv;
 }
@@ -115,7 +115,7 @@ static int measure_reference(void *arg, double *value, struct error *error)
 {
     (void)error;
     struct pairing *pairing = arg;
-    settle();
+    loading_settle();
     double start = clock_thread();
     uint64_t edges = walk_reference(&pairing->walk, pairing->next, WALK_BATCHES, pairing->rows);
     *value = (double)edges / (clock_thread() - start);
@@ -127,7 +127,7 @@ static int measure_reference(void *arg, double *value, struct error *error)
 static int measure_wall(struct loading *loading, double *value, struct error *error)
 {
     uint64_t edges;
-    settle();
+    loading_settle();
     int rv = loading_take(loading, WALK_BATCHES / 2, &edges, error);
     double start = clock_wall();
     if (rv == 0)

@@ -94,7 +94,7 @@ static int connect_back(uint16_t port)
     return TR_EIO;
 }
 
-static void serve(int fd, struct walk *walk)
+static void reference_serve(int fd, struct walk *walk)
 {
     struct bench_request ask;
     while (read_all(fd, &ask, sizeof ask) == 0)
@@ -104,7 +104,7 @@ static void serve(int fd, struct walk *walk)
 }
 
 /* Ends when its connection does. */
-static int play(void *arg, const struct forked_peer_child *child)
+static int reference_play(void *arg, const struct forked_peer_child *child)
 {
     const struct reference_server *server = arg;
     const struct partition_load load = { .mode = PARTITION_COPY, .features = true };
@@ -123,7 +123,7 @@ static int play(void *arg, const struct forked_peer_child *child)
         return 1;
     }
     forked_peer_say(child, "", 1);
-    serve(fd, &walk);
+    reference_serve(fd, &walk);
     return 0;
 }
 
@@ -145,11 +145,11 @@ static int listen_loopback(uint16_t *port)
 }
 
 /* One after the other, so that a connection is that of the server just started. */
-static int start(struct reference_job *job, uint32_t i, int listener,
-                 struct reference_server *server, struct error *error)
+static int reference_start(struct reference_job *job, uint32_t i, int listener,
+                           struct reference_server *server, struct error *error)
 {
     char said;
-    int rv = forked_peer_start(&job->servers[i], play, server, error);
+    int rv = forked_peer_start(&job->servers[i], reference_play, server, error);
     if (rv == 0)
         rv = forked_peer_hear(&job->servers[i], &said, 1, error);
     if (rv == 0 && (job->fds[i] = accept(listener, NULL, NULL)) < 0)
@@ -167,7 +167,7 @@ int reference_job_open(struct reference_job *job, const char *graph, uint64_t se
     if (listener < 0 || job->memory == NULL)
         rv = error_set(error, TR_EIO, "no memory or socket for the bare servers");
     for (uint32_t i = 0; i < REFERENCE_JOB_SERVERS && rv == 0; i++)
-        rv = start(job, i, listener, &server, error);
+        rv = reference_start(job, i, listener, &server, error);
     if (listener >= 0)
         close(listener);
     if (rv != 0)

@@ -102,7 +102,7 @@ static SSL *begin_tls(int fd, bool connects)
 
 /* The other process. */
 
-static int sink(int fd, char *memory, uint64_t bytes)
+static int reference_sink(int fd, char *memory, uint64_t bytes)
 {
     while (bytes > 0) {
         ssize_t got = read(fd, memory, bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES);
@@ -134,7 +134,7 @@ static int await_bytes(int poll, int fd, void *bytes, size_t count)
     return epoll_wait(poll, &event, 1, -1) == 1 ? read_all(fd, bytes, count) : TR_EIO;
 }
 
-static int watch(int fd, int *poll)
+static int reference_watch(int fd, int *poll)
 {
     struct epoll_event event = { .events = EPOLLIN };
     *poll = epoll_create1(EPOLL_CLOEXEC);
@@ -146,10 +146,10 @@ static int watch(int fd, int *poll)
     return TR_EIO;
 }
 
-static int echo(int fd, char *memory, uint64_t bytes)
+static int reference_echo(int fd, char *memory, uint64_t bytes)
 {
     int poll;
-    if (bytes > PING_BYTES_MAX || watch(fd, &poll) < 0)
+    if (bytes > PING_BYTES_MAX || reference_watch(fd, &poll) < 0)
         return TR_EIO;
     while (await_bytes(poll, fd, memory, bytes) == 0 && write_all(fd, memory, bytes) == 0)
         continue;
@@ -157,18 +157,18 @@ static int echo(int fd, char *memory, uint64_t bytes)
     return 0;
 }
 
-static void serve(int fd, char *memory)
+static void reference_serve(int fd, char *memory)
 {
     struct request request;
     set_no_delay(fd);
     if (read_all(fd, &request, sizeof request) < 0)
         return;
     if (request.mode == MODE_BULK)
-        sink(fd, memory, request.bytes);
+        reference_sink(fd, memory, request.bytes);
     else if (request.mode == MODE_TLS)
         sink_tls(fd, memory, request.bytes);
     else
-        echo(fd, memory, request.bytes);
+        reference_echo(fd, memory, request.bytes);
 }
 
 static int listen_loopback(uint16_t *port)
@@ -196,7 +196,7 @@ static int serve_all(void *arg, const struct forked_peer_child *child)
     int poll, fd = listen_loopback(&port);
     char *memory = malloc(CHUNK_BYTES);
     (void)arg;
-    if (memory == NULL || fd < 0 || watch(child->stop, &poll) < 0)
+    if (memory == NULL || fd < 0 || reference_watch(child->stop, &poll) < 0)
         return 1;
     event.data.fd = fd;
     epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
@@ -204,7 +204,7 @@ static int serve_all(void *arg, const struct forked_peer_child *child)
     forked_peer_say(child, &port, sizeof port);
     while (epoll_wait(poll, &event, 1, -1) == 1 && event.data.fd == fd) {
         int one = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-        serve(one, memory);
+        reference_serve(one, memory);
         close(one);
     }
     return 0;
@@ -291,15 +291,15 @@ int reference_net_bulk(const struct reference_net *net, bool tls, uint64_t bytes
     return rv < 0 && fd >= 0 ? error_set(error, rv, "the bare loop over TCP failed") : rv;
 }
 
-static int compare(const void *a, const void *b)
+static int reference_compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-static int ping(int fd, char *memory, uint32_t bytes, double *times, uint32_t trips)
+static int reference_ping(int fd, char *memory, uint32_t bytes, double *times, uint32_t trips)
 {
-    int poll, rv = watch(fd, &poll);
+    int poll, rv = reference_watch(fd, &poll);
     if (rv < 0)
         return rv;
     for (uint32_t i = 0; i < trips && rv == 0; i++) {
@@ -324,10 +324,10 @@ int reference_net_ping(const struct reference_net *net, uint32_t trips, uint32_t
     }
     int fd = connect_to(net, MODE_PING, bytes, error);
     int rv = fd < 0 ? fd : 0;
-    if (rv == 0 && ping(fd, memory, bytes, times, trips) < 0)
+    if (rv == 0 && reference_ping(fd, memory, bytes, times, trips) < 0)
         rv = error_set(error, TR_EIO, "the bare ping-pong failed");
     if (rv == 0) {
-        qsort(times, trips, sizeof *times, compare);
+        qsort(times, trips, sizeof *times, reference_compare);
         *median = times[trips / 2];
     }
     if (fd >= 0)

@@ -34,7 +34,7 @@ struct gone {
     struct remote_echo_result result;
 };
 
-static int encode(const void *head, void *out, size_t capacity)
+static int echo_encode(const void *head, void *out, size_t capacity)
 {
     if (capacity < sizeof(struct echo_request))
         return TR_ETOOBIG;
@@ -42,13 +42,13 @@ static int encode(const void *head, void *out, size_t capacity)
     return sizeof(struct echo_request);
 }
 
-static int verify(const void *bytes, size_t count)
+static int echo_verify(const void *bytes, size_t count)
 {
     (void)bytes;
     return count == sizeof(struct echo_request) ? 0 : TR_EFORMAT;
 }
 
-static int decode(const void *bytes, size_t count, void *head)
+static int echo_decode(const void *bytes, size_t count, void *head)
 {
     memcpy(head, bytes, count);
     return 0;
@@ -61,18 +61,18 @@ static const struct kind remote_echo_kinds[] = {
       .class = KIND_PURE,
       .head_bytes = sizeof(struct echo_request),
       .body_bytes_max = BODY_BYTES_MAX,
-      .encode = encode,
-      .verify = verify,
-      .decode = decode },
+      .encode = echo_encode,
+      .verify = echo_verify,
+      .decode = echo_decode },
     { .id = KIND_ANSWER,
       .name = "answer",
       .lane = KIND_DATA,
       .class = KIND_PURE,
       .head_bytes = sizeof(struct echo_request),
       .body_bytes_max = BODY_BYTES_MAX,
-      .encode = encode,
-      .verify = verify,
-      .decode = decode },
+      .encode = echo_encode,
+      .verify = echo_verify,
+      .decode = echo_decode },
     { .id = KIND_GO,
       .name = "go",
       .class = KIND_ONCE,
@@ -190,13 +190,13 @@ struct remote_echo {
     bool tls, started;
 };
 
-static int compare(const void *a, const void *b)
+static int echo_compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-static void finish(struct actor *self, struct echo_driver *driver, int status)
+static void echo_finish(struct actor *self, struct echo_driver *driver, int status)
 {
     struct message *request = driver->request;
     struct message *reply = status == 0 ? message_create(self, KIND_GONE) : NULL;
@@ -213,14 +213,14 @@ static void finish(struct actor *self, struct echo_driver *driver, int status)
     size_t count = driver->done < SAMPLES ? (size_t)driver->done : SAMPLES;
     struct gone *gone = message_head(reply);
     gone->result.seconds = (double)(env_now_ns(driver->echo->env) - driver->from_ns) / 1e9;
-    qsort(driver->samples, count, sizeof *driver->samples, compare);
+    qsort(driver->samples, count, sizeof *driver->samples, echo_compare);
     gone->result.median = (double)driver->samples[count / 2] / 1e9;
     actor_reply(self, request, reply);
 }
 
-static int call(struct actor *self, struct echo_lane *lane);
+static int echo_call(struct actor *self, struct echo_lane *lane);
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void echo_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct echo_lane *lane = arg;
     struct echo_driver *driver = lane->driver;
@@ -230,12 +230,12 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         return;
     driver->samples[driver->done++ % SAMPLES] = ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
     if (status == 0 && driver->begun < driver->load.calls)
-        status = call(self, lane);
+        status = echo_call(self, lane);
     if (status < 0 || driver->done == driver->load.calls)
-        finish(self, driver, status);
+        echo_finish(self, driver, status);
 }
 
-static int call(struct actor *self, struct echo_lane *lane)
+static int echo_call(struct actor *self, struct echo_lane *lane)
 {
     struct echo_driver *driver = lane->driver;
     struct message *request = message_create(self, KIND_ASK);
@@ -246,10 +246,11 @@ static int call(struct actor *self, struct echo_lane *lane)
         attach_body(&driver->bodies, request);
     driver->begun++;
     lane->from_ns = env_now_ns(driver->echo->env);
-    return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, answered, lane, NULL);
+    return actor_call(self, driver->to, request, lane->from_ns + DEADLINE_NS, echo_answered, lane,
+                      NULL);
 }
 
-static void begin(struct actor *self, struct echo_driver *driver)
+static void echo_begin(struct actor *self, struct echo_driver *driver)
 {
     int rv = 0;
     driver->begun = driver->done = 0;
@@ -258,20 +259,20 @@ static void begin(struct actor *self, struct echo_driver *driver)
     driver->from_ns = env_now_ns(driver->echo->env);
     for (uint32_t i = 0; i < driver->load.window && i < driver->load.calls && rv == 0; i++) {
         driver->lanes[i].driver = driver;
-        rv = call(self, &driver->lanes[i]);
+        rv = echo_call(self, &driver->lanes[i]);
     }
     if (rv < 0)
-        finish(self, driver, rv);
+        echo_finish(self, driver, rv);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void echo_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct echo_driver *driver = arg;
     driver->to = address;
     if (status < 0)
-        finish(self, driver, status);
+        echo_finish(self, driver, status);
     else
-        begin(self, driver);
+        echo_begin(self, driver);
 }
 
 static int driver_start(struct actor *self, const void *arg)
@@ -290,7 +291,7 @@ static int driver_receive(struct actor *self, struct message *message)
     struct echo_driver *driver = actor_state(self);
     driver->load = *(struct remote_echo_load *)message_head(message);
     driver->request = message;
-    return directory_wait_at(self, 0, NAME, actor_now_ns(self) + DEADLINE_NS, found, driver);
+    return directory_wait_at(self, 0, NAME, actor_now_ns(self) + DEADLINE_NS, echo_found, driver);
 }
 
 static void driver_fini(struct actor *self)
@@ -378,7 +379,7 @@ static void end_node(struct remote_echo *echo)
     echo->started = false;
 }
 
-static int answer(void *arg, const struct forked_peer_child *child)
+static int echo_answer(void *arg, const struct forked_peer_child *child)
 {
     struct remote_echo *echo = arg;
     struct error error;
@@ -404,7 +405,7 @@ int remote_echo_open(bool tls, struct remote_echo **out, struct error *error)
         kinds_add(&echo->kinds, &remote_echo_kinds[i], NULL);
     int rv = make_key(echo, error);
     if (rv == 0)
-        rv = forked_peer_start(&echo->peer, answer, echo, error);
+        rv = forked_peer_start(&echo->peer, echo_answer, echo, error);
     if (rv == 0)
         rv = forked_peer_hear(&echo->peer, &echo->endpoint, sizeof echo->endpoint, error);
     if (rv < 0) {
@@ -426,7 +427,7 @@ void remote_echo_close(struct remote_echo *echo)
 }
 
 /* With the first load: until then this process has no threads, and others can be started. */
-static int join(struct remote_echo *echo, struct error *error)
+static int echo_join(struct remote_echo *echo, struct error *error)
 {
     if (echo->port != NULL)
         return 0;
@@ -438,7 +439,7 @@ int remote_echo_run(struct remote_echo *echo, const struct remote_echo_load *loa
                     struct remote_echo_result *result, struct error *error)
 {
     struct message *reply = NULL;
-    int rv = join(echo, error);
+    int rv = echo_join(echo, error);
     if (rv < 0)
         return rv;
     struct message *go = port_message(echo->port, KIND_GO);

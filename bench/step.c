@@ -40,7 +40,7 @@ static uint64_t draw_node(uint64_t key, uint64_t draw, uint64_t num_nodes)
     return (uint64_t)((double)num_nodes * u * u) * UINT64_C(1000003) % num_nodes;
 }
 
-static uint32_t place(struct made *made, uint64_t node, uint32_t *count)
+static uint32_t step_place(struct made *made, uint64_t node, uint32_t *count)
 {
     if (made->position[node] == UINT32_MAX)
         made->position[node] = (*count)++;
@@ -57,7 +57,7 @@ static int make_block(struct made *made, uint32_t l, uint64_t key, uint64_t num_
     for (uint32_t d = 0; d <= num_dst; d++)
         made->index[l][d] = d * fanout;
     for (uint32_t e = 0; e < num_dst * fanout; e++)
-        made->sources[l][e] = place(made, draw_node(key, e, num_nodes), &count);
+        made->sources[l][e] = step_place(made, draw_node(key, e, num_nodes), &count);
     made->counts[l] = count;
     made->edges[l] = (struct block_edges){ .num_dst = num_dst,
                                            .num_edges = num_dst * fanout,
@@ -102,7 +102,7 @@ static int make_batch(struct made *made, uint64_t num_nodes, uint32_t seeds, uin
     memset(made->position, 0xff, num_nodes * sizeof *made->position);
     uint32_t placed = 0;
     for (uint64_t draw = 0; placed < seeds; draw++)
-        place(made, key_draw(seed, draw) % num_nodes, &placed);
+        step_place(made, key_draw(seed, draw) % num_nodes, &placed);
     made->counts[LAYERS] = seeds;
     for (uint32_t l = LAYERS; l-- > 0;) {
         int rc = make_block(made, l, key_mix(seed + l + 1), num_nodes);
@@ -198,13 +198,13 @@ static void backward_products(void *arg, size_t lane, size_t worker)
     }
 }
 
-static void refill(struct products *p)
+static void step_refill(struct products *p)
 {
     for (size_t i = 0; p->with_input && i < p->rows * p->in; i++)
         p->x[i] = (float)(i % 97) * 0.01f;
 }
 
-static double now(void)
+static double step_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -214,24 +214,24 @@ static double now(void)
 static double time_products(struct products *products, struct parallel *parallel)
 {
     for (int l = 0; l < LAYERS; l++)
-        refill(&products[l]);
-    double start = now();
+        step_refill(&products[l]);
+    double start = step_now();
     for (int l = 0; l < LAYERS; l++)
         parallel_for(parallel, products[l].lanes.blocks, forward_products, &products[l]);
     for (int l = LAYERS; l-- > 0;)
         parallel_for(parallel, products[l].lanes.count, backward_products, &products[l]);
-    return now() - start;
+    return step_now() - start;
 }
 
 static int time_step(struct model *model, const struct mini_batch *batch, double *seconds,
                      struct error *error)
 {
     struct loss_sum loss;
-    double start = now();
+    double start = step_now();
     int rc = model_step(model, batch, &loss, error);
     if (rc == 0)
         model_apply(model, 0.001);
-    *seconds = now() - start;
+    *seconds = step_now() - start;
     return rc;
 }
 
@@ -241,7 +241,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *values, size_t count)
+static double step_median(double *values, size_t count)
 {
     qsort(values, count, sizeof *values, by_value);
     return values[count / 2];
@@ -260,9 +260,9 @@ static int take_turns(struct model *model, const struct mini_batch *batch,
         bare[i] = time_products(products, parallel);
         ratios[i] = steps[i] / bare[i];
     }
-    result->step_s = median(steps + 1, repeats);
-    result->products_s = median(bare + 1, repeats);
-    result->ratio = median(ratios + 1, repeats);
+    result->step_s = step_median(steps + 1, repeats);
+    result->products_s = step_median(bare + 1, repeats);
+    result->ratio = step_median(ratios + 1, repeats);
     return 0;
 }
 

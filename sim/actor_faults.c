@@ -75,8 +75,8 @@ static void serve_held(struct actor *self, void *arg)
     } while (!is_last);
 }
 
-static int hold(struct actor *self, const struct role *role, struct actor_faults *faults,
-                struct message *message, uint64_t ns)
+static int fault_hold(struct actor *self, const struct role *role, struct actor_faults *faults,
+                      struct message *message, uint64_t ns)
 {
     struct held_message *held = calloc(1, sizeof *held);
     if (held == NULL)
@@ -87,7 +87,8 @@ static int hold(struct actor *self, const struct role *role, struct actor_faults
     return 0;
 }
 
-static int refuse(struct actor *self, const struct role *role, struct message *request, int code)
+static int fault_refuse(struct actor *self, const struct role *role, struct message *request,
+                        int code)
 {
     struct error error;
     if (actor_random(self) % 2 == 0) {
@@ -100,7 +101,7 @@ static int refuse(struct actor *self, const struct role *role, struct message *r
     return 0;
 }
 
-static int receive(struct actor *self, const struct role *role, struct message *message)
+static int fault_receive(struct actor *self, const struct role *role, struct message *message)
 {
     uint32_t number;
     struct actor_faults *faults = role->find(self, &number);
@@ -111,17 +112,17 @@ static int receive(struct actor *self, const struct role *role, struct message *
     if ((message->frame.flags & MESSAGE_DATA) == 0)
         return role->ops->receive(self, message);
     if (now_ns < until_ns[ACTOR_FULL])
-        return refuse(self, role, message, TR_EFULL);
+        return fault_refuse(self, role, message, TR_EFULL);
     if (now_ns < until_ns[ACTOR_MEMORY])
-        return refuse(self, role, message, TR_ENOMEM);
+        return fault_refuse(self, role, message, TR_ENOMEM);
     if (now_ns < until_ns[ACTOR_SLOW])
-        return hold(self, role, faults, message, faults->actors[number].slow_ns);
+        return fault_hold(self, role, faults, message, faults->actors[number].slow_ns);
     if (role->in_order && oldest_held(faults, self) != NULL)
-        return hold(self, role, faults, message, 0);
+        return fault_hold(self, role, faults, message, 0);
     return role->ops->receive(self, message);
 }
 
-static void fini(struct actor *self, const struct role *role)
+static void fault_fini(struct actor *self, const struct role *role)
 {
     uint32_t number;
     struct held_message *held;
@@ -152,7 +153,7 @@ static int server_start(struct actor *self, const void *arg)
 
 static int server_receive(struct actor *self, struct message *message)
 {
-    return receive(self, &server_role, message);
+    return fault_receive(self, &server_role, message);
 }
 
 static void server_stop(struct actor *self)
@@ -162,7 +163,7 @@ static void server_stop(struct actor *self)
 
 static void server_fini(struct actor *self)
 {
-    fini(self, &server_role);
+    fault_fini(self, &server_role);
 }
 
 static const struct actor_ops faulty_server_ops = {
@@ -191,12 +192,12 @@ static int checkpoint_store_start(struct actor *self, const void *arg)
 
 static int checkpoint_store_receive(struct actor *self, struct message *message)
 {
-    return receive(self, &checkpoint_store_role, message);
+    return fault_receive(self, &checkpoint_store_role, message);
 }
 
 static void checkpoint_store_fini(struct actor *self)
 {
-    fini(self, &checkpoint_store_role);
+    fault_fini(self, &checkpoint_store_role);
 }
 
 static const struct actor_ops faulty_checkpoint_store_ops = {
@@ -223,7 +224,7 @@ static int reducer_start(struct actor *self, const void *arg)
 
 static int reducer_receive(struct actor *self, struct message *message)
 {
-    return receive(self, &reducer_role, message);
+    return fault_receive(self, &reducer_role, message);
 }
 
 static void reducer_stop(struct actor *self)
@@ -233,7 +234,7 @@ static void reducer_stop(struct actor *self)
 
 static void reducer_fini(struct actor *self)
 {
-    fini(self, &reducer_role);
+    fault_fini(self, &reducer_role);
 }
 
 static const struct actor_ops faulty_reducer_ops = {

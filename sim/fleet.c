@@ -51,7 +51,7 @@ static void write_log(void *arg, enum log_level level, const char *line)
             (double)env_sim_now_ns(fleet->env) / 1e9, process->number, (int)level, line);
 }
 
-static void load(struct fleet *fleet, struct fleet_process *process)
+static void fleet_load(struct fleet *fleet, struct fleet_process *process)
 {
     const struct plan_process *plays = &fleet->plan.processes[process->number];
     int rv = snapshots_create(&fleet->partitions.book, &process->snapshots);
@@ -69,7 +69,7 @@ static void load(struct fleet *fleet, struct fleet_process *process)
  * this step reaches neither disk nor network. */
 _Static_assert(FAILPOINTS_COUNT <= 64, "the set of those that struck is one word");
 
-static void doom(struct fleet *fleet, struct fleet_process *process, enum failpoint point)
+static void fleet_doom(struct fleet *fleet, struct fleet_process *process, enum failpoint point)
 {
     process->doomed = true;
     fleet->struck |= UINT64_C(1) << point;
@@ -81,7 +81,7 @@ static void doom(struct fleet *fleet, struct fleet_process *process, enum failpo
     env_sim_cut(fleet->env, process->node);
 }
 
-static void reached(struct failpoints *self, enum failpoint point)
+static void fleet_reached(struct failpoints *self, enum failpoint point)
 {
     struct fleet_process *process = (struct fleet_process *)(void *)self;
     struct fleet *fleet = process->checker.fleet;
@@ -91,7 +91,7 @@ static void reached(struct failpoints *self, enum failpoint point)
     for (uint32_t i = 0; i < plan->num_failpoints; i++)
         if (plan->failpoints[i].point == point &&
             ++fleet->failpoint_passes[i] == plan->failpoints[i].nth && !process->doomed)
-            doom(fleet, process, point);
+            fleet_doom(fleet, process, point);
 }
 
 static void make_cast(struct fleet *fleet, struct fleet_process *process)
@@ -170,8 +170,8 @@ static void make_node(struct fleet *fleet, struct fleet_process *process)
     assert(rv == 0);
 }
 
-static void spawn(struct fleet_process *process, const struct actor_ops *ops, const void *arg,
-                  uint32_t number)
+static void fleet_spawn(struct fleet_process *process, const struct actor_ops *ops, const void *arg,
+                        uint32_t number)
 {
     struct address address;
     const struct actor_options options = { .ops = ops,
@@ -199,7 +199,7 @@ static int start_opener(struct actor *self, const void *arg)
     return 0;
 }
 
-static int drop(struct actor *self, struct message *message)
+static int fleet_drop(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
@@ -207,32 +207,32 @@ static int drop(struct actor *self, struct message *message)
 
 static const struct actor_ops opener_ops = { .name = "opener",
                                              .start = start_opener,
-                                             .receive = drop };
+                                             .receive = fleet_drop };
 
 static void spawn_all(struct fleet *fleet, struct fleet_process *process)
 {
     struct plan_range trainers = fleet->plan.processes[process->number].trainers;
-    spawn(process, &process_actors_ops, &process->actors, 0);
-    spawn(process, &opener_ops, &process->checker, 0);
+    fleet_spawn(process, &process_actors_ops, &process->actors, 0);
+    fleet_spawn(process, &opener_ops, &process->checker, 0);
     for (uint32_t i = 0; i < trainers.count; i++) {
         process->trainers[i] = (struct fleet_seat){ fleet, process, trainers.first + i };
-        spawn(process, &sim_trainer_ops, &process->trainers[i], i);
+        fleet_spawn(process, &sim_trainer_ops, &process->trainers[i], i);
     }
     if (fleet->plan.messages > 0)
-        spawn(process, &link_checker_ops, &process->checker, process->number);
+        fleet_spawn(process, &link_checker_ops, &process->checker, process->number);
 }
 
 void fleet_boot(struct fleet *fleet, uint32_t number, uint32_t incarnation)
 {
     struct fleet_process *process = &fleet->processes[number];
     assert(process->node == NULL);
-    *process = (struct fleet_process){ .failpoints = { reached },
+    *process = (struct fleet_process){ .failpoints = { fleet_reached },
                                        .number = number,
                                        .incarnation = incarnation,
                                        .checker = { fleet, process, 0 } };
     /* A process that finds no memory for its first actors just ends: nothing to see. */
     env_sim_set_alloc_fail(fleet->env, 0);
-    load(fleet, process);
+    fleet_load(fleet, process);
     make_cast(fleet, process);
     make_node(fleet, process);
     link_up(fleet, process);

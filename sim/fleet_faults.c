@@ -17,7 +17,8 @@ static uint32_t draw_process(const struct fleet *fleet, struct draws *draws)
     return (uint32_t)draws_below(draws, fleet->plan.plan.num_processes);
 }
 
-static void note(struct fleet *fleet, const struct fleet_strike *strike, uint32_t process)
+static void fleet_fault_note(struct fleet *fleet, const struct fleet_strike *strike,
+                             uint32_t process)
 {
     fleet->tally.faults++;
     if (fleet->verbose != NULL)
@@ -59,13 +60,13 @@ static void clog_way(struct fleet *fleet, uint32_t from, uint64_t until_ns, stru
         env_sim_net_clog(fleet->env, to, from, until_ns);
 }
 
-static void reset(struct fleet *fleet, struct draws *draws)
+static void fleet_fault_reset(struct fleet *fleet, struct draws *draws)
 {
     for (uint64_t n = draws_between(draws, 1, 6); n > 0; n--)
         (void)env_sim_net_reset(fleet->env);
 }
 
-static void jump(struct fleet *fleet, struct draws *draws)
+static void fleet_fault_jump(struct fleet *fleet, struct draws *draws)
 {
     int64_t ms = (int64_t)draws_scale(draws, 1, UINT64_C(100000000));
     env_sim_wall_jump(fleet->env, draws_chance(draws, 50) ? ms : -ms);
@@ -121,7 +122,7 @@ static void draw_victim(struct fleet *fleet, uint32_t process, struct draws *dra
     }
 }
 
-static void hit(struct fleet *fleet, uint32_t process, struct draws *draws)
+static void fleet_fault_hit(struct fleet *fleet, uint32_t process, struct draws *draws)
 {
     struct fleet_victim *victim = &fleet->victims[fleet->next_strike - 1];
     struct fleet_process *it = &fleet->processes[process];
@@ -148,12 +149,12 @@ static void strike_some(struct fleet *fleet, const struct fleet_strike *strike, 
     }
 }
 
-static void strike(struct fleet *fleet, const struct fleet_strike *strike)
+static void fleet_fault_strike(struct fleet *fleet, const struct fleet_strike *strike)
 {
     struct draws draws = draws_of(strike->draw, 1);
     uint32_t process = draw_process(fleet, &draws);
     uint64_t until_ns = env_sim_now_ns(fleet->env) + strike->lasts_ns;
-    note(fleet, strike, process);
+    fleet_fault_note(fleet, strike, process);
     fleet_liveness_fault(&fleet->liveness, until_ns);
     switch (strike->fault) {
     case FLEET_KILL:
@@ -169,7 +170,7 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         clog_way(fleet, process, until_ns, &draws);
         break;
     case FLEET_RESET:
-        reset(fleet, &draws);
+        fleet_fault_reset(fleet, &draws);
         break;
     case FLEET_CORRUPT:
         env_sim_net_corrupt(fleet->env, CORRUPT_PPM);
@@ -180,7 +181,7 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         (void)env_sim_net_reset(fleet->env);
         break;
     case FLEET_WALL:
-        jump(fleet, &draws);
+        fleet_fault_jump(fleet, &draws);
         break;
     case FLEET_MEMORY:
         env_sim_set_alloc_fail(fleet->env, FLEET_MEMORY_PPM);
@@ -206,7 +207,7 @@ static void strike(struct fleet *fleet, const struct fleet_strike *strike)
         strike_some(fleet, strike, process, &draws);
         break;
     default:
-        hit(fleet, process, &draws);
+        fleet_fault_hit(fleet, process, &draws);
         break;
     }
 }
@@ -219,7 +220,7 @@ static bool has_ended(uint64_t *until_ns, uint64_t now_ns)
     return ended;
 }
 
-static void mend(struct fleet *fleet, uint64_t now_ns)
+static void fleet_fault_mend(struct fleet *fleet, uint64_t now_ns)
 {
     if (has_ended(&fleet->corrupt_until_ns, now_ns))
         env_sim_net_corrupt(fleet->env, 0);
@@ -242,29 +243,29 @@ bool fleet_faults_are_due(const struct fleet *fleet)
 void fleet_faults_tend(struct fleet *fleet)
 {
     uint64_t now_ns = env_sim_now_ns(fleet->env);
-    mend(fleet, now_ns);
+    fleet_fault_mend(fleet, now_ns);
     if (fleet_faults_are_due(fleet))
         fleet->strike_at_ns = now_ns + fleet->plan.strikes[fleet->next_strike].after_ns;
     if (fleet->strike_at_ns > now_ns)
         return;
     fleet->strike_at_ns = UINT64_MAX;
-    strike(fleet, &fleet->plan.strikes[fleet->next_strike++]);
+    fleet_fault_strike(fleet, &fleet->plan.strikes[fleet->next_strike++]);
 }
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t fleet_fault_earlier(uint64_t a, uint64_t b)
 {
     return b != 0 && b < a ? b : a;
 }
 
 uint64_t fleet_faults_next_ns(const struct fleet *fleet)
 {
-    uint64_t next_ns = earlier(fleet->strike_at_ns, fleet->corrupt_until_ns);
-    next_ns = earlier(next_ns, fleet->memory_until_ns);
-    next_ns = earlier(next_ns, fleet->full_until_ns);
-    return earlier(next_ns, fleet->sync_until_ns);
+    uint64_t next_ns = fleet_fault_earlier(fleet->strike_at_ns, fleet->corrupt_until_ns);
+    next_ns = fleet_fault_earlier(next_ns, fleet->memory_until_ns);
+    next_ns = fleet_fault_earlier(next_ns, fleet->full_until_ns);
+    return fleet_fault_earlier(next_ns, fleet->sync_until_ns);
 }
 
 void fleet_faults_end(struct fleet *fleet)
 {
-    mend(fleet, UINT64_MAX);
+    fleet_fault_mend(fleet, UINT64_MAX);
 }

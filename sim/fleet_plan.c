@@ -41,7 +41,7 @@ static uint32_t max_in_degree(const struct sim_graph *raw)
 }
 
 /* Gives each of `count` actors of a role a process; their numbers rise with the processes'. */
-static void place(struct fleet_plan *f, uint32_t count, struct draws *draws, bool trainers)
+static void fleet_place(struct fleet_plan *f, uint32_t count, struct draws *draws, bool trainers)
 {
     uint32_t counts[FLEET_PROCESSES_MAX] = { 0 }, first = 0;
     bool together = draws_chance(draws, 25);
@@ -93,8 +93,8 @@ static void draw_layout(struct fleet_plan *f, struct draws *draws)
     f->plan.num_hosts = (f->plan.num_processes + a_host - 1) / a_host;
     f->plan.coordinator = (uint32_t)draws_below(draws, f->plan.num_processes);
     place_parts(f, draws);
-    place(f, f->plan.samplers, draws, false);
-    place(f, f->plan.trainers, draws, true);
+    fleet_place(f, f->plan.samplers, draws, false);
+    fleet_place(f, f->plan.trainers, draws, true);
     f->direct = draws_chance(draws, 50);
     f->flat = draws_chance(draws, 30);
     f->codec = draws_chance(draws, 20);
@@ -151,7 +151,7 @@ static void draw_job(struct fleet_plan *f, struct draws *draws)
     f->messages = draws_chance(draws, 50) ? 0 : (uint32_t)draws_between(draws, 5, 40);
 }
 
-static uint64_t largest(uint64_t a, uint64_t b)
+static uint64_t fleet_largest(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -162,7 +162,8 @@ static void draw_bounds(struct fleet_plan *f, struct draws *draws)
     uint64_t row = 16 * (uint64_t)max_in_degree(&f->raw) + 1024;
     uint64_t piece = reducer_piece_values(f->values + UINT64_C(1), f->plan.trainers);
     piece = piece < f->values + UINT64_C(1) ? piece : f->values + UINT64_C(1);
-    uint64_t need = largest(row, largest(16 * f->loader.open.num_seeds, 4 * piece)) + MESSAGE_ROOM;
+    uint64_t need = fleet_largest(row, fleet_largest(16 * f->loader.open.num_seeds, 4 * piece)) +
+                    MESSAGE_ROOM;
     f->window_bytes = draws_scale(draws, 2 * need, 1 << 20);
     f->reply_bytes_max = draws_scale(draws, row, f->window_bytes / 2 - MESSAGE_ROOM / 2);
     f->replies_bytes_max = f->window_bytes * draws_between(draws, 1, 2);
@@ -269,7 +270,7 @@ static void draw_failpoints(struct fleet_plan *f, const struct sim_failpoints *d
 
 /* What each fault lasts, the time until it is noticed twice over (one dead process can hide
  * another), and what the way back takes. */
-static void limit(struct fleet_plan *f)
+static void fleet_limit(struct fleet_plan *f)
 {
     f->limit_ns = BASE_NS + f->steps * 2 * f->think_ns;
     for (uint32_t i = 0; i < f->num_strikes; i++)
@@ -295,7 +296,7 @@ void fleet_plan_init(struct fleet_plan *fleet, uint64_t seed, const struct sim_f
     draws = draws_of(seed, DRAWS_BUSY);
     draw_busy_faults(fleet, &draws);
     draw_failpoints(fleet, die_at);
-    limit(fleet);
+    fleet_limit(fleet);
     draws = draws_of(seed, DRAWS_LAUNCH);
     fleet->watches = draws_chance(&draws, 70);
 }

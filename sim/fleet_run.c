@@ -163,7 +163,7 @@ static void turn_launcher(struct fleet *fleet)
     while (take_deaths(fleet)); /* whom the launcher killed itself */
 }
 
-static void tend(struct fleet *fleet)
+static void fleet_tend(struct fleet *fleet)
 {
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes && fleet->error.code == 0; p++)
         tend_process(fleet, p);
@@ -175,12 +175,12 @@ static void tend(struct fleet *fleet)
         fleet_liveness_check(fleet, env_sim_now_ns(fleet->env));
 }
 
-static int run(struct fleet *fleet)
+static int fleet_play(struct fleet *fleet)
 {
     uint64_t limit_ns = ENV_SECOND_NS + fleet->plan.limit_ns;
     int rc = 0;
     for (;;) {
-        tend(fleet);
+        fleet_tend(fleet);
         if (fleet->launched || fleet->error.code != 0)
             return 0;
         uint64_t next_ns = fleet_faults_next_ns(fleet),
@@ -204,7 +204,7 @@ static bool is_stuck(const struct fleet *fleet)
 }
 
 /* For a person: who waits for what in a job that does not end. */
-static void dump(struct fleet *fleet)
+static void fleet_dump(struct fleet *fleet)
 {
     uint64_t until_ns = env_sim_now_ns(fleet->env) + ENV_SECOND_NS;
     for (uint32_t p = 0; p < fleet->plan.plan.num_processes; p++)
@@ -242,9 +242,9 @@ void fleet_run(uint64_t seed, const struct sim_failpoints *die_at, FILE *verbose
     open_world(fleet);
     make_launcher(fleet);
     fleet_liveness_init(&fleet->liveness, &fleet->plan, env_sim_now_ns(fleet->env));
-    int rc = run(fleet);
+    int rc = fleet_play(fleet);
     if ((rc != 0 || is_stuck(fleet)) && verbose != NULL)
-        dump(fleet);
+        fleet_dump(fleet);
     fleet_faults_end(fleet);
     fleet_oracles_ended(fleet, rc);
     fill_result(fleet, result);

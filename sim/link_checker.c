@@ -23,7 +23,7 @@ struct checker_number {
     uint64_t value;
 };
 
-static int encode(const void *head, void *out, size_t capacity)
+static int link_checker_encode(const void *head, void *out, size_t capacity)
 {
     if (capacity < sizeof(struct checker_number))
         return TR_ETOOBIG;
@@ -31,23 +31,24 @@ static int encode(const void *head, void *out, size_t capacity)
     return sizeof(struct checker_number);
 }
 
-static int verify(const void *bytes, size_t count)
+static int link_checker_verify(const void *bytes, size_t count)
 {
     (void)bytes;
     return count == sizeof(struct checker_number) ? 0 : TR_EFORMAT;
 }
 
-static int decode(const void *bytes, size_t count, void *head)
+static int link_checker_decode(const void *bytes, size_t count, void *head)
 {
     memcpy(head, bytes, count);
     return 0;
 }
 
-#define KIND(number, label, its_lane)                                                             \
-    {                                                                                             \
-        .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE,      \
-        .head_bytes = sizeof(struct checker_number), .body_bytes_max = 1 << 20, .encode = encode, \
-        .verify = verify, .decode = decode                                                        \
+#define KIND(number, label, its_lane)                                                        \
+    {                                                                                        \
+        .id = KINDS_MAX - 8 + (number), .name = label, .lane = its_lane, .class = KIND_ONCE, \
+        .head_bytes = sizeof(struct checker_number), .body_bytes_max = 1 << 20,              \
+        .encode = link_checker_encode, .verify = link_checker_verify,                        \
+        .decode = link_checker_decode                                                        \
     }
 
 static const struct kind kinds[KINDS] = {
@@ -124,7 +125,7 @@ static void went_down(struct actor *self, void *arg, struct address who, int rea
     free(ticket);
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void link_checker_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct checked_peer *peer = arg;
     peer->looking = false;
@@ -154,7 +155,7 @@ static void check_answer(const struct link_ticket *ticket, struct message *reply
                    ticket->bytes);
 }
 
-static void called(struct actor *self, void *arg, int status, struct message *reply)
+static void link_checker_called(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct link_ticket *ticket = arg;
     ticket->fleet->tally.calls_completed++;
@@ -168,7 +169,7 @@ static void called(struct actor *self, void *arg, int status, struct message *re
     free(ticket);
 }
 
-static void call(struct link_checker *c, struct checked_peer *peer)
+static void link_checker_call(struct link_checker *c, struct checked_peer *peer)
 {
     struct link_ticket *ticket = ticket_create(peer);
     struct message *request = message_create(c->self, kinds[QUESTION].id);
@@ -188,7 +189,8 @@ static void call(struct link_checker *c, struct checked_peer *peer)
         ticket->bytes = bytes;
     }
     uint64_t deadline_ns = actor_now_ns(c->self) + draws_below(&c->draws, 3 * ENV_SECOND_NS);
-    if (actor_call(c->self, peer->address, request, deadline_ns, called, ticket, &id) != 0) {
+    if (actor_call(c->self, peer->address, request, deadline_ns, link_checker_called, ticket,
+                   &id) != 0) {
         free(ticket);
         return;
     }
@@ -213,7 +215,7 @@ static void write_some(struct link_checker *c, struct checked_peer *peer)
     }
 }
 
-static void tick(struct actor *self, void *arg)
+static void link_checker_tick(struct actor *self, void *arg)
 {
     struct link_checker *c = arg;
     uint32_t other = (uint32_t)draws_below(&c->draws, c->fleet->plan.plan.num_processes);
@@ -222,14 +224,15 @@ static void tick(struct actor *self, void *arg)
     if (!address_is_none(peer->address)) {
         write_some(c, peer);
         if (c->calls_open < CALLS_OPEN_MAX)
-            call(c, peer);
+            link_checker_call(c, peer);
     } else if (!peer->looking) {
         peer->looking = directory_wait_at(self, other, LINK_CHECKER_NAME,
-                                          now_ns + 2 * ENV_SECOND_NS, found, peer) == 0;
+                                          now_ns + 2 * ENV_SECOND_NS, link_checker_found,
+                                          peer) == 0;
     }
     if (--c->messages_left > 0)
-        timer_start(self, &c->timer, now_ns + draws_scale(&c->draws, MS / 10, ENV_SECOND_NS), tick,
-                    c);
+        timer_start(self, &c->timer, now_ns + draws_scale(&c->draws, MS / 10, ENV_SECOND_NS),
+                    link_checker_tick, c);
 }
 
 static struct sender *sender_of(struct link_checker *c, struct address address)
@@ -243,7 +246,7 @@ static struct sender *sender_of(struct link_checker *c, struct address address)
     return &c->senders[c->num_senders++];
 }
 
-static void note(struct link_checker *c, struct message *message)
+static void link_checker_note(struct link_checker *c, struct message *message)
 {
     uint32_t lane = message->frame.kind == kinds[NUMBERED].id ? NUMBERED : URGENT;
     struct sender *sender = sender_of(c, message->frame.from);
@@ -259,7 +262,7 @@ static void note(struct link_checker *c, struct message *message)
     sender->seen[lane] = value;
 }
 
-static void answer(struct actor *self, struct message *request)
+static void link_checker_answer(struct actor *self, struct message *request)
 {
     struct message *reply = message_create(self, kinds[ANSWER].id);
     if (reply == NULL) {
@@ -274,37 +277,37 @@ static void answer(struct actor *self, struct message *request)
     actor_reply(self, request, reply);
 }
 
-static int receive(struct actor *self, struct message *message)
+static int link_checker_receive(struct actor *self, struct message *message)
 {
     if (message->frame.kind == kinds[QUESTION].id) {
-        answer(self, message);
+        link_checker_answer(self, message);
         return 0;
     }
     if (message->frame.kind == kinds[NUMBERED].id || message->frame.kind == kinds[URGENT].id)
-        note(actor_state(self), message);
+        link_checker_note(actor_state(self), message);
     message_release(self, message);
     return 0;
 }
 
-static void registered(struct actor *self, void *arg, int status);
+static void link_checker_registered(struct actor *self, void *arg, int status);
 
-static void show(struct actor *self, void *arg)
+static void link_checker_show(struct actor *self, void *arg)
 {
-    if (directory_register(self, LINK_CHECKER_NAME, registered, arg) != 0)
-        registered(self, arg, TR_ENOMEM);
+    if (directory_register(self, LINK_CHECKER_NAME, link_checker_registered, arg) != 0)
+        link_checker_registered(self, arg, TR_ENOMEM);
 }
 
 /* Memory may be short; a checker that fails would end its process. */
-static void registered(struct actor *self, void *arg, int status)
+static void link_checker_registered(struct actor *self, void *arg, int status)
 {
     struct link_checker *c = arg;
     if (status == 0)
-        tick(self, c);
+        link_checker_tick(self, c);
     else
-        timer_start(self, &c->timer, actor_now_ns(self) + MS, show, c);
+        timer_start(self, &c->timer, actor_now_ns(self) + MS, link_checker_show, c);
 }
 
-static int start(struct actor *self, const void *arg)
+static int link_checker_start(struct actor *self, const void *arg)
 {
     const struct fleet_seat *seat = arg;
     struct link_checker *c = calloc(1, sizeof *c);
@@ -319,18 +322,18 @@ static int start(struct actor *self, const void *arg)
                         UINT64_C(1) << 48 | (uint64_t)seat->process->incarnation << 8 | c->number);
     for (uint32_t i = 0; i < FLEET_PROCESSES_MAX; i++)
         c->peers[i].checker = c;
-    show(self, c);
+    link_checker_show(self, c);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void link_checker_fini(struct actor *self)
 {
     free(actor_state(self));
 }
 
 const struct actor_ops link_checker_ops = {
     .name = "link checker",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = link_checker_start,
+    .receive = link_checker_receive,
+    .fini = link_checker_fini,
 };

@@ -84,8 +84,8 @@ uint64_t reference_steps(const struct msg_loader_open *open)
 }
 
 /* The seeds of the rank in that step, into seeds[open->batch_size]; returns their number. */
-static uint32_t deal(const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
-                     uint64_t *seeds, uint32_t *step_seeds)
+static uint32_t reference_deal(const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
+                               uint64_t *seeds, uint32_t *step_seeds)
 {
     const struct msg_loader_open *open = &loader->open;
     uint32_t *order = calloc(open->num_seeds + 1, sizeof *order);
@@ -115,7 +115,7 @@ static void forget_nodes(struct reference *r)
     }
 }
 
-static uint32_t meet(struct reference_nodes *nodes, uint64_t id)
+static uint32_t reference_meet(struct reference_nodes *nodes, uint64_t id)
 {
     if (nodes->positions[id] == UINT32_MAX) {
         nodes->positions[id] = nodes->count;
@@ -128,11 +128,11 @@ static uint32_t meet(struct reference_nodes *nodes, uint64_t id)
 static void meet_seed(struct reference_nodes *nodes, uint64_t id)
 {
     uint32_t count = nodes->count;
-    if (meet(nodes, id) < count)
+    if (reference_meet(nodes, id) < count)
         nodes->ids[nodes->count++] = id;
 }
 
-static void *room(struct vec *vec, size_t count, size_t size)
+static void *reference_room(struct vec *vec, size_t count, size_t size)
 {
     int rv = vec_reserve(vec, count, size, 0);
     assert(rv == 0);
@@ -152,8 +152,9 @@ static uint32_t *find_salts(const struct reference *r, uint32_t ntype, uint32_t 
 }
 
 /* Draws for the first n nodes met of the destination type. */
-static void draw(struct reference *r, const struct sample_spec *spec, const struct draw_key *key,
-                 uint32_t n, struct edge_space *space, struct block_edges *edges)
+static void reference_draw(struct reference *r, const struct sample_spec *spec,
+                           const struct draw_key *key, uint32_t n, struct edge_space *space,
+                           struct block_edges *edges)
 {
     const struct graph_part *part = &r->partitions.parts[0];
     uint32_t dst = part->types->etypes[key->type].dst;
@@ -172,11 +173,11 @@ static void draw(struct reference *r, const struct sample_spec *spec, const stru
         .key_base = key_base(key),
     };
     uint64_t bound = sample_bound(&request) + 1;
-    uint32_t *index = room(&space->index, n + UINT64_C(1), sizeof *index);
+    uint32_t *index = reference_room(&space->index, n + UINT64_C(1), sizeof *index);
     struct sample_result result = {
         .counts = index + 1,
-        .columns = room(&space->sources, bound, sizeof(uint32_t)),
-        .edge_ids = room(&space->edge_ids, bound, sizeof(uint64_t)),
+        .columns = reference_room(&space->sources, bound, sizeof(uint32_t)),
+        .edge_ids = reference_room(&space->edge_ids, bound, sizeof(uint64_t)),
     };
     int rv = sample_uniform(&r->space, &request, &result);
     assert(rv == 0);
@@ -202,10 +203,10 @@ static void build_hop(struct reference *r, const struct sample_spec *spec, struc
         struct edge_space *space = batch_space_edge_space(&r->batch, layer, key->type);
         struct block_edges *edges = batch_space_edges(&r->batch, layer, key->type);
         uint32_t *sources;
-        draw(r, spec, key, block->num_dst[types->etypes[key->type].dst], space, edges);
+        reference_draw(r, spec, key, block->num_dst[types->etypes[key->type].dst], space, edges);
         sources = space->sources.data;
         for (uint32_t i = 0; i < edges->num_edges; i++)
-            sources[i] = meet(&r->nodes[types->etypes[key->type].src], sources[i]);
+            sources[i] = reference_meet(&r->nodes[types->etypes[key->type].src], sources[i]);
     }
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         num_src[t] = r->nodes[t].count;
@@ -223,7 +224,7 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
                               loader->spec.num_layers);
     assert(rv == 0);
     forget_nodes(r);
-    uint32_t n = deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
+    uint32_t n = reference_deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
     for (uint32_t i = 0; i < n; i++)
         meet_seed(&r->nodes[open->ntype], seeds[i]);
     r->batch.nodes[open->ntype].num_seeds = r->nodes[open->ntype].count;

@@ -92,8 +92,8 @@ static void make_node(struct world *world, FILE *verbose)
     assert(rv == 0);
 }
 
-static struct address spawn(struct world *world, const struct actor_ops *ops, const void *arg,
-                            uint32_t loop, size_t mailbox_bytes_max)
+static struct address run_spawn(struct world *world, const struct actor_ops *ops, const void *arg,
+                                uint32_t loop, size_t mailbox_bytes_max)
 {
     const struct actor_options options = { .ops = ops,
                                            .arg = arg,
@@ -109,18 +109,18 @@ static void spawn_all(struct world *world, struct casting *casting)
 {
     const struct scenario *s = &world->scenario;
     struct address checkers[PROBES_MAX];
-    spawn(world, &process_actors_ops, &world->actors, 0, 0);
+    run_spawn(world, &process_actors_ops, &world->actors, 0, 0);
     for (uint32_t i = 0; i < s->clients; i++) {
         casting->clients[i] = (struct client_args){ world, i };
-        spawn(world, &client_ops, &casting->clients[i], s->client[i].loop, 0);
+        run_spawn(world, &client_ops, &casting->clients[i], s->client[i].loop, 0);
     }
     for (uint32_t i = 0; i < s->checkers; i++) {
         casting->checkers[i] = (struct runtime_checker_args){ .world = world, .number = i };
-        checkers[i] = spawn(world, &runtime_checker_ops, &casting->checkers[i], i, 8192);
+        checkers[i] = run_spawn(world, &runtime_checker_ops, &casting->checkers[i], i, 8192);
     }
     for (uint32_t i = 0; i < s->checkers; i++)
         memcpy(casting->checkers[i].peers, checkers, s->checkers * sizeof checkers[0]);
-    spawn(world, &faults_ops, world, 0, 0);
+    run_spawn(world, &faults_ops, world, 0, 0);
 }
 
 static bool is_done(void *arg)
@@ -163,7 +163,7 @@ static void fill_result(const struct world *world, struct sim_result *result)
     result->failures_told = world->tally.failures_told;
 }
 
-static void play(struct world *world, FILE *verbose, struct sim_result *result)
+static void run_play(struct world *world, FILE *verbose, struct sim_result *result)
 {
     struct casting casting = { 0 };
     make_node(world, verbose);
@@ -208,7 +208,7 @@ void sim_run(uint64_t seed, FILE *verbose, struct sim_result *result)
     world->store = batch_store_create(world->scenario.batch_bytes_max);
     assert(world->store != NULL);
     open_graph(world);
-    play(world, verbose, result);
+    run_play(world, verbose, result);
     bool sound = world->error.code == 0;
     if (sound)
         take_down(world);

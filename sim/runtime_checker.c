@@ -75,17 +75,17 @@ static void send_number(struct runtime_checker *p, uint32_t lane)
                message);
 }
 
-static void tell(struct checker_ticket *ticket)
+static void runtime_checker_tell(struct checker_ticket *ticket)
 {
     if (ticket->told++ > 0)
         world_fail(ticket->world, "a %s ended twice",
                    ticket->what == TICKET_CALL ? "call" : "monitor");
 }
 
-static void called(struct actor *self, void *arg, int status, struct message *reply)
+static void runtime_checker_called(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct checker_ticket *ticket = arg;
-    tell(ticket);
+    runtime_checker_tell(ticket);
     ticket->world->tally.calls_completed++;
     if ((status == 0) != (reply != NULL))
         world_fail(ticket->world, "a call ended with %d and %s reply", status,
@@ -100,7 +100,7 @@ static void went_down(struct actor *self, void *arg, struct address who, int rea
     (void)self;
     (void)who;
     (void)reason;
-    tell(ticket);
+    runtime_checker_tell(ticket);
     ticket->world->tally.downs++;
     free(ticket);
 }
@@ -128,7 +128,7 @@ static void call_one(struct runtime_checker *p, struct address who)
     ((struct msg_meta_request *)message_head(request))->part = (uint32_t)draws_below(
         &p->draws, p->world->scenario.parts);
     uint64_t deadline_ns = actor_now_ns(p->self) + draws_below(&p->draws, REACH_NS);
-    if (actor_call(p->self, who, request, deadline_ns, called, ticket, &id) != 0) {
+    if (actor_call(p->self, who, request, deadline_ns, runtime_checker_called, ticket, &id) != 0) {
         free(ticket);
         return;
     }
@@ -151,7 +151,7 @@ static void monitor_one(struct runtime_checker *p, struct address who)
         p->world->tally.monitors++;
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void runtime_checker_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct runtime_checker *p = arg;
     (void)self;
@@ -170,33 +170,34 @@ static void look_up(struct runtime_checker *p)
     switch (draws_below(&p->draws, 4)) {
     case 0:
         sampler_name((uint32_t)draws_below(&p->draws, s->samplers), name, sizeof name);
-        directory_lookup(p->self, name, found, p);
+        directory_lookup(p->self, name, runtime_checker_found, p);
         break;
     case 1:
-        directory_lookup(p->self, WORLD_PROXY, found, p);
+        directory_lookup(p->self, WORLD_PROXY, runtime_checker_found, p);
         break;
     case 2:
-        directory_lookup(p->self, COORDINATOR_NAME, found, p);
+        directory_lookup(p->self, COORDINATOR_NAME, runtime_checker_found, p);
         break;
     default:
         server_part_name((uint32_t)draws_below(&p->draws, s->parts), name);
-        directory_lookup(p->self, name, found, p);
+        directory_lookup(p->self, name, runtime_checker_found, p);
         break;
     }
 }
 
-static void tick(struct actor *self, void *arg)
+static void runtime_checker_tick(struct actor *self, void *arg)
 {
     struct runtime_checker *p = arg;
     for (uint64_t n = draws_below(&p->draws, 6); n > 0; n--)
         send_number(p, draws_chance(&p->draws, 50) ? LANE_DATA : LANE_URGENT);
     look_up(p);
     if (--p->ticks_left > 0)
-        timer_start(self, &p->timer, actor_now_ns(self) + draws_below(&p->draws, GAP_NS), tick, p);
+        timer_start(self, &p->timer, actor_now_ns(self) + draws_below(&p->draws, GAP_NS),
+                    runtime_checker_tick, p);
 }
 
 /* A full mailbox loses data messages, so numbers may be missing, but never come late. */
-static int receive(struct actor *self, struct message *message)
+static int runtime_checker_receive(struct actor *self, struct message *message)
 {
     struct runtime_checker *p = actor_state(self);
     if (message->frame.kind == WORLD_KIND_DATA || message->frame.kind == WORLD_KIND_URGENT) {
@@ -213,7 +214,7 @@ static int receive(struct actor *self, struct message *message)
     return 0;
 }
 
-static int start(struct actor *self, const void *arg)
+static int runtime_checker_start(struct actor *self, const void *arg)
 {
     const struct runtime_checker_args *args = arg;
     struct runtime_checker *p = calloc(1, sizeof *p);
@@ -225,18 +226,18 @@ static int start(struct actor *self, const void *arg)
     p->args = args;
     p->draws = world_draws(p->world, WORLD_DRAWS_PROBE, args->number);
     p->ticks_left = TICKS;
-    timer_start(self, &p->timer, actor_now_ns(self), tick, p);
+    timer_start(self, &p->timer, actor_now_ns(self), runtime_checker_tick, p);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void runtime_checker_fini(struct actor *self)
 {
     free(actor_state(self));
 }
 
 const struct actor_ops runtime_checker_ops = {
     .name = "checker",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = runtime_checker_start,
+    .receive = runtime_checker_receive,
+    .fini = runtime_checker_fini,
 };

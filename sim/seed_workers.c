@@ -61,7 +61,7 @@ static void run_seed(const struct seed_workers_options *options, uint64_t at,
 }
 
 /* A worker's life: every so many seeds, from `at` on. Never returns. */
-static void work(const struct seed_workers_options *options, uint64_t at, int fd)
+static void worker_run(const struct seed_workers_options *options, uint64_t at, int fd)
 {
     for (; at < options->num_seeds && !is_late(options); at += options->workers) {
         struct sim_result result;
@@ -85,7 +85,7 @@ static int start_worker(struct seed_workers *workers, struct worker *worker, str
     worker->pid = fork();
     if (worker->pid == 0) {
         close(ends[0]);
-        work(workers->options, worker->next, ends[1]);
+        worker_run(workers->options, worker->next, ends[1]);
     }
     close(ends[1]);
     if (worker->pid < 0) {

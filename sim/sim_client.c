@@ -37,22 +37,22 @@ struct client_actor {
     bool finished;
 };
 
-static void find(struct client_actor *c);
-static void go(struct client_actor *c);
+static void sim_client_find(struct client_actor *c);
+static void sim_client_go(struct client_actor *c);
 
-static void wake(struct actor *self, void *arg)
+static void sim_client_wake(struct actor *self, void *arg)
 {
     struct client_actor *c = arg;
     (void)self;
     if (address_is_none(c->proxy))
-        find(c);
+        sim_client_find(c);
     else
-        go(c);
+        sim_client_go(c);
 }
 
 static void go_later(struct client_actor *c, uint64_t after_ns)
 {
-    timer_start(c->self, &c->timer, actor_now_ns(c->self) + after_ns, wake, c);
+    timer_start(c->self, &c->timer, actor_now_ns(c->self) + after_ns, sim_client_wake, c);
 }
 
 static void find_again(struct client_actor *c)
@@ -82,7 +82,7 @@ static void note_failure(struct client_actor *c, int code, const struct error *e
     go_later(c, AGAIN_NS);
 }
 
-static void opened(struct actor *self, void *arg, int status, struct message *reply)
+static void sim_client_opened(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct client_actor *c = arg;
     struct error error = { 0 };
@@ -103,7 +103,7 @@ static void opened(struct actor *self, void *arg, int status, struct message *re
                        "trainer %" PRIu32 ": opened loader %" PRIu64 " of %" PRIu64
                        " batches, not %" PRIu64 " of %" PRIu64,
                        c->number, head->loader, head->num_batches, c->loader, c->steps);
-        go(c);
+        sim_client_go(c);
     }
     message_release(self, reply);
 }
@@ -130,14 +130,14 @@ static void open_loader(struct client_actor *c)
 {
     struct message *request = make_open(c);
     if (request == NULL || actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS,
-                                      opened, c, NULL) != 0) {
+                                      sim_client_opened, c, NULL) != 0) {
         find_again(c);
         return;
     }
     c->world->tally.calls_opened++;
 }
 
-static void found(struct actor *self, void *arg, int status, struct address address)
+static void sim_client_found(struct actor *self, void *arg, int status, struct address address)
 {
     struct client_actor *c = arg;
     (void)self;
@@ -149,9 +149,10 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     open_loader(c);
 }
 
-static void find(struct client_actor *c)
+static void sim_client_find(struct client_actor *c)
 {
-    if (directory_wait(c->self, WORLD_PROXY, actor_now_ns(c->self) + OPEN_NS, found, c) != 0)
+    if (directory_wait(c->self, WORLD_PROXY, actor_now_ns(c->self) + OPEN_NS, sim_client_found,
+                       c) != 0)
         find_again(c);
 }
 
@@ -168,14 +169,14 @@ static struct message *make_request(struct client_actor *c, uint64_t batch)
 }
 
 /* A notice may be lost: the next request says the same. */
-static void notify(struct client_actor *c, uint64_t batch)
+static void sim_client_notify(struct client_actor *c, uint64_t batch)
 {
     struct message *notice = make_request(c, batch);
     if (notice != NULL)
         actor_send(c->self, c->proxy, notice);
 }
 
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void sim_client_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct client_actor *c = arg;
     struct error error = { 0 };
@@ -187,7 +188,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (failed != 0) {
         note_failure(c, failed, &error);
     } else if (status == 0) {
-        go(c);
+        sim_client_go(c);
     } else if (proxy_call_end(status) == PROXY_CALL_REOPEN) {
         find_again(c);
     } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED ||
@@ -211,7 +212,7 @@ static void close_loader(struct client_actor *c)
     actor_send(c->self, c->proxy, message);
 }
 
-static void reopen(struct client_actor *c)
+static void sim_client_reopen(struct client_actor *c)
 {
     close_loader(c);
     c->loader = c->world->next_loader++;
@@ -220,37 +221,37 @@ static void reopen(struct client_actor *c)
 }
 
 /* Somebody else cancels or closes while a batch is waited for. */
-static void interrupt(struct actor *self, void *arg)
+static void sim_client_interrupt(struct actor *self, void *arg)
 {
     struct client_actor *c = arg;
     c->disturbances--;
     c->world->tally.disturbances++;
     if (draws_chance(&c->draws, 50)) {
-        notify(c, MSG_BATCH_NONE);
+        sim_client_notify(c, MSG_BATCH_NONE);
         c->next = 0; /* the proxy refuses the request */
         return;
     }
     actor_cancel(self, c->asked);
     timer_stop(&c->timer);
-    reopen(c);
+    sim_client_reopen(c);
 }
 
-static void ask(struct client_actor *c)
+static void sim_client_ask(struct client_actor *c)
 {
     struct message *request = make_request(c, c->next);
     uint64_t now_ns = actor_now_ns(c->self);
     if (request == NULL || actor_call(c->self, c->proxy, request, now_ns + c->plan->look_ns,
-                                      answered, c, &c->asked) != 0) {
+                                      sim_client_answered, c, &c->asked) != 0) {
         go_later(c, AGAIN_NS);
         return;
     }
     c->world->tally.calls_opened++;
     if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
         timer_start(c->self, &c->interrupt, now_ns + draws_below(&c->draws, c->plan->look_ns),
-                    interrupt, c);
+                    sim_client_interrupt, c);
 }
 
-static void finish(struct client_actor *c)
+static void sim_client_finish(struct client_actor *c)
 {
     close_loader(c);
     if (!c->plan->keep)
@@ -266,18 +267,18 @@ static void disturb_itself(struct client_actor *c)
     c->world->tally.disturbances++;
     switch (draws_below(&c->draws, 4)) {
     case 0: /* cancels: the epoch starts anew */
-        notify(c, MSG_BATCH_NONE);
+        sim_client_notify(c, MSG_BATCH_NONE);
         c->next = 0;
         go_later(c, draws_below(&c->draws, 2) * AGAIN_NS);
         break;
     case 1: /* begins another epoch */
         c->epoch = (uint32_t)draws_below(&c->draws, c->plan->epochs);
         c->next = 0;
-        notify(c, 0);
-        go(c);
+        sim_client_notify(c, 0);
+        sim_client_go(c);
         break;
     case 2:
-        reopen(c);
+        sim_client_reopen(c);
         break;
     default:
         go_later(c, NAP_NS);
@@ -285,7 +286,7 @@ static void disturb_itself(struct client_actor *c)
     }
 }
 
-static void hold(struct client_actor *c, struct sampled_batch *batch)
+static void sim_client_hold(struct client_actor *c, struct sampled_batch *batch)
 {
     if (c->num_held > 0 && c->num_held >= c->plan->hold) {
         sampled_batch_release(c->held[0]);
@@ -297,7 +298,7 @@ static void hold(struct client_actor *c, struct sampled_batch *batch)
         c->held[c->num_held++] = batch;
 }
 
-static void take(struct client_actor *c, struct sampled_batch *batch)
+static void sim_client_take(struct client_actor *c, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     if (reference_check(&c->world->reference, &c->world->partitions, &c->plan->loader, c->epoch,
@@ -309,15 +310,15 @@ static void take(struct client_actor *c, struct sampled_batch *batch)
     c->world->tally.batches++;
     c->taken++;
     c->next++;
-    notify(c, c->next);
-    hold(c, batch);
+    sim_client_notify(c, c->next);
+    sim_client_hold(c, batch);
     if (c->disturbances > 0 && draws_chance(&c->draws, c->plan->disturbance_percent))
         disturb_itself(c);
     else
         go_later(c, draws_below(&c->draws, c->plan->think_ns));
 }
 
-static void go(struct client_actor *c)
+static void sim_client_go(struct client_actor *c)
 {
     if (c->finished)
         return;
@@ -327,18 +328,18 @@ static void go(struct client_actor *c)
     }
     if (c->epoch >= c->plan->epochs || c->steps == 0 ||
         (c->plan->quit_after != 0 && c->taken >= c->plan->quit_after)) {
-        finish(c);
+        sim_client_finish(c);
         return;
     }
     struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, c->epoch,
                                                       c->next);
     if (batch != NULL)
-        take(c, batch);
+        sim_client_take(c, batch);
     else
-        ask(c);
+        sim_client_ask(c);
 }
 
-static int start(struct actor *self, const void *arg)
+static int sim_client_start(struct actor *self, const void *arg)
 {
     const struct client_args *args = arg;
     struct client_actor *c = calloc(1, sizeof *c);
@@ -357,13 +358,13 @@ static int start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int sim_client_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void sim_client_fini(struct actor *self)
 {
     struct client_actor *c = actor_state(self);
     if (c == NULL)
@@ -379,7 +380,7 @@ static void fini(struct actor *self)
 
 const struct actor_ops client_ops = {
     .name = "trainer",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = sim_client_start,
+    .receive = sim_client_receive,
+    .fini = sim_client_fini,
 };

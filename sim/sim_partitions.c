@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static void *make(size_t count, size_t size)
+static void *partitions_make(size_t count, size_t size)
 {
     void *block = calloc(count + 1, size);
     assert(block != NULL);
@@ -24,7 +24,7 @@ static void place_nodes(struct sim_partitions *p, uint32_t t, uint32_t num_parts
                         struct draws *draws, uint64_t *node_counts)
 {
     uint32_t n = p->raw->num_nodes[t];
-    uint32_t *owner = make(n, sizeof *owner);
+    uint32_t *owner = partitions_make(n, sizeof *owner);
     uint32_t open_parts = draws != NULL && draws_chance(draws, 30)
                               ? (uint32_t)draws_between(draws, 1, num_parts)
                               : num_parts;
@@ -32,8 +32,8 @@ static void place_nodes(struct sim_partitions *p, uint32_t t, uint32_t num_parts
         owner[v] = draw_owner(draws, num_parts, open_parts);
         node_counts[owner[v]]++;
     }
-    p->global[t] = make(n, sizeof(uint64_t));
-    p->original[t] = make(n, sizeof(uint64_t));
+    p->global[t] = partitions_make(n, sizeof(uint64_t));
+    p->original[t] = partitions_make(n, sizeof(uint64_t));
     uint64_t next = 0;
     for (uint32_t part = 0; part < num_parts; part++)
         for (uint32_t v = 0; v < n; v++)
@@ -65,8 +65,8 @@ static void count_edges(const struct sim_partitions *p, uint32_t e, uint32_t num
 static void make_book(struct sim_partitions *p, uint32_t num_parts, struct draws *draws)
 {
     const struct graph_types *types = &p->raw->types;
-    uint64_t *nodes = make((size_t)types->num_ntypes * num_parts, sizeof *nodes);
-    uint64_t *edges = make((size_t)types->num_etypes * num_parts, sizeof *edges);
+    uint64_t *nodes = partitions_make((size_t)types->num_ntypes * num_parts, sizeof *nodes);
+    uint64_t *edges = partitions_make((size_t)types->num_etypes * num_parts, sizeof *edges);
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         place_nodes(p, t, num_parts, draws, nodes + (size_t)t * num_parts);
     for (uint32_t e = 0; e < types->num_etypes; e++)
@@ -80,7 +80,7 @@ static void make_book(struct sim_partitions *p, uint32_t num_parts, struct draws
 
 static struct feature_table make_labels(const uint64_t *originals, uint64_t n, uint32_t t)
 {
-    int64_t *rows = make(n, sizeof *rows);
+    int64_t *rows = partitions_make(n, sizeof *rows);
     for (uint64_t i = 0; i < n; i++)
         rows[i] = raw_label(t, originals[i]);
     return (struct feature_table){ .name = "label",
@@ -95,7 +95,7 @@ static struct feature_table make_features(const struct sim_graph *raw, const uin
                                           uint64_t n, uint32_t t)
 {
     uint32_t width = raw->width[t];
-    float *rows = make(n * width, sizeof *rows);
+    float *rows = partitions_make(n * width, sizeof *rows);
     for (uint64_t i = 0; i < n; i++)
         for (uint32_t c = 0; c < width; c++)
             rows[i * width + c] = raw_feature(t, originals[i], c);
@@ -114,12 +114,12 @@ static void make_node_part(struct sim_partitions *p, uint32_t part, uint32_t t)
     const struct extent *extent = &p->book.node_extents[t][part];
     uint64_t n = extent->end - extent->begin;
     const uint64_t *originals = p->original[t] + extent->begin;
-    uint32_t *in = make(n, sizeof *in), *out = make(n, sizeof *out);
+    uint32_t *in = partitions_make(n, sizeof *in), *out = partitions_make(n, sizeof *out);
     for (uint64_t i = 0; i < n; i++) {
         in[i] = p->raw->in_degrees[t][originals[i]];
         out[i] = p->raw->out_degrees[t][originals[i]];
     }
-    struct feature_table *tables = make(PLACED_TABLES, sizeof *tables);
+    struct feature_table *tables = partitions_make(PLACED_TABLES, sizeof *tables);
     tables[0] = make_labels(originals, n, t);
     if (p->raw->featured[t])
         tables[1] = make_features(p->raw, originals, n, t);
@@ -135,9 +135,9 @@ static void make_node_part(struct sim_partitions *p, uint32_t part, uint32_t t)
 }
 
 /* Columns through a table in an order of its own, as types of 2^32 nodes have it. */
-static void widen(struct edge_part *edge, uint32_t *indices, uint64_t num_src)
+static void partitions_widen(struct edge_part *edge, uint32_t *indices, uint64_t num_src)
 {
-    uint64_t *table = make(num_src, sizeof *table);
+    uint64_t *table = partitions_make(num_src, sizeof *table);
     for (uint64_t i = 0; i < num_src; i++)
         table[i] = num_src - 1 - i;
     for (uint64_t i = 0; i < edge->csc.num_edges; i++)
@@ -152,10 +152,10 @@ static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, 
     const struct extent *rows = &p->book.node_extents[dst][part];
     const struct extent *owned = &p->book.edge_extents[e][part];
     uint64_t num_rows = rows->end - rows->begin, num_edges = owned->end - owned->begin;
-    uint64_t *index = make(num_rows + 1, sizeof *index);
-    uint64_t *next = make(num_rows, sizeof *next);
-    uint32_t *indices = make(num_edges, sizeof *indices);
-    uint64_t *originals = make(num_edges, sizeof *originals);
+    uint64_t *index = partitions_make(num_rows + 1, sizeof *index);
+    uint64_t *next = partitions_make(num_rows, sizeof *next);
+    uint32_t *indices = partitions_make(num_edges, sizeof *indices);
+    uint64_t *originals = partitions_make(num_edges, sizeof *originals);
     for (uint32_t i = 0; i < edges->count; i++) {
         uint64_t row = p->global[dst][edges->dst[i]] - rows->begin;
         if (p->global[dst][edges->dst[i]] >= rows->begin && row < num_rows)
@@ -180,15 +180,15 @@ static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, 
         .original_edge_ids = originals,
     };
     if (wide)
-        widen(edge, indices, p->raw->num_nodes[src]);
+        partitions_widen(edge, indices, p->raw->num_nodes[src]);
 }
 
 static void make_part(struct sim_partitions *p, uint32_t part, const bool *wide)
 {
     const struct graph_types *types = &p->book.types;
     p->parts[part] = (struct graph_part){ .part_id = part, .version = 0, .types = types };
-    p->parts[part].nodes = make(types->num_ntypes, sizeof *p->parts[part].nodes);
-    p->parts[part].edges = make(types->num_etypes, sizeof *p->parts[part].edges);
+    p->parts[part].nodes = partitions_make(types->num_ntypes, sizeof *p->parts[part].nodes);
+    p->parts[part].edges = partitions_make(types->num_etypes, sizeof *p->parts[part].edges);
     for (uint32_t t = 0; t < types->num_ntypes; t++)
         make_node_part(p, part, t);
     for (uint32_t e = 0; e < types->num_etypes; e++)
@@ -200,7 +200,7 @@ void sim_partitions_init(struct sim_partitions *partitions, const struct sim_gra
 {
     *partitions = (struct sim_partitions){ .raw = raw };
     make_book(partitions, num_parts, draws);
-    partitions->parts = make(num_parts, sizeof *partitions->parts);
+    partitions->parts = partitions_make(num_parts, sizeof *partitions->parts);
     bool wide[RAW_NTYPES_MAX] = { false };
     for (uint32_t t = 0; draws != NULL && t < raw->types.num_ntypes; t++)
         wide[t] = draws_chance(draws, 15);
@@ -218,7 +218,7 @@ void sim_partitions_init(struct sim_partitions *partitions, const struct sim_gra
     assert(rv == 0);
 }
 
-static void drop(const void *block)
+static void partitions_drop(const void *block)
 {
     free((void *)(uintptr_t)block);
 }
@@ -227,17 +227,17 @@ static void free_part(struct graph_part *part)
 {
     for (uint32_t t = 0; t < part->types->num_ntypes; t++) {
         const struct node_part *nodes = &part->nodes[t];
-        drop(nodes->in_degrees);
-        drop(nodes->out_degrees);
+        partitions_drop(nodes->in_degrees);
+        partitions_drop(nodes->out_degrees);
         for (uint32_t f = 0; f < nodes->num_features; f++)
-            drop(nodes->features[f].rows);
-        drop(nodes->features);
+            partitions_drop(nodes->features[f].rows);
+        partitions_drop(nodes->features);
     }
     for (uint32_t e = 0; e < part->types->num_etypes; e++) {
-        drop(part->edges[e].csc.index);
-        drop(part->edges[e].csc.indices);
-        drop(part->edges[e].csc.column_global);
-        drop(part->edges[e].original_edge_ids);
+        partitions_drop(part->edges[e].csc.index);
+        partitions_drop(part->edges[e].csc.indices);
+        partitions_drop(part->edges[e].csc.column_global);
+        partitions_drop(part->edges[e].original_edge_ids);
     }
     free(part->nodes);
     free(part->edges);

@@ -61,7 +61,7 @@ struct sim_trainer {
     struct timer timer;
 };
 
-static void go(struct sim_trainer *t);
+static void sim_trainer_go(struct sim_trainer *t);
 
 /* Steps of the whole job that are done. */
 static uint64_t step_of(const struct sim_trainer *t)
@@ -69,7 +69,7 @@ static uint64_t step_of(const struct sim_trainer *t)
     return t->loop.at.steps;
 }
 
-static void say(const struct sim_trainer *t, const char *what, int status)
+static void sim_trainer_say(const struct sim_trainer *t, const char *what, int status)
 {
     if (t->fleet->verbose != NULL)
         fprintf(t->fleet->verbose,
@@ -79,15 +79,15 @@ static void say(const struct sim_trainer *t, const char *what, int status)
                 status == 0 ? "" : tr_error_name(status));
 }
 
-static void wake(struct actor *self, void *arg)
+static void sim_trainer_wake(struct actor *self, void *arg)
 {
     (void)self;
-    go(arg);
+    sim_trainer_go(arg);
 }
 
 static void go_later(struct sim_trainer *t, uint64_t after_ns)
 {
-    timer_start(t->self, &t->timer, actor_now_ns(t->self) + after_ns, wake, t);
+    timer_start(t->self, &t->timer, actor_now_ns(t->self) + after_ns, sim_trainer_wake, t);
 }
 
 /* The operation under way has ended: the loop says what comes now. */
@@ -96,7 +96,7 @@ static void end_operation(struct sim_trainer *t, int code, const char *text)
     enum training_operation ended = t->loop.operation;
     t->saves += ended == TRAINING_SAVE && code != TR_ETIMEDOUT; /* as api/group.c */
     if (code != 0 && code != TR_EEND)
-        say(t, "ended with", code);
+        sim_trainer_say(t, "ended with", code);
     if (ended == TRAINING_FINISH && t->rank == 0 && code == TR_EROLLBACK) {
         fleet_fail(t->fleet, "trainer 0 was rolled back after it had written the result");
         return;
@@ -127,14 +127,14 @@ static void proxy_found(struct actor *self, void *arg, int status, struct addres
     go_later(t, status == 0 ? 0 : AGAIN_NS);
 }
 
-static void find(struct sim_trainer *t, const char *name, directory_found *found)
+static void sim_trainer_find(struct sim_trainer *t, const char *name, directory_found *found)
 {
     if (directory_wait(t->self, name, actor_now_ns(t->self) + FIND_NS, found, t) != 0)
         go_later(t, AGAIN_NS);
 }
 
 /* What was reduced is what the undisturbed run has, and so are the weights after it. */
-static void apply(struct sim_trainer *t, const struct message *reply)
+static void sim_trainer_apply(struct sim_trainer *t, const struct message *reply)
 {
     const struct msg_group_reply *head = (const void *)reply->head;
     const struct fleet_plan *plan = t->plan;
@@ -188,7 +188,7 @@ static void check_restored(struct sim_trainer *t, uint64_t step, uint32_t era)
                    t->rank, step);
 }
 
-static void restored(struct sim_trainer *t, const struct message *reply)
+static void sim_trainer_restored(struct sim_trainer *t, const struct message *reply)
 {
     const struct msg_group_reply *head = (const void *)reply->head;
     size_t bytes = t->plan->values * sizeof(float);
@@ -217,7 +217,7 @@ static void restored(struct sim_trainer *t, const struct message *reply)
 }
 
 /* Any number that the weights decide. */
-static float score(const struct sim_trainer *t)
+static float sim_trainer_score(const struct sim_trainer *t)
 {
     return (float)(expected_run_hash(t->plan, t->weights) % 1000 + 1);
 }
@@ -226,7 +226,8 @@ static float score(const struct sim_trainer *t)
 static void take_scores(struct sim_trainer *t, const struct message *reply)
 {
     const float *sums = message_body(reply);
-    if (reply->frame.body_bytes != t->plan->plan.trainers * sizeof *sums || sums[0] != score(t))
+    if (reply->frame.body_bytes != t->plan->plan.trainers * sizeof *sums ||
+        sums[0] != sim_trainer_score(t))
         fleet_fail(t->fleet,
                    "trainer %" PRIu32 ", step %" PRIu64 ": the scores are not those of "
                    "its weights",
@@ -249,16 +250,16 @@ static void take_losses(struct sim_trainer *t, const struct message *reply)
                        t->rank, t->loop.at.epoch, rank);
 }
 
-static void succeed(struct sim_trainer *t, const struct message *reply)
+static void sim_trainer_succeed(struct sim_trainer *t, const struct message *reply)
 {
     struct fleet *fleet = t->fleet;
     switch (t->loop.operation) {
     case TRAINING_RESTORE:
-        restored(t, reply);
+        sim_trainer_restored(t, reply);
         break;
     case TRAINING_REDUCE:
         t->reductions++;
-        apply(t, reply);
+        sim_trainer_apply(t, reply);
         break;
     case TRAINING_SUM:
         t->reductions++;
@@ -302,7 +303,7 @@ static uint32_t group_operation(const struct sim_trainer *t)
 }
 
 /* As api/group.c: by the same rule, calls are made again or their failure is the trainer's. */
-static void answered(struct actor *self, void *arg, int status, struct message *reply)
+static void sim_trainer_answered(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;
     struct error error = { 0 };
@@ -311,7 +312,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == 0)
         status = error_reply_read(reply, &error);
     if (status == 0) {
-        succeed(t, reply);
+        sim_trainer_succeed(t, reply);
     } else if (status != TR_ECANCELED) { /* else this actor ends */
         if (status == TR_EPEERDOWN)
             t->reducer = ADDRESS_NONE;
@@ -324,7 +325,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     message_release(self, reply);
 }
 
-static struct message *make(struct sim_trainer *t, uint64_t value, uint64_t count, size_t bytes)
+static struct message *sim_trainer_make(struct sim_trainer *t, uint64_t value, uint64_t count,
+                                        size_t bytes)
 {
     uint32_t operation = group_operation(t);
     struct message *request = message_create(t->self, MSG_GROUP_REQUEST);
@@ -345,7 +347,7 @@ static struct message *make(struct sim_trainer *t, uint64_t value, uint64_t coun
 
 static struct message *make_reduction(struct sim_trainer *t, const float *values, size_t count)
 {
-    struct message *request = make(t, t->reductions + 1, count, count * sizeof(float));
+    struct message *request = sim_trainer_make(t, t->reductions + 1, count, count * sizeof(float));
     if (request != NULL)
         memcpy(message_body(request), values, count * sizeof(float));
     return request;
@@ -362,8 +364,8 @@ static struct message *make_shared(struct sim_trainer *t, float mine)
 static struct message *make_save(struct sim_trainer *t)
 {
     size_t bytes = t->plan->values * sizeof(float);
-    struct message *request = make(t, step_of(t), sizeof(struct part_head) + bytes,
-                                   sizeof(struct part_head) + bytes);
+    struct message *request = sim_trainer_make(t, step_of(t), sizeof(struct part_head) + bytes,
+                                               sizeof(struct part_head) + bytes);
     if (request == NULL)
         return NULL;
     struct part_head *part = message_body(request);
@@ -384,15 +386,15 @@ static struct message *make_call(struct sim_trainer *t)
     case TRAINING_SUM:
         return make_shared(t, (float)(t->rank + 1 + t->loop.at.epoch));
     case TRAINING_SHARE:
-        return make_shared(t, t->rank == 0 ? score(t) : 0);
+        return make_shared(t, t->rank == 0 ? sim_trainer_score(t) : 0);
     case TRAINING_SAVE:
         return make_save(t);
     case TRAINING_MEET:
-        return make(t, 0, t->barriers + 1, 0);
+        return sim_trainer_make(t, 0, t->barriers + 1, 0);
     case TRAINING_FINISH:
-        return make(t, 0, t->rank == 0, 0); /* group_complete() */
+        return sim_trainer_make(t, 0, t->rank == 0, 0); /* group_complete() */
     default:
-        return make(t, 0, 0, 0);
+        return sim_trainer_make(t, 0, 0, 0);
     }
 }
 
@@ -401,21 +403,21 @@ static void call_group(struct sim_trainer *t)
     if (address_is_none(t->reducer)) {
         char name[DIRECTORY_NAME_MAX];
         reducer_name(t->rank, name, sizeof name);
-        find(t, name, reducer_found);
+        sim_trainer_find(t, name, reducer_found);
         return;
     }
     struct message *request = make_call(t);
     uint64_t wait_ns = t->loop.operation == TRAINING_FINISH ? FINISH_NS : t->plan->group_ns;
     if (request == NULL ||
         actor_call(t->self, t->reducer, request, actor_now_ns(t->self) + wait_ns + GRACE_NS,
-                   answered, t, NULL) != 0)
+                   sim_trainer_answered, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
 }
 
 /* As api/loader.c: what passes is asked for again, what does not is the trainer's failure. */
-static void opened(struct actor *self, void *arg, int status, struct message *reply)
+static void sim_trainer_opened(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;
     struct error error = { 0 };
@@ -462,19 +464,20 @@ static void open_loader(struct sim_trainer *t)
     if (address_is_none(t->proxy)) {
         char name[DIRECTORY_NAME_MAX];
         proxy_name(t->rank, name);
-        find(t, name, proxy_found);
+        sim_trainer_find(t, name, proxy_found);
         return;
     }
     struct message *request = make_open(t);
-    if (request == NULL || actor_call(t->self, t->proxy, request,
-                                      actor_now_ns(t->self) + RECOVERY_NS, opened, t, NULL) != 0)
+    if (request == NULL ||
+        actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + RECOVERY_NS,
+                   sim_trainer_opened, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
 }
 
 /* The same for a batch. A look that found none before its deadline is followed by another. */
-static void told(struct actor *self, void *arg, int status, struct message *reply)
+static void sim_trainer_told(struct actor *self, void *arg, int status, struct message *reply)
 {
     struct sim_trainer *t = arg;
     struct error error = { 0 };
@@ -489,7 +492,7 @@ static void told(struct actor *self, void *arg, int status, struct message *repl
         return;
     }
     if (status == 0 || status == TR_ETIMEDOUT) {
-        go(t);
+        sim_trainer_go(t);
         return;
     }
     if (status == TR_ECANCELED) /* this actor ends */
@@ -524,17 +527,17 @@ static struct message *make_request(struct sim_trainer *t, uint64_t step)
     return request;
 }
 
-static void ask(struct sim_trainer *t)
+static void sim_trainer_ask(struct sim_trainer *t)
 {
     struct message *request = make_request(t, step_of(t));
-    if (request == NULL ||
-        actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + LOOK_NS, told, t, NULL) != 0)
+    if (request == NULL || actor_call(t->self, t->proxy, request, actor_now_ns(t->self) + LOOK_NS,
+                                      sim_trainer_told, t, NULL) != 0)
         go_later(t, AGAIN_NS);
     else
         t->fleet->tally.calls_opened++;
 }
 
-static void learn(struct sim_trainer *t, struct sampled_batch *batch)
+static void sim_trainer_learn(struct sim_trainer *t, struct sampled_batch *batch)
 {
     struct error error = { 0 };
     uint64_t digest = 0, step = step_of(t);
@@ -562,14 +565,14 @@ static void take_step(struct sim_trainer *t)
     struct sampled_batch *batch = batch_store_collect(t->process->store, t->loader,
                                                       t->loop.at.epoch, t->loop.at.step);
     if (batch == NULL && t->opened) {
-        ask(t);
+        sim_trainer_ask(t);
         return;
     }
     if (batch == NULL) { /* its proxy was lost meanwhile */
         open_loader(t);
         return;
     }
-    learn(t, batch);
+    sim_trainer_learn(t, batch);
     t->loop.wait_ns = 0;
     training_loop_done(&t->loop, 0, actor_now_ns(t->self));
     go_later(t, draws_below(&t->draws, plan->think_ns));
@@ -600,7 +603,7 @@ static void keep_run(struct sim_trainer *t)
 }
 
 /* A thread that stands still (see fleet_faults.h) does so between two operations. */
-static void go(struct sim_trainer *t)
+static void sim_trainer_go(struct sim_trainer *t)
 {
     uint64_t now_ns = actor_now_ns(t->self);
     if (now_ns < t->process->trainers_until_ns) {
@@ -641,7 +644,7 @@ static void go(struct sim_trainer *t)
     }
 }
 
-static int start(struct actor *self, const void *arg)
+static int sim_trainer_start(struct actor *self, const void *arg)
 {
     const struct fleet_seat *seat = arg;
     struct sim_trainer *t = calloc(1, sizeof *t);
@@ -675,13 +678,13 @@ static int start(struct actor *self, const void *arg)
     return 0;
 }
 
-static int receive(struct actor *self, struct message *message)
+static int sim_trainer_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
     return 0;
 }
 
-static void fini(struct actor *self)
+static void sim_trainer_fini(struct actor *self)
 {
     struct sim_trainer *t = actor_state(self);
     if (t == NULL)
@@ -694,7 +697,7 @@ static void fini(struct actor *self)
 
 const struct actor_ops sim_trainer_ops = {
     .name = "trainer",
-    .start = start,
-    .receive = receive,
-    .fini = fini,
+    .start = sim_trainer_start,
+    .receive = sim_trainer_receive,
+    .fini = sim_trainer_fini,
 };

@@ -37,7 +37,7 @@ void launcher_policy_fini(struct launcher_policy *policy)
     *policy = (struct launcher_policy){ 0 };
 }
 
-static void advance(struct launcher_policy *policy, uint64_t now_ns)
+static void policy_advance(struct launcher_policy *policy, uint64_t now_ns)
 {
     if (now_ns > policy->now_ns)
         policy->now_ns = now_ns;
@@ -49,7 +49,7 @@ static bool is_alive(const struct launcher_member *member)
            member->state == LAUNCHER_KILLED;
 }
 
-static void enter(struct launcher_member *member, enum launcher_state state, uint64_t at_ns)
+static void policy_enter(struct launcher_member *member, enum launcher_state state, uint64_t at_ns)
 {
     member->state = state;
     member->at_ns = at_ns;
@@ -68,14 +68,14 @@ static void ask_in_order(struct launcher_policy *policy)
                 continue;
             waiting = true;
             if (member->state == LAUNCHER_RUNNING)
-                enter(member, LAUNCHER_STOPPING, policy->now_ns + LAUNCHER_GRACE_NS);
+                policy_enter(member, LAUNCHER_STOPPING, policy->now_ns + LAUNCHER_GRACE_NS);
         }
 }
 
 static void kill_member(struct launcher_member *member)
 {
     if (member->state == LAUNCHER_RUNNING || member->state == LAUNCHER_STOPPING)
-        enter(member, LAUNCHER_KILLED, LAUNCHER_NEVER);
+        policy_enter(member, LAUNCHER_KILLED, LAUNCHER_NEVER);
 }
 
 /* What was to be started is not; what runs is stopped, or killed. */
@@ -85,14 +85,14 @@ static void wind_down(struct launcher_policy *policy)
     for (uint32_t p = 0; p < policy->count; p++) {
         struct launcher_member *member = &policy->members[p];
         if (member->state == LAUNCHER_PAUSING)
-            enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+            policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         else if (policy->killing)
             kill_member(member);
     }
     ask_in_order(policy);
 }
 
-static void fail(struct launcher_policy *policy, const char *reason)
+static void policy_fail(struct launcher_policy *policy, const char *reason)
 {
     if (policy->stopping)
         return;
@@ -102,7 +102,7 @@ static void fail(struct launcher_policy *policy, const char *reason)
 }
 
 /* Takes one restart out of the budget of a role; false: there is none. */
-static bool spend(const struct launcher_policy *policy, struct launcher_budget *budget)
+static bool policy_spend(const struct launcher_policy *policy, struct launcher_budget *budget)
 {
     uint32_t old = 0;
     while (old < budget->used && policy->now_ns - budget->times_ns[old] >= policy->period_ns)
@@ -123,8 +123,8 @@ static uint64_t pause_ns(uint32_t failures)
     return pause < LAUNCHER_PAUSE_MAX_NS ? pause : LAUNCHER_PAUSE_MAX_NS;
 }
 
-static void describe(char *text, size_t size, const struct launcher_policy *policy,
-                     uint32_t process, int code, int signal)
+static void policy_describe(char *text, size_t size, const struct launcher_policy *policy,
+                            uint32_t process, int code, int signal)
 {
     const char *role = launcher_role_name(policy->members[process].role);
     char how[64];
@@ -149,23 +149,23 @@ static void revive_ended(struct launcher_policy *policy)
 {
     for (uint32_t p = 0; p < policy->count; p++)
         if (policy->members[p].ended)
-            enter(&policy->members[p], LAUNCHER_PAUSING, policy->now_ns);
+            policy_enter(&policy->members[p], LAUNCHER_PAUSING, policy->now_ns);
 }
 
-static void failed(struct launcher_policy *policy, uint32_t process, int code, int signal)
+static void policy_failed(struct launcher_policy *policy, uint32_t process, int code, int signal)
 {
     struct launcher_member *member = &policy->members[process];
     bool usage = code == 2 && signal == 0;
-    enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
-    if (usage || !spend(policy, &policy->budgets[member->role])) {
+    policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+    if (usage || !policy_spend(policy, &policy->budgets[member->role])) {
         char reason[LAUNCHER_REASON_MAX];
-        describe(reason, sizeof reason, policy, process, code, signal);
-        fail(policy, reason);
+        policy_describe(reason, sizeof reason, policy, process, code, signal);
+        policy_fail(policy, reason);
         return;
     }
     member->failures++;
     member->returning = true;
-    enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
+    policy_enter(member, LAUNCHER_PAUSING, policy->now_ns + pause_ns(member->failures));
     if (member->role == LAUNCHER_TRAINER) {
         policy->trainer_failed = true;
         revive_ended(policy);
@@ -206,7 +206,7 @@ static bool has_trainers(const struct launcher_policy *policy)
 static void ended_complete(struct launcher_policy *policy, struct launcher_member *member,
                            bool well)
 {
-    enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+    policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
     member->returning = false;
     member->ended = well;
     if (!well || all_trained(policy))
@@ -216,28 +216,28 @@ static void ended_complete(struct launcher_policy *policy, struct launcher_membe
 void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, int code, int signal,
                             uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     struct launcher_member *member = &policy->members[process];
     if (policy->stopping) {
-        enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         ask_in_order(policy);
     } else if (policy->complete) {
         ended_complete(policy, member, code == 0 && signal == 0);
     } else if (code != 0 || signal != 0) {
-        failed(policy, process, code, signal);
+        policy_failed(policy, process, code, signal);
     } else if (is_needed_again(policy, process)) {
-        enter(member, LAUNCHER_PAUSING, policy->now_ns);
+        policy_enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
         /* A server or sampler that ends well before the trainers do was told that the job is over
          * and was faster; or was not, and is missed soon. So is a trainer, if one failed ever: that
          * one may not have known that the job is over, and waits for the others. */
-        enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
+        policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;
         if (has_trainers(policy) && (member->role != LAUNCHER_TRAINER || policy->trainer_failed))
-            enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
+            policy_enter(member, LAUNCHER_PAUSING, policy->now_ns + LAUNCHER_GRACE_NS);
         if (has_trainers(policy) && all_trained(policy))
             wind_down(policy);
     }
@@ -245,7 +245,7 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
 
 void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     policy->members[process].ready = true;
@@ -256,7 +256,7 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
 void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
                             uint32_t incarnation, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (process >= policy->count || witness >= policy->count || witness == process)
         return;
     struct launcher_member *member = &policy->members[process];
@@ -267,7 +267,7 @@ void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, ui
 
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     for (int role = 0; role < LAUNCHER_ROLES; role++)
         policy->budgets[role].used = 0;
     for (uint32_t p = 0; p < policy->count; p++)
@@ -284,7 +284,7 @@ static bool any_failed(const struct launcher_policy *policy)
 
 void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (policy->complete)
         return;
     policy->complete = true;
@@ -295,14 +295,14 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
     bool failed = any_failed(policy);
     for (uint32_t p = 0; p < policy->count; p++)
         if (policy->members[p].state == LAUNCHER_PAUSING)
-            enter(&policy->members[p], LAUNCHER_IDLE, LAUNCHER_NEVER);
+            policy_enter(&policy->members[p], LAUNCHER_IDLE, LAUNCHER_NEVER);
     if (failed)
         wind_down(policy);
 }
 
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (policy->complete && !policy->stopping && policy->complete_until_ns <= policy->now_ns)
         wind_down(policy);
     for (uint32_t p = 0; p < policy->count; p++) {
@@ -314,7 +314,7 @@ void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns)
 
 void launcher_policy_stop(struct launcher_policy *policy, uint64_t now_ns)
 {
-    advance(policy, now_ns);
+    policy_advance(policy, now_ns);
     if (policy->stopping)
         policy->killing = true; /* whoever asks while it stops is in a hurry */
     else
@@ -330,7 +330,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
         return false;
     *command = (struct launcher_command){ .process = process };
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
-        enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
+        policy_enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ready = member->ended = false;
         command->action = LAUNCHER_START;
         command->incarnation = ++member->incarnation;

@@ -40,7 +40,7 @@ void plan_fini(struct plan *plan)
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
-static uint64_t mix(uint64_t hash, uint32_t value)
+static uint64_t plan_mix(uint64_t hash, uint32_t value)
 {
     for (uint32_t i = 0; i < 4; i++)
         hash = (hash ^ (value >> (8 * i) & 0xff)) * UINT64_C(0x100000001b3);
@@ -50,19 +50,20 @@ static uint64_t mix(uint64_t hash, uint32_t value)
 void plan_mark(struct plan *plan, uint64_t graph_hash)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    hash = mix(mix(mix(hash, plan->num_parts), plan->num_processes), plan->coordinator);
+    hash = plan_mix(plan_mix(plan_mix(hash, plan->num_parts), plan->num_processes),
+                    plan->coordinator);
     for (uint32_t p = 0; p < plan->num_processes; p++) {
         const struct plan_process *plays = &plan->processes[p];
-        hash = mix(mix(mix(hash, plays->host), plays->servers), plays->num_parts);
+        hash = plan_mix(plan_mix(plan_mix(hash, plays->host), plays->servers), plays->num_parts);
         for (uint32_t i = 0; i < plays->num_parts; i++)
-            hash = mix(hash, plays->parts[i]);
-        hash = mix(mix(hash, plays->samplers.first), plays->samplers.count);
-        hash = mix(mix(hash, plays->trainers.first), plays->trainers.count);
+            hash = plan_mix(hash, plays->parts[i]);
+        hash = plan_mix(plan_mix(hash, plays->samplers.first), plays->samplers.count);
+        hash = plan_mix(plan_mix(hash, plays->trainers.first), plays->trainers.count);
     }
     plan->marks = (struct plan_marks){ hash, graph_hash };
 }
 
-static bool serves(const struct plan_process *process, uint32_t part)
+static bool plan_serves(const struct plan_process *process, uint32_t part)
 {
     uint32_t low = 0, high = process->num_parts;
     while (low < high) {
@@ -99,7 +100,7 @@ static uint32_t count_near(const struct plan *plan, uint32_t part, uint32_t near
 {
     uint32_t count = 0;
     for (uint32_t p = 0; p < plan->num_processes; p++)
-        count += nearness_of(plan, p, near) == nearness && serves(&plan->processes[p], part);
+        count += nearness_of(plan, p, near) == nearness && plan_serves(&plan->processes[p], part);
     return count;
 }
 
@@ -109,7 +110,7 @@ static void put_near(const struct plan *plan, uint32_t part, uint32_t near, enum
 {
     uint32_t at = 0;
     for (uint32_t p = 0; p < plan->num_processes; p++) {
-        if (nearness_of(plan, p, near) != nearness || !serves(&plan->processes[p], part))
+        if (nearness_of(plan, p, near) != nearness || !plan_serves(&plan->processes[p], part))
             continue;
         uint32_t to = first + (at++ + count - turn % count) % count;
         if (to < most)
@@ -181,7 +182,7 @@ uint32_t plan_second_node(const struct plan *plan, uint32_t host)
 
 /* The share of the index-th of `sharers`: even where there are enough, else one that others have
  * too. */
-static struct plan_range share(struct plan_range range, uint32_t index, uint32_t sharers)
+static struct plan_range plan_share(struct plan_range range, uint32_t index, uint32_t sharers)
 {
     uint64_t count = range.count;
     if (range.count < sharers)
@@ -191,7 +192,7 @@ static struct plan_range share(struct plan_range range, uint32_t index, uint32_t
 }
 
 /* The samplers (or trainers) of a host have consecutive numbers: its processes do. */
-static struct plan_range join(struct plan_range a, struct plan_range b)
+static struct plan_range plan_join(struct plan_range a, struct plan_range b)
 {
     if (a.count == 0 || b.count == 0)
         return a.count == 0 ? b : a;
@@ -204,16 +205,16 @@ struct plan_range plan_trainer_samplers(const struct plan *plan, uint32_t rank)
 {
     const struct plan_process *home = &plan->processes[plan_trainer_node(plan, rank)];
     if (home->samplers.count > 0)
-        return share(home->samplers, rank - home->trainers.first, home->trainers.count);
+        return plan_share(home->samplers, rank - home->trainers.first, home->trainers.count);
     struct plan_range samplers = { 0 }, trainers = { 0 };
     for (uint32_t p = 0; p < plan->num_processes; p++) {
         if (plan->processes[p].host != home->host)
             continue;
-        samplers = join(samplers, plan->processes[p].samplers);
-        trainers = join(trainers, plan->processes[p].trainers);
+        samplers = plan_join(samplers, plan->processes[p].samplers);
+        trainers = plan_join(trainers, plan->processes[p].trainers);
     }
     if (samplers.count > 0)
-        return share(samplers, rank - trainers.first, trainers.count);
+        return plan_share(samplers, rank - trainers.first, trainers.count);
     samplers = (struct plan_range){ 0, plan->samplers };
-    return plan->samplers == 0 ? samplers : share(samplers, rank, plan->trainers);
+    return plan->samplers == 0 ? samplers : plan_share(samplers, rank, plan->trainers);
 }

@@ -240,7 +240,7 @@ static uint64_t find_not_finite(enum tr_dtype dtype, const void *data, uint64_t 
 }
 
 /* "nan" or "inf", for the person who has to find it. */
-static const char *spell(enum tr_dtype dtype, const void *data, uint64_t at)
+static const char *raw_spell(enum tr_dtype dtype, const void *data, uint64_t at)
 {
     size_t size = tr_dtype_size(dtype);
     uint64_t bits = 0;
@@ -277,5 +277,5 @@ int raw_read_rows(struct raw_graph *graph, uint32_t table, uint64_t begin, uint6
     return error_set(error, TR_EFORMAT,
                      "%s, column %" PRIu64 ": value %s of feature '%s' is not finite; replace it "
                      "or leave the feature out",
-                     place, bad % facts->width, spell(facts->dtype, rows, bad), facts->name);
+                     place, bad % facts->width, raw_spell(facts->dtype, rows, bad), facts->name);
 }

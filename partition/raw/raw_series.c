@@ -38,8 +38,8 @@ void series_fini(struct series *series)
     memset(series, 0, sizeof *series);
 }
 
-static int append(struct series *series, const char *path, uint64_t count, bool columns,
-                  struct error *error)
+static int series_append(struct series *series, const char *path, uint64_t count, bool columns,
+                         struct error *error)
 {
     struct series_piece *grown = realloc(series->pieces,
                                          (series->num_pieces + 1) * sizeof *series->pieces);
@@ -90,7 +90,7 @@ static int check_rows(struct series *series, const char *path, const struct npy_
 int series_add_parsed_pairs(struct series *series, const char *path, struct pairs *pairs,
                             struct error *error)
 {
-    int rv = append(series, path, pairs->count, false, error);
+    int rv = series_append(series, path, pairs->count, false, error);
     if (rv != 0) {
         pairs_fini(pairs);
         return rv;
@@ -107,7 +107,7 @@ int series_add_parsed_rows(struct series *series, const char *path, const struct
 {
     int rv = check_rows(series, path, header, error);
     if (rv == 0)
-        rv = append(series, path, header->shape[0], false, error);
+        rv = series_append(series, path, header->shape[0], false, error);
     if (rv != 0) {
         free(rows);
         return rv;
@@ -126,7 +126,7 @@ int series_add_rows(struct series *series, const char *path, struct error *error
         return rv;
     rv = check_rows(series, path, &npy.header, error);
     if (rv == 0)
-        rv = append(series, path, npy.num_rows, false, error);
+        rv = series_append(series, path, npy.num_rows, false, error);
     npy_close(&npy);
     return rv;
 }
@@ -150,7 +150,7 @@ int series_add_pairs(struct series *series, const char *path, struct error *erro
                        "; edges need [N, 2] or [2, N]",
                        path, header->ndim, header->ndim > 0 ? header->shape[0] : 0);
     else
-        rv = append(series, path, header->shape[rows ? 0 : 1], columns, error);
+        rv = series_append(series, path, header->shape[rows ? 0 : 1], columns, error);
     npy_close(&npy);
     return rv;
 }

@@ -92,8 +92,9 @@ static int make_folder(struct raw_writer *writer, const char *name, struct error
     return rv;
 }
 
-static int begin(struct raw_writer *writer, const char *path, bool replace, const char *name,
-                 const struct graph_types *types, const uint64_t *num_nodes, struct error *error)
+static int raw_write_begin(struct raw_writer *writer, const char *path, bool replace,
+                           const char *name, const struct graph_types *types,
+                           const uint64_t *num_nodes, struct error *error)
 {
     int rv = raw_check_name(name, error);
     if (rv == 0)
@@ -133,7 +134,7 @@ int raw_writer_open(const char *path, const struct raw_write_options *options, c
     writer->cancel = options->cancel;
     writer->progress = options->progress;
     writer->progress_arg = options->progress_arg;
-    int rv = begin(writer, path, options->replace, name, types, num_nodes, error);
+    int rv = raw_write_begin(writer, path, options->replace, name, types, num_nodes, error);
     if (rv != 0) {
         raw_writer_abort(writer);
         return rv;
@@ -380,7 +381,7 @@ static int describe_counts(const struct raw_writer *writer, json_t *root)
     return rv;
 }
 
-static json_t *describe(const struct raw_writer *writer)
+static json_t *raw_write_describe(const struct raw_writer *writer)
 {
     json_t *root = json_object(), *edges = json_object();
     json_t *node_data = json_object(), *edge_data = json_object();
@@ -404,7 +405,7 @@ static json_t *describe(const struct raw_writer *writer)
 
 static int write_metadata(struct raw_writer *writer, struct error *error)
 {
-    json_t *root = describe(writer);
+    json_t *root = raw_write_describe(writer);
     char *text = root == NULL ? NULL : json_dumps(root, JSON_INDENT(2));
     int rv = text == NULL ? error_set(error, TR_ENOMEM, "no memory for metadata.json")
                           : raw_writer_text(writer, "metadata.json", text, strlen(text), error);

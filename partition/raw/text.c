@@ -72,7 +72,7 @@ static bool fill_packed(struct text *text)
 }
 
 /* Unpacks until at least one byte came out. A file may hold several members, one after another. */
-static size_t unpack(struct text *text)
+static size_t text_unpack(struct text *text)
 {
     text->stream.next_out = text->block;
     text->stream.avail_out = (uInt)BLOCK_BYTES;
@@ -105,7 +105,7 @@ bool text_fill(struct text *text)
         return false;
     }
     if (text->gzip) {
-        got = unpack(text);
+        got = text_unpack(text);
     } else {
         text->rv = file_read_some(&text->file, text->offset, text->block, text->block_bytes, &got,
                                   text->error);

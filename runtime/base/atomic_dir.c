@@ -185,7 +185,7 @@ int atomic_dir_begin(struct atomic_dir *dir, struct files *files, const char *fi
 }
 
 /* Renames the folder aside into its place, an older one out of the way before. */
-static int swap(struct atomic_dir *dir, struct error *error)
+static int folder_swap(struct atomic_dir *dir, struct error *error)
 {
     if (!files_exists(dir->files, dir->final_path))
         return files_rename(dir->files, dir->path, dir->final_path, error);
@@ -215,7 +215,7 @@ int atomic_dir_commit(struct atomic_dir *dir, struct error *error)
     if (rv == 0)
         rv = files_sync_tree(dir->files, dir->path, error);
     if (rv == 0)
-        rv = swap(dir, error);
+        rv = folder_swap(dir, error);
     if (rv == 0) {
         free(dir->path);
         dir->path = NULL;

@@ -46,7 +46,7 @@ uint32_t crc32c_table(uint32_t crc, const void *bytes, size_t count)
 
 typedef long long pair __attribute__((vector_size(16)));
 
-WITH_INSTRUCTIONS static uint64_t shift(uint64_t crc, uint64_t by)
+WITH_INSTRUCTIONS static uint64_t crc_shift(uint64_t crc, uint64_t by)
 {
     pair product = __builtin_ia32_pclmulqdq128((pair){ (long long)crc, 0 },
                                                (pair){ (long long)by, 0 }, 0);
@@ -79,7 +79,7 @@ WITH_INSTRUCTIONS static uint64_t three_lanes(uint64_t crc, const unsigned char 
         second = __builtin_ia32_crc32di(second, word_at(byte + LANE_BYTES + i));
         third = __builtin_ia32_crc32di(third, word_at(byte + 2 * LANE_BYTES + i));
     }
-    return shift(crc, SHIFT_TWO_LANES) ^ shift(second, SHIFT_ONE_LANE) ^ third;
+    return crc_shift(crc, SHIFT_TWO_LANES) ^ crc_shift(second, SHIFT_ONE_LANE) ^ third;
 }
 
 WITH_INSTRUCTIONS static uint32_t by_instruction(uint32_t crc, const void *bytes, size_t count)
@@ -114,7 +114,7 @@ static int has_instruction(void)
 
 #define WITH_VECTORS __attribute__((target("sse4.2,pclmul,avx512f,vpclmulqdq")))
 
-WITH_VECTORS static inline __m512i fold(__m512i sum, __m512i by, const unsigned char *next)
+WITH_VECTORS static inline __m512i crc_fold(__m512i sum, __m512i by, const unsigned char *next)
 {
     __m512i low = _mm512_clmulepi64_epi128(sum, by, 0x00);
     __m512i high = _mm512_clmulepi64_epi128(sum, by, 0x11);
@@ -142,10 +142,10 @@ WITH_VECTORS static uint32_t by_folding(uint32_t crc, const void *bytes, size_t 
     for (byte += FOLD_BYTES, count -= FOLD_BYTES; count >= FOLD_BYTES;
          byte += FOLD_BYTES, count -= FOLD_BYTES) {
         fetch_fold(byte);
-        first = fold(first, by, byte);
-        second = fold(second, by, byte + 64);
-        third = fold(third, by, byte + 128);
-        fourth = fold(fourth, by, byte + 192);
+        first = crc_fold(first, by, byte);
+        second = crc_fold(second, by, byte + 64);
+        third = crc_fold(third, by, byte + 128);
+        fourth = crc_fold(fourth, by, byte + 192);
     }
     _mm512_storeu_si512(left, first);
     _mm512_storeu_si512(left + 64, second);
@@ -218,7 +218,7 @@ uint32_t crc32c(uint32_t crc, const void *bytes, size_t count)
 #define POLYNOMIAL UINT32_C(0x82f63b78)
 
 /* The product of two polynomials modulo the polynomial. */
-static uint32_t multiply(uint32_t a, uint32_t b)
+static uint32_t crc_multiply(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
     for (uint32_t power = POWER_0; power != 0; power >>= 1) {
@@ -233,9 +233,9 @@ static uint32_t multiply(uint32_t a, uint32_t b)
 uint32_t crc32c_join(uint32_t first, uint32_t second, uint64_t second_bytes)
 {
     uint32_t by = POWER_0, square = POWER_0 >> 8;
-    for (; second_bytes != 0; second_bytes >>= 1, square = multiply(square, square)) {
+    for (; second_bytes != 0; second_bytes >>= 1, square = crc_multiply(square, square)) {
         if (second_bytes & 1)
-            by = multiply(by, square);
+            by = crc_multiply(by, square);
     }
-    return multiply(first, by) ^ second;
+    return crc_multiply(first, by) ^ second;
 }

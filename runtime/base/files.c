@@ -85,7 +85,7 @@ void file_close(struct file *file)
     memset(file, 0, sizeof *file);
 }
 
-static size_t piece(size_t size)
+static size_t files_piece(size_t size)
 {
     return size < PIECE_BYTES_MAX ? size : PIECE_BYTES_MAX;
 }
@@ -96,7 +96,7 @@ int file_read_some(struct file *file, uint64_t offset, void *data, size_t size, 
     *got = 0;
     while (*got < size) {
         ssize_t n = file->files->pread(file->files, file->fd, (char *)data + *got,
-                                       piece(size - *got), offset + *got);
+                                       files_piece(size - *got), offset + *got);
         if (n == -EINTR)
             continue;
         if (n < 0)
@@ -127,7 +127,7 @@ int file_write_at(struct file *file, uint64_t offset, const void *data, size_t s
     size_t put = 0;
     while (put < size) {
         ssize_t n = file->files->pwrite(file->files, file->fd, (const char *)data + put,
-                                        piece(size - put), offset + put);
+                                        files_piece(size - put), offset + put);
         if (n == -EINTR)
             continue;
         if (n <= 0)

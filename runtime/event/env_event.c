@@ -63,7 +63,7 @@ struct driver {
     pthread_t thread;
 };
 
-static struct env_event *of(struct env *env)
+static struct env_event *env_event_of(struct env *env)
 {
     return (struct env_event *)(void *)env;
 }
@@ -75,13 +75,13 @@ static uint64_t read_clock(clockid_t id)
     return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t now(struct env *env)
+static uint64_t env_event_now(struct env *env)
 {
     (void)env;
     return read_clock(CLOCK_MONOTONIC);
 }
 
-static uint64_t coarse(struct env *env)
+static uint64_t env_event_coarse(struct env *env)
 {
     (void)env;
     return read_clock(CLOCK_MONOTONIC_COARSE);
@@ -96,13 +96,13 @@ static uint64_t random_number(struct env *env)
     return number;
 }
 
-static uint64_t wall(struct env *env)
+static uint64_t env_event_wall(struct env *env)
 {
     (void)env;
     return read_clock(CLOCK_REALTIME) / 1000000;
 }
 
-static bool never(struct env *env)
+static bool env_event_never(struct env *env)
 {
     (void)env;
     return false;
@@ -195,7 +195,7 @@ struct event_base *env_event_base(struct loop *loop)
 
 /* One that fires too early stays: it costs one turn, and setting it anew would cost something at
  * each sleep of a loop whose first timer comes and goes. */
-static void arm(struct driver *driver, uint64_t until_ns)
+static void env_event_arm(struct driver *driver, uint64_t until_ns)
 {
     if (driver->armed_ns <= until_ns)
         return;
@@ -208,7 +208,7 @@ static void arm(struct driver *driver, uint64_t until_ns)
 
 static void sleep_until(struct driver *driver, uint64_t until_ns)
 {
-    arm(driver, until_ns);
+    env_event_arm(driver, until_ns);
     event_base_loop(driver->base, EVLOOP_ONCE);
 }
 
@@ -282,7 +282,7 @@ static struct team *team_of(struct env_event *self, const struct job *job)
 
 static void crew_push(struct env *env, struct job *job)
 {
-    struct env_event *self = of(env);
+    struct env_event *self = env_event_of(env);
     pthread_mutex_lock(&self->mutex);
     struct team *team = team_of(self, job);
     job->next = NULL;
@@ -336,9 +336,9 @@ static void team_fini(struct team *team)
     pthread_cond_destroy(&team->filled);
 }
 
-static void destroy(struct env *env)
+static void env_event_destroy(struct env *env)
 {
-    struct env_event *self = of(env);
+    struct env_event *self = env_event_of(env);
     pthread_mutex_lock(&self->mutex);
     self->closing = true;
     pthread_cond_broadcast(&self->crew.filled);
@@ -352,18 +352,18 @@ static void destroy(struct env *env)
 }
 
 static const struct env_ops event_ops = {
-    .now_ns = now,
-    .coarse_ns = coarse,
+    .now_ns = env_event_now,
+    .coarse_ns = env_event_coarse,
     .random = random_number,
-    .wall_ms = wall,
+    .wall_ms = env_event_wall,
     .loop_create = loop_create,
     .loop_start = loop_start,
     .loop_wake = loop_wake_up,
     .loop_destroy = loop_destroy,
     .crew_push = crew_push,
-    .fails = never,
+    .fails = env_event_never,
     .trace = no_trace,
-    .destroy = destroy,
+    .destroy = env_event_destroy,
 };
 
 static size_t default_threads(void)
@@ -402,7 +402,7 @@ int env_event_create(size_t crew_threads, struct env **env, struct error *error)
     while (self->crew.num_threads < wanted && team_grow(&self->crew, "tr-crew") == 0)
         continue;
     if (self->crew.num_threads == 0) {
-        destroy(&self->env);
+        env_event_destroy(&self->env);
         return error_set(error, TR_ENOMEM, "env: no thread could be made for the crew");
     }
     *env = &self->env;

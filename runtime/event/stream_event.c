@@ -57,15 +57,15 @@ struct socket_stream {
     struct addrinfo *addresses, *next;
 };
 
-static struct socket_stream *of(struct stream *stream)
+static struct socket_stream *socket_of(struct stream *stream)
 {
     return (struct socket_stream *)(void *)stream;
 }
 
-static void apply(struct socket_stream *self);
+static void socket_apply(struct socket_stream *self);
 static void try_next(struct socket_stream *self);
 
-static struct socket_stream *create(enum state state, int fd)
+static struct socket_stream *socket_create(enum state state, int fd)
 {
     struct socket_stream *self = calloc(1, sizeof *self);
     if (self == NULL)
@@ -90,7 +90,7 @@ static void drop_events(struct socket_stream *self)
     self->reading = self->writing = self->paused = false;
 }
 
-static void fail(struct socket_stream *self)
+static void socket_fail(struct socket_stream *self)
 {
     drop_events(self);
     self->state = STATE_FAILED;
@@ -103,7 +103,7 @@ static void fail_errno(struct socket_stream *self, int number)
     endpoint_format(&self->to, text, sizeof text);
     error_set(&self->stream.error, socket_code(number), "%s: cannot connect: %s", text,
               strerror(number));
-    fail(self);
+    socket_fail(self);
 }
 
 static void on_read(evutil_socket_t fd, short what, void *arg)
@@ -122,7 +122,7 @@ static void become_open(struct socket_stream *self)
     if (self->writing)
         event_del(self->write); /* it may have a time-out */
     self->writing = false;
-    apply(self);
+    socket_apply(self);
 }
 
 static void give_up_try(struct socket_stream *self, int number)
@@ -136,7 +136,7 @@ static void give_up_try(struct socket_stream *self, int number)
         fail_errno(self, number);
 }
 
-static void connected(struct socket_stream *self, short what)
+static void socket_connected(struct socket_stream *self, short what)
 {
     int number = 0;
     socklen_t length = sizeof number;
@@ -155,7 +155,7 @@ static void on_write(evutil_socket_t fd, short what, void *arg)
     struct socket_stream *self = arg;
     (void)fd;
     if (self->state == STATE_CONNECTING)
-        connected(self, what);
+        socket_connected(self, what);
     else
         stream_tell(&self->stream, STREAM_WRITABLE);
 }
@@ -166,7 +166,7 @@ static void on_resume(evutil_socket_t fd, short what, void *arg)
     (void)fd;
     (void)what;
     self->paused = false;
-    apply(self);
+    socket_apply(self);
 }
 
 static int make_events(struct socket_stream *self)
@@ -184,8 +184,8 @@ static int make_events(struct socket_stream *self)
 }
 
 /* Adds or deletes one event; one that could not be added counts as ready: trying tells. */
-static void set(struct socket_stream *self, struct event *event, bool *on, bool wanted,
-                unsigned what)
+static void socket_set(struct socket_stream *self, struct event *event, bool *on, bool wanted,
+                       unsigned what)
 {
     if (*on == wanted || event == NULL)
         return;
@@ -200,15 +200,15 @@ static void set(struct socket_stream *self, struct event *event, bool *on, bool 
 }
 
 /* The events follow from what is wanted. */
-static void apply(struct socket_stream *self)
+static void socket_apply(struct socket_stream *self)
 {
     unsigned want = self->stream.want;
     if (self->state != STATE_OPEN && self->state != STATE_LISTENING)
         return;
-    set(self, self->read, &self->reading, (want & STREAM_READABLE) && !self->paused,
-        STREAM_READABLE);
-    set(self, self->write, &self->writing, (want & STREAM_WRITABLE) && self->state == STATE_OPEN,
-        STREAM_WRITABLE);
+    socket_set(self, self->read, &self->reading, (want & STREAM_READABLE) && !self->paused,
+               STREAM_READABLE);
+    socket_set(self, self->write, &self->writing,
+               (want & STREAM_WRITABLE) && self->state == STATE_OPEN, STREAM_WRITABLE);
 }
 
 /* Begins with one address; the event's time-out lets the next have its turn. */
@@ -238,7 +238,7 @@ static void try_next(struct socket_stream *self)
     try_address(self, address->ai_addr, address->ai_addrlen);
 }
 
-static int ask(const struct endpoint *endpoint, int flags, struct addrinfo **addresses)
+static int socket_ask(const struct endpoint *endpoint, int flags, struct addrinfo **addresses)
 {
     struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
     char port[8];
@@ -250,7 +250,7 @@ static int ask(const struct endpoint *endpoint, int flags, struct addrinfo **add
 static int look_up(struct job *job)
 {
     struct lookup *lookup = job->arg;
-    lookup->gai = ask(&lookup->endpoint, 0, &lookup->addresses);
+    lookup->gai = socket_ask(&lookup->endpoint, 0, &lookup->addresses);
     return CREW_DONE;
 }
 
@@ -269,7 +269,7 @@ static void looked_up(struct actor *actor, struct job *job, int status)
         endpoint_format(&self->to, text, sizeof text);
         error_set(&self->stream.error, TR_ENOENT, "%s: cannot connect: %s has no address: %s", text,
                   self->to.host, gai_strerror(lookup->gai));
-        fail(self);
+        socket_fail(self);
     } else {
         self->addresses = self->next = lookup->addresses;
         try_next(self);
@@ -291,7 +291,7 @@ static int begin_lookup(struct socket_stream *self)
     return 0;
 }
 
-static int begin(struct socket_stream *self)
+static int socket_begin(struct socket_stream *self)
 {
     struct sockaddr_un address;
     if (self->to.kind == ENDPOINT_UNIX) {
@@ -303,7 +303,7 @@ static int begin(struct socket_stream *self)
     }
     if (self->to.kind != ENDPOINT_TCP)
         return TR_EINVAL;
-    if (ask(&self->to, AI_NUMERICHOST, &self->addresses) != 0)
+    if (socket_ask(&self->to, AI_NUMERICHOST, &self->addresses) != 0)
         return begin_lookup(self);
     self->next = self->addresses;
     try_next(self);
@@ -314,7 +314,7 @@ static int listen_at(struct loop *loop, const struct endpoint *endpoint, struct 
                      struct error *error)
 {
     (void)loop;
-    struct socket_stream *self = create(STATE_LISTENING, -1);
+    struct socket_stream *self = socket_create(STATE_LISTENING, -1);
     if (self == NULL)
         return error_set(error, TR_ENOMEM, "%s: cannot listen: out of memory", endpoint->host);
     int rc = socket_listen(endpoint, &self->listener, error);
@@ -327,7 +327,7 @@ static int listen_at(struct loop *loop, const struct endpoint *endpoint, struct 
     return 0;
 }
 
-static void listening(const struct stream *stream, struct endpoint *endpoint)
+static void socket_listening(const struct stream *stream, struct endpoint *endpoint)
 {
     *endpoint = ((const struct socket_stream *)(const void *)stream)->listener.endpoint;
 }
@@ -336,19 +336,19 @@ static void listening(const struct stream *stream, struct endpoint *endpoint)
 static int pause_listener(struct socket_stream *self, int number)
 {
     self->paused = event_add(self->timer, &pause_time) == 0;
-    apply(self);
+    socket_apply(self);
     return number == ENOMEM || number == ENOBUFS ? TR_ENOMEM : TR_EIO;
 }
 
 static int accept_one(struct stream *listener, struct stream **out)
 {
-    struct socket_stream *self = of(listener);
+    struct socket_stream *self = socket_of(listener);
     int fd = socket_accept(self->fd);
     if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)
         return pause_listener(self, -fd);
     if (fd < 0)
         return 0; /* none waits, or one that broke while it did */
-    struct socket_stream *made = create(STATE_OPEN, fd);
+    struct socket_stream *made = socket_create(STATE_OPEN, fd);
     if (made == NULL) {
         close(fd);
         return TR_ENOMEM;
@@ -361,7 +361,7 @@ static int accept_one(struct stream *listener, struct stream **out)
 static int connect_to(struct loop *loop, const struct endpoint *endpoint, struct stream **stream)
 {
     (void)loop;
-    struct socket_stream *self = create(STATE_NEW, -1);
+    struct socket_stream *self = socket_create(STATE_NEW, -1);
     if (self == NULL)
         return TR_ENOMEM;
     self->to = *endpoint;
@@ -369,10 +369,10 @@ static int connect_to(struct loop *loop, const struct endpoint *endpoint, struct
     return 0;
 }
 
-static int watch(struct loop *loop, int fd, struct stream **stream)
+static int socket_watch(struct loop *loop, int fd, struct stream **stream)
 {
     (void)loop;
-    struct socket_stream *self = create(STATE_OPEN, fd);
+    struct socket_stream *self = socket_create(STATE_OPEN, fd);
     if (self == NULL)
         return TR_ENOMEM;
     self->borrowed = true;
@@ -380,19 +380,19 @@ static int watch(struct loop *loop, int fd, struct stream **stream)
     return 0;
 }
 
-static int attach(struct stream *stream)
+static int socket_attach(struct stream *stream)
 {
-    struct socket_stream *self = of(stream);
+    struct socket_stream *self = socket_of(stream);
     if (self->state == STATE_NEW)
-        return begin(self);
+        return socket_begin(self);
     if (self->state == STATE_FAILED)
         stream_tell(stream, STREAM_FAILED);
     return self->state == STATE_FAILED ? 0 : make_events(self);
 }
 
-static void detach(struct stream *stream)
+static void socket_detach(struct stream *stream)
 {
-    struct socket_stream *self = of(stream);
+    struct socket_stream *self = socket_of(stream);
     drop_events(self);
     if (self->lookup != NULL)
         self->lookup->asker = NULL;
@@ -401,12 +401,12 @@ static void detach(struct stream *stream)
         self->state = STATE_FAILED; /* a stream that is detached while it connects gives up */
 }
 
-static void want(struct stream *stream)
+static void socket_want(struct stream *stream)
 {
-    apply(of(stream));
+    socket_apply(socket_of(stream));
 }
 
-static ssize_t broken(struct socket_stream *self, int number, const char *verb)
+static ssize_t socket_broken(struct socket_stream *self, int number, const char *verb)
 {
     if (number == EAGAIN || number == EWOULDBLOCK)
         return 0;
@@ -415,7 +415,7 @@ static ssize_t broken(struct socket_stream *self, int number, const char *verb)
     return TR_EPEERDOWN;
 }
 
-static int bounded(int num_parts)
+static int socket_bounded(int num_parts)
 {
     return num_parts < IOV_MAX ? num_parts : IOV_MAX;
 }
@@ -423,37 +423,37 @@ static int bounded(int num_parts)
 /* One part, which all small messages are, goes without a list of parts for the system to copy. */
 static ssize_t read_some(struct stream *stream, const struct iovec *parts, int num_parts)
 {
-    struct socket_stream *self = of(stream);
+    struct socket_stream *self = socket_of(stream);
     ssize_t count;
     if (self->state != STATE_OPEN)
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
     do
         count = num_parts == 1 ? recv(self->fd, parts->iov_base, parts->iov_len, 0)
-                               : readv(self->fd, parts, bounded(num_parts));
+                               : readv(self->fd, parts, socket_bounded(num_parts));
     while (count < 0 && errno == EINTR);
     if (count < 0)
-        return broken(self, errno, "read");
+        return socket_broken(self, errno, "read");
     return count > 0 ? count : TR_EEND;
 }
 
 static ssize_t write_some(struct stream *stream, const struct iovec *parts, int num_parts)
 {
-    struct socket_stream *self = of(stream);
+    struct socket_stream *self = socket_of(stream);
     struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)parts };
     ssize_t count;
     if (self->state != STATE_OPEN)
         return self->state == STATE_FAILED ? TR_EPEERDOWN : 0;
-    message.msg_iovlen = (size_t)bounded(num_parts);
+    message.msg_iovlen = (size_t)socket_bounded(num_parts);
     do
         count = num_parts == 1 ? send(self->fd, parts->iov_base, parts->iov_len, MSG_NOSIGNAL)
                                : sendmsg(self->fd, &message, MSG_NOSIGNAL);
     while (count < 0 && errno == EINTR);
-    return count < 0 ? broken(self, errno, "write") : count;
+    return count < 0 ? socket_broken(self, errno, "write") : count;
 }
 
 static void close_it(struct stream *stream)
 {
-    struct socket_stream *self = of(stream);
+    struct socket_stream *self = socket_of(stream);
     assert(self->read == NULL && self->lookup == NULL);
     if (self->addresses != NULL)
         freeaddrinfo(self->addresses);
@@ -466,13 +466,13 @@ static void close_it(struct stream *stream)
 
 const struct stream_ops stream_event_ops = {
     .listen = listen_at,
-    .listening = listening,
+    .listening = socket_listening,
     .accept = accept_one,
     .connect = connect_to,
-    .watch = watch,
-    .attach = attach,
-    .detach = detach,
-    .want = want,
+    .watch = socket_watch,
+    .attach = socket_attach,
+    .detach = socket_detach,
+    .want = socket_want,
     .readv = read_some,
     .writev = write_some,
     .close = close_it,

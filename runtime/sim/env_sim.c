@@ -37,45 +37,45 @@ struct env_sim {
     struct sim_net net;
 };
 
-static struct env_sim *of(struct env *env)
+static struct env_sim *env_sim_of(struct env *env)
 {
     return (struct env_sim *)(void *)env;
 }
 
 struct sim_net *env_sim_net(struct env *env)
 {
-    return &of(env)->net;
+    return &env_sim_of(env)->net;
 }
 
 /* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
-static uint64_t mix(uint64_t x)
+static uint64_t env_sim_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
     return x ^ (x >> 31);
 }
 
-static uint64_t draw(struct env *env)
+static uint64_t env_sim_draw(struct env *env)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     sim->state += UINT64_C(0x9e3779b97f4a7c15);
-    return mix(sim->state);
+    return env_sim_mix(sim->state);
 }
 
-static uint64_t now(struct env *env)
+static uint64_t env_sim_now(struct env *env)
 {
-    return of(env)->now_ns;
+    return env_sim_of(env)->now_ns;
 }
 
-static uint64_t wall(struct env *env)
+static uint64_t env_sim_wall(struct env *env)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     return (uint64_t)((int64_t)(SIM_WALL_MS + sim->now_ns / 1000000) + sim->wall_jump_ms);
 }
 
 static int sim_loop_create(struct env *env, struct loop *loop, void **driver)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     struct sim_loop *it = calloc(1, sizeof *it);
     if (it == NULL)
         return TR_ENOMEM;
@@ -107,7 +107,7 @@ static void sim_loop_destroy(struct env *env, void *driver)
     if (it->before != NULL)
         it->before->next = it->next;
     else
-        of(env)->loops = it->next;
+        env_sim_of(env)->loops = it->next;
     if (it->next != NULL)
         it->next->before = it->before;
     free(it);
@@ -115,7 +115,7 @@ static void sim_loop_destroy(struct env *env, void *driver)
 
 static void crew_push(struct env *env, struct job *job)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     job->next = NULL;
     if (sim->jobs == NULL)
         sim->jobs = job;
@@ -124,46 +124,46 @@ static void crew_push(struct env *env, struct job *job)
     sim->last_job = job;
 }
 
-static bool fails(struct env *env)
+static bool env_sim_fails(struct env *env)
 {
-    uint32_t ppm = of(env)->options.alloc_fail_ppm;
-    return ppm != 0 && draw(env) % 1000000 < ppm;
+    uint32_t ppm = env_sim_of(env)->options.alloc_fail_ppm;
+    return ppm != 0 && env_sim_draw(env) % 1000000 < ppm;
 }
 
 static uint64_t timer_late_ns(struct env *env)
 {
-    return draw(env) % of(env)->options.timer_late_ns_max;
+    return env_sim_draw(env) % env_sim_of(env)->options.timer_late_ns_max;
 }
 
-static void trace(struct env *env, uint64_t a, uint64_t b)
+static void env_sim_hash_event(struct env *env, uint64_t a, uint64_t b)
 {
-    struct env_sim *sim = of(env);
-    sim->trace = mix(sim->trace + UINT64_C(0x9e3779b97f4a7c15) + a);
-    sim->trace = mix(sim->trace + UINT64_C(0x9e3779b97f4a7c15) + b);
+    struct env_sim *sim = env_sim_of(env);
+    sim->trace = env_sim_mix(sim->trace + UINT64_C(0x9e3779b97f4a7c15) + a);
+    sim->trace = env_sim_mix(sim->trace + UINT64_C(0x9e3779b97f4a7c15) + b);
 }
 
-static void destroy(struct env *env)
+static void env_sim_destroy(struct env *env)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     assert(sim->loops == NULL && sim->jobs == NULL);
     sim_net_fini(&sim->net);
     free(sim);
 }
 
 static const struct env_ops sim_ops = {
-    .now_ns = now,
-    .coarse_ns = now,
-    .random = draw,
-    .wall_ms = wall,
+    .now_ns = env_sim_now,
+    .coarse_ns = env_sim_now,
+    .random = env_sim_draw,
+    .wall_ms = env_sim_wall,
     .loop_create = sim_loop_create,
     .loop_start = sim_loop_start,
     .loop_wake = sim_loop_wake,
     .loop_destroy = sim_loop_destroy,
     .crew_push = crew_push,
-    .fails = fails,
+    .fails = env_sim_fails,
     .timer_late_ns = timer_late_ns,
-    .trace = trace,
-    .destroy = destroy,
+    .trace = env_sim_hash_event,
+    .destroy = env_sim_destroy,
 };
 
 int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct env **env)
@@ -183,7 +183,7 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
         sim->options.timer_late_ns_max = SIM_TIMER_LATE_NS;
     if (sim->options.steps_max == 0)
         sim->options.steps_max = SIM_STEPS_MAX;
-    sim->state = mix(seed + 1);
+    sim->state = env_sim_mix(seed + 1);
     sim->now_ns = SIM_START_NS;
     sim_net_init(&sim->net, &sim->env);
     *env = &sim->env;
@@ -193,17 +193,17 @@ int env_sim_create(uint64_t seed, const struct env_sim_options *options, struct 
 enum happening { NOTHING, JOB, NETWORK, TURN };
 
 /* One of the things that can happen now, drawn. */
-static enum happening choose(struct env_sim *sim, struct loop **loop)
+static enum happening env_sim_choose(struct env_sim *sim, struct loop **loop)
 {
     uint64_t count = 0;
     enum happening what = NOTHING;
-    if (sim->jobs != NULL && draw(&sim->env) % ++count == 0)
+    if (sim->jobs != NULL && env_sim_draw(&sim->env) % ++count == 0)
         what = JOB;
-    if (sim_net_next_ns(&sim->net) <= sim->now_ns && draw(&sim->env) % ++count == 0)
+    if (sim_net_next_ns(&sim->net) <= sim->now_ns && env_sim_draw(&sim->env) % ++count == 0)
         what = NETWORK;
     for (struct sim_loop *it = sim->loops; it != NULL; it = it->next)
         if (it->started && it->paused_until_ns <= sim->now_ns &&
-            loop_is_runnable(it->loop, sim->now_ns) && draw(&sim->env) % ++count == 0) {
+            loop_is_runnable(it->loop, sim->now_ns) && env_sim_draw(&sim->env) % ++count == 0) {
             *loop = it->loop;
             what = TURN;
         }
@@ -236,7 +236,7 @@ static void run_job(struct env_sim *sim)
         sim->jobs = next;
 }
 
-static int jump(struct env_sim *sim, uint64_t until_ns)
+static int env_sim_jump(struct env_sim *sim, uint64_t until_ns)
 {
     uint64_t first_ns = first_turn(sim);
     if (first_ns == UINT64_MAX)
@@ -248,13 +248,13 @@ static int jump(struct env_sim *sim, uint64_t until_ns)
 }
 
 /* 0: something happened; TR_EEND: nothing can any more; TR_ETIMEDOUT: not before until_ns. */
-static int step(struct env_sim *sim, uint64_t until_ns)
+static int env_sim_step(struct env_sim *sim, uint64_t until_ns)
 {
     struct loop *loop = NULL;
-    enum happening what = choose(sim, &loop);
+    enum happening what = env_sim_choose(sim, &loop);
     if (what == NOTHING)
-        return jump(sim, until_ns);
-    sim->now_ns += 1 + draw(&sim->env) % sim->options.turn_ns_max;
+        return env_sim_jump(sim, until_ns);
+    sim->now_ns += 1 + env_sim_draw(&sim->env) % sim->options.turn_ns_max;
     if (what == JOB)
         run_job(sim);
     else if (what == NETWORK)
@@ -266,13 +266,13 @@ static int step(struct env_sim *sim, uint64_t until_ns)
 
 int env_sim_run(struct env *env, bool (*done)(void *arg), void *arg, uint64_t until_ns)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     for (uint64_t steps = 0; steps < sim->options.steps_max; steps++) {
         if (done != NULL && done(arg))
             return 0;
         if (sim->now_ns >= until_ns)
             return TR_ETIMEDOUT;
-        int rc = step(sim, until_ns);
+        int rc = env_sim_step(sim, until_ns);
         if (rc == TR_ETIMEDOUT)
             sim->now_ns = until_ns;
         if (rc < 0)
@@ -301,7 +301,7 @@ static void end_jobs(struct env_sim *sim, const struct node *node)
 
 void env_sim_kill(struct env *env, struct node *node)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     sim_net_kill(&sim->net, node);
     node_kill(node);
     do
@@ -312,12 +312,12 @@ void env_sim_kill(struct env *env, struct node *node)
 
 void env_sim_cut(struct env *env, const struct node *node)
 {
-    sim_net_kill(&of(env)->net, node);
+    sim_net_kill(&env_sim_of(env)->net, node);
 }
 
 void env_sim_wait(struct env *env, uint64_t until_ns)
 {
-    struct env_sim *sim = of(env);
+    struct env_sim *sim = env_sim_of(env);
     assert(sim->jobs == NULL && first_turn(sim) == UINT64_MAX);
     sim->now_ns = until_ns > sim->now_ns ? until_ns : sim->now_ns;
 }
@@ -329,19 +329,19 @@ uint64_t env_sim_now_ns(const struct env *env)
 
 void env_sim_set_alloc_fail(struct env *env, uint32_t ppm)
 {
-    of(env)->options.alloc_fail_ppm = ppm;
+    env_sim_of(env)->options.alloc_fail_ppm = ppm;
 }
 
 void env_sim_pause(struct env *env, const struct node *node, uint32_t loop, uint64_t until_ns)
 {
-    for (struct sim_loop *it = of(env)->loops; it != NULL; it = it->next)
+    for (struct sim_loop *it = env_sim_of(env)->loops; it != NULL; it = it->next)
         if (it->loop->node == node && it->loop->index == loop)
             it->paused_until_ns = until_ns;
 }
 
 void env_sim_wall_jump(struct env *env, int64_t ms)
 {
-    of(env)->wall_jump_ms += ms;
+    env_sim_of(env)->wall_jump_ms += ms;
 }
 
 uint64_t env_sim_trace(const struct env *env)

@@ -34,7 +34,7 @@ struct mount {
     struct opened opened[OPEN_MAX_FILES];
 };
 
-static struct mount *of(struct files *files)
+static struct mount *sim_file_of(struct files *files)
 {
     return (struct mount *)(void *)files;
 }
@@ -60,8 +60,8 @@ static bool is_last(const char *path)
 }
 
 /* The folder that holds the last name of the path, and that name; "" is the root itself. */
-static int walk(const struct mount *mount, const char *path, struct thing **folder,
-                char name[NAME_MAX + 1])
+static int sim_file_walk(const struct mount *mount, const char *path, struct thing **folder,
+                         char name[NAME_MAX + 1])
 {
     if (mount->dead)
         return -EIO;
@@ -81,11 +81,11 @@ static int walk(const struct mount *mount, const char *path, struct thing **fold
     }
 }
 
-static int find(const struct mount *mount, const char *path, struct thing **thing)
+static int sim_file_find(const struct mount *mount, const char *path, struct thing **thing)
 {
     char name[NAME_MAX + 1];
     struct thing *folder;
-    int rc = walk(mount, path, &folder, name);
+    int rc = sim_file_walk(mount, path, &folder, name);
     if (rc < 0)
         return rc;
     *thing = name[0] == '\0' ? folder : sim_disk_find(folder, name);
@@ -100,20 +100,20 @@ static struct opened *find_opened(struct mount *mount, int fd)
     return NULL;
 }
 
-static int bad(const struct mount *mount)
+static int sim_file_bad(const struct mount *mount)
 {
     return mount->dead ? -EIO : -EBADF;
 }
 
-static bool drawn(struct mount *mount, uint32_t ppm)
+static bool sim_file_drawn(struct mount *mount, uint32_t ppm)
 {
     return ppm != 0 && sim_disk_draw(mount->disk, 1000000) < ppm;
 }
 
 /* A call may be interrupted, or do only a part. 0: interrupted. */
-static size_t some(struct mount *mount, size_t size)
+static size_t sim_file_some(struct mount *mount, size_t size)
 {
-    if (!drawn(mount, mount->disk->short_ppm))
+    if (!sim_file_drawn(mount, mount->disk->short_ppm))
         return size;
     return (size_t)sim_disk_draw(mount->disk, size);
 }
@@ -132,11 +132,11 @@ static int take_fd(struct mount *mount, struct thing *thing, int flags)
 
 static int sim_open(struct files *self, const char *path, int flags, int mode)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     char name[NAME_MAX + 1];
     struct thing *folder, *thing;
     (void)mode;
-    int rc = walk(mount, path, &folder, name);
+    int rc = sim_file_walk(mount, path, &folder, name);
     if (rc < 0)
         return rc;
     thing = name[0] == '\0' ? folder : sim_disk_find(folder, name);
@@ -166,9 +166,9 @@ static int sim_open(struct files *self, const char *path, int flags, int mode)
 
 static int sim_close(struct files *self, int fd)
 {
-    struct opened *opened = find_opened(of(self), fd);
+    struct opened *opened = find_opened(sim_file_of(self), fd);
     if (opened == NULL)
-        return bad(of(self));
+        return sim_file_bad(sim_file_of(self));
     opened->thing->open--;
     *opened = (struct opened){ 0 };
     return 0;
@@ -176,16 +176,16 @@ static int sim_close(struct files *self, int fd)
 
 static ssize_t sim_pread(struct files *self, int fd, void *data, size_t size, uint64_t offset)
 {
-    struct opened *opened = find_opened(of(self), fd);
+    struct opened *opened = find_opened(sim_file_of(self), fd);
     if (opened == NULL)
-        return bad(of(self));
+        return sim_file_bad(sim_file_of(self));
     const struct bytes *seen = &opened->thing->seen;
     if (opened->thing->is_folder)
         return -EISDIR;
     if (offset >= seen->size || size == 0)
         return 0;
     size = seen->size - offset < size ? seen->size - (size_t)offset : size;
-    size = some(of(self), size);
+    size = sim_file_some(sim_file_of(self), size);
     if (size == 0)
         return -EINTR;
     memcpy(data, seen->data + offset, size);
@@ -195,17 +195,17 @@ static ssize_t sim_pread(struct files *self, int fd, void *data, size_t size, ui
 static ssize_t sim_pwrite(struct files *self, int fd, const void *data, size_t size,
                           uint64_t offset)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     struct opened *opened = find_opened(mount, fd);
     if (opened == NULL || !opened->writes)
-        return bad(mount);
+        return sim_file_bad(mount);
     if (size == 0)
         return 0;
     if (offset > SSIZE_MAX - size)
         return -EFBIG;
     if (mount->disk->read_only)
         return -EROFS;
-    size = some(mount, size);
+    size = sim_file_some(mount, size);
     if (size == 0)
         return -EINTR;
     size = sim_disk_fits(mount->disk, opened->thing, offset, size);
@@ -217,26 +217,26 @@ static ssize_t sim_pwrite(struct files *self, int fd, const void *data, size_t s
 
 static int sim_fsync(struct files *self, int fd)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     struct opened *opened = find_opened(mount, fd);
     if (opened == NULL)
-        return bad(mount);
+        return sim_file_bad(mount);
     return sim_disk_sync(mount->disk, opened->thing) ? 0 : -EIO;
 }
 
 static int sim_syncfs(struct files *self, int fd)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     int rc = 0;
     if (find_opened(mount, fd) == NULL)
-        return bad(mount);
+        return sim_file_bad(mount);
     for (struct thing *at = mount->disk->things; at != NULL; at = at->next)
         if (!sim_disk_sync(mount->disk, at))
             rc = -EIO;
     return rc;
 }
 
-static void fill(struct file_facts *facts, const struct thing *thing)
+static void sim_file_fill(struct file_facts *facts, const struct thing *thing)
 {
     *facts = (struct file_facts){ .size = thing->seen.size,
                                   .is_folder = thing->is_folder,
@@ -245,19 +245,19 @@ static void fill(struct file_facts *facts, const struct thing *thing)
 
 static int sim_fstat(struct files *self, int fd, struct file_facts *facts)
 {
-    struct opened *opened = find_opened(of(self), fd);
+    struct opened *opened = find_opened(sim_file_of(self), fd);
     if (opened == NULL)
-        return bad(of(self));
-    fill(facts, opened->thing);
+        return sim_file_bad(sim_file_of(self));
+    sim_file_fill(facts, opened->thing);
     return 0;
 }
 
 static int sim_stat(struct files *self, const char *path, struct file_facts *facts)
 {
     struct thing *thing;
-    int rc = find(of(self), path, &thing);
+    int rc = sim_file_find(sim_file_of(self), path, &thing);
     if (rc == 0)
-        fill(facts, thing);
+        sim_file_fill(facts, thing);
     return rc;
 }
 
@@ -279,12 +279,12 @@ static bool is_within(const char *path, const char *folder)
 
 static int sim_rename(struct files *self, const char *from, const char *to)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     char from_name[NAME_MAX + 1], to_name[NAME_MAX + 1];
     struct thing *from_folder, *to_folder;
-    int rc = walk(mount, from, &from_folder, from_name);
+    int rc = sim_file_walk(mount, from, &from_folder, from_name);
     if (rc == 0)
-        rc = walk(mount, to, &to_folder, to_name);
+        rc = sim_file_walk(mount, to, &to_folder, to_name);
     if (rc < 0)
         return rc;
     struct thing *thing = sim_disk_find(from_folder, from_name);
@@ -311,11 +311,11 @@ static int sim_rename(struct files *self, const char *from, const char *to)
 
 static int sim_mkdir(struct files *self, const char *path, int mode)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     char name[NAME_MAX + 1];
     struct thing *folder;
     (void)mode;
-    int rc = walk(mount, path, &folder, name);
+    int rc = sim_file_walk(mount, path, &folder, name);
     if (rc < 0)
         return rc;
     if (name[0] == '\0' || sim_disk_find(folder, name) != NULL)
@@ -330,7 +330,7 @@ static int remove_name(struct mount *mount, const char *path, bool is_folder)
 {
     char name[NAME_MAX + 1];
     struct thing *folder;
-    int rc = walk(mount, path, &folder, name);
+    int rc = sim_file_walk(mount, path, &folder, name);
     if (rc < 0)
         return rc;
     struct thing *thing = sim_disk_find(folder, name);
@@ -348,21 +348,21 @@ static int remove_name(struct mount *mount, const char *path, bool is_folder)
 
 static int sim_unlink(struct files *self, const char *path)
 {
-    return remove_name(of(self), path, false);
+    return remove_name(sim_file_of(self), path, false);
 }
 
 static int sim_rmdir(struct files *self, const char *path)
 {
-    return remove_name(of(self), path, true);
+    return remove_name(sim_file_of(self), path, true);
 }
 
 /* The names are copied first, for a visit may remove one. In any order. */
 static int sim_list(struct files *self, const char *path, int (*visit)(void *arg, const char *name),
                     void *arg)
 {
-    struct mount *mount = of(self);
+    struct mount *mount = sim_file_of(self);
     struct thing *thing;
-    int rc = find(mount, path, &thing);
+    int rc = sim_file_find(mount, path, &thing);
     if (rc < 0)
         return rc;
     if (!thing->is_folder)
@@ -385,9 +385,9 @@ static int sim_list(struct files *self, const char *path, int (*visit)(void *arg
 
 static int sim_map(struct files *self, int fd, size_t size, void **data)
 {
-    struct opened *opened = find_opened(of(self), fd);
+    struct opened *opened = find_opened(sim_file_of(self), fd);
     if (opened == NULL)
-        return bad(of(self));
+        return sim_file_bad(sim_file_of(self));
     if (size > opened->thing->seen.size)
         return -EINVAL;
     *data = malloc(size);
@@ -460,7 +460,7 @@ struct files *files_sim_mount(struct files_sim *self)
 
 void files_sim_kill(struct files *files)
 {
-    struct mount *mount = of(files);
+    struct mount *mount = sim_file_of(files);
     if (mount->dead)
         return;
     for (size_t i = 0; i < OPEN_MAX_FILES; i++)

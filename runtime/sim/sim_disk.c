@@ -9,7 +9,7 @@
 
 #define SWEEP_FIRST 64u /* things before the first sweep */
 
-static void *grown(void *memory, size_t *capacity, size_t count, size_t bytes)
+static void *disk_grown(void *memory, size_t *capacity, size_t count, size_t bytes)
 {
     if (count <= *capacity)
         return memory;
@@ -46,7 +46,8 @@ static void put_entry(struct entries *entries, const char *name, struct thing *t
         entry->thing = thing;
         return;
     }
-    entries->items = grown(entries->items, &entries->capacity, entries->count + 1, sizeof *entry);
+    entries->items = disk_grown(entries->items, &entries->capacity, entries->count + 1,
+                                sizeof *entry);
     entries->items[entries->count++] = (struct entry){ copy_name(name), thing };
 }
 
@@ -74,7 +75,7 @@ static void copy_entries(struct entries *to, const struct entries *from)
 }
 
 /* One whose forerunners were lost may find nothing to change. */
-static void apply(struct entries *entries, const struct change *change)
+static void disk_apply(struct entries *entries, const struct change *change)
 {
     if (change->thing != NULL) {
         put_entry(entries, change->name, change->thing);
@@ -98,27 +99,28 @@ static void clear_changes(struct thing *folder)
     folder->num_changes = 0;
 }
 
-static void change(struct thing *folder, struct change change)
+static void disk_change(struct thing *folder, struct change change)
 {
-    folder->changes = grown(folder->changes, &folder->changes_capacity, folder->num_changes + 1,
-                            sizeof change);
+    folder->changes = disk_grown(folder->changes, &folder->changes_capacity,
+                                 folder->num_changes + 1, sizeof change);
     folder->changes[folder->num_changes++] = change;
-    apply(&folder->now, &change);
+    disk_apply(&folder->now, &change);
 }
 
 void sim_disk_put(struct thing *folder, const char *name, struct thing *thing, const void *by)
 {
-    change(folder, (struct change){ .name = copy_name(name), .thing = thing, .by = by });
+    disk_change(folder, (struct change){ .name = copy_name(name), .thing = thing, .by = by });
 }
 
 void sim_disk_remove(struct thing *folder, const char *name, const void *by)
 {
-    change(folder, (struct change){ .name = copy_name(name), .by = by });
+    disk_change(folder, (struct change){ .name = copy_name(name), .by = by });
 }
 
 void sim_disk_move(struct thing *folder, const char *from, const char *to, const void *by)
 {
-    change(folder, (struct change){ .name = copy_name(from), .moved_to = copy_name(to), .by = by });
+    disk_change(folder,
+                (struct change){ .name = copy_name(from), .moved_to = copy_name(to), .by = by });
 }
 
 struct thing *sim_disk_find(const struct thing *folder, const char *name)
@@ -127,7 +129,7 @@ struct thing *sim_disk_find(const struct thing *folder, const char *name)
     return entry != NULL ? entry->thing : NULL;
 }
 
-static void destroy(struct thing *thing)
+static void disk_destroy(struct thing *thing)
 {
     clear_entries(&thing->now);
     clear_entries(&thing->kept);
@@ -141,27 +143,27 @@ static void destroy(struct thing *thing)
 }
 
 /* No folder of a simulated disk is deeper than paths are, so this recursion ends. */
-static void reach(struct thing *thing)
+static void disk_reach(struct thing *thing)
 {
     if (thing->reached)
         return;
     thing->reached = true;
     for (size_t i = 0; i < thing->now.count; i++)
-        reach(thing->now.items[i].thing);
+        disk_reach(thing->now.items[i].thing);
     for (size_t i = 0; i < thing->kept.count; i++)
-        reach(thing->kept.items[i].thing);
+        disk_reach(thing->kept.items[i].thing);
     for (size_t i = 0; i < thing->num_changes; i++)
         if (thing->changes[i].thing != NULL)
-            reach(thing->changes[i].thing);
+            disk_reach(thing->changes[i].thing);
 }
 
-static void sweep(struct sim_disk *disk)
+static void disk_sweep(struct sim_disk *disk)
 {
     for (struct thing *at = disk->things; at != NULL; at = at->next)
         at->reached = false;
     for (struct thing *at = disk->things; at != NULL; at = at->next)
         if (at->open > 0 || at == disk->root)
-            reach(at);
+            disk_reach(at);
     for (struct thing **at = &disk->things; *at != NULL;) {
         struct thing *thing = *at;
         if (thing->reached) {
@@ -170,7 +172,7 @@ static void sweep(struct sim_disk *disk)
         }
         *at = thing->next;
         disk->num_things--;
-        destroy(thing);
+        disk_destroy(thing);
     }
     disk->swept = disk->num_things;
 }
@@ -178,7 +180,7 @@ static void sweep(struct sim_disk *disk)
 struct thing *sim_disk_make(struct sim_disk *disk, bool is_folder)
 {
     if (disk->num_things > 2 * disk->swept + SWEEP_FIRST)
-        sweep(disk);
+        disk_sweep(disk);
     struct thing *thing = calloc(1, sizeof *thing);
     assert(thing != NULL);
     thing->is_folder = is_folder;
@@ -199,16 +201,16 @@ void sim_disk_fini(struct sim_disk *disk)
     while (disk->things != NULL) {
         struct thing *thing = disk->things;
         disk->things = thing->next;
-        destroy(thing);
+        disk_destroy(thing);
     }
 }
 
 /* Bytes of the files that can be seen; what only a crash would bring back costs nothing. */
-static uint64_t used(const struct thing *thing)
+static uint64_t disk_used(const struct thing *thing)
 {
     uint64_t bytes = thing->seen.size;
     for (size_t i = 0; i < thing->now.count; i++)
-        bytes += used(thing->now.items[i].thing);
+        bytes += disk_used(thing->now.items[i].thing);
     return bytes;
 }
 
@@ -216,16 +218,16 @@ size_t sim_disk_fits(struct sim_disk *disk, const struct thing *file, uint64_t o
 {
     if (disk->bytes_max == 0 || offset + size <= file->seen.size)
         return size;
-    uint64_t taken = used(disk->root);
+    uint64_t taken = disk_used(disk->root);
     uint64_t room = taken < disk->bytes_max ? disk->bytes_max - taken : 0;
     uint64_t end = file->seen.size + room;
     uint64_t most = end > offset ? end - offset : 0;
     return most < size ? (size_t)most : size;
 }
 
-static void resize(struct bytes *bytes, size_t size)
+static void disk_resize(struct bytes *bytes, size_t size)
 {
-    bytes->data = grown(bytes->data, &bytes->capacity, size, 1);
+    bytes->data = disk_grown(bytes->data, &bytes->capacity, size, 1);
     if (size > bytes->size)
         memset(bytes->data + bytes->size, 0, size - bytes->size);
     bytes->size = size;
@@ -233,7 +235,7 @@ static void resize(struct bytes *bytes, size_t size)
 
 static void copy_bytes(struct bytes *to, const struct bytes *from)
 {
-    resize(to, from->size);
+    disk_resize(to, from->size);
     if (from->size > 0)
         memcpy(to->data, from->data, from->size);
 }
@@ -244,7 +246,7 @@ void sim_disk_write(struct thing *file, uint64_t offset, const void *data, size_
     if (size == 0)
         return;
     if (offset + size > file->seen.size)
-        resize(&file->seen, (size_t)offset + size);
+        disk_resize(&file->seen, (size_t)offset + size);
     memcpy(file->seen.data + offset, data, size);
     file->dirty = true;
     file->writer = by;
@@ -276,7 +278,7 @@ static void lose_bytes(struct sim_disk *disk, struct thing *file)
     size_t size = kept == 0 ? synced->size : seen->size;
     if (kept == 1)
         size = shorter + (size_t)sim_disk_draw(disk, longer - shorter + 1);
-    resize(synced, size);
+    disk_resize(synced, size);
     for (size_t at = 0; at < size && at < seen->size; at += SIM_DISK_BLOCK) {
         size_t end = at + SIM_DISK_BLOCK < size ? at + SIM_DISK_BLOCK : size;
         end = end < seen->size ? end : seen->size;
@@ -304,7 +306,7 @@ static void lose_changes(struct sim_disk *disk, struct thing *folder, const void
             free(at->moved_to);
             continue;
         }
-        apply(&folder->now, at);
+        disk_apply(&folder->now, at);
         if (at->by == by)
             at->by = NULL; /* it is as good as synced: nobody can lose it any more */
         folder->changes[kept++] = *at;
@@ -320,5 +322,5 @@ void sim_disk_lose(struct sim_disk *disk, const void *by)
         if (at->is_folder)
             lose_changes(disk, at, by);
     }
-    sweep(disk);
+    disk_sweep(disk);
 }

@@ -12,13 +12,13 @@
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 
-static struct sim_stream *of(struct stream *stream)
+static struct sim_stream *sim_stream_of(struct stream *stream)
 {
     return (struct sim_stream *)(void *)stream;
 }
 
-static struct sim_stream *create(struct sim_net *net, const struct node *node, enum sim_state state,
-                                 const struct endpoint *endpoint)
+static struct sim_stream *sim_stream_create(struct sim_net *net, const struct node *node,
+                                            enum sim_state state, const struct endpoint *endpoint)
 {
     struct sim_stream *self = calloc(1, sizeof *self);
     if (self == NULL)
@@ -98,7 +98,7 @@ static bool is_at(const struct sim_stream *listener, const struct endpoint *endp
            strcmp(listener->endpoint.host, endpoint->host) == 0;
 }
 
-static struct sim_stream *find(struct sim_net *net, const struct endpoint *endpoint)
+static struct sim_stream *sim_stream_find(struct sim_net *net, const struct endpoint *endpoint)
 {
     struct sim_stream *at = net->streams;
     while (at != NULL && !is_at(at, endpoint))
@@ -106,7 +106,7 @@ static struct sim_stream *find(struct sim_net *net, const struct endpoint *endpo
     return at;
 }
 
-static void fail(struct sim_stream *self, int code, const char *why)
+static void sim_stream_fail(struct sim_stream *self, int code, const char *why)
 {
     char text[ENDPOINT_TEXT_MAX];
     endpoint_format(&self->endpoint, text, sizeof text);
@@ -123,7 +123,7 @@ static bool has_no_address(const char *host)
 }
 
 /* Small windows show who forgets that a write may be short. */
-static size_t capacity(struct sim_net *net)
+static size_t sim_stream_capacity(struct sim_net *net)
 {
     return SIM_NET_PIPE_BYTES_MAX >> sim_net_draw(net, 7);
 }
@@ -148,15 +148,15 @@ static void put_in_backlog(struct sim_stream *listener, struct sim_stream *end)
     end->listener = listener;
 }
 
-static void join(struct sim_stream *self, struct sim_stream *listener)
+static void sim_stream_join(struct sim_stream *self, struct sim_stream *listener)
 {
     struct sim_net *net = self->net;
-    struct sim_stream *end = create(net, listener->node, SIM_OPEN, &self->endpoint);
-    if (end == NULL || sim_pipe_init(&end->in, capacity(net)) < 0 ||
-        sim_pipe_init(&self->in, capacity(net)) < 0) {
+    struct sim_stream *end = sim_stream_create(net, listener->node, SIM_OPEN, &self->endpoint);
+    if (end == NULL || sim_pipe_init(&end->in, sim_stream_capacity(net)) < 0 ||
+        sim_pipe_init(&self->in, sim_stream_capacity(net)) < 0) {
         if (end != NULL)
             stream_close(&end->stream);
-        fail(self, TR_ENOMEM, "out of memory");
+        sim_stream_fail(self, TR_ENOMEM, "out of memory");
         return;
     }
     self->state = SIM_OPEN;
@@ -169,7 +169,7 @@ static void join(struct sim_stream *self, struct sim_stream *listener)
     stream_tell(&self->stream, STREAM_WRITABLE);
 }
 
-static bool refuses(const struct sim_stream *listener)
+static bool sim_stream_refuses(const struct sim_stream *listener)
 {
     const struct sim_net *net = listener->net;
     return listener->num_waiting >= SIM_NET_BACKLOG ||
@@ -179,13 +179,13 @@ static bool refuses(const struct sim_stream *listener)
 static void end_connecting(struct sim_stream *self)
 {
     struct sim_net *net = self->net;
-    struct sim_stream *listener = find(net, &self->endpoint);
+    struct sim_stream *listener = sim_stream_find(net, &self->endpoint);
     if (has_no_address(self->endpoint.host)) {
-        fail(self, TR_ENOENT, "the host has no address");
+        sim_stream_fail(self, TR_ENOENT, "the host has no address");
         return;
     }
-    if (listener == NULL || refuses(listener)) {
-        fail(self, TR_EPEERDOWN, "nobody listens there");
+    if (listener == NULL || sim_stream_refuses(listener)) {
+        sim_stream_fail(self, TR_EPEERDOWN, "nobody listens there");
         return;
     }
     /* It takes a packet each way. */
@@ -197,7 +197,7 @@ static void end_connecting(struct sim_stream *self)
         uint64_t next_ns = sim_net_now_ns(net) + UINT64_C(200000000);
         set_timer(self, next_ns < free_ns ? next_ns : free_ns);
     } else {
-        join(self, listener);
+        sim_stream_join(self, listener);
     }
 }
 
@@ -231,23 +231,23 @@ static int listen_at(struct loop *loop, const struct endpoint *endpoint, struct 
         return error_set(error, TR_EINVAL, "an endpoint to listen on is not given");
     if (endpoint->kind == ENDPOINT_TCP && endpoint->port == 0)
         wanted.port = net->next_port++;
-    if (find(net, &wanted) != NULL)
+    if (sim_stream_find(net, &wanted) != NULL)
         return error_set(error, TR_EEXIST, "%s: somebody listens there", text);
-    struct sim_stream *self = create(net, loop->node, SIM_LISTENING, &wanted);
+    struct sim_stream *self = sim_stream_create(net, loop->node, SIM_LISTENING, &wanted);
     if (self == NULL)
         return error_set(error, TR_ENOMEM, "%s: cannot listen: out of memory", text);
     *stream = &self->stream;
     return 0;
 }
 
-static void listening(const struct stream *stream, struct endpoint *endpoint)
+static void sim_stream_listening(const struct stream *stream, struct endpoint *endpoint)
 {
     *endpoint = ((const struct sim_stream *)(const void *)stream)->endpoint;
 }
 
 static int accept_one(struct stream *listener, struct stream **out)
 {
-    struct sim_stream *self = of(listener);
+    struct sim_stream *self = sim_stream_of(listener);
     struct sim_stream *end = self->backlog;
     if (end == NULL)
         return 0;
@@ -263,7 +263,7 @@ static int connect_to(struct loop *loop, const struct endpoint *endpoint, struct
     struct sim_net *net = env_sim_net(loop->env);
     if (endpoint->kind == ENDPOINT_NONE)
         return TR_EINVAL;
-    struct sim_stream *self = create(net, loop->node, SIM_CONNECTING, endpoint);
+    struct sim_stream *self = sim_stream_create(net, loop->node, SIM_CONNECTING, endpoint);
     if (self == NULL)
         return TR_ENOMEM;
     set_timer(self, sim_net_arrival_ns(net));
@@ -271,16 +271,16 @@ static int connect_to(struct loop *loop, const struct endpoint *endpoint, struct
     return 0;
 }
 
-static int attach(struct stream *stream)
+static int sim_stream_attach(struct stream *stream)
 {
-    if (of(stream)->state == SIM_DEAD)
+    if (sim_stream_of(stream)->state == SIM_DEAD)
         stream_tell(stream, STREAM_FAILED);
     return 0;
 }
 
-static void detach(struct stream *stream)
+static void sim_stream_detach(struct stream *stream)
 {
-    struct sim_stream *self = of(stream);
+    struct sim_stream *self = sim_stream_of(stream);
     if (self->state != SIM_CONNECTING)
         return;
     if (self->timed)
@@ -289,13 +289,13 @@ static void detach(struct stream *stream)
     self->state = SIM_DEAD;
 }
 
-static void tell(struct stream *stream)
+static void sim_stream_tell(struct stream *stream)
 {
-    sim_stream_update(of(stream));
+    sim_stream_update(sim_stream_of(stream));
 }
 
 /* What one call moves of n bytes: anything from one on. */
-static size_t some(struct sim_net *net, size_t n)
+static size_t sim_stream_some(struct sim_net *net, size_t n)
 {
     switch (sim_net_draw(net, 8)) {
     case 0:
@@ -311,7 +311,7 @@ static size_t some(struct sim_net *net, size_t n)
     }
 }
 
-static size_t sum(const struct iovec *parts, int num_parts)
+static size_t sim_stream_sum(const struct iovec *parts, int num_parts)
 {
     size_t bytes = 0;
     for (int i = 0; i < num_parts; i++)
@@ -319,7 +319,7 @@ static size_t sum(const struct iovec *parts, int num_parts)
     return bytes;
 }
 
-static ssize_t broken(struct sim_stream *self, const char *verb)
+static ssize_t sim_stream_broken(struct sim_stream *self, const char *verb)
 {
     error_set(&self->stream.error, TR_EPEERDOWN, "%s: cannot %s: connection reset",
               self->stream.peer.text, verb);
@@ -328,18 +328,18 @@ static ssize_t broken(struct sim_stream *self, const char *verb)
 
 static ssize_t read_some(struct stream *stream, const struct iovec *parts, int num_parts)
 {
-    struct sim_stream *self = of(stream);
-    size_t most = sum(parts, num_parts);
+    struct sim_stream *self = sim_stream_of(stream);
+    size_t most = sim_stream_sum(parts, num_parts);
     if (self->state == SIM_DEAD)
         return TR_EPEERDOWN;
     if (self->state != SIM_OPEN)
         return 0;
     size_t there = sim_pipe_readable(&self->in);
     if (there == 0 && self->in.mark == PIPE_RESET)
-        return broken(self, "read");
+        return sim_stream_broken(self, "read");
     if (there == 0)
         return self->in.mark == PIPE_END ? TR_EEND : 0;
-    size_t bytes = some(self->net, there < most ? there : most);
+    size_t bytes = sim_stream_some(self->net, there < most ? there : most);
     sim_pipe_take(&self->in, parts, num_parts, bytes);
     if (self->peer != NULL)
         sim_stream_update(self->peer);
@@ -357,26 +357,26 @@ static ssize_t write_into_void(struct sim_stream *self, size_t bytes)
     uint64_t back_ns = sim_net_clogged_until_ns(net, self->peer_id, self->node_id);
     uint64_t now_ns = sim_net_now_ns(net);
     bool told = now_ns >= self->void_ns && now_ns >= there_ns && now_ns >= back_ns;
-    return told ? broken(self, "write") : (ssize_t)some(net, bytes);
+    return told ? sim_stream_broken(self, "write") : (ssize_t)sim_stream_some(net, bytes);
 }
 
 static ssize_t write_some(struct stream *stream, const struct iovec *parts, int num_parts)
 {
-    struct sim_stream *self = of(stream);
-    size_t most = sum(parts, num_parts);
+    struct sim_stream *self = sim_stream_of(stream);
+    size_t most = sim_stream_sum(parts, num_parts);
     if (self->state == SIM_DEAD)
         return TR_EPEERDOWN;
     if (self->state != SIM_OPEN)
         return 0;
     if (self->in.mark == PIPE_RESET)
-        return broken(self, "write");
+        return sim_stream_broken(self, "write");
     struct sim_stream *peer = self->peer;
     if (peer == NULL || sim_pipe_is_marked(&peer->in))
         return write_into_void(self, most);
     size_t room = sim_pipe_room(&peer->in);
     if (room == 0)
         return 0;
-    size_t bytes = some(self->net, room < most ? room : most);
+    size_t bytes = sim_stream_some(self->net, room < most ? room : most);
     sim_pipe_put(&peer->in, parts, num_parts, bytes, sim_net_arrival_ns(self->net));
     sim_stream_schedule(peer);
     return (ssize_t)bytes;
@@ -415,7 +415,7 @@ static void tell_peer(struct sim_stream *self)
 
 static void close_it(struct stream *stream)
 {
-    struct sim_stream *self = of(stream);
+    struct sim_stream *self = sim_stream_of(stream);
     while (self->backlog != NULL)
         stream_close(&self->backlog->stream);
     leave_backlog(self);
@@ -435,14 +435,14 @@ static void close_it(struct stream *stream)
 
 const struct stream_ops sim_net_ops = {
     .listen = listen_at,
-    .listening = listening,
+    .listening = sim_stream_listening,
     .accept = accept_one,
     .connect = connect_to,
-    .attach = attach,
-    .detach = detach,
-    .want = tell,
+    .attach = sim_stream_attach,
+    .detach = sim_stream_detach,
+    .want = sim_stream_tell,
     .readv = read_some,
     .writev = write_some,
-    .again = tell,
+    .again = sim_stream_tell,
     .close = close_it,
 };
