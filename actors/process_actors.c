@@ -240,6 +240,7 @@ static void fill_reducers(struct process_actors *actors)
         .process = o->process,
         .host = o->host,
         .progress = o->progress,
+        .recovery_ns = o->recovery_ns,
     };
     actors->store = (struct checkpoint_store_options){ o->files, o->host, o->kept, o->faults };
 }

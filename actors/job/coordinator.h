@@ -50,7 +50,11 @@ struct coordinator_options {
     uint32_t process;        /* of the plan: the coordinator's */
     const char *host;        /* "%h" in the folder; NULL: stands for itself */
     struct job_progress *progress; /* may be NULL */
+    uint64_t recovery_ns; /* how long trainers wait for others; 0: COORDINATOR_RECOVERY_NS */
 };
+
+/* As a session has it: by then whoever waits for a trainer that does not come gives up. */
+#define COORDINATOR_RECOVERY_NS (UINT64_C(600) * 1000000000)
 
 /* arg: struct coordinator_options. */
 extern const struct actor_ops coordinator_ops;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The end of the job. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/cluster/plan.h"
 #include "actors/common/process_member.h"
 #include "actors/job/coordinator_state.h"
+#include "runtime/core/log.h"
 
 /* After this it is looked who is still to hear that the job is over, and again after as long. */
 #define LINGER_NS UINT64_C(5000000000)
@@ -14,6 +17,16 @@
  * member of the coordinator before this one, and has not come yet: it looks for one as long as
  * that, and then ends. */
 #define LINGER_MAX_NS MEMBER_JOIN_NS
+
+/* Of a list of ranks in a line of the log; a longer one is cut. */
+#define MISSING_TEXT_MAX 256u
+
+/* From the end of an era in which ranks were done until all are in one again. */
+static uint64_t rejoin_ns(const struct coordinator *state)
+{
+    uint64_t recovery_ns = state->options->recovery_ns;
+    return recovery_ns != 0 ? recovery_ns : COORDINATOR_RECOVERY_NS;
+}
 
 /* Answers a report with itself; the report is over then. */
 static int acknowledge(struct actor *self, struct message *request, struct error *error)
@@ -139,9 +152,53 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     return 0;
 }
 
+/* The ranks that are not back: each with the process where it trains. */
+static void list_missing(const struct coordinator *state, char *text, size_t size)
+{
+    const struct plan *plan = state->options->plan;
+    size_t at = 0;
+    text[0] = '\0';
+    for (uint32_t rank = 0; rank < state->options->trainers && at < size; rank++) {
+        bool waits = rank < state->world && state->restores[rank];
+        if (waits)
+            continue;
+        int n = snprintf(text + at, size - at, "%strainer %" PRIu32, at > 0 ? ", " : "", rank);
+        at += (size_t)n;
+        if (plan != NULL && at < size)
+            at += (size_t)snprintf(text + at, size - at, " (process %" PRIu32 ")",
+                                   plan_trainer_node(plan, rank));
+    }
+}
+
+/* Some ranks were done when the era ended, and all are needed to be done again: one whose program
+ * has ended well, or that is never started again, would be waited for without an end. */
+static void give_up(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    char missing[MISSING_TEXT_MAX];
+    if (state->over || state->stopping || state->entered)
+        return;
+    list_missing(state, missing, sizeof missing);
+    if (missing[0] == '\0') /* the checkpoint for all of them is being looked for */
+        return;
+    log_write(actor_node(self), LOG_LEVEL_ERROR,
+              "the job was about to end, was rolled back, and then %s did not come back in %" PRIu64
+              " s: the job ends without its end; start it again to go on from its last checkpoint",
+              missing, rejoin_ns(state) / UINT64_C(1000000000));
+    state->code = TR_ETIMEDOUT;
+    coordinator_stop_members(self);
+}
+
+void coordinator_all_back(struct coordinator *state)
+{
+    timer_stop(&state->rejoin);
+}
+
 void coordinator_end_dones(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
+    if (state->num_done > 0 && !timer_is_started(&state->rejoin))
+        timer_start(self, &state->rejoin, actor_now_ns(self) + rejoin_ns(state), give_up, state);
     state->num_done = 0;
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
         struct message *request = state->dones[rank];

@@ -189,6 +189,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     job_progress_note_era(state->options->progress, state->era, manifest->world != 0,
                           manifest->step);
     coordinator_end_dones(self);
+    coordinator_all_back(state);
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
                   damaged->text);

@@ -44,6 +44,7 @@ struct coordinator {
     bool over;           /* all trainers were done: nothing rolls that back */
     unsigned char *told; /* [options->trainers]: knows it, or is not here any more */
     uint32_t num_told;
+    struct timer rejoin;      /* ranks were done when the era ended, and are not all in a new one */
     struct timer linger;      /* until members are stopped, and until all could be told to */
     uint64_t linger_until_ns; /* at the latest */
     bool stopping;
@@ -96,6 +97,9 @@ int coordinator_learn_barriers(struct actor *self, const struct msg_join *head,
 void coordinator_end_barriers(struct actor *self);
 void coordinator_end_saving(struct actor *self);
 void coordinator_end_dones(struct actor *self);
+
+/* All ranks are in a new era: nobody is missing at the end any more. */
+void coordinator_all_back(struct coordinator *state);
 
 /* All who asked to be restored are, once the crew makes no checkpoint of an era that is over: it
  * would be chosen or not by chance, and take away an older one that was. */

@@ -8,22 +8,27 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "actors/common/error_reply.h"
 #include "actors/common/process_member.h"
 #include "actors/job/coordinator.h"
 #include "actors/job/reducer.h"
 #include "runtime/base/error.h"
+#include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/monitor.h"
+#include "runtime/core/node_impl.h"
 #include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 #include "tests/actors/cluster_fixture.h"
 #include "tests/schemas/random.h"
 
 #define SEEDS 100
+#define LINE_MAX_BYTES 512
 #define RESETS 4
 #define JOIN_NS CLUSTER_FIXTURE_SECOND
 #define APART_NS (CLUSTER_FIXTURE_DEAD_NS / 8)
@@ -211,10 +216,116 @@ static void who_comes_too_late_beside_the_coordinator_leaves_it_alone(void **sta
     }
 }
 
+/* One trainer: asks its reducer for one operation after the other, as a program does that goes back
+ * to tr_group_restore() whenever it is rolled back. */
+struct program {
+    struct actor *self;
+    uint32_t rank;
+    bool finishes; /* it says that it is done; else it stays in the era */
+    bool restored;
+    uint32_t restores;
+    struct address reducer;
+};
+
+static void operate(struct program *program);
+
+static void operated(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct program *program = arg;
+    struct error error = { 0 };
+    int rv = status == 0 ? error_reply_read(reply, &error) : status;
+    message_release(self, reply);
+    if (rv == 0 && !program->restored) {
+        program->restored = true;
+        program->restores++;
+        if (program->finishes)
+            operate(program);
+    } else if (rv == TR_EROLLBACK) {
+        program->restored = false;
+        operate(program);
+    }
+}
+
+static void operate(struct program *program)
+{
+    struct message *request = message_create(program->self, MSG_GROUP_REQUEST);
+    assert_non_null(request);
+    *(struct msg_group_request *)message_head(request) = (struct msg_group_request){
+        .operation = program->restored ? MSG_GROUP_FINISH : MSG_GROUP_RESTORE,
+        .timeout_ns = UINT64_MAX / 2,
+    };
+    assert_int_equal(
+        actor_call(program->self, program->reducer, request, UINT64_MAX, operated, program, NULL),
+        0);
+}
+
+static void reducer_found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct program *program = arg;
+    (void)self;
+    assert_int_equal(status, 0);
+    program->reducer = address;
+    operate(program);
+}
+
+static int start_program(struct actor *self, const void *arg)
+{
+    struct program *program = (void *)(uintptr_t)arg;
+    char name[DIRECTORY_NAME_MAX];
+    program->self = self;
+    reducer_name(program->rank, name, sizeof name);
+    return directory_wait(self, name, actor_now_ns(self) + CLUSTER_FIXTURE_SECOND, reducer_found,
+                          program);
+}
+
+static const struct actor_ops program_ops = { .name = "program",
+                                              .start = start_program,
+                                              .receive = drop };
+
+static void keep_error(void *arg, enum log_level level, const char *line)
+{
+    char *kept = arg;
+    if (level == LOG_LEVEL_ERROR && strstr(line, "did not come back") != NULL)
+        snprintf(kept, LINE_MAX_BYTES, "%s", line);
+}
+
+/* A trainer that is done is rolled back by another that dies, and waits for it. One that is never
+ * started again is named, and the job ends; not before programs give up by themselves. */
+static void an_end_whose_ranks_never_come_back_names_them(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS / 10; seed++) {
+        struct program programs[] = { { .rank = 0, .finishes = true }, { .rank = 1 } };
+        struct process processes[CLUSTER_FIXTURE_PROCESSES_MAX];
+        struct cluster_fixture fixture;
+        char line[LINE_MAX_BYTES] = "";
+        open_job(&beside, seed, &fixture, processes);
+        fixture.parties[beside.coordinator].node->log = (struct log_sink){ keep_error, line,
+                                                                           LOG_LEVEL_ERROR };
+        spawn(&fixture, 0, &program_ops, &programs[0]);
+        spawn(&fixture, 2, &program_ops, &programs[1]);
+        struct env *env = fixture.env;
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + END_NS);
+        assert_int_equal(programs[0].restores + programs[1].restores, 2);
+        cluster_fixture_kill(&fixture, 2);
+        processes[2].ended = true;
+        (void)env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + COORDINATOR_RECOVERY_NS - END_NS);
+        assert_false(processes[0].ended || processes[1].ended);
+        assert_string_equal(line, "");
+        assert_int_equal(env_sim_run(env, all_ended, processes, env_sim_now_ns(env) + 3 * END_NS),
+                         0);
+        assert_true(processes[0].ended && processes[1].ended);
+        assert_non_null(strstr(line, "trainer 1 (process 2) did not come back in 600 s"));
+        assert_null(strstr(line, "trainer 0"));
+        cluster_fixture_close(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_is_cut_off_hears_of_the_end),
+        cmocka_unit_test(an_end_whose_ranks_never_come_back_names_them),
         cmocka_unit_test(who_comes_too_late_beside_the_coordinator_leaves_it_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
