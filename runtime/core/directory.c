@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The directory: names of a node's actors, and lookups that wait for one.
+ *
+ * Invariants:
+ *   - An entry stands in the table while its actor lives: it is added with a monitor and leaves by
+ *     the DOWN of that, which comes once. So a name is free again when its actor has ended.
+ *   - A waiting lookup is answered when its name is registered, or dropped after its deadline, when
+ *     its caller has given it up; an observer's has a deadline of our own, and observers have not
+ *     the whole table, so that it is never full for the job.
+ */
 #include "runtime/core/directory.h"
 
 #include <stdlib.h>

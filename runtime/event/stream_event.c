@@ -4,6 +4,17 @@
  *
  * An event is added only while its readiness is wanted, so a socket that nobody reads costs
  * nothing, however much arrives. Events note what happened (stream_tell); the next turn tells it.
+ *
+ *     NEW --> LOOKUP --> CONNECTING --> OPEN        LISTENING
+ *      \________ \_________ \__________ \--> FAILED
+ *
+ * Invariants:
+ *   - Events exist while the stream is attached to a loop, on that loop's base, in CONNECTING, OPEN
+ *     and LISTENING. Nothing of the socket happens while it is detached.
+ *   - A lookup may outlive its stream, since nothing ends a getaddrinfo that is under way. Each
+ *     knows of the other until one of them ends (`asker`, `lookup`).
+ *   - Of several addresses each is tried once, in their order. FAILED is told when the last one
+ *     failed, and is final.
  */
 #include "config.h" /* struct addrinfo */
 

@@ -4,7 +4,8 @@
  *
  *     IDLE --dial--> DIALING --connected--> GREETING --welcome--> UP
  *       ^-------------- link_disconnect, from any ----------------/
- *     On the side that is dialed an arrival (link_arrive) leads from any phase to UP, or is refused.
+ *
+ * On the side that is dialed an arrival (link_arrive) leads from any phase to UP, or is refused.
  *
  * Invariants:
  *   - There is one connection at a time: `greeting` in DIALING and GREETING, `wire` in UP, neither

@@ -1,4 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TLS 1.3 over a stream.
+ *
+ * Invariants:
+ *   - Until the handshake is done nothing of the user's is written or read, and the pipe reads no
+ *     more than TRANSPORT_HANDSHAKE_BYTES_MAX: the other side has proved nothing.
+ *   - `error` is set once. From then on every call returns its code and OpenSSL is not asked again.
+ *   - OpenSSL keeps its queue of errors for the thread, so it is emptied before OpenSSL is asked,
+ *     or the error of one connection would count for another.
+ *   - Each function that lets OpenSSL write flushes the pipe behind it: what stays there nobody
+ *     sends.
+ */
 #include "runtime/net/tls.h"
 
 #include <openssl/err.h>
@@ -149,6 +161,7 @@ static int finish(struct tls *tls)
     } else {
         keep_identity(tls, certificate);
     }
+    /* Only now may as much be read as the user asks for. */
     tls->done = true;
     tls->pipe.may_read = SIZE_MAX;
     return 0;
