@@ -124,6 +124,7 @@ struct tr_nodes {
     /* Of a trainer's group; world 0: it is none. */
     uint64_t all_count, deal_hash;
     uint32_t rank, world;
+    bool once; /* seeds of one batch, as they stand, for whichever trainer is here */
 };
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */

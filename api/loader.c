@@ -9,6 +9,7 @@
 #include "actors/common/error_reply.h"
 #include "actors/common/part_call.h"
 #include "api/internal.h"
+#include "api/sample_spec_of.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
 
@@ -51,6 +52,10 @@ static int fail(const struct tr_loader *l, int code, const char *what)
 
 static int check_shape(struct tr_session *session, const struct tr_loader_options *o)
 {
+    if (o->batch_size == 0)
+        return session_failf(session, TR_ERANGE, "batch_size: 0; give 1 or more");
+    if (o->spec != NULL) /* was checked as it was made */
+        return 0;
     if (o->num_layers == 0 || o->num_layers > TR_LAYERS_MAX)
         return session_failf(session, TR_ERANGE, "num_layers: %u; give 1 to %d", o->num_layers,
                              TR_LAYERS_MAX);
@@ -58,8 +63,6 @@ static int check_shape(struct tr_session *session, const struct tr_loader_option
         if (o->fanout[i] < TR_FANOUT_ALL || o->fanout[i] > (int32_t)SAMPLE_FANOUT_MAX)
             return session_failf(session, TR_ERANGE, "fanout[%u]: %d; give 0 to %u, or -1 for all",
                                  i, o->fanout[i], SAMPLE_FANOUT_MAX);
-    if (o->batch_size == 0)
-        return session_failf(session, TR_ERANGE, "batch_size: 0; give 1 or more");
     return 0;
 }
 
@@ -113,8 +116,10 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     struct tr_session *session = graph->session;
     open->world = o->world != 0 ? o->world : graph->plan->trainers;
     int rv = check_shape(session, o);
+    /* What is drawn once has no rank of the job: any trainer that is here brings it. */
+    uint32_t rank = nodes->once ? graph_plays(graph)->trainers.first : o->rank;
     if (rv == 0)
-        rv = find_trainer(graph, o->rank, open->world, trainer);
+        rv = find_trainer(graph, rank, nodes->once ? UINT32_MAX : open->world, trainer);
     if (rv == 0)
         rv = find_name(graph, o->features, "features", &open->features);
     if (rv == 0)
@@ -145,17 +150,18 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
 }
 _Static_assert(TR_LAYERS_MAX == SAMPLE_LAYERS_MAX, "what is checked here is accepted there");
 
-/* Every edge type draws alike. */
+/* Every edge type draws alike, unless a spec says more. */
 static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
                      struct sample_spec *spec)
 {
     uint32_t num_etypes = graph->book->types.num_etypes;
     struct error error = { 0 };
-    int rv = sample_spec_alloc(spec, o->num_layers, num_etypes);
+    int rv = o->spec != NULL ? sample_spec_copy(spec, sample_spec_of(o->spec))
+                             : sample_spec_alloc(spec, o->num_layers, num_etypes);
     if (rv != 0)
         return session_failf(graph->session, rv, "%u layers of %u edge types: %s", o->num_layers,
                              num_etypes, tr_strerror(rv));
-    for (uint32_t l = 0; l < o->num_layers; l++) {
+    for (uint32_t l = 0; l < o->num_layers && o->spec == NULL; l++) {
         const struct sample_term term = SAMPLE_TERM(o->fanout[l], o->replace);
         sample_spec_set_layer(spec, l, &term);
     }

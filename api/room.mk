@@ -23,6 +23,8 @@ libtr_api_la_SOURCES = \
     api/partition_task.c \
     api/public_error.c \
     api/public_error.h \
+    api/sample_once.c \
+    api/sample_spec_of.h \
     api/schema.c \
     api/schema.h \
     api/session.c \

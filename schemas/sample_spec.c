@@ -41,6 +41,19 @@ int sample_spec_alloc(struct sample_spec *spec, uint32_t num_layers, uint32_t nu
     return 0;
 }
 
+int sample_spec_copy(struct sample_spec *spec, const struct sample_spec *from)
+{
+    int rv = sample_spec_alloc(spec, from->num_layers, from->num_etypes);
+    if (rv != 0)
+        return rv;
+    spec->kind = from->kind;
+    spec->row_fields = from->row_fields;
+    size_t count = num_terms(from->num_layers, from->num_etypes);
+    if (count > 0)
+        memcpy(spec->terms, from->terms, count * sizeof *spec->terms);
+    return 0;
+}
+
 void sample_spec_free(struct sample_spec *spec)
 {
     free(spec->terms);

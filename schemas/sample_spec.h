@@ -84,6 +84,7 @@ static inline struct sample_term *sample_spec_term(const struct sample_spec *spe
 
 /* A uniform spec without edges: every fanout is 0. TR_ETOOBIG, TR_ENOMEM: nothing is held. */
 int sample_spec_alloc(struct sample_spec *spec, uint32_t num_layers, uint32_t num_etypes);
+int sample_spec_copy(struct sample_spec *spec, const struct sample_spec *from);
 void sample_spec_free(struct sample_spec *spec);
 /* Every edge type of a layer alike. */
 void sample_spec_set_layer(const struct sample_spec *spec, uint32_t layer,

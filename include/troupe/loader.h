@@ -25,6 +25,7 @@ struct tr_graph;
 struct tr_nodes;
 struct tr_loader;
 struct tr_batch;
+struct tr_sample_spec;
 
 #define TR_LAYERS_MAX 16
 #define TR_FANOUT_ALL (-1)
@@ -47,6 +48,9 @@ struct tr_loader_options {
     uint32_t rank;        /* of this trainer; of a group that tr_nodes_deal() made: its own */
     uint32_t world;       /* trainers; 0: those of the session */
     uint64_t seed;        /* 0: the session's */
+    /* What to draw where edge types differ (troupe/sample.h), of this graph; then num_layers, fanout
+     * and replace are not read. NULL: these. */
+    const struct tr_sample_spec *spec;
 };
 
 /* One layer of fanout 10, batch size 1024, shuffled. */

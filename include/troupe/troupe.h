@@ -14,6 +14,7 @@
 #include <troupe/loader.h>
 #include <troupe/partition.h>
 #include <troupe/raw.h>
+#include <troupe/sample.h>
 #include <troupe/schema.h>
 #include <troupe/session.h>
 #include <troupe/task.h>

@@ -86,3 +86,9 @@ check_PROGRAMS += tests/api/test_prepare
 TESTS += tests/api/test_prepare
 tests_api_test_prepare_SOURCES = tests/api/test_prepare.c
 tests_api_test_prepare_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_sample_once
+TESTS += tests/api/test_sample_once
+tests_api_test_sample_once_SOURCES = tests/api/test_sample_once.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_api_test_sample_once_LDADD = $(api_libs) $(test_libs)

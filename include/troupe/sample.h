@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to draw, where edge types or layers differ; and drawing once, without a loader.
+ *
+ * A spec has a fanout for each (layer, edge type), and whether it draws with replacement. A loader
+ * takes one in its options in the place of a fanout a layer. Layers are listed from input to output:
+ * the seeds draw the last.
+ *
+ * Thread rules: one thread at a time changes a spec; tr_sample() may be called by any threads at
+ * once. Ownership: a spec is the caller's, and is read during the call that it is given to; it
+ * outlives neither its graph nor the session.
+ */
+#ifndef TROUPE_SAMPLE_H
+#define TROUPE_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <troupe/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct tr_batch;
+struct tr_graph;
+struct tr_sample_spec;
+
+/* In the place of a layer or an edge type: every one. */
+#define TR_EVERY UINT32_MAX
+
+/* Uniform draws in num_layers layers (1 .. TR_LAYERS_MAX), every fanout 0, without replacement.
+ * TR_ERANGE: not so many layers; TR_ETOOBIG: too many edge types for so many layers. */
+TR_API int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers,
+                                 struct tr_sample_spec **out, struct tr_error *error);
+/* NULL is ignored. */
+TR_API void tr_sample_spec_destroy(struct tr_sample_spec *spec);
+
+/* fanout: TR_FANOUT_ALL (-1) takes every neighbour, 0 none. TR_ERANGE names a layer, an edge type
+ * or a fanout that there is not, and changes nothing. */
+TR_API int tr_sample_spec_set_fanout(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                     int32_t fanout, struct tr_error *error);
+TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint32_t etype,
+                                      bool replace, struct tr_error *error);
+
+struct tr_sample_options {
+    size_t size;
+    const struct tr_sample_spec *spec; /* required */
+    uint32_t ntype;                    /* of the seeds */
+    const uint64_t *seeds;             /* global IDs, in any order, also several times */
+    size_t num_seeds;                  /* 1 .. 2^32 - 1 */
+    uint64_t seed;                     /* of the random choices; 0: the session's */
+    bool edge_ids;                     /* as in struct tr_loader_options, here and below */
+    bool original_ids;
+    bool degrees;
+    const char *features;
+    const char *labels;
+};
+
+#define tr_sample_options_init(options) tr_sample_options_init_sized((options), sizeof *(options))
+TR_API void tr_sample_options_init_sized(struct tr_sample_options *options, size_t size);
+
+/* Draws one batch from these seeds, seed i the i-th node of its type. The same seeds, spec and seed
+ * give the same batch on any placement, every time. timeout_ns bounds the wait for the batch.
+ * TR_ERANGE names a seed or type that there is not, TR_ENOENT a feature; TR_EUNSUPPORTED: nobody
+ * trains in this process; TR_ETIMEDOUT. The caller releases *out, which is NULL after a failure. */
+TR_API int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options,
+                     int64_t timeout_ns, struct tr_batch **out, struct tr_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Drawing once: the same batch on every placement and from every thread, by fanouts of each edge type;
+ * and what cannot be drawn is named.
+ */
+#include "tests/partition/graph_util.h"
+
+#include <pthread.h>
+#include <troupe/troupe.h>
+
+#define SECOND INT64_C(1000000000)
+#define SEEDS 40u
+#define THREADS 8
+#define LAYERS 2u
+
+struct job {
+    char dir[64];
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_sample_spec *spec;
+    uint64_t seeds[SEEDS]; /* global IDs of the same original ones, on every placement */
+    uint64_t digest;       /* of the batch that a thread drew */
+};
+
+static void ok(int rv, const struct tr_error *error)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), error->message);
+}
+
+/* In layer l edge type e draws l + e neighbours, type 1 none and type 2 all; odd types replace. */
+static int32_t fanout_of(uint32_t layer, uint32_t etype)
+{
+    return etype == 1 ? 0 : etype == 2 ? TR_FANOUT_ALL : (int32_t)(layer + etype + 1);
+}
+
+static void make_spec(struct job *job)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    ok(tr_sample_spec_create(job->graph, LAYERS, &job->spec, &error), &error);
+    for (uint32_t e = 0; e < tr_graph_num_etypes(job->graph); e++) {
+        for (uint32_t l = 0; l < LAYERS; l++)
+            ok(tr_sample_spec_set_fanout(job->spec, l, e, fanout_of(l, e), &error), &error);
+        ok(tr_sample_spec_set_replace(job->spec, TR_EVERY, e, e % 2 == 1, &error), &error);
+    }
+}
+
+/* Seeds in no order, every fifth one twice. */
+static void find_seeds(struct job *job)
+{
+    struct tr_nodes *all;
+    uint64_t ids[512], original[512];
+    size_t count;
+    assert_int_equal(tr_nodes_all(job->graph, 0, &all), 0);
+    count = tr_nodes_count(all);
+    assert_true(count > SEEDS && count <= 512);
+    for (size_t i = 0; i < count; i++)
+        ids[i] = i;
+    assert_int_equal(tr_graph_original_ids(job->graph, 0, ids, count, 30 * SECOND, original), 0);
+    for (uint32_t i = 0; i < SEEDS; i++) {
+        uint64_t wanted = (i % 5 == 4 ? i - 1 : i) * 7 % count;
+        for (size_t v = 0; v < count; v++)
+            if (original[v] == wanted)
+                job->seeds[i] = v;
+    }
+    tr_nodes_close(all);
+}
+
+static void open_job(struct job *job, uint32_t parts, bool direct)
+{
+    struct tr_session_options options;
+    struct sample sample;
+    struct error error = { 0 };
+    char path[256];
+    strcpy(job->dir, "/tmp/troupe-once-XXXXXX");
+    assert_non_null(mkdtemp(job->dir));
+    sample_init(&sample, true, 300, 2500, 5);
+    snprintf(path, sizeof path, "%s/raw", job->dir);
+    struct raw_graph *raw = sample_raw(&sample, path);
+    const struct partition_options how = {
+        .name = "g", .method = PARTITION_RANDOM, .num_parts = parts, .seed = 7, .halo_hops = 1
+    };
+    struct partition_report report;
+    snprintf(path, sizeof path, "%s/p", job->dir);
+    if (partition_graph(raw, &how, path, parallel_serial, NULL, &report, &error) != 0)
+        fail_msg("%s", error.text);
+    raw_close(raw);
+    sample_fini(&sample);
+    tr_session_options_init(&options);
+    options.loops = 2;
+    options.samplers = 2;
+    options.direct = direct;
+    options.codec = !direct;
+    snprintf(path, sizeof path, "%s/p/g.json", job->dir);
+    assert_int_equal(tr_session_open(&options, &job->session), 0);
+    assert_int_equal(tr_graph_open(job->session, path, &job->graph), 0);
+    make_spec(job);
+    find_seeds(job);
+}
+
+static void close_job(struct job *job)
+{
+    char command[100];
+    tr_sample_spec_destroy(job->spec);
+    tr_graph_close(job->graph);
+    tr_session_close(job->session);
+    snprintf(command, sizeof command, "rm -rf %s", job->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static struct tr_sample_options options_of(const struct job *job)
+{
+    struct tr_sample_options o;
+    tr_sample_options_init(&o);
+    o.spec = job->spec;
+    o.seeds = job->seeds;
+    o.num_seeds = SEEDS;
+    o.seed = 11;
+    o.edge_ids = o.original_ids = true;
+    o.features = "feat";
+    return o;
+}
+
+/* Seeds stand in their order, and no edge type draws more than it may. */
+static void check_batch(const struct job *job, const struct tr_batch *batch)
+{
+    size_t count;
+    const uint64_t *nodes = tr_batch_nodes(batch, 0, &count);
+    assert_int_equal(tr_batch_num_seeds(batch, 0), SEEDS);
+    assert_memory_equal(nodes, job->seeds, sizeof job->seeds);
+    for (uint32_t l = 0; l < LAYERS; l++)
+        for (uint32_t e = 0; e < tr_graph_num_etypes(job->graph); e++) {
+            int32_t fanout = fanout_of(l, e);
+            struct tr_block block;
+            assert_int_equal(tr_batch_block(batch, l, e, &block), 0);
+            for (uint32_t i = 0; i < block.num_dst && fanout >= 0; i++)
+                assert_true(block.index[i + 1] - block.index[i] <= (uint32_t)fanout);
+            if (fanout == 0)
+                assert_int_equal(block.num_edges, 0);
+        }
+}
+
+static void *draw(void *arg)
+{
+    struct job *job = arg;
+    const struct tr_sample_options o = options_of(job);
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_batch *batch;
+    ok(tr_sample(job->graph, &o, 30 * SECOND, &batch, &error), &error);
+    check_batch(job, batch);
+    assert_int_equal(tr_batch_digest(batch, &job->digest), 0);
+    tr_batch_release(batch);
+    return NULL;
+}
+
+static void placements_draw_the_same(void **state)
+{
+    static const uint32_t parts[] = { 1, 3, 4 };
+    uint64_t first = 0;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct job job;
+        open_job(&job, parts[i], i != 2);
+        draw(&job);
+        first = i == 0 ? job.digest : first;
+        assert_true(job.digest == first);
+        draw(&job); /* every time */
+        assert_true(job.digest == first);
+        close_job(&job);
+    }
+}
+
+static void threads_draw_at_once(void **state)
+{
+    struct job job, own[THREADS];
+    pthread_t threads[THREADS];
+    (void)state;
+    open_job(&job, 2, true);
+    draw(&job);
+    for (int i = 0; i < THREADS; i++) {
+        own[i] = job;
+        own[i].digest = 0;
+        assert_int_equal(pthread_create(&threads[i], NULL, draw, &own[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(own[i].digest == job.digest);
+    }
+    close_job(&job);
+}
+
+/* A loader with the spec, whose one batch has the seeds in the order of original IDs. */
+static void a_loader_draws_by_a_spec_too(void **state)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_loader_options lo;
+    struct tr_loader *loader;
+    struct tr_nodes *nodes;
+    struct tr_batch *batch;
+    struct job job;
+    (void)state;
+    open_job(&job, 2, true);
+    tr_loader_options_init(&lo);
+    lo.spec = job.spec;
+    lo.num_layers = 1; /* not read */
+    lo.batch_size = SEEDS;
+    assert_int_equal(tr_nodes_listed(job.graph, 0, job.seeds, SEEDS, &nodes), 0);
+    assert_int_equal(tr_loader_open(job.graph, nodes, &lo, &loader), 0);
+    assert_int_equal(tr_loader_next(loader, 30 * SECOND, &batch), 0);
+    assert_int_equal(tr_batch_num_layers(batch), LAYERS);
+    struct tr_block block;
+    assert_int_equal(tr_batch_block(batch, 1, 1, &block), 0);
+    assert_int_equal(block.num_edges, 0);
+    assert_int_equal(tr_batch_block(batch, 1, 2, &block), 0);
+    assert_true(block.num_edges > 0 || block.num_dst == 0);
+    tr_batch_release(batch);
+    tr_loader_close(loader);
+    tr_nodes_close(nodes);
+    ok(0, &error);
+    close_job(&job);
+}
+
+static void assert_refused(struct job *job, const struct tr_sample_options *o, int code,
+                           const char *word)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_batch *batch = (struct tr_batch *)(uintptr_t)1;
+    assert_int_equal(tr_sample(job->graph, o, 30 * SECOND, &batch, &error), code);
+    assert_null(batch);
+    if (strstr(error.message, word) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.message, word);
+}
+
+static void what_cannot_be_drawn_is_named(void **state)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_sample_spec *none;
+    struct job job;
+    (void)state;
+    open_job(&job, 2, true);
+    struct tr_sample_options good = options_of(&job), bad = good;
+    bad.spec = NULL;
+    assert_refused(&job, &bad, TR_EINVAL, "spec");
+    bad = good;
+    bad.ntype = 99;
+    assert_refused(&job, &bad, TR_ERANGE, "ntype: 99");
+    bad = good;
+    bad.num_seeds = 0;
+    assert_refused(&job, &bad, TR_ERANGE, "num_seeds: 0");
+    bad = good;
+    bad.features = "nosuch";
+    assert_refused(&job, &bad, TR_ENOENT, "nosuch");
+    bad = good;
+    bad.size = 0;
+    assert_refused(&job, &bad, TR_EINVAL, "tr_sample_options");
+    const uint64_t stranger = tr_graph_num_nodes(job.graph, 0);
+    bad = good;
+    bad.seeds = &stranger;
+    bad.num_seeds = 1;
+    assert_refused(&job, &bad, TR_ERANGE, "a seed is no node");
+    assert_int_equal(tr_sample_spec_set_fanout(job.spec, LAYERS, 0, 1, &error), TR_ERANGE);
+    assert_non_null(strstr(error.message, "layer 2"));
+    assert_int_equal(tr_sample_spec_set_fanout(job.spec, 0, 77, 1, &error), TR_ERANGE);
+    assert_non_null(strstr(error.message, "edge type 77"));
+    assert_int_equal(tr_sample_spec_set_fanout(job.spec, 0, 0, -2, &error), TR_ERANGE);
+    assert_non_null(strstr(error.message, "fanout -2"));
+    assert_int_equal(tr_sample_spec_set_replace(job.spec, 0, 77, true, NULL), TR_ERANGE);
+    assert_int_equal(tr_sample_spec_create(job.graph, 0, &none, &error), TR_ERANGE);
+    assert_int_equal(tr_sample_spec_create(job.graph, TR_LAYERS_MAX + 1, &none, &error), TR_ERANGE);
+    assert_null(none);
+    draw(&job); /* what was refused changed nothing */
+    close_job(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(placements_draw_the_same),
+        cmocka_unit_test(threads_draw_at_once),
+        cmocka_unit_test(a_loader_draws_by_a_spec_too),
+        cmocka_unit_test(what_cannot_be_drawn_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
