@@ -37,6 +37,26 @@ uint32_t tr_batch_num_layers(const struct tr_batch *batch)
     return batch_mini(batch)->num_layers;
 }
 
+uint32_t tr_batch_num_ntypes(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->num_ntypes;
+}
+
+uint32_t tr_batch_num_etypes(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->num_etypes;
+}
+
+uint32_t tr_batch_rank(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->rank;
+}
+
+uint32_t tr_batch_step_seeds(const struct tr_batch *batch)
+{
+    return batch_mini(batch)->step_seeds;
+}
+
 int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
                    struct tr_block *block)
 {

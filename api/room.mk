@@ -21,6 +21,7 @@ libtr_api_la_SOURCES = \
     api/open_raw.c \
     api/open_raw.h \
     api/partition_task.c \
+    api/parts.c \
     api/public_error.c \
     api/public_error.h \
     api/sample_once.c \

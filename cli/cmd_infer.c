@@ -9,9 +9,10 @@
 #include "cli/lib/inside.h"
 #include "cli/lib/report.h"
 #include "cli/lib/work.h"
-#include "cli/train/run_folder.h"
-#include "cli/train/run_job.h"
+#include "cli/train/job_surroundings.h"
 #include "model/model_file.h"
+#include "model/run_folder.h"
+#include "model/run_job.h"
 #include "partition/store/npy.h"
 
 struct infer_values {
@@ -85,38 +86,10 @@ static const char *const EXAMPLES[] = {
     NULL,
 };
 
-/* Outputs of all nodes by sampling: one pass of a loader over every node. */
-static int infer_sampled(struct run_job *job, uint32_t epoch, struct error *error)
-{
-    struct run_job_split all;
-    int rv = run_job_split_open_all(job, &all, error);
-    if (rv != 0)
-        return rv;
-    size_t classes = job->config->model.classes;
-    rv = tensor_resize(&job->logits, tr_nodes_count(all.nodes), classes);
-    if (rv != 0)
-        error_set(error, rv, "no memory for the outputs of %zu nodes", tr_nodes_count(all.nodes));
-    if (rv == 0)
-        rv = all.source.base.start_epoch(&all.source.base, epoch, error);
-    const struct mini_batch *batch;
-    size_t row = 0; /* seeds come in the order of original IDs */
-    while (rv == 0 && (rv = all.source.base.next(&all.source.base, &batch, error)) == 0) {
-        const float *logits;
-        rv = model_forward(job->model, batch, &logits, error);
-        size_t seeds = batch->nodes[0].num_seeds;
-        if (rv == 0)
-            memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
-        row += seeds;
-        all.source.base.release(&all.source.base, batch);
-    }
-    run_job_split_close(&all);
-    return rv == TR_EEND ? 0 : rv;
-}
-
 static int infer(struct run_job *job, const struct infer_values *values, struct error *error)
 {
     return values->exact ? run_job_infer(job, error)
-                         : infer_sampled(job, (uint32_t)values->epoch, error);
+                         : run_job_infer_sampled(job, (uint32_t)values->epoch, error);
 }
 
 static int score(struct run_job *job, const char *key, const char *mask, struct report *report,
@@ -170,8 +143,9 @@ static int run(const char *graph, const struct infer_values *values, struct work
                                            .loops = (uint32_t)values->loops,
                                            .map_files = values->map,
                                            .verify_files = values->verify };
-    const struct run_job_hooks hooks = { .cancel = &work->cancel,
-                                         .interrupter = &work->interrupter };
+    struct job_surroundings surroundings = { .cancel = &work->cancel,
+                                             .interrupter = &work->interrupter };
+    const struct run_job_hooks hooks = job_surroundings_hooks(&surroundings);
     int rv = run_folder_find(&folder, files_posix, values->run, error);
     if (rv != 0)
         return rv;
@@ -182,6 +156,7 @@ static int run(const char *graph, const struct infer_values *values, struct work
     rv = run_job_open(&job, graph, &config, &layout, &hooks, error);
     if (rv != 0)
         goto err_after_config;
+    job_surroundings_warn(&job, graph);
     rv = model_load(job.model, files_posix, folder.model_path, error);
     if (rv == 0)
         rv = infer(&job, values, error);

@@ -84,14 +84,8 @@ libtr_cli_la_SOURCES = \
     cli/lib/status_view.h \
     cli/lib/work.c \
     cli/lib/work.h \
-    cli/train/loader_source.c \
-    cli/train/loader_source.h \
-    cli/train/run_config.c \
-    cli/train/run_config.h \
-    cli/train/run_folder.c \
-    cli/train/run_folder.h \
-    cli/train/run_job.c \
-    cli/train/run_job.h \
+    cli/train/job_surroundings.c \
+    cli/train/job_surroundings.h \
     cli/train/ticks.h \
     cli/train/train.h \
     cli/train/train_options.c \

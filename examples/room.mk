@@ -13,6 +13,9 @@ examples_train_loop_SOURCES = examples/train_loop.c
 examples_train_loop_LDADD = $(examples_libs) -lm
 examples_group_SOURCES = examples/group_example.c
 examples_group_LDADD = $(examples_libs) -lm $(PTHREAD_LIBS)
+check_PROGRAMS += examples/train_model
+examples_train_model_SOURCES = examples/train_model.c
+examples_train_model_LDADD = libtroupe-model.la $(examples_libs)
 # How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
 EXTRA_DIST += \
     examples/deploy/README.md \

@@ -14,6 +14,8 @@ troupeinclude_HEADERS = \
     include/troupe/raw.h \
     include/troupe/sample.h \
     include/troupe/schema.h \
+    include/troupe/model.h \
+    include/troupe/part.h \
     include/troupe/session.h \
     include/troupe/task.h \
     include/troupe/text.h \

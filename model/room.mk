@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 noinst_LTLIBRARIES += libtr_model.la
 libtr_model_la_SOURCES = \
+    model/batch_view.c \
+    model/batch_view.h \
     model/exact.c \
     model/exact.h \
     model/exact_features.c \
@@ -14,12 +16,15 @@ libtr_model_la_SOURCES = \
     model/features.h \
     model/gcn.c \
     model/gcn.h \
+    model/infer_task.c \
     model/kernels.c \
     model/kernels.h \
     model/labels.c \
     model/labels.h \
     model/layer.c \
     model/layer.h \
+    model/loader_source.c \
+    model/loader_source.h \
     model/loss.c \
     model/loss.h \
     model/matmul.c \
@@ -36,10 +41,20 @@ libtr_model_la_SOURCES = \
     model/optimiser.h \
     model/params.c \
     model/params.h \
+    model/part_view.c \
+    model/part_view.h \
     model/propagate.c \
     model/propagate.h \
+    model/public_scores.c \
+    model/public_scores.h \
     model/ranking.c \
     model/ranking.h \
+    model/run_config.c \
+    model/run_config.h \
+    model/run_folder.c \
+    model/run_folder.h \
+    model/run_job.c \
+    model/run_job.h \
     model/safetensors.c \
     model/safetensors.h \
     model/safetensors_dtype.h \
@@ -53,8 +68,38 @@ libtr_model_la_SOURCES = \
     model/state.h \
     model/tensor.c \
     model/tensor.h \
+    model/train_task.c \
     model/trainer.c \
     model/trainer.h \
     model/trainer_state.c \
     model/training_loop.c \
     model/training_loop.h
+
+# The library of the models. What it takes of the files, errors and threads of runtime/ and of the
+# keys of graph/ has no state, so it has copies of its own, which it does not show: of libtroupe it
+# uses what the public headers declare, and the linker refuses the rest.
+lib_LTLIBRARIES += libtroupe-model.la
+pkgconfig_DATA += troupe-model.pc
+libtroupe_model_la_SOURCES = \
+    graph/key.c \
+    graph/types.c \
+    partition/store/npy_write.c \
+    runtime/base/atomic_dir.c \
+    runtime/base/crc32c.c \
+    runtime/base/dtype.c \
+    runtime/base/error.c \
+    runtime/base/failpoint.c \
+    runtime/base/files.c \
+    runtime/base/files_posix.c \
+    runtime/base/files_tree.c \
+    runtime/base/hotmem.c \
+    runtime/base/json_field.c \
+    runtime/base/json_take.c \
+    runtime/base/nearest.c \
+    runtime/base/parallel.c \
+    api/sized.c \
+    runtime/base/thread.c \
+    runtime/core/crew_parallel.c
+libtroupe_model_la_LIBADD = libtr_model.la libtroupe.la $(BLAS_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS) -lm
+libtroupe_model_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0 \
+    -export-symbols-regex '^tr_(infer|train)_'

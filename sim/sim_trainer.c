@@ -578,7 +578,7 @@ static void take_step(struct sim_trainer *t)
     go_later(t, draws_below(&t->draws, plan->think_ns));
 }
 
-/* Rank 0 keeps a run: files that appear whole, as those of cli/train/run_folder.h. */
+/* Rank 0 keeps a run: files that appear whole, as those of model/run_folder.h. */
 static int write_file(struct sim_trainer *t, const char *name, const void *bytes, size_t count,
                       struct error *error)
 {

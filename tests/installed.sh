@@ -25,7 +25,7 @@ troupe() {
 troupe --version
 troupe generate sbm --nodes 500 --edges 4000 --features 8 --classes 4 --out "$work/raw" --quiet
 troupe partition "$work/raw" --parts 2 --name g --out "$work/parts" --quiet
-for page in man1/troupe.1 man3/libtroupe.3 man5/troupe-partition.5 man7/troupe.7; do
+for page in man1/troupe.1 man3/libtroupe.3 man3/libtroupe-model.3 man5/troupe-partition.5 man7/troupe.7; do
     [ -s "$mandir/$page" ] || wrong "$mandir/$page is missing"
 done
 
@@ -52,8 +52,14 @@ slim() {
     return 0
 }
 [ ! -e "$libdir/libtroupe.so" ] || slim "$libdir/libtroupe.so" 'blas|metis|troupe-model'
+[ ! -e "$libdir/libtroupe-model.so" ] || LD_LIBRARY_PATH=$libdir slim "$libdir/libtroupe-model.so" 'metis'
 
-pc() { PKG_CONFIG_PATH=$libdir/pkgconfig "$PKG_CONFIG" "$@" troupe; }
+# pc PACKAGE FLAG...
+pc() {
+    package=$1
+    shift
+    PKG_CONFIG_PATH=$libdir/pkgconfig "$PKG_CONFIG" "$@" "$package"
+}
 
 # built_from HOW: the example runs, and reads the graph.
 built_from() {
@@ -65,15 +71,38 @@ built_from() {
 # Flags are lists of words.
 # shellcheck disable=SC2046,SC2086
 if [ -e "$libdir/libtroupe.so" ]; then
-    $CC $CFLAGS "$sources/examples/batches.c" $(pc --cflags --libs) -o "$work/batches" ||
+    $CC $CFLAGS "$sources/examples/batches.c" $(pc troupe --cflags --libs) -o "$work/batches" ||
         wrong "troupe.pc does not link the shared library"
     built_from shared
 fi
 # shellcheck disable=SC2046,SC2086
 if [ -e "$libdir/libtroupe.a" ]; then
-    libs=$(pc --static --libs | sed "s|-ltroupe|$libdir/libtroupe.a|")
-    $CC $CFLAGS "$sources/examples/batches.c" $(pc --cflags) $libs -o "$work/batches" ||
+    libs=$(pc troupe --static --libs | sed "s|-ltroupe|$libdir/libtroupe.a|")
+    $CC $CFLAGS "$sources/examples/batches.c" $(pc troupe --cflags) $libs -o "$work/batches" ||
         wrong "troupe.pc does not link the static library"
     built_from static
+fi
+
+# trained_by HOW: the example of the models runs.
+trained_by() {
+    rm -rf "$work/run"
+    (cd "$work" && LD_LIBRARY_PATH=$libdir ./train_model "$work/parts/g.json" "$work/run" >"$work/out") ||
+        wrong "a program linked to the $1 library of models fails"
+    grep -q '^500 nodes, 4 outputs each' "$work/out" ||
+        wrong "a program linked to the $1 library of models predicts nothing"
+}
+# shellcheck disable=SC2046,SC2086
+if [ -e "$libdir/libtroupe-model.so" ]; then
+    $CC $CFLAGS "$sources/examples/train_model.c" $(pc troupe-model --cflags --libs) -o "$work/train_model" ||
+        wrong "troupe-model.pc does not link the shared library"
+    trained_by shared
+fi
+# shellcheck disable=SC2046,SC2086
+if [ -e "$libdir/libtroupe-model.a" ]; then
+    libs=$(pc troupe-model --static --libs |
+        sed "s|-ltroupe-model|$libdir/libtroupe-model.a|; s|-ltroupe\\b|$libdir/libtroupe.a|")
+    $CC $CFLAGS "$sources/examples/train_model.c" $(pc troupe-model --cflags) $libs -o "$work/train_model" ||
+        wrong "troupe-model.pc does not link the static library"
+    trained_by static
 fi
 echo "installcheck: what is installed works"

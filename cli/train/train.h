@@ -9,7 +9,7 @@
 
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
-#include "cli/train/run_job.h"
+#include "model/run_job.h"
 
 struct train_values {
     const char *run;

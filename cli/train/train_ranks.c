@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/internal.h"
+#include "cli/launch/job_process.h"
 #include "model/model_file.h"
 #include "runtime/core/crew.h"
 

@@ -16,9 +16,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "cli/train/run_folder.h"
-#include "cli/train/run_job.h"
 #include "cli/train/watchdog.h"
+#include "model/run_folder.h"
+#include "model/run_job.h"
 
 struct train_rank;
 

@@ -14,11 +14,12 @@
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
-#include "cli/train/run_folder.h"
+#include "cli/train/job_surroundings.h"
 #include "cli/train/train.h"
 #include "cli/train/train_ranks.h"
 #include "config.h"
 #include "model/model_file.h"
+#include "model/run_folder.h"
 #include "runtime/base/cancel.h"
 #include "runtime/core/log.h"
 
@@ -227,16 +228,20 @@ static void log_line(void *arg, int level, const char *line)
  * depends on. */
 static json_t *describe(const struct training *t)
 {
-    char hash[24];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)t->ranks.deal_hash);
-    return json_pack(
-        "{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}", "troupe",
-        PACKAGE_VERSION, "graph", t->graph, "kernels", model_kernels_text(t->job.model), "trainers",
-        (json_int_t)t->ranks.world, "deal", t->ranks.deal == NULL ? "shuffle" : t->ranks.deal,
-        "deal_hash", t->ranks.deal == NULL ? json_null() : json_string(hash), "layout", "servers",
-        (json_int_t)t->values->servers, "samplers", (json_int_t)t->values->samplers, "loops",
-        (json_int_t)t->values->loops, "threads", (json_int_t)t->values->threads, "messages",
-        t->values->messages, "codec", t->values->codec, "run", run_config_to_json(&t->config));
+    const struct run_surroundings around = {
+        .graph = t->graph,
+        .kernels = model_kernels_text(t->job.model),
+        .trainers = t->ranks.world,
+        .deal = t->ranks.deal,
+        .deal_hash = t->ranks.deal_hash,
+        .servers = t->values->servers,
+        .samplers = t->values->samplers,
+        .loops = t->values->loops,
+        .threads = t->values->threads,
+        .messages = t->values->messages,
+        .codec = t->values->codec,
+    };
+    return run_config_describe(&t->config, &around);
 }
 
 /* The deal of the run: NULL shuffles. */
@@ -527,13 +532,18 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
 {
     /* Evaluations poll this between their pieces. */
     const struct cancel working = { .asked = asked_at_work, .arg = t };
-    const struct run_job_hooks hooks = {
-        .log = log_line, .log_arg = t, .cancel = &working, .interrupter = &t->interrupter
-    };
+    struct job_surroundings surroundings = { .process = t->in_cluster ? &t->process : NULL,
+                                             .cancel = &working,
+                                             .interrupter = &t->interrupter };
+    struct run_job_hooks hooks = job_surroundings_hooks(&surroundings);
     struct process_metrics metrics = { 0 };
+    hooks.log = log_line;
+    hooks.log_arg = t;
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
+    if (rv == 0 && !t->in_cluster)
+        job_surroundings_warn(&t->job, t->graph);
     if (rv == 0)
         rv = open_splits(t, error);
     if (rv == 0) {
@@ -571,7 +581,6 @@ static int join_cluster(struct training *t, struct run_job_layout *layout, struc
     if (rv != 0)
         return rv;
     t->graph = t->process.graph;
-    layout->process = &t->process;
     layout->trainers = t->process.plays.trainers;
     layout->threads = t->process.plays.threads * t->process.plays.trainers;
     if (t->process.cluster.has_seed)

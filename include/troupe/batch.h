@@ -51,6 +51,12 @@ TR_API void tr_batch_release(struct tr_batch *batch);
 TR_API uint32_t tr_batch_epoch(const struct tr_batch *batch);
 TR_API uint64_t tr_batch_index(const struct tr_batch *batch); /* in its epoch, from 0 */
 TR_API uint32_t tr_batch_num_layers(const struct tr_batch *batch);
+TR_API uint32_t tr_batch_num_ntypes(const struct tr_batch *batch);
+TR_API uint32_t tr_batch_num_etypes(const struct tr_batch *batch);
+/* The trainer that it was made for, and the seeds of its step over all trainers: what the gradient
+ * of a mean loss is divided by. */
+TR_API uint32_t tr_batch_rank(const struct tr_batch *batch);
+TR_API uint32_t tr_batch_step_seeds(const struct tr_batch *batch);
 
 /* The block of a layer and edge type; TR_ERANGE when there is none. */
 TR_API int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,

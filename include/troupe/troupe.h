@@ -12,6 +12,7 @@
 #include <troupe/group.h>
 #include <troupe/import.h>
 #include <troupe/loader.h>
+#include <troupe/part.h>
 #include <troupe/partition.h>
 #include <troupe/raw.h>
 #include <troupe/sample.h>

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "cli/train/run_folder.h"
+#include "model/run_folder.h"
 #include "runtime/base/error.h"
 
 /* The system's files, which write nothing while the disk is full. */

@@ -8,8 +8,8 @@
 
 #include "actors/data/batch_flat.h"
 #include "actors/job/checkpoint_json.h"
-#include "cli/train/run_config.h"
 #include "model/model.h"
+#include "model/run_config.h"
 #include "model/safetensors.h"
 #include "model/state.h"
 #include "partition/metis/metis_exchange.h"

@@ -44,3 +44,9 @@ check_PROGRAMS += tests/model/test_trainer
 TESTS += tests/model/test_trainer
 tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(made_graph)
 tests_model_test_trainer_LDADD = $(model_test_libs)
+
+check_PROGRAMS += tests/model/model_api
+TESTS += tests/model/test_model_api.sh
+EXTRA_DIST += tests/model/test_model_api.sh
+tests_model_model_api_SOURCES = tests/model/model_api.c
+tests_model_model_api_LDADD = libtroupe-model.la $(examples_libs) -lm

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train/run_folder.h"
+#include "model/run_folder.h"
 
 #include <math.h>
 #include <stdlib.h>

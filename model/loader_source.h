@@ -5,11 +5,12 @@
  * Ownership: borrows session and loader; holds at most one batch, which release gives back.
  * Thread rules: the thread that trains.
  */
-#ifndef CLI_TRAIN_LOADER_SOURCE_H
-#define CLI_TRAIN_LOADER_SOURCE_H
+#ifndef MODEL_LOADER_SOURCE_H
+#define MODEL_LOADER_SOURCE_H
 
 #include <troupe/troupe.h>
 
+#include "model/batch_view.h"
 #include "model/trainer.h"
 #include "runtime/base/cancel.h"
 
@@ -19,6 +20,7 @@ struct loader_source {
     struct tr_loader *loader;
     const struct cancel *cancel; /* asked while it waits; may be NULL */
     struct tr_batch *batch;      /* the one that the trainer has */
+    struct batch_view view;      /* of it */
 };
 
 void loader_source_init(struct loader_source *source, struct tr_session *session,

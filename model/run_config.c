@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train/run_config.h"
+#include "config.h"
 
+#include "model/run_config.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,4 +274,18 @@ int run_config_read(struct files *files, const char *path, struct run_config *co
     if (rv != 0)
         run_config_fini(config);
     return rv;
+}
+
+json_t *run_config_describe(const struct run_config *config, const struct run_surroundings *around)
+{
+    char hash[24];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)around->deal_hash);
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o, s:{s:I, s:I, s:I, s:I, s:b, s:b}, s:o}",
+                     "troupe", PACKAGE_VERSION, "graph", around->graph, "kernels", around->kernels,
+                     "trainers", (json_int_t)around->trainers, "deal",
+                     around->deal == NULL ? "shuffle" : around->deal, "deal_hash",
+                     around->deal == NULL ? json_null() : json_string(hash), "layout", "servers",
+                     (json_int_t)around->servers, "samplers", (json_int_t)around->samplers, "loops",
+                     (json_int_t)around->loops, "threads", (json_int_t)around->threads, "messages",
+                     around->messages, "codec", around->codec, "run", run_config_to_json(config));
 }

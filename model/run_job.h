@@ -7,23 +7,21 @@
  * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from
  * any.
  */
-#ifndef CLI_TRAIN_RUN_JOB_H
-#define CLI_TRAIN_RUN_JOB_H
+#ifndef MODEL_RUN_JOB_H
+#define MODEL_RUN_JOB_H
 
 #include <troupe/troupe.h>
 
-#include "cli/launch/job_process.h"
-#include "cli/lib/interrupter.h"
-#include "cli/train/loader_source.h"
-#include "cli/train/run_config.h"
 #include "model/exact.h"
+#include "model/loader_source.h"
+#include "model/part_view.h"
+#include "model/run_config.h"
 
 /* How the job is laid out; of this only the number of trainers changes a result. */
 struct run_job_layout {
     uint32_t trainers;       /* of this process; they share out the threads; 0: 1 */
     const char *checkpoints; /* their folder, or NULL */
     uint32_t checkpoint_keep;
-    const struct process *process; /* of a cluster, which this is; NULL: all is here */
     uint32_t servers;
     uint32_t samplers;
     uint32_t loops;
@@ -40,7 +38,13 @@ struct run_job_hooks {
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;
     const struct cancel *cancel;
-    struct interrupter *interrupter; /* fires on the job's session as long as that is open */
+    /* First of all, while there is nothing to clean up: so many threads will compute at once. */
+    int (*warm_up)(void *arg, size_t threads, struct error *error);
+    /* Before the session is opened: what this process is of a cluster. */
+    void (*place)(void *arg, struct tr_session_options *options);
+    /* The session is open; NULL: it is about to be closed. */
+    void (*opened)(void *arg, struct tr_session *session);
+    void *arg;
 };
 
 struct run_job {
@@ -54,6 +58,7 @@ struct run_job {
     struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */
     struct model *model;
     float *class_weights;
+    struct part_views parts; /* the partitions that are in this process */
     struct exact_graph whole;
     struct exact *exact; /* made with the first evaluation over the whole graph */
     struct tensor logits;
@@ -93,6 +98,9 @@ int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exac
 
 /* Fills job->logits with the exact outputs of every node. */
 int run_job_infer(struct run_job *job, struct error *error);
+
+/* The same by sampling: one pass of a loader over every node. epoch keys the draws. */
+int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *error);
 
 /* Scores job->logits on a split. */
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* asprintf */
 
-#include "cli/train/run_job.h"
+#include "model/run_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/internal.h"
-#include "cli/lib/command.h"
-#include "cli/train/warm_up.h"
 #include "model/labels.h"
 #include "partition/store/npy.h"
 #include "runtime/core/crew.h"
@@ -40,15 +37,13 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.map_files = layout->map_files;
     options.verify_files = layout->verify_files;
     options.memory_bytes_max = layout->memory_bytes;
-    if (layout->process != NULL)
-        process_session(layout->process, &options);
     options.log = job->hooks.log;
     options.log_arg = job->hooks.log_arg;
+    if (job->hooks.place != NULL)
+        job->hooks.place(job->hooks.arg, &options);
     int rv = tr_session_open(&options, &job->session);
-    if (rv == 0 && layout->process != NULL)
-        process_watch_peers(job->session);
-    if (rv == 0 && job->hooks.interrupter != NULL)
-        interrupter_watch(job->hooks.interrupter, job->session);
+    if (rv == 0 && job->hooks.opened != NULL)
+        job->hooks.opened(job->hooks.arg, job->session);
     return rv == 0 ? 0 : session_failed(job->session, rv, error);
 }
 
@@ -310,25 +305,20 @@ int run_job_replica(const struct run_job *job, struct parallel **parallel, struc
     return model_create(model, &job->config->model, *parallel, error);
 }
 
-/* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
- * start would end in the same way, which the exit code says to a launcher; a process that was only
- * interrupted meanwhile may well be started again. */
-static int warm_up_threads(struct run_job *job, const struct run_job_layout *layout,
-                           struct error *error)
+static void share_threads(struct run_job *job, const struct run_job_layout *layout)
 {
     size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
-    bool stuck;
     job->threads_of_all = choose_threads(layout->threads);
     job->threads = job->threads_of_all / trainers;
     job->threads = job->threads != 0 ? job->threads : 1;
+}
+
+static int warm_up(struct run_job *job, const struct run_job_layout *layout, struct error *error)
+{
+    size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
     size_t at_once = job->threads * trainers;
-    int rv = warm_up(at_once > job->threads_of_all ? at_once : job->threads_of_all,
-                     job->hooks.cancel, &stuck, error);
-    if (!stuck)
-        return rv;
-    fprintf(stderr, "troupe: %s\n", error->text);
-    fflush(NULL);
-    _exit(rv == TR_ENOMEM && process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
+    at_once = at_once > job->threads_of_all ? at_once : job->threads_of_all;
+    return job->hooks.warm_up == NULL ? 0 : job->hooks.warm_up(job->hooks.arg, at_once, error);
 }
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
@@ -336,8 +326,9 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  struct error *error)
 {
     *job = (struct run_job){ .config = config, .hooks = *hooks };
+    share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
-    int rv = warm_up_threads(job, layout, error);
+    int rv = warm_up(job, layout, error);
     if (rv == 0)
         rv = open_session(job, layout, error);
     if (rv != 0)
@@ -347,17 +338,15 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         session_failed(job->session, rv, error);
         goto failed;
     }
-    if (layout->process == NULL && !tr_graph_has_checksums(job->graph))
-        fprintf(stderr,
-                "troupe: %s: an older version wrote it without checksums: its files are "
-                "loaded unchecked; partition again to have them\n",
-                graph);
     rv = check_homogeneous(job, graph, error);
     if (rv == 0) {
         job->whole.features = config->features;
         job->whole.cancel = hooks->cancel;
-        job->whole.parts = graph_parts(job->graph);
-        job->whole.num_parts = tr_graph_num_parts(job->graph);
+        rv = part_views_init(&job->parts, job->graph, config->features, config->labels, error);
+    }
+    if (rv == 0) {
+        job->whole.parts = job->parts.parts;
+        job->whole.num_parts = job->parts.count;
         rv = complete_config(job, error);
     }
     if (rv == 0 && config->balanced_weights)
@@ -378,9 +367,10 @@ void run_job_close(struct run_job *job)
     model_destroy(job->model);
     crew_parallel_destroy(job->parallel);
     crew_parallel_destroy(job->wide);
+    part_views_fini(&job->parts); /* before the graph, whose memory they show */
     tr_graph_close(job->graph);
-    if (job->hooks.interrupter != NULL)
-        interrupter_watch(job->hooks.interrupter, NULL);
+    if (job->session != NULL && job->hooks.opened != NULL)
+        job->hooks.opened(job->hooks.arg, NULL);
     tr_session_close(job->session);
     free(job->class_weights);
     *job = (struct run_job){ 0 };
@@ -493,9 +483,16 @@ static int open_exact(struct run_job *job, struct error *error)
 {
     if (job->exact != NULL)
         return 0;
-    int rv = has_all_parts(job) ? 0 : graph_map_parts(job->graph);
+    int rv = 0;
+    if (!has_all_parts(job)) {
+        struct tr_error why = TR_ERROR_INIT;
+        rv = tr_graph_map_parts(job->graph, &why);
+        if (rv != 0)
+            return error_set(error, rv, "%s", why.message);
+        rv = part_views_update(&job->parts, error);
+    }
     if (rv != 0)
-        return session_failed(job->session, rv, error);
+        return rv;
     return exact_create(&job->exact, job->model, &job->whole, error);
 }
 
@@ -522,6 +519,33 @@ static int read_split(struct run_job *job, const struct run_job_split *split, ui
     if (rv != 0)
         session_failed(job->session, rv, error);
     return rv;
+}
+
+int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *error)
+{
+    struct run_job_split all;
+    int rv = run_job_split_open_all(job, &all, error);
+    if (rv != 0)
+        return rv;
+    size_t classes = job->config->model.classes;
+    rv = tensor_resize(&job->logits, tr_nodes_count(all.nodes), classes);
+    if (rv != 0)
+        error_set(error, rv, "no memory for the outputs of %zu nodes", tr_nodes_count(all.nodes));
+    if (rv == 0)
+        rv = all.source.base.start_epoch(&all.source.base, epoch, error);
+    const struct mini_batch *batch;
+    size_t row = 0; /* seeds come in the order of original IDs */
+    while (rv == 0 && (rv = all.source.base.next(&all.source.base, &batch, error)) == 0) {
+        const float *logits;
+        rv = model_forward(job->model, batch, &logits, error);
+        size_t seeds = batch->nodes[0].num_seeds;
+        if (rv == 0)
+            memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
+        row += seeds;
+        all.source.base.release(&all.source.base, batch);
+    }
+    run_job_split_close(&all);
+    return rv == TR_EEND ? 0 : rv;
 }
 
 int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train/loader_source.h"
-
-#include "api/internal.h"
+#include "model/loader_source.h"
 
 int session_failed(struct tr_session *session, int code, struct error *error)
 {
@@ -39,7 +37,7 @@ static int next(struct batch_source *self, const struct mini_batch **batch, stru
         return rv;
     if (rv != 0)
         return session_failed(source->session, rv, error);
-    *batch = batch_mini(source->batch);
+    *batch = batch_view_make(&source->view, source->batch);
     return 0;
 }
 

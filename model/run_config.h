@@ -9,8 +9,8 @@
  * Ownership: run_config_read allocates the texts; run_config_fini frees them. Plain values
  * otherwise. Thread rules: one thread at a time.
  */
-#ifndef CLI_TRAIN_RUN_CONFIG_H
-#define CLI_TRAIN_RUN_CONFIG_H
+#ifndef MODEL_RUN_CONFIG_H
+#define MODEL_RUN_CONFIG_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -50,6 +50,20 @@ void run_config_fini(struct run_config *config);
 
 /* A new object with every field, or NULL when memory is out. */
 json_t *run_config_to_json(const struct run_config *config);
+
+/* Where a run computes, and with what: beside its configuration, what equal bits depend on. */
+struct run_surroundings {
+    const char *graph;
+    const char *kernels;
+    uint32_t trainers;
+    const char *deal; /* NULL: shuffle */
+    uint64_t deal_hash;
+    uint64_t servers, samplers, loops, threads;
+    bool messages, codec;
+};
+
+/* What config.json holds; NULL when memory is out. */
+json_t *run_config_describe(const struct run_config *config, const struct run_surroundings *around);
 
 /* Reads RUNDIR/config.json; TR_EFORMAT names the file and the field. */
 int run_config_read(struct files *files, const char *path, struct run_config *config,

@@ -8,8 +8,8 @@
  * Ownership: run_folder_open fills it, run_folder_close frees it; what was written stays.
  * Thread rules: one thread at a time.
  */
-#ifndef CLI_TRAIN_RUN_FOLDER_H
-#define CLI_TRAIN_RUN_FOLDER_H
+#ifndef MODEL_RUN_FOLDER_H
+#define MODEL_RUN_FOLDER_H
 
 #include <jansson.h>
 

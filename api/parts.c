@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The partitions in this process, as a program may read them in place. */
+#include <troupe/part.h>
+
+#include "api/internal.h"
+#include "api/sized.h"
+
+int tr_graph_map_parts(struct tr_graph *graph, struct tr_error *error)
+{
+    int rv = graph_map_parts(graph);
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", tr_session_error(graph->session));
+}
+
+static int find_part(const struct tr_graph *graph, uint32_t number, const struct graph_part **part,
+                     struct tr_error *error)
+{
+    const struct graph_part *const *parts = graph_parts(graph);
+    if (number >= graph->book->num_parts)
+        return tr_error_set(error, TR_ERANGE, "the graph has no partition %u: it has %u", number,
+                            graph->book->num_parts);
+    if (parts == NULL || parts[number] == NULL)
+        return tr_error_set(error, TR_ENOENT,
+                            "partition %u is not in this process; tr_graph_map_parts() brings all",
+                            number);
+    *part = parts[number];
+    return 0;
+}
+
+int tr_graph_part_nodes(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                        struct tr_part_nodes *nodes, struct tr_error *error)
+{
+    const struct graph_part *here;
+    int rv = find_part(graph, part, &here, error);
+    if (rv == 0 && ntype >= here->types->num_ntypes)
+        rv = tr_error_set(error, TR_ERANGE, "the graph has no node type %u", ntype);
+    if (rv != 0)
+        return rv;
+    const struct node_part *from = &here->nodes[ntype];
+    const struct tr_part_nodes shown = { .size = sizeof shown,
+                                         .num_nodes = from->num_nodes,
+                                         .first_id = from->global_begin,
+                                         .original_ids = from->original_ids,
+                                         .in_degrees = from->in_degrees,
+                                         .out_degrees = from->out_degrees };
+    return sized_write(nodes, &shown, sizeof shown, "tr_part_nodes", error);
+}
+
+int tr_graph_part_edges(const struct tr_graph *graph, uint32_t part, uint32_t etype,
+                        struct tr_part_edges *edges, struct tr_error *error)
+{
+    const struct graph_part *here;
+    int rv = find_part(graph, part, &here, error);
+    if (rv == 0 && etype >= here->types->num_etypes)
+        rv = tr_error_set(error, TR_ERANGE, "the graph has no edge type %u", etype);
+    if (rv != 0)
+        return rv;
+    const struct csc *from = &here->edges[etype].csc;
+    const struct tr_part_edges shown = { .size = sizeof shown,
+                                         .num_rows = from->num_rows,
+                                         .num_edges = from->num_edges,
+                                         .index = from->index,
+                                         .sources = from->indices,
+                                         .source_ids = from->column_global,
+                                         .first_edge = from->first_edge };
+    return sized_write(edges, &shown, sizeof shown, "tr_part_edges", error);
+}
+
+int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t ntype,
+                       const char *feature, struct tr_rows *rows, struct tr_error *error)
+{
+    const struct graph_part *here;
+    int rv = find_part(graph, part, &here, error);
+    if (rv == 0 && ntype >= here->types->num_ntypes)
+        rv = tr_error_set(error, TR_ERANGE, "the graph has no node type %u", ntype);
+    if (rv != 0)
+        return rv;
+    const struct feature_table *table = node_part_feature(&here->nodes[ntype], feature);
+    if (table == NULL)
+        return tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'", part,
+                            feature);
+    *rows = (struct tr_rows){ .dtype = table->dtype,
+                              .num_rows = table->num_rows,
+                              .width = table->width,
+                              .row_bytes = table->row_bytes,
+                              .rows = table->rows };
+    return 0;
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tr_infer_start(): the outputs of every node, on a thread of their own. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model_file.h"
+#include "model/public_scores.h"
+#include "model/run_folder.h"
+#include "model/run_job.h"
+#include "api/sized.h"
+
+#define NAME "infer"
+
+/*
+ * The task's thread fills all of it and sets `done` last, under the mutex; from then on the job's
+ * model and outputs belong to whoever holds the mutex, since scores are computed with the model's
+ * threads.
+ */
+struct inference {
+    struct tr_infer_options options; /* strings are copies */
+    char *graph, *run;
+    struct run_config config;
+    struct run_folder folder;
+    struct run_job job;
+    struct cancel cancel;
+    pthread_mutex_t mutex;
+    bool done;
+};
+
+static bool is_cancelled(void *arg)
+{
+    return tr_task_is_cancelled(arg);
+}
+
+static int infer(struct inference *inference, struct tr_task *task, struct error *error)
+{
+    const struct tr_infer_options *options = &inference->options;
+    const struct run_job_layout layout = { .threads = options->threads,
+                                           .loops = options->loops,
+                                           .map_files = options->map_files,
+                                           .verify_files = options->verify_files };
+    inference->cancel = (struct cancel){ .asked = is_cancelled, .arg = task };
+    const struct run_job_hooks hooks = { .cancel = &inference->cancel };
+    tr_task_report(task, "load", "", 0, 0);
+    int rv = run_folder_find(&inference->folder, files_posix, inference->run, error);
+    if (rv == 0)
+        rv = run_config_read(files_posix, inference->folder.config_path, &inference->config, error);
+    if (rv != 0)
+        return rv;
+    inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
+    rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,
+                      error);
+    if (rv == 0)
+        rv = model_load(inference->job.model, files_posix, inference->folder.model_path, error);
+    if (rv != 0)
+        return rv;
+    tr_task_report(task, "infer", "", 0, 0);
+    return options->sampled ? run_job_infer_sampled(&inference->job, options->epoch, error)
+                            : run_job_infer(&inference->job, error);
+}
+
+static int run(struct tr_task *task, void *arg, struct tr_error *error)
+{
+    struct inference *inference = arg;
+    struct error why = { 0 };
+    int rv = infer(inference, task, &why);
+    if (rv != 0)
+        return tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
+    pthread_mutex_lock(&inference->mutex);
+    inference->done = true;
+    pthread_mutex_unlock(&inference->mutex);
+    return 0;
+}
+
+static void destroy(void *arg)
+{
+    struct inference *inference = arg;
+    run_job_close(&inference->job);
+    run_config_fini(&inference->config);
+    run_folder_close(&inference->folder);
+    pthread_mutex_destroy(&inference->mutex);
+    free(inference->graph);
+    free(inference->run);
+    free(inference);
+}
+
+void tr_infer_options_init_sized(struct tr_infer_options *options, size_t size)
+{
+    const struct tr_infer_options defaults = { .size = sizeof defaults };
+    public_options_init(options, size, &defaults, sizeof defaults);
+}
+
+int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
+                   struct tr_error *error)
+{
+    struct tr_infer_options read = { .size = sizeof read };
+    struct tr_task_work work = TR_TASK_WORK_INIT;
+    *out = NULL;
+    int rv = sized_read(&read, sizeof read, options, "tr_infer_options", error);
+    if (rv != 0)
+        return rv;
+    if (read.graph == NULL || read.run == NULL)
+        return tr_error_set(error, TR_EINVAL, "tr_infer_options: graph and run are needed");
+    struct inference *inference = calloc(1, sizeof *inference);
+    if (inference == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
+    inference->options = read;
+    pthread_mutex_init(&inference->mutex, NULL);
+    inference->graph = strdup(read.graph);
+    inference->run = strdup(read.run);
+    if (inference->graph == NULL || inference->run == NULL) {
+        destroy(inference);
+        return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
+    }
+    work.name = NAME;
+    work.run = run;
+    work.destroy = destroy;
+    return tr_task_start(&work, inference, out, error);
+}
+
+/* Locks what the task found; 0, or it is not locked. */
+static int enter(const struct tr_task *task, struct inference **inference, struct tr_error *error)
+{
+    *inference = tr_task_arg(task, NAME);
+    if (*inference == NULL)
+        return tr_error_set(error, TR_EINVAL, "the task does not infer");
+    pthread_mutex_lock(&(*inference)->mutex);
+    if ((*inference)->done)
+        return 0;
+    pthread_mutex_unlock(&(*inference)->mutex);
+    return tr_error_set(error, TR_EEND, "there are no outputs yet: tr_task_wait() waits for them");
+}
+
+static int leave(struct inference *inference, int rv, const struct error *why,
+                 struct tr_error *error)
+{
+    pthread_mutex_unlock(&inference->mutex);
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why->text);
+}
+
+int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
+                         struct tr_error *error)
+{
+    struct inference *inference;
+    int rv = enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    const struct tensor *logits = &inference->job.logits;
+    *outputs = (struct tr_rows){ .dtype = TR_F32,
+                                 .num_rows = logits->rows,
+                                 .width = logits->cols,
+                                 .row_bytes = logits->cols * sizeof(float),
+                                 .rows = logits->data };
+    return leave(inference, 0, NULL, error);
+}
+
+static const char *mask_of(const struct run_config *config, enum tr_split split)
+{
+    switch (split) {
+    case TR_SPLIT_TRAIN:
+        return config->train_mask;
+    case TR_SPLIT_VALIDATION:
+        return config->val_mask;
+    case TR_SPLIT_TEST:
+        return config->test_mask;
+    }
+    return NULL;
+}
+
+int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct tr_scores *scores,
+                        struct tr_error *error)
+{
+    struct inference *inference;
+    struct error why = { 0 };
+    struct scores found;
+    struct run_job_split nodes;
+    int rv = enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    const char *mask = mask_of(&inference->config, split);
+    if (mask == NULL) {
+        pthread_mutex_unlock(&inference->mutex);
+        return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
+    }
+    rv = run_job_split_open(&inference->job, mask, &nodes, &why);
+    if (rv == 0) {
+        rv = run_job_score(&inference->job, &nodes, &found, &why);
+        run_job_split_close(&nodes);
+    }
+    rv = leave(inference, rv, &why, error);
+    return rv == 0 ? public_scores_write(scores, &found, error) : rv;
+}
+
+int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error)
+{
+    struct inference *inference;
+    struct error why = { 0 };
+    int rv = enter(task, &inference, error);
+    if (rv != 0)
+        return rv;
+    rv = run_job_write_logits(&inference->job, path, &why);
+    return leave(inference, rv, &why, error);
+}

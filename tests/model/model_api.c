@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libtroupe-model refuses, and how its tasks are cancelled: for test_model_api.sh, on a graph and a
+ * finished run. It uses the public headers and the libraries alone. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/model.h>
+
+#define CHECK(what)                                                               \
+    do {                                                                          \
+        if (!(what)) {                                                            \
+            fprintf(stderr, "line %d: %s: %s\n", __LINE__, #what, error.message); \
+            exit(1);                                                              \
+        }                                                                         \
+    } while (0)
+
+static struct tr_train_options options_of(const char *graph, const char *run)
+{
+    struct tr_train_options options;
+    tr_train_options_init(&options);
+    options.graph = graph;
+    options.run = run;
+    options.epochs = 2;
+    options.hidden = 8;
+    return options;
+}
+
+static void check_options(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
+    struct tr_train_options options = options_of(graph, run);
+    options.model = "transformer";
+    CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
+    CHECK(strstr(error.message, "model 'transformer'") != NULL);
+    options = options_of(graph, run);
+    options.num_layers = TR_LAYERS_MAX + 1;
+    CHECK(tr_train_start(&options, &task, &error) == TR_ERANGE && task == NULL);
+    options = options_of(NULL, run);
+    CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
+    options = options_of(graph, run);
+    options.labels = NULL;
+    CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
+    options.size = 0;
+    CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
+    CHECK(tr_train_start(&options, &task, NULL) == TR_EINVAL);
+    struct tr_infer_options infer;
+    tr_infer_options_init(&infer);
+    CHECK(tr_infer_start(&infer, &task, &error) == TR_EINVAL && task == NULL);
+}
+
+/* A program of a later release sets what this library does not know; one of an earlier release knows
+ * less of it. */
+static void check_sizes(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
+    struct {
+        struct tr_infer_options options;
+        uint64_t later;
+    } grown;
+    tr_infer_options_init_sized(&grown.options, sizeof grown);
+    assert(grown.options.size == sizeof grown && grown.later == 0);
+    grown.options.graph = graph;
+    grown.options.run = run;
+    grown.later = 1;
+    CHECK(tr_infer_start(&grown.options, &task, &error) == TR_EUNSUPPORTED && task == NULL);
+    grown.later = 0;
+    CHECK(tr_infer_start(&grown.options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    struct {
+        size_t size;
+        uint64_t labelled;
+        unsigned char beyond[sizeof(struct tr_scores)];
+    } old = { .size = 2 * sizeof(uint64_t) };
+    memset(old.beyond, 7, sizeof old.beyond);
+    CHECK(tr_infer_get_scores(task, TR_SPLIT_TEST, (struct tr_scores *)(void *)&old, &error) == 0);
+    CHECK(old.labelled > 0 && old.beyond[0] == 7);
+    tr_task_close(task);
+}
+
+static void check_kinds(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
+    struct tr_rows rows;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+    struct tr_scores scores = TR_SCORES_INIT;
+    struct tr_infer_options infer;
+    tr_infer_options_init(&infer);
+    infer.graph = graph;
+    infer.run = run;
+    infer.sampled = true;
+    CHECK(tr_infer_start(&infer, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    CHECK(tr_train_get_result(task, &result, NULL, NULL, &error) == TR_EINVAL);
+    CHECK(tr_train_get_epoch(task, 0, &epoch, NULL, &error) == TR_EINVAL);
+    CHECK(tr_infer_get_scores(task, (enum tr_split)7, &scores, &error) == TR_EINVAL);
+    CHECK(tr_infer_get_outputs(task, &rows, &error) == 0 && rows.num_rows > 0);
+    for (size_t i = 0; i < rows.num_rows * rows.width; i++)
+        CHECK(isfinite(((const float *)rows.rows)[i]));
+    CHECK(tr_infer_write(task, "/nowhere/logits.npy", &error) == TR_ENOENT);
+    CHECK(strstr(error.message, "/nowhere/logits.npy") != NULL);
+    tr_task_close(task);
+    /* What the graph or the folder is wrong with is the outcome. */
+    infer.graph = "/nowhere/g.json";
+    CHECK(tr_infer_start(&infer, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ENOENT);
+    CHECK(strstr(error.message, "/nowhere/g.json") != NULL);
+    CHECK(tr_infer_get_outputs(task, &rows, &error) == TR_EEND);
+    CHECK(tr_infer_get_scores(task, TR_SPLIT_TEST, &scores, &error) == TR_EEND);
+    tr_task_close(task);
+    struct tr_train_options options = options_of(graph, run);
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_EEXIST);
+    CHECK(tr_train_get_result(task, &result, NULL, NULL, &error) == TR_EEND);
+    CHECK(tr_infer_get_outputs(task, &rows, &error) == TR_EINVAL);
+    tr_task_close(task);
+}
+
+/* A training that would take for ever ends soon after it was asked, and its epochs stay. */
+static void check_cancel(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_task *task;
+    int rv = 0;
+    options.epochs = 1000000;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    while (tr_train_get_epoch(task, 0, &epoch, NULL, &error) != 0 && rv != TR_EINVAL)
+        CHECK((rv = tr_task_wait(task, 1000000, &error)) == TR_ETIMEDOUT);
+    CHECK(epoch.epoch == 0 && epoch.steps > 0 && isfinite(epoch.train_loss));
+    tr_task_cancel(task);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ECANCELED);
+    CHECK(tr_train_get_epoch(task, 0, &epoch, NULL, &error) == 0);
+    CHECK(tr_train_get_result(task, &result, NULL, NULL, &error) == TR_EEND);
+    tr_task_close(task);
+    /* Closing alone ends it too. */
+    options.replace = true;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    tr_task_close(task);
+}
+
+int main(int argc, char **argv)
+{
+    assert(argc == 4); /* GRAPH, the folder of a finished run, one for a new run */
+    check_options(argv[1], argv[2]);
+    check_sizes(argv[1], argv[2]);
+    check_kinds(argv[1], argv[2]);
+    check_cancel(argv[1], argv[3]);
+    return 0;
+}
