@@ -201,12 +201,9 @@ static void make_plan(struct cluster_fixture *fixture)
     }
 }
 
-/* The graph's column tables name nodes that no book has, its versions are not the book's; here
- * both are used. */
+/* The graph's column tables name nodes that no book has; here they are used. */
 static void mend(struct test_graph *graph)
 {
-    for (uint32_t p = 0; p < GRAPH_PARTS; p++)
-        graph->parts[p].version = 0;
     for (uint32_t p = 0; p < GRAPH_PARTS; p++)
         for (uint32_t e = 0; e < GRAPH_ETYPES; e++) {
             uint64_t *table = (uint64_t *)(uintptr_t)graph->parts[p].edges[e].csc.column_global;
