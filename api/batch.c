@@ -4,6 +4,7 @@
 
 #include "actors/data/sampled_batch.h"
 #include "api/internal.h"
+#include "api/sized.h"
 #include "graph/digest.h"
 
 const struct mini_batch *batch_mini(const struct tr_batch *batch)
@@ -19,7 +20,11 @@ static const struct batch_nodes *nodes_of(const struct tr_batch *batch, uint32_t
 
 void tr_batch_release(struct tr_batch *batch)
 {
-    sampled_batch_release((struct sampled_batch *)(void *)batch);
+    struct sampled_batch *sampled = (struct sampled_batch *)(void *)batch;
+    bool child = sampled != NULL && sampled->store != NULL &&
+                 fork_mark_is_child(batch_store_mark(sampled->store));
+    if (!child)
+        sampled_batch_release(sampled);
 }
 
 uint32_t tr_batch_epoch(const struct tr_batch *batch)
@@ -65,7 +70,8 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
         return TR_ERANGE;
     uint32_t src = ((const struct sampled_batch *)(const void *)batch)->space.etype_src[etype];
     const struct block_edges *edges = &b->blocks[layer].edges[etype];
-    *block = (struct tr_block){
+    const struct tr_block full = {
+        .size = sizeof full,
         .num_src = b->blocks[layer].num_src[src],
         .num_dst = edges->num_dst,
         .num_edges = edges->num_edges,
@@ -73,7 +79,7 @@ int tr_batch_block(const struct tr_batch *batch, uint32_t layer, uint32_t etype,
         .sources = edges->sources,
         .edge_ids = edges->edge_ids,
     };
-    return 0;
+    return sized_write(block, &full, sizeof full, "tr_block", NULL);
 }
 
 const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t ntype, size_t *count)
@@ -113,9 +119,9 @@ static int give_rows(const struct batch_rows *from, struct tr_rows *rows)
 {
     if (from->rows == NULL)
         return TR_ENOENT;
-    *rows = (struct tr_rows){ from->dtype, from->num_rows, from->width, from->row_bytes,
-                              from->rows };
-    return 0;
+    const struct tr_rows full = { sizeof full, from->dtype,     from->num_rows,
+                                  from->width, from->row_bytes, from->rows };
+    return sized_write(rows, &full, sizeof full, "tr_rows", NULL);
 }
 
 int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows)

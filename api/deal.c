@@ -8,66 +8,67 @@
 #include "partition/store/seed_split.h"
 
 static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t world,
-                     struct seed_split *deal)
+                     struct seed_split *deal, struct tr_error *error)
 {
     struct tr_graph *graph = nodes->graph;
-    struct error error = { 0 };
+    struct error why = { 0 };
     char *own = NULL;
     uint32_t checksum;
     uint32_t named = tr_graph_deal_trainers(graph);
     if (path == NULL && named != world)
-        return session_failf(graph->session, TR_ENOENT,
-                             "the graph has a deal for %u trainers, not "
-                             "for %u; partition it with --trainers %u, or give the file of a deal",
-                             named, world, world);
+        return tr_error_set(error, TR_ENOENT,
+                            "the graph has a deal for %u trainers, not "
+                            "for %u; partition it with --trainers %u, or give the file of a deal",
+                            named, world, world);
     own = store_deal_path(graph->store, nodes->ntype);
     if (own == NULL)
-        return session_failf(graph->session, TR_ENOMEM, "no memory for a file's name");
+        return tr_error_set(error, TR_ENOMEM, "no memory for a file's name");
     if (path == NULL)
         path = own;
     /* Only the deal that lies beside the partition book is summed there. */
     bool summed = strcmp(path, own) == 0 &&
                   store_deal_checksum(graph->store, nodes->ntype, &checksum);
     int rv = seed_split_read(deal, files_posix, path, graph->book->num_nodes[nodes->ntype], world,
-                             summed ? &checksum : NULL, &error);
+                             summed ? &checksum : NULL, &why);
     free(own);
-    return rv == 0 ? 0 : session_fail(graph->session, &error);
+    return rv == 0 ? 0 : error_give(&why, error);
 }
 
 /* counts: [world]; each node of the set has a trainer, and each trainer its share. */
-static int count_groups(const struct tr_nodes *nodes, const struct seed_split *deal, size_t *counts)
+static int count_groups(const struct tr_nodes *nodes, const struct seed_split *deal, size_t *counts,
+                        struct tr_error *error)
 {
-    struct tr_session *session = nodes->graph->session;
     size_t share = nodes->count / deal->num_trainers;
     bool rest = nodes->count % deal->num_trainers != 0;
     for (size_t i = 0; i < nodes->count; i++) {
         int32_t trainer = deal->trainers[nodes->original_ids[i]];
         if (trainer < 0)
-            return session_failf(session, TR_EMISMATCH,
-                                 "the deal gives node %" PRIu64 " (original "
-                                 "ID) to no trainer; was it made of other training nodes?",
-                                 nodes->original_ids[i]);
+            return tr_error_set(error, TR_EMISMATCH,
+                                "the deal gives node %" PRIu64 " (original "
+                                "ID) to no trainer; was it made of other training nodes?",
+                                nodes->original_ids[i]);
         counts[trainer]++;
     }
     for (uint32_t t = 0; t < deal->num_trainers; t++)
         if (counts[t] != share && !(rest && counts[t] == share + 1))
-            return session_failf(session, TR_EMISMATCH,
-                                 "the deal gives %zu of the %zu nodes to "
-                                 "trainer %u of %u; numbers may differ by 1 at most: was it made "
-                                 "of other training nodes?",
-                                 counts[t], nodes->count, t, deal->num_trainers);
+            return tr_error_set(error, TR_EMISMATCH,
+                                "the deal gives %zu of the %zu nodes to "
+                                "trainer %u of %u; numbers may differ by 1 at most: was it made "
+                                "of other training nodes?",
+                                counts[t], nodes->count, t, deal->num_trainers);
     return 0;
 }
 
 static int make_group(const struct tr_nodes *nodes, const struct seed_split *deal, uint32_t rank,
-                      struct tr_nodes **out)
+                      struct tr_nodes **out, struct tr_error *error)
 {
     size_t *counts = calloc((size_t)deal->num_trainers + 1, sizeof *counts), at = 0;
     if (counts == NULL)
-        return session_failf(nodes->graph->session, TR_ENOMEM, "no memory for a deal");
-    int rv = count_groups(nodes, deal, counts);
-    struct tr_nodes *group = rv != 0 ? NULL
-                                     : nodes_create(nodes->graph, nodes->ntype, counts[rank]);
+        return tr_error_set(error, TR_ENOMEM, "no memory for a deal");
+    int rv = count_groups(nodes, deal, counts, error);
+    struct tr_nodes *group = rv != 0
+                                 ? NULL
+                                 : nodes_create(nodes->graph, nodes->ntype, counts[rank], error);
     free(counts);
     if (group == NULL)
         return rv != 0 ? rv : TR_ENOMEM;
@@ -86,21 +87,23 @@ static int make_group(const struct tr_nodes *nodes, const struct seed_split *dea
 }
 
 int tr_nodes_deal(struct tr_nodes *nodes, const char *path, uint32_t rank, uint32_t world,
-                  struct tr_nodes **out)
+                  struct tr_nodes **out, struct tr_error *error)
 {
     struct seed_split deal;
     *out = NULL;
-    if (world == 0 || world > INT32_MAX || rank >= world)
-        return session_failf(nodes->graph->session, TR_ERANGE, "rank %u of %u trainers", rank,
-                             world);
-    if (nodes->world != 0)
-        return session_failf(nodes->graph->session, TR_EINVAL,
-                             "the nodes are one trainer's group "
-                             "already; deal the whole set");
-    int rv = read_deal(nodes, path, world, &deal);
+    int rv = session_mine(nodes->graph->session, error);
     if (rv != 0)
         return rv;
-    rv = make_group(nodes, &deal, rank, out);
+    if (world == 0 || world > INT32_MAX || rank >= world)
+        return tr_error_set(error, TR_ERANGE, "rank %u of %u trainers", rank, world);
+    if (nodes->world != 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "the nodes are one trainer's group "
+                            "already; deal the whole set");
+    rv = read_deal(nodes, path, world, &deal, error);
+    if (rv != 0)
+        return rv;
+    rv = make_group(nodes, &deal, rank, out, error);
     seed_split_fini(&deal);
     return rv;
 }

@@ -149,7 +149,8 @@ static int check_ids(const struct tr_graph *graph, uint32_t ntype, const uint64_
 
 /* Rows of one table for IDs in any order, checked; rows: [count * row_bytes]. */
 static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, size_t row_bytes,
-                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows)
+                       const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
+                       struct tr_error *error)
 {
     struct fetch f = { .ntype = ntype,
                        .table = table,
@@ -157,62 +158,65 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
                        .ids = ids,
                        .count = count,
                        .rows = rows };
-    struct error error = { 0 };
+    struct error why = { 0 };
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
-    rv = check_ids(graph, ntype, ids, count, &error);
+        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+    rv = check_ids(graph, ntype, ids, count, &why);
     if (rv == 0)
-        rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns),
-                       &error);
+        rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
     graph_leave(graph, port);
-    return rv == 0 ? 0 : session_fail(graph->session, &error);
+    return rv == 0 ? 0 : error_give(&why, error);
 }
 
-static int check_ntype(struct tr_graph *graph, uint32_t ntype)
+static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error)
 {
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
     if (ntype < graph->book->types.num_ntypes)
         return 0;
-    return session_failf(graph->session, TR_ERANGE, "node type %u, the graph has %u", ntype,
-                         graph->book->types.num_ntypes);
+    return tr_error_set(error, TR_ERANGE, "node type %u, the graph has %u", ntype,
+                        graph->book->types.num_ntypes);
 }
 
 int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature, const uint64_t *ids,
-                   size_t count, int64_t timeout_ns, void *rows)
+                   size_t count, int64_t timeout_ns, void *rows, struct tr_error *error)
 {
-    struct tr_feature_info info;
-    int rv = check_ntype(graph, ntype);
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = check_ntype(graph, ntype, error);
     if (rv != 0)
         return rv;
-    rv = tr_graph_find_feature(graph, ntype, feature, &info);
+    rv = tr_graph_find_feature(graph, ntype, feature, &info, error);
     if (rv != 0)
-        return session_failf(graph->session, rv, "nodes of type %s have no feature \"%s\"",
-                             tr_graph_ntype_name(graph, ntype), feature);
+        return rv;
     int number = graph_meta_name(&graph->meta, feature);
     int table = graph_meta_table(&graph->meta, ntype, (uint32_t)number);
-    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns, rows);
+    return fetch_table(graph, ntype, (uint32_t)table, info.row_bytes, ids, count, timeout_ns, rows,
+                       error);
 }
 
 int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
-                          int64_t timeout_ns, uint64_t *original_ids)
+                          int64_t timeout_ns, uint64_t *original_ids, struct tr_error *error)
 {
-    int rv = check_ntype(graph, ntype);
+    int rv = check_ntype(graph, ntype, error);
     if (rv != 0)
         return rv;
     return fetch_table(graph, ntype, MSG_TABLE_ORIGINAL_ID, sizeof(uint64_t), ids, count,
-                       timeout_ns, original_ids);
+                       timeout_ns, original_ids, error);
 }
 
 int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
-                     int64_t timeout_ns, uint32_t *in_degrees, uint32_t *out_degrees)
+                     int64_t timeout_ns, uint32_t *in_degrees, uint32_t *out_degrees,
+                     struct tr_error *error)
 {
-    int rv = check_ntype(graph, ntype);
+    int rv = check_ntype(graph, ntype, error);
     if (rv == 0 && in_degrees != NULL)
         rv = fetch_table(graph, ntype, MSG_TABLE_IN_DEGREE, sizeof(uint32_t), ids, count,
-                         timeout_ns, in_degrees);
+                         timeout_ns, in_degrees, error);
     if (rv == 0 && out_degrees != NULL)
         rv = fetch_table(graph, ntype, MSG_TABLE_OUT_DEGREE, sizeof(uint32_t), ids, count,
-                         timeout_ns, out_degrees);
+                         timeout_ns, out_degrees, error);
     return rv;
 }

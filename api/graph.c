@@ -110,14 +110,17 @@ static int start_node(struct tr_graph *graph, struct error *error)
 }
 
 /* The client starts last. */
-static int wait_started(struct tr_graph *graph)
+static int wait_started(struct tr_graph *graph, int64_t timeout_ns)
 {
     struct graph_port *port;
     struct address client;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
         return rv;
-    rv = port_find(port->port, CLIENT_NAME, port_now_ns(port->port) + START_NS, &client);
+    uint64_t until_ns = port_now_ns(port->port) + START_NS;
+    uint64_t asked_ns = graph_deadline(graph, port->port, timeout_ns);
+    until_ns = asked_ns < until_ns ? asked_ns : until_ns;
+    rv = port_find(port->port, CLIENT_NAME, until_ns, &client);
     graph_leave(graph, port);
     return rv;
 }
@@ -168,19 +171,23 @@ static void disown(struct tr_session *session, struct tr_graph *graph)
     pthread_mutex_unlock(&session->mutex);
 }
 
-int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out)
+int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_ns,
+                  struct tr_graph **out, struct tr_error *error)
 {
     *out = NULL;
-    struct error error = { 0 };
+    struct error why = { 0 };
+    int mine = session_mine(session, error);
+    if (mine != 0)
+        return mine;
     if (path == NULL && session->in_cluster)
         path = session->cluster.graph;
     if (path == NULL)
-        return session_failf(session, TR_EINVAL, "no graph is named; give the path of its .json");
+        return tr_error_set(error, TR_EINVAL, "no graph is named; give the path of its .json");
     if (is_closed(session))
-        return session_failf(session, TR_ECLOSED, "%s: the session is closed", path);
+        return tr_error_set(error, TR_ECLOSED, "%s: the session is closed", path);
     struct tr_graph *graph = calloc(1, sizeof *graph);
     if (graph == NULL)
-        return session_failf(session, TR_ENOMEM, "%s: no memory for a graph", path);
+        return tr_error_set(error, TR_ENOMEM, "%s: no memory for a graph", path);
     atomic_init(&graph->references, 1);
     pthread_mutex_init(&graph->mutex, NULL);
     pthread_mutex_init(&graph->mapping, NULL);
@@ -191,13 +198,13 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
     int rv = session_seen(session, &graph->seen);
     begin_opening(session, graph);
     if (rv == 0)
-        rv = graph_load(graph, path, &error);
+        rv = graph_load(graph, path, &why);
     if (rv == 0)
         rv = init_cast(graph);
     if (rv == 0)
-        rv = start_node(graph, &error);
+        rv = start_node(graph, &why);
     if (rv == 0) {
-        rv = wait_started(graph);
+        rv = wait_started(graph, timeout_ns);
         /* Why it closed: the root's reason is there first. */
         if (rv == TR_ECLOSED && atomic_load(&graph->actors.reason) != 0)
             rv = atomic_load(&graph->actors.reason);
@@ -210,9 +217,9 @@ int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph 
         *out = graph;
         return 0;
     }
-    if (error.code == 0)
-        error_set(&error, rv, "%s: %s", path, call_text(rv));
-    session_fail(session, &error);
+    if (why.code == 0)
+        error_set(&why, rv, "%s: %s", path, call_text(rv));
+    error_give(&why, error);
     graph_release(graph);
     return rv;
 }
@@ -290,7 +297,7 @@ void graph_release(struct tr_graph *graph)
 
 void tr_graph_close(struct tr_graph *graph)
 {
-    if (graph != NULL)
+    if (graph != NULL && !session_is_child(graph->session))
         graph_release(graph);
 }
 

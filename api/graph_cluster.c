@@ -129,12 +129,15 @@ int graph_spawn_status(struct tr_graph *graph)
     return node_spawn(graph->node, &status, &address);
 }
 
-int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
+int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error)
 {
     struct env *env = graph->session->env;
     uint64_t begin_ns = env_now_ns(env);
     unsigned seen;
-    int rv = session_seen(graph->session, &seen);
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    rv = session_seen(graph->session, &seen);
     rv = timeout_ns == 0 ? 0 : rv; /* a look waits for nothing that could be interrupted */
     while (rv == 0 && !atomic_load(&graph->actors.ended)) {
         const struct timespec look = { .tv_nsec = GRAPH_LOOK_NS };
@@ -143,7 +146,7 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         rv = graph->stopping ? TR_ECLOSED : node_failure(graph->node);
         pthread_mutex_unlock(&graph->mutex);
         if (rv == 0 && late)
-            return TR_ETIMEDOUT;
+            return tr_error_set(error, TR_ETIMEDOUT, "the job has not ended");
         if (rv == 0 && session_is_interrupted(graph->session, seen))
             rv = TR_ECANCELED;
         if (rv == 0)
@@ -158,5 +161,5 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns)
         rv = atomic_load(&graph->actors.reason);
     if (rv == TR_ETIMEDOUT) /* only this wait may say that of itself */
         rv = TR_EPEERDOWN;
-    return rv != 0 ? session_failf(graph->session, rv, "the process: %s", call_text(rv)) : 0;
+    return rv != 0 ? tr_error_set(error, rv, "the process: %s", call_text(rv)) : 0;
 }

@@ -50,24 +50,28 @@ uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype)
 }
 
 int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feature,
-                     struct tr_feature_info *info)
+                     struct tr_feature_info *info, struct tr_error *error)
 {
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
     if (feature >= tr_graph_num_features(graph, ntype))
-        return TR_ERANGE;
+        return tr_error_set(error, TR_ERANGE, "node type %u has no feature %u", ntype, feature);
     const struct feature_meta *meta = &graph->meta.nodes[ntype].features[feature];
-    *info = (struct tr_feature_info){ meta->name, meta->dtype, meta->width, meta->row_bytes };
-    return 0;
+    const struct tr_feature_info full = { sizeof full, meta->name, meta->dtype, meta->width,
+                                          meta->row_bytes };
+    return sized_write(info, &full, sizeof full, "tr_feature_info", error);
 }
 
 int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
-                          struct tr_feature_info *info)
+                          struct tr_feature_info *info, struct tr_error *error)
 {
     for (uint32_t i = 0; i < tr_graph_num_features(graph, ntype); i++)
         if (strcmp(graph->meta.nodes[ntype].features[i].name, name) == 0)
-            return tr_graph_feature(graph, ntype, i, info);
-    return session_failf(graph->session, TR_ENOENT,
-                         "node type '%s' of graph '%s' has no feature '%s'; `troupe inspect`"
-                         " lists them",
-                         ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
-                         graph->book->graph_name, name);
+            return tr_graph_feature(graph, ntype, i, info, error);
+    return tr_error_set(error, TR_ENOENT,
+                        "node type '%s' of graph '%s' has no feature '%s'; `troupe inspect`"
+                        " lists them",
+                        ntype < graph->meta.num_ntypes ? graph->book->types.ntypes[ntype] : "?",
+                        graph->book->graph_name, name);
 }

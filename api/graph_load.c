@@ -160,26 +160,28 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
     return graph->parts;
 }
 
-int graph_map_parts(struct tr_graph *graph)
+int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
 {
     const struct partition_load what = {
         .mode = PARTITION_MAP, .check = check_of(graph), .features = true, .degrees = true
     };
-    struct error error = { 0 };
+    struct error why = { 0 };
     struct graph_port *port;
-    int rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
+    int rv = session_mine(graph->session, error);
+    if (rv == 0)
+        rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
+        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
     pthread_mutex_lock(&graph->mapping);
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++)
         if (graph->parts[p] == NULL)
-            rv = load_part(graph, p, &what, &error);
+            rv = load_part(graph, p, &what, &why);
     pthread_mutex_unlock(&graph->mapping);
     graph_leave(graph, port);
     if (rv == 0)
         return 0;
     if (rv == TR_ENOENT)
-        error_prefix(&error, "every partition's files are needed here; put the graph's folder "
-                             "where all hosts see it, or don't ask for exact results");
-    return session_fail(graph->session, &error);
+        error_prefix(&why, "every partition's files are needed here; put the graph's folder "
+                           "where all hosts see it, or don't ask for exact results");
+    return error_give(&why, error);
 }

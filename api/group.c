@@ -46,18 +46,22 @@ struct asked {
     uint64_t number; /* of a save */
 };
 
-int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out)
+int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out,
+                  struct tr_error *error)
 {
     *out = NULL;
+    int mine = session_mine(graph->session, error);
+    if (mine != 0)
+        return mine;
     struct plan_range here = graph_plays(graph)->trainers;
     if (rank < here.first || rank - here.first >= here.count)
-        return session_failf(graph->session, TR_ERANGE,
-                             "group: trainer %" PRIu32 " is not of this "
-                             "process, which has %" PRIu32 " from %" PRIu32 " on",
-                             rank, here.count, here.first);
+        return tr_error_set(error, TR_ERANGE,
+                            "group: trainer %" PRIu32 " is not of this "
+                            "process, which has %" PRIu32 " from %" PRIu32 " on",
+                            rank, here.count, here.first);
     struct tr_group *group = calloc(1, sizeof *group);
     if (group == NULL)
-        return session_failf(graph->session, TR_ENOMEM, "no memory for a group");
+        return tr_error_set(error, TR_ENOMEM, "no memory for a group");
     graph_acquire(graph);
     group->graph = graph;
     group->rank = rank;
@@ -196,42 +200,45 @@ static void leave(struct tr_group *group)
     pthread_mutex_unlock(&group->mutex);
 }
 
-static int fail(struct tr_group *group, const struct asked *asked, int rv,
-                const struct error *error)
+static int fail(struct tr_group *group, const struct asked *asked, int rv, const struct error *why,
+                struct tr_error *error)
 {
     if (rv == TR_EROLLBACK)
         group->restored = false;
-    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0) == 0)
-        return session_failf(group->graph->session, rv,
-                             "trainer %" PRIu32 ": %s: the job has "
-                             "ended, and with it the actors of this process",
-                             group->rank, asked->name);
-    if (error->code == rv && error->text[0] != '\0')
-        return session_fail(group->graph->session, error);
-    return session_failf(group->graph->session, rv, "trainer %" PRIu32 ": %s: %s", group->rank,
-                         asked->name, tr_strerror(rv));
+    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0, NULL) == 0)
+        return tr_error_set(error, rv,
+                            "trainer %" PRIu32 ": %s: the job has "
+                            "ended, and with it the actors of this process",
+                            group->rank, asked->name);
+    if (why->code == rv && why->text[0] != '\0')
+        return error_give(why, error);
+    return tr_error_set(error, rv, "trainer %" PRIu32 ": %s: %s", group->rank, asked->name,
+                        tr_strerror(rv));
 }
 
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
  * have closed the group. */
 static int run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
                int (*take)(struct tr_group *group, const struct message *reply, void *arg),
-               void *arg)
+               void *arg, struct tr_error *error)
 {
-    struct error error = { 0 };
+    struct error why = { 0 };
     struct graph_port *port;
     struct message *reply;
-    int rv = enter(group);
+    int rv = session_mine(group->graph->session, error);
     if (rv != 0)
-        return session_failf(group->graph->session, rv,
-                             "trainer %" PRIu32 ": %s: another thread "
-                             "waits, or the group is closed",
-                             group->rank, asked->name);
+        return rv;
+    rv = enter(group);
+    if (rv != 0)
+        return tr_error_set(error, rv,
+                            "trainer %" PRIu32 ": %s: another thread "
+                            "waits, or the group is closed",
+                            group->rank, asked->name);
     free(group->checkpoint);
     group->checkpoint = NULL;
     rv = graph_enter(group->graph, &port);
     if (rv == 0) {
-        rv = operate(group, port->port, asked, timeout_ns, &reply, &error);
+        rv = operate(group, port->port, asked, timeout_ns, &reply, &why);
         if (rv == 0) {
             rv = take != NULL ? take(group, reply, arg) : 0;
             port_release(port->port, reply);
@@ -241,7 +248,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
     /* After these two the outcome is not known: a repeat has the same number. */
     if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
         group->saves++;
-    rv = rv != 0 ? fail(group, asked, rv, &error) : 0;
+    rv = rv != 0 ? fail(group, asked, rv, &why, error) : 0;
     leave(group);
     return rv;
 }
@@ -262,7 +269,8 @@ static int take_sums(struct tr_group *group, const struct message *reply, void *
     return 0;
 }
 
-int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns)
+int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns,
+                    struct tr_error *error)
 {
     struct values to = { values, count };
     const struct asked asked = { .name = "reduce",
@@ -272,12 +280,11 @@ int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t
                                  .count = count,
                                  .bytes = count * sizeof(float) };
     if (count > REDUCER_VALUES_MAX)
-        return session_failf(group->graph->session, TR_ETOOBIG,
-                             "reduce: %zu values; at most %" PRIu64, count,
-                             (uint64_t)REDUCER_VALUES_MAX);
+        return tr_error_set(error, TR_ETOOBIG, "reduce: %zu values; at most %" PRIu64, count,
+                            (uint64_t)REDUCER_VALUES_MAX);
     if (group->world == 1 && group->restored && !is_closed(group))
         return 0; /* the sum over one rank */
-    return run(group, &asked, timeout_ns, take_sums, &to);
+    return run(group, &asked, timeout_ns, take_sums, &to, error);
 }
 
 /* FNV-1a (Fowler, Noll, Vo). */
@@ -297,17 +304,18 @@ static int count_barrier(struct tr_group *group, const struct message *reply, vo
     return 0;
 }
 
-int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns)
+int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns,
+                     struct tr_error *error)
 {
     const struct asked asked = { .name = "barrier",
                                  .operation = MSG_GROUP_BARRIER,
                                  .value = hash_name(name),
                                  .count = group->barriers + 1 };
-    return run(group, &asked, timeout_ns, count_barrier, NULL);
+    return run(group, &asked, timeout_ns, count_barrier, NULL, error);
 }
 
 int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
-                  int64_t timeout_ns)
+                  int64_t timeout_ns, struct tr_error *error)
 {
     const struct asked asked = { .name = "save",
                                  .operation = MSG_GROUP_SAVE,
@@ -316,17 +324,17 @@ int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size
                                  .count = count,
                                  .bytes = count,
                                  .number = group->saves + 1 };
-    return run(group, &asked, timeout_ns, NULL, NULL);
+    return run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
-int group_skip_save(struct tr_group *group, uint64_t step, int code)
+int group_skip_save(struct tr_group *group, uint64_t step, int code, struct tr_error *error)
 {
     const struct asked asked = { .name = "save",
                                  .operation = MSG_GROUP_SKIP,
                                  .value = step,
                                  .count = (uint32_t)code,
                                  .number = group->saves + 1 };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
 }
 
 static int take_checkpoint(struct tr_group *group, const struct message *reply, void *arg)
@@ -340,45 +348,50 @@ static int take_checkpoint(struct tr_group *group, const struct message *reply, 
             return TR_ENOMEM;
         if (bytes > 0)
             memcpy(group->checkpoint, message_body(reply), bytes);
-        *checkpoint = (struct tr_checkpoint){ head->step, group->checkpoint, bytes };
+        *checkpoint = (struct tr_checkpoint){ sizeof *checkpoint, head->step, group->checkpoint,
+                                              bytes };
     }
     group->restored = true;
     group->reductions = group->barriers = 0;
     return 0;
 }
 
-int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_checkpoint *checkpoint)
+int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_checkpoint *checkpoint,
+                     struct tr_error *error)
 {
     const struct asked asked = { .name = "restore", .operation = MSG_GROUP_RESTORE };
-    *checkpoint = (struct tr_checkpoint){ 0 };
-    return run(group, &asked, timeout_ns, take_checkpoint, checkpoint);
+    struct tr_checkpoint full = TR_CHECKPOINT_INIT;
+    int rv = sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error);
+    if (rv == 0)
+        rv = run(group, &asked, timeout_ns, take_checkpoint, &full, error);
+    return rv == 0 ? sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error) : rv;
 }
 
-int group_finish(struct tr_group *group, int code)
+int group_finish(struct tr_group *group, int code, struct tr_error *error)
 {
     const struct asked asked = { .name = "the end of the job",
                                  .operation = MSG_GROUP_FINISH,
                                  .value = (uint32_t)code };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
 }
 
-int group_complete(struct tr_group *group)
+int group_complete(struct tr_group *group, struct tr_error *error)
 {
     const struct asked asked = { .name = "the end of the job",
                                  .operation = MSG_GROUP_FINISH,
                                  .count = 1 };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL);
+    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
 }
 
-int tr_group_finish(struct tr_group *group, int64_t timeout_ns)
+int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
     const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
-    int rv = run(group, &asked, timeout_ns, NULL, NULL);
-    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0) == 0)
+    int rv = run(group, &asked, timeout_ns, NULL, NULL, error);
+    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0, NULL) == 0)
         return 0; /* its actors heard of the end before it could be answered */
     /* Do not return before the job has ended: closing the session would stop actors that other
      * ranks still wait for. */
-    return rv == 0 ? graph_wait_end(group->graph, timeout_ns) : rv;
+    return rv == 0 ? graph_wait_end(group->graph, timeout_ns, error) : rv;
 }
 
 /* Ends what the reducer does for the thread that waits. */
@@ -420,7 +433,7 @@ void group_shut(struct tr_group *group)
 
 void tr_group_close(struct tr_group *group)
 {
-    if (group == NULL)
+    if (group == NULL || session_is_child(group->graph->session))
         return;
     group_shut(group);
     struct tr_graph *graph = group->graph;

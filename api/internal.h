@@ -33,26 +33,19 @@
 #include "actors/data/snapshot.h"
 #include "actors/process_actors.h"
 #include "actors/report/status.h"
+#include "api/public_error.h"
+#include "api/sized.h"
 #include "graph/batch.h"
 #include "graph/graph_meta.h"
 #include "partition/store/store.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fork_mark.h"
 #include "runtime/core/node.h"
 #include "runtime/core/port.h"
 #include "schemas/messages.h"
 
 /* How often one who waits for the end of a job looks. */
 #define GRAPH_LOOK_NS 20000000L
-
-/* Threads whose last sentence a session remembers; the one unused longest makes room. */
-#define SESSION_THREADS_MAX 256u
-
-struct thread_error {
-    pthread_t thread;
-    bool used;
-    uint64_t turn;
-    char text[ERROR_TEXT_MAX];
-};
 
 struct tr_session {
     atomic_uint references;
@@ -75,8 +68,6 @@ struct tr_session {
     pthread_t waker;
     bool closed;
     struct tr_graph *graphs, *opening;
-    uint64_t error_turn;
-    struct thread_error *errors; /* [SESSION_THREADS_MAX] */
 };
 
 struct graph_port {
@@ -136,11 +127,11 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph);
 
 /* Maps the files of all partitions that are not here, for exact inference. TR_ENOENT with a
  * sentence where they are not to be seen from this host. */
-int graph_map_parts(struct tr_graph *graph);
+int graph_map_parts(struct tr_graph *graph, struct tr_error *error);
 
 /* Waits until the job has ended (0), which ends the actors here; the reason for which the process
  * can't go on, or TR_ETIMEDOUT (timeout_ns below 0: none). */
-int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns);
+int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error);
 
 /* The node that runs the graph's actors; until graph or session is closed. */
 struct node *graph_node(struct tr_graph *graph);
@@ -148,11 +139,17 @@ struct node *graph_node(struct tr_graph *graph);
 /* session.c */
 void session_acquire(struct tr_session *session);
 void session_release(struct tr_session *session);
-/* Remembers the sentence for this thread and returns error->code; of an error without a
- * sentence the code's own text. */
-int session_fail(struct tr_session *session, const struct error *error);
-int session_failf(struct tr_session *session, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Whether this process forked from the one that opened the session. Nothing of the session may be
+ * touched then: its threads are not here, and they may have held any lock. */
+static inline bool session_is_child(const struct tr_session *session)
+{
+    return fork_mark_is_child(batch_store_mark(session->store));
+}
+/* TR_EFORKED in such a process. First of all in every call. */
+static inline int session_mine(const struct tr_session *session, struct tr_error *error)
+{
+    return session_is_child(session) ? error_forked(error, "the session") : 0;
+}
 
 /* 0, *seen: interrupts so far; TR_ECANCELED: it was interrupted and is not resumed. */
 int session_seen(const struct tr_session *session, unsigned *seen);
@@ -235,19 +232,20 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
 
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */
-int group_finish(struct tr_group *group, int code);
+int group_finish(struct tr_group *group, int code, struct tr_error *error);
 /* Takes part in a save that this rank has no part for (code says why), so that it fails for all ranks
  * alike. Always fails: with code, or as tr_group_save. */
-int group_skip_save(struct tr_group *group, uint64_t step, int code);
+int group_skip_save(struct tr_group *group, uint64_t step, int code, struct tr_error *error);
 /* The trainer has written what the whole job was for: the job is over, for the other trainers too,
  * and no death takes that back. */
-int group_complete(struct tr_group *group);
+int group_complete(struct tr_group *group, struct tr_error *error);
 /* Wakes the thread that waits in the group (TR_ECANCELED); later calls give TR_ECLOSED. */
 void group_shut(struct tr_group *group);
 
 /* nodes.c */
-/* A set with room for that many nodes; NULL: no memory, and the session says so. */
-struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count);
+/* A set with room for that many nodes; NULL: no memory, and the error says so. */
+struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count,
+                              struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
 
 #endif

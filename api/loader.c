@@ -38,66 +38,68 @@ struct tr_loader {
     uint64_t next;
 };
 
-void tr_loader_options_init(struct tr_loader_options *options)
+static const struct tr_loader_options DEFAULTS = {
+    .size = sizeof DEFAULTS, .num_layers = 1, .fanout = { 10 }, .batch_size = 1024, .shuffle = true
+};
+
+void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size)
 {
-    *options = (struct tr_loader_options){
-        .num_layers = 1, .fanout = { 10 }, .batch_size = 1024, .shuffle = true
-    };
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
 }
 
-static int fail(const struct tr_loader *l, int code, const char *what)
+static int fail(int code, const char *what, struct tr_error *error)
 {
-    return session_failf(l->graph->session, code, "loader: %s: %s", what, tr_strerror(code));
+    return tr_error_set(error, code, "loader: %s: %s", what, tr_strerror(code));
 }
 
-static int check_shape(struct tr_session *session, const struct tr_loader_options *o)
+static int check_shape(const struct tr_loader_options *o, struct tr_error *error)
 {
     if (o->batch_size == 0)
-        return session_failf(session, TR_ERANGE, "batch_size: 0; give 1 or more");
+        return tr_error_set(error, TR_ERANGE, "batch_size: 0; give 1 or more");
     if (o->spec != NULL) /* was checked as it was made */
         return 0;
     if (o->num_layers == 0 || o->num_layers > TR_LAYERS_MAX)
-        return session_failf(session, TR_ERANGE, "num_layers: %u; give 1 to %d", o->num_layers,
-                             TR_LAYERS_MAX);
+        return tr_error_set(error, TR_ERANGE, "num_layers: %u; give 1 to %d", o->num_layers,
+                            TR_LAYERS_MAX);
     for (uint32_t i = 0; i < o->num_layers; i++)
         if (o->fanout[i] < TR_FANOUT_ALL || o->fanout[i] > (int32_t)SAMPLE_FANOUT_MAX)
-            return session_failf(session, TR_ERANGE, "fanout[%u]: %d; give 0 to %u, or -1 for all",
-                                 i, o->fanout[i], SAMPLE_FANOUT_MAX);
+            return tr_error_set(error, TR_ERANGE, "fanout[%u]: %d; give 0 to %u, or -1 for all", i,
+                                o->fanout[i], SAMPLE_FANOUT_MAX);
     return 0;
 }
 
 /* The trainer of this process that stands for a rank. Ranks that the job doesn't have, as of a
  * program that plays several by itself, are shared out among those that are here. */
 static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t world,
-                        uint32_t *trainer)
+                        uint32_t *trainer, struct tr_error *error)
 {
     struct plan_range here = graph_plays(graph)->trainers;
     if (rank >= world)
-        return session_failf(graph->session, TR_ERANGE, "rank: %u of %u trainers", rank, world);
+        return tr_error_set(error, TR_ERANGE, "rank: %u of %u trainers", rank, world);
     if (here.count == 0)
-        return session_failf(graph->session, TR_EUNSUPPORTED,
-                             "process %u of the cluster has no "
-                             "trainers; open loaders where there are some",
-                             graph->process);
+        return tr_error_set(error, TR_EUNSUPPORTED,
+                            "process %u of the cluster has no "
+                            "trainers; open loaders where there are some",
+                            graph->process);
     bool is_here = rank - here.first < here.count;
     if (rank < graph->plan->trainers && !is_here)
-        return session_failf(graph->session, TR_ERANGE,
-                             "rank: %u trains in process %u of the "
-                             "cluster, this is process %u",
-                             rank, plan_trainer_node(graph->plan, rank), graph->process);
+        return tr_error_set(error, TR_ERANGE,
+                            "rank: %u trains in process %u of the "
+                            "cluster, this is process %u",
+                            rank, plan_trainer_node(graph->plan, rank), graph->process);
     *trainer = is_here ? rank : here.first + rank % here.count;
     return 0;
 }
 
-static int find_name(struct tr_graph *graph, const char *name, const char *option, uint32_t *out)
+static int find_name(struct tr_graph *graph, const char *name, const char *option, uint32_t *out,
+                     struct tr_error *error)
 {
     *out = MSG_MASK_ALL;
     if (name == NULL)
         return 0;
     int number = graph_meta_name(&graph->meta, name);
     if (number < 0)
-        return session_failf(graph->session, TR_ENOENT, "%s: the graph has no feature \"%s\"",
-                             option, name);
+        return tr_error_set(error, TR_ENOENT, "%s: the graph has no feature \"%s\"", option, name);
     *out = (uint32_t)number;
     return 0;
 }
@@ -111,32 +113,32 @@ static uint32_t flags_of(const struct tr_loader_options *o)
 
 static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *o, uint32_t *trainer,
-                     struct msg_loader_open *open)
+                     struct msg_loader_open *open, struct tr_error *error)
 {
     struct tr_session *session = graph->session;
     open->world = o->world != 0 ? o->world : graph->plan->trainers;
-    int rv = check_shape(session, o);
+    int rv = check_shape(o, error);
     /* What is drawn once has no rank of the job: any trainer that is here brings it. */
     uint32_t rank = nodes->once ? graph_plays(graph)->trainers.first : o->rank;
     if (rv == 0)
-        rv = find_trainer(graph, rank, nodes->once ? UINT32_MAX : open->world, trainer);
+        rv = find_trainer(graph, rank, nodes->once ? UINT32_MAX : open->world, trainer, error);
     if (rv == 0)
-        rv = find_name(graph, o->features, "features", &open->features);
+        rv = find_name(graph, o->features, "features", &open->features, error);
     if (rv == 0)
-        rv = find_name(graph, o->labels, "labels", &open->labels);
+        rv = find_name(graph, o->labels, "labels", &open->labels, error);
     if (rv != 0)
         return rv;
     if (open->labels != MSG_MASK_ALL &&
         graph_meta_table(&graph->meta, nodes->ntype, open->labels) < 0)
-        return session_failf(session, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                             tr_graph_ntype_name(graph, nodes->ntype), o->labels);
+        return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                            tr_graph_ntype_name(graph, nodes->ntype), o->labels);
     if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
-        return session_failf(session, TR_EMISMATCH,
-                             "the nodes are the group of rank %u of %u "
-                             "trainers, the loader is for rank %u of %u",
-                             nodes->rank, nodes->world, o->rank, open->world);
+        return tr_error_set(error, TR_EMISMATCH,
+                            "the nodes are the group of rank %u of %u "
+                            "trainers, the loader is for rank %u of %u",
+                            nodes->rank, nodes->world, o->rank, open->world);
     if (nodes->count > UINT32_MAX)
-        return session_failf(session, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
+        return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
@@ -152,21 +154,21 @@ _Static_assert(TR_LAYERS_MAX == SAMPLE_LAYERS_MAX, "what is checked here is acce
 
 /* Every edge type draws alike, unless a spec says more. */
 static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
-                     struct sample_spec *spec)
+                     struct sample_spec *spec, struct tr_error *error)
 {
     uint32_t num_etypes = graph->book->types.num_etypes;
-    struct error error = { 0 };
+    struct error why = { 0 };
     int rv = o->spec != NULL ? sample_spec_copy(spec, sample_spec_of(o->spec))
                              : sample_spec_alloc(spec, o->num_layers, num_etypes);
     if (rv != 0)
-        return session_failf(graph->session, rv, "%u layers of %u edge types: %s", o->num_layers,
-                             num_etypes, tr_strerror(rv));
+        return tr_error_set(error, rv, "%u layers of %u edge types: %s", o->num_layers, num_etypes,
+                            tr_strerror(rv));
     for (uint32_t l = 0; l < o->num_layers && o->spec == NULL; l++) {
         const struct sample_term term = SAMPLE_TERM(o->fanout[l], o->replace);
         sample_spec_set_layer(spec, l, &term);
     }
-    rv = sample_spec_check(spec, num_etypes, "loader", &error);
-    return rv != 0 ? session_fail(graph->session, &error) : 0;
+    rv = sample_spec_check(spec, num_etypes, "loader", &why);
+    return rv != 0 ? error_give(&why, error) : 0;
 }
 
 static struct message *make_open(const struct tr_loader *l, struct port *port)
@@ -285,30 +287,37 @@ static struct tr_loader *create(struct tr_graph *graph, struct tr_nodes *nodes)
 }
 
 int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
-                   const struct tr_loader_options *options, struct tr_loader **out)
+                   const struct tr_loader_options *caller, int64_t timeout_ns,
+                   struct tr_loader **out, struct tr_error *error)
 {
     *out = NULL;
-    struct error error = { 0 };
+    struct tr_loader_options options = DEFAULTS;
+    struct error why = { 0 };
     struct graph_port *port;
+    int rv = session_mine(graph->session, error);
+    if (rv == 0)
+        rv = sized_read(&options, sizeof options, caller, "tr_loader_options", error);
+    if (rv != 0)
+        return rv;
     if (nodes->graph != graph)
-        return session_failf(graph->session, TR_EMISMATCH, "the node set is of another graph");
+        return tr_error_set(error, TR_EMISMATCH, "the node set is of another graph");
     struct tr_loader *l = create(graph, nodes);
     if (l == NULL)
-        return session_failf(graph->session, TR_ENOMEM, "no memory for a loader");
-    int rv = fill_open(graph, nodes, options, &l->trainer, &l->open);
+        return tr_error_set(error, TR_ENOMEM, "no memory for a loader");
+    rv = fill_open(graph, nodes, &options, &l->trainer, &l->open, error);
     if (rv == 0)
-        rv = fill_spec(graph, options, &l->spec);
+        rv = fill_spec(graph, &options, &l->spec, error);
     if (rv != 0)
         goto err;
     rv = graph_enter(graph, &port);
     if (rv != 0) {
-        session_failf(graph->session, rv, "the graph: %s", call_text(rv));
+        tr_error_set(error, rv, "the graph: %s", call_text(rv));
         goto err;
     }
-    rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, TR_WAIT_FOREVER), &error);
+    rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
     graph_leave(graph, port);
     if (rv != 0) {
-        session_fail(graph->session, &error);
+        error_give(&why, error);
         close_at_proxy(l); /* which may have opened it after we stopped waiting */
         goto err;
     }
@@ -429,14 +438,15 @@ static void leave(struct tr_loader *l)
 }
 
 /* The only thread inside: epoch and next are its own. */
-static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_batch **out)
+static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_batch **out,
+                      struct tr_error *error)
 {
-    struct error error = { 0 };
+    struct error why = { 0 };
     struct graph_port *port;
     int rv = graph_enter(l->graph, &port);
     if (rv != 0)
-        return fail(l, rv, "next");
-    rv = wait_batch(l, port->port, timeout_ns, out, &error);
+        return fail(rv, "next", error);
+    rv = wait_batch(l, port->port, timeout_ns, out, &why);
     graph_leave(l->graph, port);
     if (rv == 0) {
         l->next++;
@@ -447,23 +457,27 @@ static int next_batch(struct tr_loader *l, int64_t timeout_ns, struct sampled_ba
     l->told = l->told && (rv == TR_ETIMEDOUT || (rv == TR_ECANCELED && !dropped));
     if (dropped)
         l->next = 0;
-    return error.code == rv ? session_fail(l->graph->session, &error) : fail(l, rv, "next");
+    return why.code == rv ? error_give(&why, error) : fail(rv, "next", error);
 }
 
-int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out)
+int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out,
+                   struct tr_error *error)
 {
     struct sampled_batch *batch = NULL;
     *out = NULL;
-    int rv = enter(loader);
+    int rv = session_mine(loader->graph->session, error);
     if (rv != 0)
-        return fail(loader, rv, "another thread waits, or it is closed");
+        return rv;
+    rv = enter(loader);
+    if (rv != 0)
+        return fail(rv, "another thread waits, or it is closed", error);
     if (loader->next >= loader->num_batches) {
         loader->next = 0;
         loader->epoch++;
         loader->told = false;
         rv = TR_EEND;
     } else {
-        rv = next_batch(loader, timeout_ns, &batch);
+        rv = next_batch(loader, timeout_ns, &batch, error);
         if (rv == 0 && (loader->open.flags & MSG_LOADER_SHUFFLE) != 0) /* not an evaluation's */
             job_progress_note_step(&loader->graph->progress, loader->epoch, loader->next,
                                    loader->num_batches);
@@ -484,11 +498,15 @@ static int tell_proxy(struct tr_loader *l, uint32_t epoch, uint64_t batch)
     return rv;
 }
 
-int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch)
+int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
+                       struct tr_error *error)
 {
-    int rv = enter(loader);
+    int rv = session_mine(loader->graph->session, error);
     if (rv != 0)
-        return fail(loader, rv, "begin: another thread waits, or it is closed");
+        return rv;
+    rv = enter(loader);
+    if (rv != 0)
+        return fail(rv, "begin: another thread waits, or it is closed", error);
     if (batch <= loader->num_batches) {
         loader->epoch = epoch;
         loader->next = batch;
@@ -499,16 +517,19 @@ int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch)
         rv = TR_ERANGE;
     }
     leave(loader);
-    return rv != 0 ? fail(loader, rv, "begin") : 0;
+    return rv != 0 ? fail(rv, "begin", error) : 0;
 }
 
-int tr_loader_begin(struct tr_loader *loader, uint32_t epoch)
+int tr_loader_begin(struct tr_loader *loader, uint32_t epoch, struct tr_error *error)
 {
-    return tr_loader_begin_at(loader, epoch, 0);
+    return tr_loader_begin_at(loader, epoch, 0, error);
 }
 
-int tr_loader_cancel(struct tr_loader *loader)
+int tr_loader_cancel(struct tr_loader *loader, struct tr_error *error)
 {
+    int mine = session_mine(loader->graph->session, error);
+    if (mine != 0)
+        return mine;
     pthread_mutex_lock(&loader->mutex);
     bool waited = loader->waiting;
     loader->cancelled = true;
@@ -518,12 +539,12 @@ int tr_loader_cancel(struct tr_loader *loader)
     }
     pthread_mutex_unlock(&loader->mutex);
     int rv = tell_proxy(loader, 0, MSG_BATCH_NONE);
-    return rv != 0 ? fail(loader, rv, "cancel") : 0;
+    return rv != 0 ? fail(rv, "cancel", error) : 0;
 }
 
 void tr_loader_close(struct tr_loader *loader)
 {
-    if (loader == NULL)
+    if (loader == NULL || session_is_child(loader->graph->session))
         return;
     pthread_mutex_lock(&loader->mutex);
     loader->closed = true;

@@ -32,7 +32,8 @@ static int by_original(const void *a, const void *b)
     return (x->original > y->original) - (x->original < y->original);
 }
 
-struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count)
+struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count,
+                              struct tr_error *error)
 {
     struct tr_nodes *nodes = calloc(1, sizeof *nodes);
     uint64_t *ids = calloc(count + 1, sizeof *ids);
@@ -41,7 +42,7 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
         free(nodes);
         free(ids);
         free(original_ids);
-        session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes", count);
+        tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu nodes", count);
         return NULL;
     }
     graph_acquire(graph);
@@ -53,16 +54,15 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
 }
 
 static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct message *reply,
-                      struct tr_nodes **out)
+                      struct tr_nodes **out, struct tr_error *error)
 {
     const struct msg_nodes_reply *head = (const void *)reply->head;
     uint64_t bytes;
     if (reply->frame.kind != MSG_NODES_REPLY ||
         __builtin_mul_overflow(head->count, 2 * sizeof(uint64_t), &bytes) ||
         reply->frame.body_bytes != bytes)
-        return session_failf(graph->session, TR_EFORMAT,
-                             "the client answered with nodes of the wrong shape");
-    struct tr_nodes *nodes = nodes_create(graph, ntype, head->count);
+        return tr_error_set(error, TR_EFORMAT, "the client answered with nodes of the wrong shape");
+    struct tr_nodes *nodes = nodes_create(graph, ntype, head->count, error);
     if (nodes == NULL)
         return TR_ENOMEM;
     const uint64_t *ids = message_body(reply);
@@ -74,58 +74,63 @@ static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct messa
     return 0;
 }
 
-static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table,
-                        struct tr_nodes **out)
+static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table, int64_t timeout_ns,
+                        struct tr_nodes **out, struct tr_error *error)
 {
     struct selection s = { ntype, table };
-    struct error error = { 0 };
+    struct error why = { 0 };
     struct graph_port *port;
     struct message *reply;
     *out = NULL;
     if (ntype >= graph->book->types.num_ntypes)
-        return session_failf(graph->session, TR_ERANGE, "node type %u, the graph has %u", ntype,
-                             graph->book->types.num_ntypes);
+        return tr_error_set(error, TR_ERANGE, "node type %u, the graph has %u", ntype,
+                            graph->book->types.num_ntypes);
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return session_failf(graph->session, rv, "the graph: %s", call_text(rv));
-    uint64_t deadline_ns = graph_deadline(graph, port->port, TR_WAIT_FOREVER);
-    rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &error);
+        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+    uint64_t deadline_ns = graph_deadline(graph, port->port, timeout_ns);
+    rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &why);
     if (rv == 0) {
-        rv = take_reply(graph, ntype, reply, out);
+        rv = take_reply(graph, ntype, reply, out, error);
         port_release(port->port, reply);
     } else {
-        session_fail(graph->session, &error);
+        error_give(&why, error);
     }
     graph_leave(graph, port);
     return rv;
 }
 
-int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out)
+int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_ns, struct tr_nodes **out,
+                 struct tr_error *error)
 {
-    return select_nodes(graph, ntype, MSG_MASK_ALL, out);
+    *out = NULL;
+    int rv = session_mine(graph->session, error);
+    return rv != 0 ? rv : select_nodes(graph, ntype, MSG_MASK_ALL, timeout_ns, out, error);
 }
 
-int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask, struct tr_nodes **out)
+int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask, int64_t timeout_ns,
+                    struct tr_nodes **out, struct tr_error *error)
 {
-    struct tr_feature_info info;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     *out = NULL;
-    int rv = tr_graph_find_feature(graph, ntype, mask, &info);
+    int rv = tr_graph_find_feature(graph, ntype, mask, &info, error);
     if (rv != 0)
-        return session_failf(graph->session, rv, "node type %u has no feature \"%s\"", ntype, mask);
+        return rv;
     if (info.width != 1 || (info.dtype != TR_BOOL && info.dtype != TR_U8))
-        return session_failf(graph->session, TR_EINVAL,
-                             "feature \"%s\" is %s with %" PRIu64
-                             " elements a row; a mask is bool or uint8 with one",
-                             mask, tr_dtype_name(info.dtype), info.width);
+        return tr_error_set(error, TR_EINVAL,
+                            "feature \"%s\" is %s with %" PRIu64
+                            " elements a row; a mask is bool or uint8 with one",
+                            mask, tr_dtype_name(info.dtype), info.width);
     int number = graph_meta_name(&graph->meta, mask);
     return select_nodes(graph, ntype,
-                        (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number), out);
+                        (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number),
+                        timeout_ns, out, error);
 }
 
 static int make_set(struct tr_graph *graph, uint32_t ntype, const struct node_pair *pairs,
-                    size_t count, struct tr_nodes **out)
+                    size_t count, struct tr_nodes **out, struct tr_error *error)
 {
-    struct tr_nodes *nodes = nodes_create(graph, ntype, count);
+    struct tr_nodes *nodes = nodes_create(graph, ntype, count, error);
     if (nodes == NULL)
         return TR_ENOMEM;
     for (size_t i = 0; i < count; i++) {
@@ -137,23 +142,25 @@ static int make_set(struct tr_graph *graph, uint32_t ntype, const struct node_pa
 }
 
 int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
-                    struct tr_nodes **out)
+                    int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error)
 {
     *out = NULL;
+    int mine = session_mine(graph->session, error);
+    if (mine != 0)
+        return mine;
     struct node_pair *pairs = calloc(count + 1, sizeof *pairs);
     uint64_t *original_ids = calloc(count + 1, sizeof *original_ids);
     int rv = pairs != NULL && original_ids != NULL
                  ? 0
-                 : session_failf(graph->session, TR_ENOMEM, "no memory for a set of %zu nodes",
-                                 count);
+                 : tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu nodes", count);
     if (rv == 0)
-        rv = tr_graph_original_ids(graph, ntype, ids, count, TR_WAIT_FOREVER, original_ids);
+        rv = tr_graph_original_ids(graph, ntype, ids, count, timeout_ns, original_ids, error);
     for (size_t i = 0; i < count && rv == 0; i++)
         pairs[i] = (struct node_pair){ original_ids[i], ids[i] };
     if (rv == 0 && count > 0)
         qsort(pairs, count, sizeof *pairs, by_original);
     if (rv == 0)
-        rv = make_set(graph, ntype, pairs, count, out);
+        rv = make_set(graph, ntype, pairs, count, out, error);
     free(pairs);
     free(original_ids);
     return rv;
@@ -171,7 +178,7 @@ void nodes_release(struct tr_nodes *nodes)
 
 void tr_nodes_close(struct tr_nodes *nodes)
 {
-    if (nodes != NULL)
+    if (nodes != NULL && !session_is_child(nodes->graph->session))
         nodes_release(nodes);
 }
 
@@ -185,34 +192,36 @@ size_t tr_nodes_count(const struct tr_nodes *nodes)
     return nodes->count;
 }
 
-static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t count)
+static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t count,
+                       struct tr_error *error)
 {
     if (offset <= nodes->count && count <= nodes->count - offset)
         return 0;
-    return session_failf(nodes->graph->session, TR_ERANGE,
-                         "nodes %" PRIu64 " to %" PRIu64 " of a set that has %zu", offset,
-                         offset + count, nodes->count);
+    return tr_error_set(error, TR_ERANGE, "nodes %" PRIu64 " to %" PRIu64 " of a set that has %zu",
+                        offset, offset + count, nodes->count);
 }
 
 static int read_piece(const struct tr_nodes *nodes, const uint64_t *from, uint64_t offset,
-                      size_t count, uint64_t *ids)
+                      size_t count, uint64_t *ids, struct tr_error *error)
 {
-    int rv = check_piece(nodes, offset, count);
+    int rv = session_mine(nodes->graph->session, error);
+    if (rv == 0)
+        rv = check_piece(nodes, offset, count, error);
     if (rv == 0 && count > 0)
         memcpy(ids, from + offset, count * sizeof *ids);
     return rv;
 }
 
 int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                 uint64_t *ids)
+                 uint64_t *ids, struct tr_error *error)
 {
     (void)timeout_ns;
-    return read_piece(nodes, nodes->ids, offset, count, ids);
+    return read_piece(nodes, nodes->ids, offset, count, ids, error);
 }
 
 int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                          uint64_t *ids)
+                          uint64_t *ids, struct tr_error *error)
 {
     (void)timeout_ns;
-    return read_piece(nodes, nodes->original_ids, offset, count, ids);
+    return read_piece(nodes, nodes->original_ids, offset, count, ids, error);
 }

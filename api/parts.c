@@ -7,13 +7,15 @@
 
 int tr_graph_map_parts(struct tr_graph *graph, struct tr_error *error)
 {
-    int rv = graph_map_parts(graph);
-    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", tr_session_error(graph->session));
+    return graph_map_parts(graph, error);
 }
 
 static int find_part(const struct tr_graph *graph, uint32_t number, const struct graph_part **part,
                      struct tr_error *error)
 {
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
     const struct graph_part *const *parts = graph_parts(graph);
     if (number >= graph->book->num_parts)
         return tr_error_set(error, TR_ERANGE, "the graph has no partition %u: it has %u", number,
@@ -78,10 +80,11 @@ int tr_graph_part_rows(const struct tr_graph *graph, uint32_t part, uint32_t nty
     if (table == NULL)
         return tr_error_set(error, TR_ENOENT, "partition %u has no node feature '%s'", part,
                             feature);
-    *rows = (struct tr_rows){ .dtype = table->dtype,
-                              .num_rows = table->num_rows,
-                              .width = table->width,
-                              .row_bytes = table->row_bytes,
-                              .rows = table->rows };
-    return 0;
+    const struct tr_rows shown = { .size = sizeof shown,
+                                   .dtype = table->dtype,
+                                   .num_rows = table->num_rows,
+                                   .width = table->width,
+                                   .row_bytes = table->row_bytes,
+                                   .rows = table->rows };
+    return sized_write(rows, &shown, sizeof shown, "tr_rows", error);
 }

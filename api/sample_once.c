@@ -28,6 +28,9 @@ int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers, struct tr
 {
     uint32_t num_etypes = graph->book->types.num_etypes;
     *out = NULL;
+    int mine = session_mine(graph->session, error);
+    if (mine != 0)
+        return mine;
     if (num_layers == 0 || num_layers > TR_LAYERS_MAX)
         return tr_error_set(error, TR_ERANGE, "%" PRIu32 " layers; give 1 to %d", num_layers,
                             TR_LAYERS_MAX);
@@ -120,9 +123,10 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
 }
 
 /* The seeds as they stand: their order is the batch's. */
-static struct tr_nodes *make_seeds(struct tr_graph *graph, const struct tr_sample_options *o)
+static struct tr_nodes *make_seeds(struct tr_graph *graph, const struct tr_sample_options *o,
+                                   struct tr_error *error)
 {
-    struct tr_nodes *nodes = nodes_create(graph, o->ntype, o->num_seeds);
+    struct tr_nodes *nodes = nodes_create(graph, o->ntype, o->num_seeds, error);
     if (nodes == NULL)
         return NULL;
     memcpy(nodes->ids, o->seeds, o->num_seeds * sizeof *o->seeds);
@@ -139,14 +143,16 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     struct tr_loader *loader = NULL;
     *out = NULL;
     tr_sample_options_init(&o);
-    int rv = sized_read(&o, sizeof o, options, "tr_sample_options", error);
+    int rv = session_mine(graph->session, error);
+    if (rv == 0)
+        rv = sized_read(&o, sizeof o, options, "tr_sample_options", error);
     if (rv == 0)
         rv = check_options(graph, &o, error);
     if (rv != 0)
         return rv;
-    struct tr_nodes *nodes = make_seeds(graph, &o);
+    struct tr_nodes *nodes = make_seeds(graph, &o, error);
     if (nodes == NULL)
-        return tr_error_set(error, TR_ENOMEM, "no memory for %zu seeds", o.num_seeds);
+        return TR_ENOMEM;
     tr_loader_options_init(&lo);
     lo.spec = o.spec;
     lo.batch_size = (uint32_t)o.num_seeds;
@@ -159,11 +165,9 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
     lo.degrees = o.degrees;
     lo.features = o.features;
     lo.labels = o.labels;
-    rv = tr_loader_open(graph, nodes, &lo, &loader);
+    rv = tr_loader_open(graph, nodes, &lo, timeout_ns, &loader, error);
     if (rv == 0)
-        rv = tr_loader_next(loader, timeout_ns, out);
-    if (rv != 0)
-        tr_error_set(error, rv, "%s", tr_session_error(graph->session));
+        rv = tr_loader_next(loader, timeout_ns, out, error);
     tr_loader_close(loader);
     tr_nodes_close(nodes);
     return rv;

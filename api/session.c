@@ -2,8 +2,6 @@
 #include <troupe/session.h>
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,9 +20,11 @@
 /* Work that blocks is short and rare here: loading is done on the caller's thread. */
 #define CREW_THREADS 1
 
-void tr_session_options_init(struct tr_session_options *options)
+static const struct tr_session_options DEFAULTS = { .size = sizeof DEFAULTS, .direct = true };
+
+void tr_session_options_init_sized(struct tr_session_options *options, size_t size)
 {
-    *options = (struct tr_session_options){ .direct = true };
+    sized_init(options, size, &DEFAULTS, sizeof DEFAULTS);
 }
 
 static void fill_defaults(struct tr_session_options *options)
@@ -87,21 +87,21 @@ static int read_cluster(struct tr_session *session, struct error *error)
     return add_key(session, error);
 }
 
-static int check(struct tr_session *session)
+static int check(const struct tr_session *session, struct tr_error *error)
 {
     const struct tr_session_options *o = &session->options;
     if (o->loops > LOOPS_MAX)
-        return session_failf(session, TR_ERANGE, "loops: %u asked for; give at most %d", o->loops,
-                             LOOPS_MAX);
+        return tr_error_set(error, TR_ERANGE, "loops: %u asked for; give at most %d", o->loops,
+                            LOOPS_MAX);
     if (o->samplers > SAMPLERS_MAX)
-        return session_failf(session, TR_ERANGE, "samplers: %u asked for; give at most %u",
-                             o->samplers, SAMPLERS_MAX);
+        return tr_error_set(error, TR_ERANGE, "samplers: %u asked for; give at most %u",
+                            o->samplers, SAMPLERS_MAX);
     if (o->trainers > TRAINERS_MAX)
-        return session_failf(session, TR_ERANGE, "trainers: %u asked for; give at most %u",
-                             o->trainers, TRAINERS_MAX);
+        return tr_error_set(error, TR_ERANGE, "trainers: %u asked for; give at most %u",
+                            o->trainers, TRAINERS_MAX);
     if (o->recovery_deadline_ns < 0)
-        return session_failf(session, TR_EINVAL, "recovery_deadline_ns: %lld; give 0 or more",
-                             (long long)o->recovery_deadline_ns);
+        return tr_error_set(error, TR_EINVAL, "recovery_deadline_ns: %lld; give 0 or more",
+                            (long long)o->recovery_deadline_ns);
     return 0;
 }
 
@@ -123,11 +123,11 @@ static void *wake_calls(void *arg)
     }
 }
 
-static int start_waker(struct tr_session *session)
+static int start_waker(struct tr_session *session, struct tr_error *error)
 {
     int rv = thread_create(&session->waker, "tr-interrupts", wake_calls, session);
     session->has_waker = rv == 0;
-    return rv == 0 ? 0 : session_failf(session, rv, "no thread for a session");
+    return rv == 0 ? 0 : tr_error_set(error, rv, "no thread for a session");
 }
 
 static void stop_waker(struct tr_session *session)
@@ -141,6 +141,8 @@ static void stop_waker(struct tr_session *session)
 
 void tr_session_interrupt(struct tr_session *session)
 {
+    if (session_is_child(session)) /* the semaphore is its own, but nobody waits on it */
+        return;
     /* The number first: whoever the waker wakes must find it. */
     atomic_fetch_add_explicit(&session->interrupts, 1, memory_order_release);
     int saved = errno;
@@ -150,6 +152,8 @@ void tr_session_interrupt(struct tr_session *session)
 
 void tr_session_resume(struct tr_session *session)
 {
+    if (session_is_child(session))
+        return;
     unsigned interrupts = atomic_load_explicit(&session->interrupts, memory_order_acquire);
     atomic_store_explicit(&session->resumed, interrupts, memory_order_release);
 }
@@ -166,21 +170,21 @@ bool session_is_interrupted(const struct tr_session *session, unsigned seen)
     return atomic_load_explicit(&session->interrupts, memory_order_acquire) != seen;
 }
 
-static int start(struct tr_session *session)
+static int start(struct tr_session *session, struct tr_error *error)
 {
-    struct error error = { 0 };
-    int rv = read_cluster(session, &error);
+    struct error why = { 0 };
+    int rv = read_cluster(session, &why);
     if (rv != 0)
-        return session_fail(session, &error);
+        return error_give(&why, error);
     fill_defaults(&session->options);
-    rv = check(session);
+    rv = check(session, error);
     if (rv != 0)
         return rv;
     session->store = batch_store_create(session->options.memory_bytes_max);
     if (session->store == NULL)
-        return session_failf(session, TR_ENOMEM, "no memory for a session");
-    rv = env_event_create(CREW_THREADS, &session->env, &error);
-    return rv != 0 ? session_fail(session, &error) : start_waker(session);
+        return tr_error_set(error, TR_ENOMEM, "no memory for a session");
+    rv = env_event_create(CREW_THREADS, &session->env, &why);
+    return rv != 0 ? error_give(&why, error) : start_waker(session, error);
 }
 
 /* What the caller named may go when the call returns. */
@@ -193,17 +197,11 @@ static int keep_names(struct tr_session *session)
     return session->checkpoints == NULL ? TR_ENOMEM : 0;
 }
 
-int tr_session_open(const struct tr_session_options *options, struct tr_session **out)
+static struct tr_session *create(void)
 {
-    *out = NULL;
     struct tr_session *session = calloc(1, sizeof *session);
     if (session == NULL)
-        return TR_ENOMEM;
-    session->errors = calloc(SESSION_THREADS_MAX, sizeof *session->errors);
-    if (session->errors == NULL) {
-        free(session);
-        return TR_ENOMEM;
-    }
+        return NULL;
     atomic_init(&session->references, 1);
     atomic_init(&session->next_loader, 1);
     atomic_init(&session->interrupts, 0);
@@ -211,14 +209,29 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     atomic_init(&session->ended, false);
     sem_init(&session->woken, 0, 0);
     pthread_mutex_init(&session->mutex, NULL);
-    tr_session_options_init(&session->options);
+    session->options = DEFAULTS;
+    return session;
+}
+
+int tr_session_open(const struct tr_session_options *options, struct tr_session **out,
+                    struct tr_error *error)
+{
+    *out = NULL;
+    struct tr_session *session = create();
+    if (session == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for a session");
+    int rv = 0;
     if (options != NULL)
-        session->options = *options;
-    *out = session;
-    int rv = keep_names(session);
+        rv = sized_read(&session->options, sizeof session->options, options, "tr_session_options",
+                        error);
+    if (rv == 0 && keep_names(session) != 0)
+        rv = tr_error_set(error, TR_ENOMEM, "no memory for a session");
     if (rv == 0)
-        rv = start(session);
-    session->closed = rv != 0; /* it only tells why */
+        rv = start(session, error);
+    if (rv == 0)
+        *out = session;
+    else
+        session_release(session);
     return rv;
 }
 
@@ -239,7 +252,6 @@ void session_release(struct tr_session *session)
     cluster_fini(&session->cluster);
     free(session->checkpoints);
     pthread_mutex_destroy(&session->mutex);
-    free(session->errors);
     free(session);
 }
 
@@ -260,7 +272,7 @@ static struct tr_graph *next_running(struct tr_session *session)
 
 void tr_session_close(struct tr_session *session)
 {
-    if (session == NULL)
+    if (session == NULL || session_is_child(session))
         return;
     pthread_mutex_lock(&session->mutex);
     session->closed = true;
@@ -269,65 +281,19 @@ void tr_session_close(struct tr_session *session)
         graph_stop(g);
         graph_release(g);
     }
-    if (session->store != NULL)
-        batch_store_close(session->store);
+    batch_store_close(session->store);
     session_release(session);
 }
 
-/* The entry of this thread, or the one that was used longest ago. Under the mutex. */
-static struct thread_error *find_error(struct tr_session *session)
+int tr_session_dump(struct tr_session *session, struct tr_error *error)
 {
-    struct thread_error *oldest = &session->errors[0];
-    for (uint32_t i = 0; i < SESSION_THREADS_MAX; i++) {
-        struct thread_error *entry = &session->errors[i];
-        if (entry->used && pthread_equal(entry->thread, pthread_self()))
-            return entry;
-        if (entry->turn < oldest->turn)
-            oldest = entry;
-    }
-    oldest->used = true;
-    oldest->thread = pthread_self();
-    oldest->text[0] = '\0';
-    return oldest;
-}
-
-int session_fail(struct tr_session *session, const struct error *error)
-{
-    pthread_mutex_lock(&session->mutex);
-    struct thread_error *entry = find_error(session);
-    entry->turn = ++session->error_turn;
-    const char *text = error->text[0] != '\0' ? error->text : tr_strerror(error->code);
-    snprintf(entry->text, sizeof entry->text, "%s", text);
-    pthread_mutex_unlock(&session->mutex);
-    return error->code;
-}
-
-int session_failf(struct tr_session *session, int code, const char *format, ...)
-{
-    struct error error = { .code = code };
-    va_list args;
-    va_start(args, format);
-    vsnprintf(error.text, sizeof error.text, format, args);
-    va_end(args);
-    return session_fail(session, &error);
-}
-
-const char *tr_session_error(struct tr_session *session)
-{
-    if (session == NULL)
-        return "";
-    pthread_mutex_lock(&session->mutex);
-    const char *text = find_error(session)->text;
-    pthread_mutex_unlock(&session->mutex);
-    return text;
-}
-
-int tr_session_dump(struct tr_session *session)
-{
+    int rv = session_mine(session, error);
+    if (rv != 0)
+        return rv;
     pthread_mutex_lock(&session->mutex);
     bool closed = session->closed;
     for (struct tr_graph *g = session->graphs; g != NULL && !closed; g = g->next)
         node_dump_request(g->node);
     pthread_mutex_unlock(&session->mutex);
-    return closed ? TR_ECLOSED : 0;
+    return closed ? tr_error_set(error, TR_ECLOSED, "the session is closed") : 0;
 }

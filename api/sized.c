@@ -15,6 +15,14 @@ static int check(const void *caller, const char *what, size_t *size, struct tr_e
                         "struct %s: its size is not set; initialise it as its header says", what);
 }
 
+void sized_init(void *to, size_t size, const void *defaults, size_t bytes)
+{
+    size_t known = size < bytes ? size : bytes;
+    memset(to, 0, size);
+    memcpy(to, defaults, known);
+    memcpy(to, &size, sizeof size);
+}
+
 int sized_read(void *to, size_t bytes, const void *from, const char *what, struct tr_error *error)
 {
     size_t size;

@@ -13,6 +13,9 @@
 
 #include <troupe/error.h>
 
+/* Fills *to, a caller's struct of `size` bytes, with the defaults that this library has for those. */
+void sized_init(void *to, size_t size, const void *defaults, size_t bytes);
+
 /* Copies *from, a caller's struct, over *to [bytes], which holds the defaults and its own size
  * first. what: the struct's name, for the message. TR_EINVAL: it was not initialised;
  * TR_EUNSUPPORTED: it sets what this library does not know. */

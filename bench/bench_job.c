@@ -79,17 +79,17 @@ static int write_cluster(struct bench_job *job, const char *graph, struct error 
     return fclose(to) == 0 ? 0 : error_set(error, TR_EIO, "%s: not written", job->file);
 }
 
-static int open_graph(struct bench_job *job, uint32_t process)
+static int open_graph(struct bench_job *job, uint32_t process, struct tr_error *why)
 {
     struct tr_session_options options;
     tr_session_options_init(&options);
     options.cluster = job->file;
     options.process = process;
-    int rv = tr_session_open(&options, &job->session);
-    return rv == 0 ? tr_graph_open(job->session, NULL, &job->graph) : rv;
+    int rv = tr_session_open(&options, &job->session, why);
+    return rv == 0 ? tr_graph_open(job->session, NULL, TR_WAIT_FOREVER, &job->graph, why) : rv;
 }
 
-static int open_loader(struct bench_job *job, uint32_t rank)
+static int open_loader(struct bench_job *job, uint32_t rank, struct tr_error *why)
 {
     static const int32_t fanouts[] = WALK_FANOUTS;
     struct tr_loader_options options;
@@ -102,8 +102,10 @@ static int open_loader(struct bench_job *job, uint32_t rank)
     options.features = "feat";
     options.labels = "label";
     options.rank = rank;
-    int rv = tr_nodes_all(job->graph, 0, &job->nodes);
-    return rv == 0 ? tr_loader_open(job->graph, job->nodes, &options, &job->loader) : rv;
+    int rv = tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, why);
+    return rv == 0 ? tr_loader_open(job->graph, job->nodes, &options, TR_WAIT_FOREVER, &job->loader,
+                                    why)
+                   : rv;
 }
 
 static void close_handles(struct bench_job *job)
@@ -116,7 +118,7 @@ static void close_handles(struct bench_job *job)
 
 int job_take(struct bench_job *job, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    return batch_drain_batches(job->session, job->loader, batches, NEXT_NS, edges, error);
+    return batch_drain_batches(job->loader, batches, NEXT_NS, edges, error);
 }
 
 /* The others. */
@@ -151,14 +153,14 @@ static int job_train(const struct other *other, const struct forked_peer_child *
 
 static int job_play(void *arg, const struct forked_peer_child *child)
 {
+    struct tr_error why = TR_ERROR_INIT;
     const struct other *other = arg;
     struct bench_job *job = other->job;
-    int rv = open_graph(job, other->process);
+    int rv = open_graph(job, other->process, &why);
     if (rv == 0 && other->loading)
-        rv = open_loader(job, other->process);
+        rv = open_loader(job, other->process, &why);
     if (rv != 0)
-        fprintf(stderr, "troupe bench: process %u: %s\n", other->process,
-                job->session != NULL ? tr_session_error(job->session) : "out of memory");
+        fprintf(stderr, "troupe bench: process %u: %s\n", other->process, why.message);
     if (rv == 0)
         rv = forked_peer_say(child, "", 1);
     if (rv == 0 && other->loading)
@@ -190,6 +192,7 @@ static int hear_others(struct bench_job *job, struct error *error)
 int job_open(struct bench_job *job, enum job_shape shape, uint32_t num_processes, const char *graph,
              bool loading, uint64_t seed, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     *job = (struct bench_job){ .shape = shape, .num_processes = num_processes, .seed = seed };
     job->shared = mmap(NULL, sizeof *job->shared, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -202,11 +205,11 @@ int job_open(struct bench_job *job, enum job_shape shape, uint32_t num_processes
         rv = write_cluster(job, graph, error);
     if (rv == 0)
         rv = start_others(job, loading, error);
-    if (rv == 0 && (rv = open_graph(job, num_processes - 1)) != 0)
-        batch_drain_failed(job->session, rv, error);
+    if (rv == 0 && (rv = open_graph(job, num_processes - 1, &why)) != 0)
+        batch_drain_failed(&why, rv, error);
     if (rv == 0 && loading &&
-        (rv = open_loader(job, shape == JOB_SHARED ? num_processes - 1 : 0)) != 0)
-        batch_drain_failed(job->session, rv, error);
+        (rv = open_loader(job, shape == JOB_SHARED ? num_processes - 1 : 0, &why)) != 0)
+        batch_drain_failed(&why, rv, error);
     if (rv == 0)
         rv = hear_others(job, error);
     if (rv != 0)

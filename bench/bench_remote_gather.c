@@ -30,15 +30,17 @@ struct remote {
 
 static int measure_ours(void *arg, double *value, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct remote *remote = arg;
     uint64_t turn_bytes = (uint64_t)ROWS * remote->feature_bytes;
     uint64_t turns = (remote->bytes + turn_bytes - 1) / turn_bytes;
     int rv = 0;
     double start = clock_wall();
     for (uint64_t i = 0; i < turns && rv == 0; i++)
-        rv = tr_graph_fetch(remote->job.graph, 0, "feat", remote->ids, ROWS, WAIT_NS, remote->rows);
+        rv = tr_graph_fetch(remote->job.graph, 0, "feat", remote->ids, ROWS, WAIT_NS, remote->rows,
+                            &why);
     *value = (double)(turns * turn_bytes) / (clock_wall() - start);
-    return rv == 0 ? 0 : error_set(error, rv, "%s", tr_session_error(remote->job.session));
+    return rv == 0 ? 0 : error_set(error, rv, "%s", why.message);
 }
 
 static int measure_reference(void *arg, double *value, struct error *error)
@@ -58,10 +60,11 @@ static int measure_iperf(void *arg, double *value, struct error *error)
 /* Nodes anywhere in the table. */
 static int draw_ids(struct remote *remote, struct error *error)
 {
-    struct tr_feature_info info;
-    int rv = tr_graph_find_feature(remote->job.graph, 0, "feat", &info);
+    struct tr_error why = TR_ERROR_INIT;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = tr_graph_find_feature(remote->job.graph, 0, "feat", &info, &why);
     if (rv != 0)
-        return error_set(error, rv, "%s", tr_session_error(remote->job.session));
+        return error_set(error, rv, "%s", why.message);
     uint64_t num_nodes = tr_graph_num_nodes(remote->job.graph, 0);
     remote->feature_bytes = (uint32_t)info.row_bytes;
     remote->ids = calloc(ROWS, sizeof *remote->ids);

@@ -56,6 +56,7 @@ static int count_file_bytes(struct topology *topology, struct error *error)
 
 static int measure_server(void *arg, double *value, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     const struct topology *topology = arg;
     struct tr_session_options options;
     struct tr_session *session;
@@ -63,11 +64,11 @@ static int measure_server(void *arg, double *value, struct error *error)
     uint64_t before = child_resident();
     tr_session_options_init(&options);
     options.loops = options.samplers = 1;
-    int rv = tr_session_open(&options, &session);
+    int rv = tr_session_open(&options, &session, &why);
     if (rv == 0)
-        rv = tr_graph_open(session, topology->path, &graph);
+        rv = tr_graph_open(session, topology->path, TR_WAIT_FOREVER, &graph, &why);
     if (rv != 0)
-        error_set(error, rv, "%s", session != NULL ? tr_session_error(session) : "out of memory");
+        error_set(error, rv, "%s", why.message);
     *value = (double)(child_resident_peak() - before);
     tr_graph_close(graph);
     tr_session_close(session);

@@ -52,6 +52,7 @@ static void close_loading(struct loading *loading)
 static int open_loading(struct loading *loading, const char *path, uint32_t loops, bool rows,
                         uint64_t seed, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     static const int32_t fanouts[] = WALK_FANOUTS;
     struct tr_session_options session;
     struct tr_loader_options options;
@@ -67,16 +68,17 @@ static int open_loading(struct loading *loading, const char *path, uint32_t loop
     options.shuffle = options.drop_last = true;
     options.features = rows ? "feat" : NULL;
     options.labels = rows ? "label" : NULL;
-    int rv = tr_session_open(&session, &loading->session);
+    int rv = tr_session_open(&session, &loading->session, &why);
     if (rv == 0)
-        rv = tr_graph_open(loading->session, path, &loading->graph);
+        rv = tr_graph_open(loading->session, path, TR_WAIT_FOREVER, &loading->graph, &why);
     if (rv == 0)
-        rv = tr_nodes_all(loading->graph, 0, &loading->nodes);
+        rv = tr_nodes_all(loading->graph, 0, TR_WAIT_FOREVER, &loading->nodes, &why);
     if (rv == 0)
-        rv = tr_loader_open(loading->graph, loading->nodes, &options, &loading->loader);
+        rv = tr_loader_open(loading->graph, loading->nodes, &options, TR_WAIT_FOREVER,
+                            &loading->loader, &why);
     if (rv == 0)
         return 0;
-    batch_drain_failed(loading->session, rv, error);
+    batch_drain_failed(&why, rv, error);
     close_loading(loading);
     return rv;
 }
@@ -95,8 +97,7 @@ static void loading_settle(void)
 
 int loading_take(struct loading *loading, uint64_t batches, uint64_t *edges, struct error *error)
 {
-    return batch_drain_batches(loading->session, loading->loader, batches, TR_WAIT_FOREVER, edges,
-                               error);
+    return batch_drain_batches(loading->loader, batches, TR_WAIT_FOREVER, edges, error);
 }
 
 static int measure_ours(void *arg, double *value, struct error *error)

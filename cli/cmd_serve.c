@@ -11,6 +11,7 @@
 
 #include "actors/job/checkpoint.h"
 #include "api/internal.h"
+#include "api/public_error.h"
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
 #include "cli/lib/inside.h"
@@ -66,15 +67,9 @@ static void log_line(void *arg, int level, const char *line)
         fprintf(stderr, "troupe %s: %s\n", serving->name, line);
 }
 
-/* The sentence of what failed on the session. */
-static int session_error(struct tr_session *session, int code, struct error *error)
-{
-    const char *text = tr_session_error(session);
-    return error_set(error, code, "%s", text[0] != '\0' ? text : tr_strerror(code));
-}
-
 static int open_graph(struct serving *serving, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct tr_session_options options;
     tr_session_options_init(&options);
     process_session(&serving->process, &options);
@@ -82,26 +77,28 @@ static int open_graph(struct serving *serving, struct error *error)
     options.verify_files = serving->values->verify;
     options.log = log_line;
     options.log_arg = serving;
-    int rv = tr_session_open(&options, &serving->session);
+    int rv = tr_session_open(&options, &serving->session, &why);
     if (rv == 0) {
         process_watch_peers(serving->session);
         interrupter_watch(&serving->interrupter, serving->session);
     }
     if (rv == 0)
-        rv = tr_graph_open(serving->session, serving->process.graph, &serving->graph);
-    return rv == 0 ? 0 : session_error(serving->session, rv, error);
+        rv = tr_graph_open(serving->session, serving->process.graph, TR_WAIT_FOREVER,
+                           &serving->graph, &why);
+    return rv == 0 ? 0 : error_take(&why, error);
 }
 
 /* Until the job has ended, or somebody says so. */
 static int wait_for_end(struct serving *serving, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     int rv = TR_ETIMEDOUT;
     while (rv == TR_ETIMEDOUT && !process_cancelled(&serving->process))
-        rv = graph_wait_end(serving->graph, LOOK_NS);
+        rv = graph_wait_end(serving->graph, LOOK_NS, &why);
     if (rv == 0)
         return 0;
     if (!process_cancelled(&serving->process))
-        return session_error(serving->session, rv, error);
+        return error_take(&why, error);
     /* Whoever started it alone wanted it to stop; a launcher counts an end that it did not ask for
      * as a failure. */
     if (process_is_launched())

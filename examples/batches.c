@@ -17,8 +17,8 @@
 /* The blocks of a batch, input layer first; then its rows of features and labels. */
 static int show(const struct tr_batch *batch)
 {
-    struct tr_rows features, labels;
-    struct tr_block block;
+    struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
+    struct tr_block block = TR_BLOCK_INIT;
     uint64_t digest;
     printf("batch %" PRIu64 ":", tr_batch_index(batch));
     for (uint32_t layer = 0; layer < tr_batch_num_layers(batch); layer++) {
@@ -38,7 +38,7 @@ static int show(const struct tr_batch *batch)
     return rv;
 }
 
-static int show_epoch(struct tr_graph *graph, struct tr_nodes *nodes)
+static int show_epoch(struct tr_graph *graph, struct tr_nodes *nodes, struct tr_error *error)
 {
     struct tr_loader_options options;
     struct tr_loader *loader;
@@ -51,10 +51,10 @@ static int show_epoch(struct tr_graph *graph, struct tr_nodes *nodes)
     options.features = "feat";
     options.labels = "label";
     options.original_ids = true; /* the digest is of the user's own IDs */
-    int rv = tr_loader_open(graph, nodes, &options, &loader);
+    int rv = tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, error);
     if (rv != 0)
         return rv;
-    while (rv == 0 && (rv = tr_loader_next(loader, TIMEOUT_NS, &batch)) == 0) {
+    while (rv == 0 && (rv = tr_loader_next(loader, TIMEOUT_NS, &batch, error)) == 0) {
         rv = show(batch);
         tr_batch_release(batch);
     }
@@ -64,6 +64,7 @@ static int show_epoch(struct tr_graph *graph, struct tr_nodes *nodes)
 
 int main(int argc, char **argv)
 {
+    struct tr_error error = TR_ERROR_INIT;
     struct tr_session *session = NULL;
     struct tr_graph *graph = NULL;
     struct tr_nodes *nodes = NULL;
@@ -71,15 +72,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: batches DIR/NAME.json\n");
         return 2;
     }
-    int rv = tr_session_open(NULL, &session);
+    int rv = tr_session_open(NULL, &session, &error);
     if (rv == 0)
-        rv = tr_graph_open(session, argv[1], &graph);
+        rv = tr_graph_open(session, argv[1], TR_WAIT_FOREVER, &graph, &error);
     if (rv == 0)
-        rv = tr_nodes_masked(graph, 0, "train_mask", &nodes);
+        rv = tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error);
     if (rv == 0)
-        rv = show_epoch(graph, nodes);
+        rv = show_epoch(graph, nodes, &error);
     if (rv != 0)
-        fprintf(stderr, "batches: %s: %s\n", tr_strerror(rv), tr_session_error(session));
+        fprintf(stderr, "batches: %s: %s\n", tr_strerror(rv), error.message);
     tr_nodes_close(nodes);
     tr_graph_close(graph);
     tr_session_close(session);

@@ -26,7 +26,7 @@
 #define TIMEOUT_NS 60000000000LL
 
 struct group_trainer {
-    struct tr_session *session;
+    struct tr_error error;
     struct tr_graph *graph;
     struct tr_nodes *nodes;
     struct tr_group *group;
@@ -61,7 +61,7 @@ static void learn(struct group_trainer *t, const float *row, int64_t label)
 /* The step of all trainers: each adds its part, each takes the same step. */
 static int step(struct group_trainer *t, const struct tr_batch *batch, double *loss, double *seeds)
 {
-    struct tr_rows features, labels;
+    struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
     int rv = tr_batch_features(batch, 0, &features);
     if (rv == 0)
         rv = tr_batch_labels(batch, 0, &labels);
@@ -73,7 +73,7 @@ static int step(struct group_trainer *t, const struct tr_batch *batch, double *l
         if (label >= 0 && label < CLASSES)
             learn(t, (const float *)features.rows + seed * t->width, label);
     }
-    rv = tr_group_reduce(t->group, t->sums, t->count + 2, TIMEOUT_NS);
+    rv = tr_group_reduce(t->group, t->sums, t->count + 2, TIMEOUT_NS, &t->error);
     if (rv != 0)
         return rv;
     for (size_t i = 0; i < t->count; i++)
@@ -87,8 +87,8 @@ static int train_epoch(struct group_trainer *t, uint32_t epoch)
 {
     double loss = 0, seeds = 0;
     struct tr_batch *batch;
-    int rv = tr_loader_begin(t->loader, epoch);
-    while (rv == 0 && (rv = tr_loader_next(t->loader, TIMEOUT_NS, &batch)) == 0) {
+    int rv = tr_loader_begin(t->loader, epoch, &t->error);
+    while (rv == 0 && (rv = tr_loader_next(t->loader, TIMEOUT_NS, &batch, &t->error)) == 0) {
         rv = step(t, batch, &loss, &seeds);
         tr_batch_release(batch);
     }
@@ -100,8 +100,8 @@ static int train_epoch(struct group_trainer *t, uint32_t epoch)
 /* From the last checkpoint to the end; TR_EROLLBACK: another trainer was lost. */
 static int train(struct group_trainer *t)
 {
-    struct tr_checkpoint checkpoint;
-    int rv = tr_group_restore(t->group, TIMEOUT_NS, &checkpoint);
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    int rv = tr_group_restore(t->group, TIMEOUT_NS, &checkpoint, &t->error);
     if (rv != 0)
         return rv;
     memset(t->weights, 0, t->count * sizeof *t->weights);
@@ -111,9 +111,9 @@ static int train(struct group_trainer *t)
         rv = train_epoch(t, epoch);
         if (rv == 0)
             rv = tr_group_save(t->group, epoch + 1, t->weights, t->count * sizeof *t->weights,
-                               TIMEOUT_NS);
+                               TIMEOUT_NS, &t->error);
     }
-    return rv == 0 ? tr_group_finish(t->group, TIMEOUT_NS) : rv;
+    return rv == 0 ? tr_group_finish(t->group, TIMEOUT_NS, &t->error) : rv;
 }
 
 static void *run(void *arg)
@@ -124,15 +124,15 @@ static void *run(void *arg)
     while (t->result == TR_EROLLBACK);
     if (t->result != 0)
         fprintf(stderr, "group: trainer %u: %s: %s\n", (unsigned)t->rank, tr_strerror(t->result),
-                tr_session_error(t->session));
+                t->error.message);
     return NULL;
 }
 
 static int open_trainer(struct group_trainer *t)
 {
     struct tr_loader_options options;
-    struct tr_feature_info info;
-    int rv = tr_graph_find_feature(t->graph, 0, "feat", &info);
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
+    int rv = tr_graph_find_feature(t->graph, 0, "feat", &info, &t->error);
     if (rv != 0)
         return rv;
     t->width = info.width;
@@ -147,8 +147,8 @@ static int open_trainer(struct group_trainer *t)
     options.labels = "label";
     options.rank = t->rank;
     options.world = TRAINERS;
-    rv = tr_loader_open(t->graph, t->nodes, &options, &t->loader);
-    return rv == 0 ? tr_group_open(t->graph, t->rank, &t->group) : rv;
+    rv = tr_loader_open(t->graph, t->nodes, &options, TR_WAIT_FOREVER, &t->loader, &t->error);
+    return rv == 0 ? tr_group_open(t->graph, t->rank, &t->group, &t->error) : rv;
 }
 
 static void close_trainer(struct group_trainer *t)
@@ -164,8 +164,11 @@ static int run_trainers(struct group_trainer *all, uint32_t count)
 {
     uint32_t started = 0;
     int rv = 0;
-    for (uint32_t i = 0; i < count && rv == 0; i++)
+    for (uint32_t i = 0; i < count && rv == 0; i++) {
         rv = open_trainer(&all[i]);
+        if (rv != 0)
+            fprintf(stderr, "group: trainer %u: %s\n", (unsigned)all[i].rank, all[i].error.message);
+    }
     while (started < count && rv == 0) {
         rv = pthread_create(&all[started].thread, NULL, run, &all[started]) == 0 ? 0 : TR_ENOMEM;
         started += rv == 0;
@@ -183,7 +186,8 @@ static int run_trainers(struct group_trainer *all, uint32_t count)
 
 int main(int argc, char **argv)
 {
-    struct group_trainer all[TRAINERS] = { { 0 } };
+    struct tr_error error = TR_ERROR_INIT;
+    struct group_trainer all[TRAINERS] = { { .rank = 0 } };
     struct tr_session_options options;
     struct tr_session *session = NULL;
     struct tr_graph *graph = NULL;
@@ -197,21 +201,21 @@ int main(int argc, char **argv)
     options.checkpoints = argv[2];
     options.cluster = argc == 5 ? argv[3] : NULL;
     options.process = argc == 5 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0;
-    int rv = tr_session_open(&options, &session);
+    int rv = tr_session_open(&options, &session, &error);
     if (rv == 0)
-        rv = tr_graph_open(session, argv[1], &graph);
+        rv = tr_graph_open(session, argv[1], TR_WAIT_FOREVER, &graph, &error);
     if (rv == 0)
-        rv = tr_nodes_masked(graph, 0, "train_mask", &nodes);
+        rv = tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error);
     /* In a cluster this process has the trainer of its number, alone it has all. */
     uint32_t first = options.process, count = argc == 5 ? 1 : TRAINERS;
     for (uint32_t i = 0; i < count && rv == 0; i++)
         all[i] = (struct group_trainer){
-            .session = session, .graph = graph, .nodes = nodes, .rank = first + i
+            .error = TR_ERROR_INIT, .graph = graph, .nodes = nodes, .rank = first + i
         };
     if (rv == 0)
         rv = run_trainers(all, count);
     if (rv != 0)
-        fprintf(stderr, "group: %s: %s\n", tr_strerror(rv), tr_session_error(session));
+        fprintf(stderr, "group: %s: %s\n", tr_strerror(rv), error.message);
     tr_nodes_close(nodes);
     tr_graph_close(graph);
     tr_session_close(session);

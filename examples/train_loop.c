@@ -67,8 +67,8 @@ static float learn(struct toy_model *m, int64_t label)
 
 static int train_batch(struct toy_model *m, const struct tr_batch *batch, double *loss)
 {
-    struct tr_block block;
-    struct tr_rows features, labels;
+    struct tr_block block = TR_BLOCK_INIT;
+    struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
     int rv = tr_batch_block(batch, tr_batch_num_layers(batch) - 1, 0, &block);
     if (rv == 0)
         rv = tr_batch_features(batch, 0, &features);
@@ -84,12 +84,13 @@ static int train_batch(struct toy_model *m, const struct tr_batch *batch, double
     return rv;
 }
 
-static int train_epoch(struct toy_model *m, struct tr_loader *loader, uint32_t epoch, size_t seeds)
+static int train_epoch(struct toy_model *m, struct tr_loader *loader, uint32_t epoch, size_t seeds,
+                       struct tr_error *error)
 {
     struct tr_batch *batch;
     double loss = 0;
     int rv;
-    while ((rv = tr_loader_next(loader, TIMEOUT_NS, &batch)) == 0) {
+    while ((rv = tr_loader_next(loader, TIMEOUT_NS, &batch, error)) == 0) {
         rv = train_batch(m, batch, &loss);
         tr_batch_release(batch);
         if (rv != 0)
@@ -99,12 +100,12 @@ static int train_epoch(struct toy_model *m, struct tr_loader *loader, uint32_t e
     return rv == TR_EEND ? 0 : rv;
 }
 
-static int train(struct tr_graph *graph, struct tr_nodes *nodes)
+static int train(struct tr_graph *graph, struct tr_nodes *nodes, struct tr_error *error)
 {
     struct tr_loader_options options;
-    struct tr_feature_info info;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     struct tr_loader *loader = NULL;
-    int rv = tr_graph_find_feature(graph, 0, "feat", &info);
+    int rv = tr_graph_find_feature(graph, 0, "feat", &info, error);
     if (rv != 0)
         return rv;
     struct toy_model model = { .width = info.width,
@@ -116,9 +117,9 @@ static int train(struct tr_graph *graph, struct tr_nodes *nodes)
     options.features = "feat";
     options.labels = "label";
     if (rv == 0)
-        rv = tr_loader_open(graph, nodes, &options, &loader);
+        rv = tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, error);
     for (uint32_t epoch = 0; epoch < EPOCHS && rv == 0; epoch++)
-        rv = train_epoch(&model, loader, epoch, tr_nodes_count(nodes));
+        rv = train_epoch(&model, loader, epoch, tr_nodes_count(nodes), error);
     tr_loader_close(loader);
     free(model.weights);
     free(model.input);
@@ -127,6 +128,7 @@ static int train(struct tr_graph *graph, struct tr_nodes *nodes)
 
 int main(int argc, char **argv)
 {
+    struct tr_error error = TR_ERROR_INIT;
     struct tr_session *session = NULL;
     struct tr_graph *graph = NULL;
     struct tr_nodes *nodes = NULL;
@@ -134,15 +136,15 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: train_loop DIR/NAME.json\n");
         return 2;
     }
-    int rv = tr_session_open(NULL, &session);
+    int rv = tr_session_open(NULL, &session, &error);
     if (rv == 0)
-        rv = tr_graph_open(session, argv[1], &graph);
+        rv = tr_graph_open(session, argv[1], TR_WAIT_FOREVER, &graph, &error);
     if (rv == 0)
-        rv = tr_nodes_masked(graph, 0, "train_mask", &nodes);
+        rv = tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error);
     if (rv == 0)
-        rv = train(graph, nodes);
+        rv = train(graph, nodes, &error);
     if (rv != 0)
-        fprintf(stderr, "train_loop: %s: %s\n", tr_strerror(rv), tr_session_error(session));
+        fprintf(stderr, "train_loop: %s: %s\n", tr_strerror(rv), error.message);
     tr_nodes_close(nodes);
     tr_graph_close(graph);
     tr_session_close(session);

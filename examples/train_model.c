@@ -64,7 +64,7 @@ static int infer(const char *graph, const char *run, struct tr_error *error)
 {
     struct tr_infer_options options;
     struct tr_scores test = TR_SCORES_INIT;
-    struct tr_rows outputs;
+    struct tr_rows outputs = TR_ROWS_INIT;
     struct tr_task *task;
     int rv;
     tr_infer_options_init(&options);

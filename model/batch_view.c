@@ -15,7 +15,7 @@ static struct batch_rows show_rows(int rv, const struct tr_rows *rows)
 
 static void show_nodes(struct batch_nodes *nodes, const struct tr_batch *batch)
 {
-    struct tr_rows features, labels;
+    struct tr_rows features = TR_ROWS_INIT, labels = TR_ROWS_INIT;
     size_t count, originals;
     int has_features = tr_batch_features(batch, 0, &features);
     int has_labels = tr_batch_labels(batch, 0, &labels);
@@ -37,7 +37,7 @@ const struct mini_batch *batch_view_make(struct batch_view *view, const struct t
     layers = layers < BATCH_LAYERS_MAX ? layers : BATCH_LAYERS_MAX;
     show_nodes(&view->nodes, batch);
     for (uint32_t l = 0; l < layers; l++) {
-        struct tr_block block = { 0 };
+        struct tr_block block = TR_BLOCK_INIT;
         (void)tr_batch_block(batch, l, 0, &block); /* a graph without edges has none */
         view->num_src[l] = block.num_src;
         view->num_dst[l] = block.num_dst;

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/sized.h"
 #include "model/model_file.h"
 #include "model/public_scores.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
-#include "api/sized.h"
 
 #define NAME "infer"
 
@@ -147,12 +147,14 @@ int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
     if (rv != 0)
         return rv;
     const struct tensor *logits = &inference->job.logits;
-    *outputs = (struct tr_rows){ .dtype = TR_F32,
-                                 .num_rows = logits->rows,
-                                 .width = logits->cols,
-                                 .row_bytes = logits->cols * sizeof(float),
-                                 .rows = logits->data };
-    return leave(inference, 0, NULL, error);
+    const struct tr_rows shown = { .size = sizeof shown,
+                                   .dtype = TR_F32,
+                                   .num_rows = logits->rows,
+                                   .width = logits->cols,
+                                   .row_bytes = logits->cols * sizeof(float),
+                                   .rows = logits->data };
+    rv = leave(inference, 0, NULL, error);
+    return rv == 0 ? sized_write(outputs, &shown, sizeof shown, "tr_rows", error) : rv;
 }
 
 static const char *mask_of(const struct run_config *config, enum tr_split split)

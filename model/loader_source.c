@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/loader_source.h"
 
-int session_failed(struct tr_session *session, int code, struct error *error)
+int session_failed(const struct tr_error *why, int code, struct error *error)
 {
-    const char *sentence = session == NULL ? "" : tr_session_error(session);
-    return error_set(error, code, "%s", sentence[0] != '\0' ? sentence : tr_strerror(code));
+    return error_set(error, code, "%s", why->message[0] != '\0' ? why->message : tr_strerror(code));
 }
 
 /* How long a Ctrl-C may stay unseen while no batch comes. */
@@ -12,31 +11,34 @@ int session_failed(struct tr_session *session, int code, struct error *error)
 
 static int start_epoch(struct batch_source *self, uint32_t epoch, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct loader_source *source = (struct loader_source *)self;
-    int rv = tr_loader_begin(source->loader, epoch);
-    return rv == 0 ? 0 : session_failed(source->session, rv, error);
+    int rv = tr_loader_begin(source->loader, epoch, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 static int start_at(struct batch_source *self, uint32_t epoch, uint64_t step, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct loader_source *source = (struct loader_source *)self;
-    int rv = tr_loader_begin_at(source->loader, epoch, step);
-    return rv == 0 ? 0 : session_failed(source->session, rv, error);
+    int rv = tr_loader_begin_at(source->loader, epoch, step, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 static int next(struct batch_source *self, const struct mini_batch **batch, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct loader_source *source = (struct loader_source *)self;
     int rv;
     do {
         if (cancel_asked(source->cancel))
             return error_set(error, TR_ECANCELED, "interrupted");
-        rv = tr_loader_next(source->loader, CANCEL_ASKED_EVERY_NS, &source->batch);
+        rv = tr_loader_next(source->loader, CANCEL_ASKED_EVERY_NS, &source->batch, &why);
     } while (rv == TR_ETIMEDOUT);
     if (rv == TR_EEND)
         return rv;
     if (rv != 0)
-        return session_failed(source->session, rv, error);
+        return session_failed(&why, rv, error);
     *batch = batch_view_make(&source->view, source->batch);
     return 0;
 }

@@ -26,7 +26,7 @@ struct loader_source {
 void loader_source_init(struct loader_source *source, struct tr_session *session,
                         struct tr_loader *loader, const struct cancel *cancel);
 
-/* Puts the session's sentence about a failed call into error; returns code. */
-int session_failed(struct tr_session *session, int code, struct error *error);
+/* Puts the message about a failed call into error; returns code. */
+int session_failed(const struct tr_error *why, int code, struct error *error);
 
 #endif

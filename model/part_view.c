@@ -15,7 +15,7 @@ struct part_view {
 static void show_table(struct part_view *view, const struct tr_graph *graph, uint32_t part,
                        const char *name)
 {
-    struct tr_rows rows;
+    struct tr_rows rows = TR_ROWS_INIT;
     if (name == NULL || tr_graph_part_rows(graph, part, 0, name, &rows, NULL) != 0)
         return;
     view->tables[view->nodes.num_features++] = (struct feature_table){ .name = name,

@@ -23,6 +23,7 @@
 static int open_session(struct run_job *job, const struct run_job_layout *layout,
                         struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct tr_session_options options;
     tr_session_options_init(&options);
     options.trainers = layout->trainers;
@@ -41,10 +42,10 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.log_arg = job->hooks.log_arg;
     if (job->hooks.place != NULL)
         job->hooks.place(job->hooks.arg, &options);
-    int rv = tr_session_open(&options, &job->session);
+    int rv = tr_session_open(&options, &job->session, &why);
     if (rv == 0 && job->hooks.opened != NULL)
         job->hooks.opened(job->hooks.arg, job->session);
-    return rv == 0 ? 0 : session_failed(job->session, rv, error);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 static int check_homogeneous(struct run_job *job, const char *path, struct error *error)
@@ -61,8 +62,9 @@ static int check_homogeneous(struct run_job *job, const char *path, struct error
 static int find_table(struct run_job *job, const char *name, struct tr_feature_info *info,
                       struct error *error)
 {
-    int rv = tr_graph_find_feature(job->graph, 0, name, info);
-    return rv == 0 ? 0 : session_failed(job->session, rv, error);
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = tr_graph_find_feature(job->graph, 0, name, info, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 static void find_largest(const struct batch_rows *rows, uint64_t count, int64_t *largest)
@@ -110,6 +112,7 @@ static bool has_all_parts(const struct run_job *job)
 static int fetch_labels(struct run_job *job, const struct tr_feature_info *info, int64_t *largest,
                         struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     if (info->width != 1)
         return refuse_labels(info, error);
     uint64_t nodes = tr_graph_num_nodes(job->graph, 0);
@@ -126,11 +129,11 @@ static int fetch_labels(struct run_job *job, const struct tr_feature_info *info,
         for (uint64_t i = 0; i < count; i++)
             ids[i] = begin + i;
         rows.num_rows = (uint32_t)count;
-        rv = tr_graph_fetch(job->graph, 0, info->name, ids, count, TR_WAIT_FOREVER, labels);
+        rv = tr_graph_fetch(job->graph, 0, info->name, ids, count, TR_WAIT_FOREVER, labels, &why);
         if (rv == 0)
             find_largest(&rows, count, largest);
         else
-            session_failed(job->session, rv, error);
+            session_failed(&why, rv, error);
     }
     free(ids);
     free(labels);
@@ -167,7 +170,7 @@ static int count_classes(struct run_job *job, const struct tr_feature_info *info
 static int complete_config(struct run_job *job, struct error *error)
 {
     struct model_config *model = &job->config->model;
-    struct tr_feature_info features, labels;
+    struct tr_feature_info features = TR_FEATURE_INFO_INIT, labels = TR_FEATURE_INFO_INIT;
     uint32_t classes = 0;
     int rv = find_table(job, job->config->features, &features, error);
     if (rv == 0)
@@ -218,7 +221,8 @@ static void count_labels(const struct model_config *model, const struct batch_ro
 static int count_classes_of(struct run_job *job, struct tr_nodes *nodes, uint64_t *counts,
                             struct error *error)
 {
-    struct tr_feature_info info;
+    struct tr_error why = TR_ERROR_INIT;
+    struct tr_feature_info info = TR_FEATURE_INFO_INIT;
     int rv = find_table(job, job->config->labels, &info, error);
     if (rv != 0)
         return rv;
@@ -233,14 +237,14 @@ static int count_classes_of(struct run_job *job, struct tr_nodes *nodes, uint64_
     for (size_t begin = 0; begin < count && rv == 0; begin += labels.num_rows) {
         size_t left = count - begin;
         labels.num_rows = (uint32_t)(left < at_once ? left : at_once);
-        rv = tr_nodes_ids(nodes, begin, labels.num_rows, TR_WAIT_FOREVER, ids);
+        rv = tr_nodes_ids(nodes, begin, labels.num_rows, TR_WAIT_FOREVER, ids, &why);
         if (rv == 0)
             rv = tr_graph_fetch(job->graph, 0, info.name, ids, labels.num_rows, TR_WAIT_FOREVER,
-                                rows);
+                                rows, &why);
         if (rv == 0)
             count_labels(&job->config->model, &labels, counts);
         else
-            session_failed(job->session, rv, error);
+            session_failed(&why, rv, error);
     }
     free(ids);
     free(rows);
@@ -262,6 +266,7 @@ static void weigh_classes(const uint64_t *counts, uint32_t classes, float *weigh
 
 static int balance_classes(struct run_job *job, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct run_config *config = job->config;
     uint32_t classes = config->model.classes;
     struct tr_nodes *nodes = NULL;
@@ -271,8 +276,8 @@ static int balance_classes(struct run_job *job, struct error *error)
                  ? error_set(error, TR_ENOMEM, "no memory for the class weights")
                  : 0;
     if (rv == 0) {
-        rv = tr_nodes_masked(job->graph, 0, config->train_mask, &nodes);
-        rv = rv == 0 ? 0 : session_failed(job->session, rv, error);
+        rv = tr_nodes_masked(job->graph, 0, config->train_mask, TR_WAIT_FOREVER, &nodes, &why);
+        rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     if (rv == 0)
         rv = count_classes_of(job, nodes, counts, error);
@@ -325,6 +330,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  const struct run_job_layout *layout, const struct run_job_hooks *hooks,
                  struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     *job = (struct run_job){ .config = config, .hooks = *hooks };
     share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
@@ -333,9 +339,9 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
         rv = open_session(job, layout, error);
     if (rv != 0)
         goto failed;
-    rv = tr_graph_open(job->session, graph, &job->graph);
+    rv = tr_graph_open(job->session, graph, TR_WAIT_FOREVER, &job->graph, &why);
     if (rv != 0) {
-        session_failed(job->session, rv, error);
+        session_failed(&why, rv, error);
         goto failed;
     }
     rv = check_homogeneous(job, graph, error);
@@ -395,9 +401,11 @@ static void loader_options(const struct run_job *job, bool shuffle,
 static int open_loader(struct run_job *job, const struct tr_loader_options *options,
                        struct run_job_split *split, struct error *error)
 {
-    int rv = tr_loader_open(job->graph, split->nodes, options, &split->loader);
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
+                            &why);
     if (rv != 0) {
-        session_failed(job->session, rv, error);
+        session_failed(&why, rv, error);
         run_job_split_close(split);
         return rv;
     }
@@ -409,14 +417,16 @@ static int open_loader(struct run_job *job, const struct tr_loader_options *opti
 static int open_split(struct run_job *job, const char *mask, struct run_job_split *split,
                       struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
     loader_options(job, false, &options);
     options.world = 1;
-    int rv = mask == NULL ? tr_nodes_all(job->graph, 0, &split->nodes)
-                          : tr_nodes_masked(job->graph, 0, mask, &split->nodes);
+    int rv = mask == NULL
+                 ? tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &split->nodes, &why)
+                 : tr_nodes_masked(job->graph, 0, mask, TR_WAIT_FOREVER, &split->nodes, &why);
     if (rv != 0)
-        return session_failed(job->session, rv, error);
+        return session_failed(&why, rv, error);
     return open_loader(job, &options, split, error);
 }
 
@@ -434,13 +444,14 @@ int run_job_split_open_all(struct run_job *job, struct run_job_split *split, str
 int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
                         struct run_job_split *split, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     *split = (struct run_job_split){ 0 };
     struct tr_loader_options options;
     struct tr_nodes *all = NULL;
     loader_options(job, true, &options);
     options.rank = rank;
     options.world = world;
-    int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, &all);
+    int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, TR_WAIT_FOREVER, &all, &why);
     if (rv == 0 && tr_nodes_count(all) == 0) {
         rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
                        job->config->train_mask);
@@ -449,13 +460,13 @@ int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, ui
     }
     if (rv == 0 && deal != NULL) {
         const char *file = strcmp(deal, "affinity") == 0 ? NULL : deal;
-        rv = tr_nodes_deal(all, file, rank, world, &split->nodes);
+        rv = tr_nodes_deal(all, file, rank, world, &split->nodes, &why);
         tr_nodes_close(all);
     } else {
         split->nodes = all;
     }
     if (rv != 0)
-        return session_failed(job->session, rv, error);
+        return session_failed(&why, rv, error);
     return open_loader(job, &options, split, error);
 }
 
@@ -481,11 +492,11 @@ static int widen(struct run_job *job, struct error *error)
 
 static int open_exact(struct run_job *job, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     if (job->exact != NULL)
         return 0;
     int rv = 0;
     if (!has_all_parts(job)) {
-        struct tr_error why = TR_ERROR_INIT;
         rv = tr_graph_map_parts(job->graph, &why);
         if (rv != 0)
             return error_set(error, rv, "%s", why.message);
@@ -508,16 +519,16 @@ int run_job_infer(struct run_job *job, struct error *error)
 }
 
 /* The split's nodes by original ID; free *ids. Their outputs are in memory already. */
-static int read_split(struct run_job *job, const struct run_job_split *split, uint64_t **ids,
-                      struct error *error)
+static int read_split(const struct run_job_split *split, uint64_t **ids, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     size_t count = tr_nodes_count(split->nodes);
     *ids = malloc((count + 1) * sizeof **ids);
     if (*ids == NULL)
         return error_set(error, TR_ENOMEM, "no memory for the IDs of %zu nodes", count);
-    int rv = tr_nodes_original_ids(split->nodes, 0, count, TR_WAIT_FOREVER, *ids);
+    int rv = tr_nodes_original_ids(split->nodes, 0, count, TR_WAIT_FOREVER, *ids, &why);
     if (rv != 0)
-        session_failed(job->session, rv, error);
+        session_failed(&why, rv, error);
     return rv;
 }
 
@@ -556,7 +567,7 @@ int run_job_score(struct run_job *job, const struct run_job_split *split, struct
     if (rv == 0)
         rv = open_exact(job, error);
     if (rv == 0)
-        rv = read_split(job, split, &ids, error);
+        rv = read_split(split, &ids, error);
     if (rv == 0)
         rv = exact_scores(job->exact, &job->logits, job->config->labels, ids,
                           tr_nodes_count(split->nodes), scores, error);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/sized.h"
 #include "model/model_file.h"
 #include "model/public_scores.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
-#include "api/sized.h"
 
 #define NAME "train"
 

@@ -33,6 +33,7 @@ struct store_loader {
 };
 
 struct batch_store {
+    struct fork_mark *mark;
     atomic_uint references;
     pthread_mutex_t mutex; /* guards all below */
     struct account account;
@@ -46,12 +47,22 @@ struct batch_store {
 struct batch_store *batch_store_create(size_t bound_bytes)
 {
     struct batch_store *store = calloc(1, sizeof *store);
-    if (store == NULL)
+    struct fork_mark *mark = fork_mark_create();
+    if (store == NULL || mark == NULL) {
+        fork_mark_destroy(mark);
+        free(store);
         return NULL;
+    }
+    store->mark = mark;
     atomic_init(&store->references, 1);
     pthread_mutex_init(&store->mutex, NULL);
     account_init(&store->account, "batches", bound_bytes);
     return store;
+}
+
+const struct fork_mark *batch_store_mark(const struct batch_store *store)
+{
+    return store->mark;
 }
 
 static struct batch_store *acquire(struct batch_store *store)
@@ -69,6 +80,7 @@ void batch_store_release(struct batch_store *store)
         return;
     assert(store->loaders == NULL && store->idle == NULL);
     account_fini(&store->account);
+    fork_mark_destroy(store->mark);
     pthread_mutex_destroy(&store->mutex);
     free(store);
 }

@@ -22,6 +22,7 @@
 
 #include "actors/data/sampled_batch.h"
 #include "runtime/base/error.h"
+#include "runtime/base/fork_mark.h"
 #include "runtime/core/account.h"
 
 struct batch_store;
@@ -29,6 +30,8 @@ struct batch_store;
 /* NULL: no memory. */
 struct batch_store *batch_store_create(size_t bound_bytes);
 void batch_store_release(struct batch_store *store);
+/* By which a child of fork() knows that the store, and what has batches of it, is its parent's. */
+const struct fork_mark *batch_store_mark(const struct batch_store *store);
 
 /* From here on nothing is kept: deposits and idle batches are freed. */
 void batch_store_close(struct batch_store *store);

@@ -252,7 +252,7 @@ static void dump(void *arg)
 {
     struct process *process = arg;
     if (process->session != NULL)
-        (void)tr_session_dump(process->session);
+        (void)tr_session_dump(process->session, NULL);
 }
 
 static void interrupt(void *arg)

@@ -43,31 +43,28 @@ static bool cancelled(void *arg)
     return is_over(((struct train_rank *)arg)->all);
 }
 
-static int group_failed(struct train_rank *r, int code, struct error *error)
-{
-    return session_failed(r->all->job->session, code, error);
-}
-
 /* A rank that waits for others that take long (rank 0 evaluates) asks again: of deaths the group
  * notifies it. */
 static int reduce(void *arg, float *values, size_t count, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
-    int rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER);
-    return rv == 0 ? 0 : group_failed(r, rv, error);
+    int rv = tr_group_reduce(r->group, values, count, TR_WAIT_FOREVER, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 /* What the mark counts must be there when the checkpoint is. Without that this rank has no part, and
  * says so: the others wait for it. */
 static int save(void *arg, uint64_t steps, const void *bytes, size_t count, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
     int synced = r->rank == 0 ? run_folder_sync(r->all->folder, error) : 0;
-    int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER)
-                         : group_skip_save(r->group, steps, synced);
+    int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER, &why)
+                         : group_skip_save(r->group, steps, synced, &why);
     if (rv == 0 && r->rank == 0)
         process_say_checkpoint(steps);
-    return rv == 0 || rv == synced ? rv : group_failed(r, rv, error);
+    return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
 }
 
 static uint64_t mark(void *arg)
@@ -109,7 +106,7 @@ static int find_other(struct train_rank *r, uint64_t hash, uint32_t *other, stru
  * that one like a trainer that died, and will be waited for. */
 static void part_together(struct train_rank *r)
 {
-    (void)tr_group_barrier(r->group, "differ", PART_NS);
+    (void)tr_group_barrier(r->group, "differ", PART_NS, NULL);
 }
 
 /* Trainers with other batches than the rest would wait for steps that nobody takes, or add
@@ -218,19 +215,21 @@ static bool wait_some(void *arg, uint64_t ns)
 
 static int restore(void *arg, const void **bytes, size_t *count, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
-    struct tr_checkpoint checkpoint = { 0 };
-    int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint);
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    int rv = r->group == NULL ? 0 : tr_group_restore(r->group, TR_WAIT_FOREVER, &checkpoint, &why);
     *bytes = checkpoint.bytes;
     *count = checkpoint.count;
-    return rv == 0 ? 0 : group_failed(r, rv, error);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 static int meet(void *arg, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
-    int rv = r->group == NULL ? 0 : tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER);
-    return rv == 0 ? 0 : group_failed(r, rv, error);
+    int rv = r->group == NULL ? 0 : tr_group_barrier(r->group, "trained", TR_WAIT_FOREVER, &why);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
 }
 
 /* The trainers here have done all that the job wants of them; the others may still need this
@@ -238,15 +237,16 @@ static int meet(void *arg, struct error *error)
  * the job's result: that ends the job, whoever dies. */
 static int finish(void *arg, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
-    int rv = r->rank == 0 ? group_complete(r->group) : group_finish(r->group, 0);
+    int rv = r->rank == 0 ? group_complete(r->group, &why) : group_finish(r->group, 0, &why);
     if (rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EROLLBACK)
         return rv;
     /* The actors may be gone before the answer is here. A signal in that time ends a process that
      * has done its work. */
-    if (graph_wait_end(r->all->job->graph, 0) == 0 || cancel_asked(r->all->cancel))
+    if (graph_wait_end(r->all->job->graph, 0, NULL) == 0 || cancel_asked(r->all->cancel))
         return 0;
-    return group_failed(r, rv, error);
+    return session_failed(&why, rv, error);
 }
 
 static struct trainer_hooks hooks_of(struct train_rank *r)
@@ -298,7 +298,7 @@ static void train(struct train_rank *r)
     r->code = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, &r->error);
     /* One that was started again, or went back with its group, may find that rank 0 has ended the job
      * without it. */
-    if (r->code == TR_ECLOSED && all->finishes && graph_wait_end(all->job->graph, 0) == 0)
+    if (r->code == TR_ECLOSED && all->finishes && graph_wait_end(all->job->graph, 0, NULL) == 0)
         r->code = 0;
     if (r->code != 0)
         atomic_store_explicit(&r->all->failed, true, memory_order_relaxed);
@@ -314,6 +314,7 @@ static void *run_thread(void *arg)
 
 static int open_rank(struct train_rank *r, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     struct train_ranks *all = r->all;
     int rv = 0;
     if (r->rank == all->first)
@@ -327,8 +328,8 @@ static int open_rank(struct train_rank *r, struct error *error)
     r->split.source.cancel = &all->stop;
     all->deal_hash = tr_nodes_deal_hash(r->split.nodes);
     if (all->grouped) {
-        rv = tr_group_open(all->job->graph, r->rank, &r->group);
-        rv = rv == 0 ? 0 : group_failed(r, rv, error);
+        rv = tr_group_open(all->job->graph, r->rank, &r->group, &why);
+        rv = rv == 0 ? 0 : session_failed(&why, rv, error);
     }
     return rv;
 }

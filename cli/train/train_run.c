@@ -211,7 +211,7 @@ static void dump(void *arg)
 {
     struct training *t = arg;
     if (t->job.session != NULL)
-        (void)tr_session_dump(t->job.session);
+        (void)tr_session_dump(t->job.session, NULL);
 }
 
 /* What ends the job, and the dumps that SIGUSR1 asks for. Warnings of one process alone would only
@@ -505,13 +505,14 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
 /* Until every process of the job has been stopped, for they may still need this one. */
 static int wait_for_end(struct training *t, struct error *error)
 {
+    struct tr_error why = TR_ERROR_INIT;
     int rv;
     do
-        rv = graph_wait_end(t->job.graph, END_LOOK_NS);
+        rv = graph_wait_end(t->job.graph, END_LOOK_NS, &why);
     while (rv == TR_ETIMEDOUT && !asked(t));
     /* The job's end is known here: that the coordinator died since takes nothing back. */
     bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN || rv == TR_ECANCELED;
-    return done ? 0 : session_failed(t->job.session, rv, error);
+    return done ? 0 : session_failed(&why, rv, error);
 }
 
 static int do_job(struct training *t, struct error *error)

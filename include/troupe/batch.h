@@ -29,6 +29,7 @@ struct tr_batch;
 
 /* Pointers that were not asked for in the loader's options are NULL. */
 struct tr_block {
+    size_t size;
     uint32_t num_src; /* source nodes of the edge type's source type */
     uint32_t num_dst; /* destination nodes of its destination type */
     uint32_t num_edges;
@@ -36,14 +37,23 @@ struct tr_block {
     const uint32_t *sources;  /* [num_edges] */
     const uint64_t *edge_ids; /* [num_edges] per-type global edge IDs */
 };
+#define TR_BLOCK_INIT                                      \
+    {                                                      \
+        sizeof(struct tr_block), 0, 0, 0, NULL, NULL, NULL \
+    }
 
 struct tr_rows {
+    size_t size;
     enum tr_dtype dtype;
     size_t num_rows;
     uint64_t width;
     size_t row_bytes;
     const void *rows; /* [num_rows][row_bytes], 64-byte aligned */
 };
+#define TR_ROWS_INIT                                  \
+    {                                                 \
+        sizeof(struct tr_rows), TR_F32, 0, 0, 0, NULL \
+    }
 
 /* NULL is ignored. */
 TR_API void tr_batch_release(struct tr_batch *batch);

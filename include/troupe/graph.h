@@ -26,17 +26,23 @@ struct tr_nodes;
 
 /* A feature of a node type. */
 struct tr_feature_info {
+    size_t size;
     const char *name; /* valid while the graph is open */
     enum tr_dtype dtype;
     uint64_t width;   /* elements a row */
     size_t row_bytes; /* width * tr_dtype_size(dtype) */
 };
+#define TR_FEATURE_INFO_INIT                               \
+    {                                                      \
+        sizeof(struct tr_feature_info), NULL, TR_F32, 0, 0 \
+    }
 
 /* path: the DIR/NAME.json that `troupe partition` wrote; NULL: the one that the session's cluster
  * file names. Reads the partitions that this process serves and starts its actors; in a cluster it
  * joins the job. TR_ENOENT, TR_EIO and TR_EFORMAT name a file, TR_EMISMATCH what does not belong
  * together (files, or this process and its job). *out is NULL after a failure. */
-TR_API int tr_graph_open(struct tr_session *session, const char *path, struct tr_graph **out);
+TR_API int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_ns,
+                         struct tr_graph **out, struct tr_error *error);
 /* NULL is ignored, here and in every other close. */
 TR_API void tr_graph_close(struct tr_graph *graph);
 
@@ -54,25 +60,27 @@ TR_API uint64_t tr_graph_num_edges(const struct tr_graph *graph, uint32_t etype)
 /* The features of a node type: [0, tr_graph_num_features). TR_ERANGE for another number. */
 TR_API uint32_t tr_graph_num_features(const struct tr_graph *graph, uint32_t ntype);
 TR_API int tr_graph_feature(const struct tr_graph *graph, uint32_t ntype, uint32_t feature,
-                            struct tr_feature_info *info);
+                            struct tr_feature_info *info, struct tr_error *error);
 /* TR_ENOENT when the type has no feature of that name. */
 TR_API int tr_graph_find_feature(const struct tr_graph *graph, uint32_t ntype, const char *name,
-                                 struct tr_feature_info *info);
+                                 struct tr_feature_info *info, struct tr_error *error);
 
 /* Rows of a feature for nodes in any order, repeats allowed, into rows: [count * row_bytes].
  * TR_ENOENT: no such feature; TR_ERANGE names the first ID that is none; TR_ETIMEDOUT. After a
  * failure rows may hold some of them. The next two fail alike. */
 TR_API int tr_graph_fetch(struct tr_graph *graph, uint32_t ntype, const char *feature,
-                          const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows);
+                          const uint64_t *ids, size_t count, int64_t timeout_ns, void *rows,
+                          struct tr_error *error);
 
 /* The user's IDs of nodes: original_ids [count]. */
 TR_API int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
-                                 size_t count, int64_t timeout_ns, uint64_t *original_ids);
+                                 size_t count, int64_t timeout_ns, uint64_t *original_ids,
+                                 struct tr_error *error);
 
 /* In- and out-degrees in the whole graph over all edge types: [count] each; either may be NULL. */
 TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
                             size_t count, int64_t timeout_ns, uint32_t *in_degrees,
-                            uint32_t *out_degrees);
+                            uint32_t *out_degrees, struct tr_error *error);
 
 /*
  * A node set: what a loader takes its seeds from, in the order of original IDs. It does not change,
@@ -83,13 +91,15 @@ TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64
 /* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0.
  * TR_ENOENT: no such feature; TR_EINVAL: it is no mask. */
 TR_API int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask,
-                           struct tr_nodes **out);
+                           int64_t timeout_ns, struct tr_nodes **out, struct tr_error *error);
 /* All nodes of a type. */
-TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, struct tr_nodes **out);
+TR_API int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_ns,
+                        struct tr_nodes **out, struct tr_error *error);
 /* The nodes listed, ids [count]; TR_ERANGE names one that there is not. One that is listed several
  * times is as many seeds: each has its own place in the batch and draws by itself. */
 TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
-                           size_t count, struct tr_nodes **out);
+                           size_t count, int64_t timeout_ns, struct tr_nodes **out,
+                           struct tr_error *error);
 /*
  * One trainer's group of a set, in the order of original IDs: those nodes that a deal gives to
  * trainer `rank` of `world`. deal: a .npy file with a trainer number for each node of the type by
@@ -100,7 +110,7 @@ TR_API int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_
  * permute the group alone, and have as many steps on every rank as the whole set has.
  */
 TR_API int tr_nodes_deal(struct tr_nodes *nodes, const char *deal, uint32_t rank, uint32_t world,
-                         struct tr_nodes **out);
+                         struct tr_nodes **out, struct tr_error *error);
 /* What equal deals share; 0: the set is no trainer's group. */
 TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
 /* For how many trainers a deal lies beside the graph; 0: none. */
@@ -114,9 +124,9 @@ TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
  * here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
  * servers may be asked. ids [count]. TR_ERANGE: the set ends before that. */
 TR_API int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
-                        uint64_t *ids);
+                        uint64_t *ids, struct tr_error *error);
 TR_API int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,
-                                 int64_t timeout_ns, uint64_t *ids);
+                                 int64_t timeout_ns, uint64_t *ids, struct tr_error *error);
 
 #ifdef __cplusplus
 }

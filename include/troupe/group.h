@@ -29,7 +29,8 @@ struct tr_graph;
 struct tr_group;
 
 /* Joins as trainer `rank`, which must live in this process, else TR_ERANGE. */
-TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out);
+TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out,
+                         struct tr_error *error);
 /* Leaves it; who waits in the group gets TR_ECANCELED. NULL is ignored. */
 TR_API void tr_group_close(struct tr_group *group);
 
@@ -47,10 +48,12 @@ TR_API uint32_t tr_group_world(const struct tr_group *group);
  * a failure the values are what they were. After TR_ETIMEDOUT the call may be made again with the
  * same values: those that were given first are what is added up.
  * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the sentence says the bound. */
-TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns);
+TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns,
+                           struct tr_error *error);
 
 /* Waits until every rank came to the barrier of that name, or TR_ETIMEDOUT for all. */
-TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns);
+TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t timeout_ns,
+                            struct tr_error *error);
 
 /* This rank's part of a checkpoint: bytes of any format, kept with a checksum. Every rank calls it
  * after the same step, else TR_EMISMATCH. 0: the checkpoint is committed: all parts are on disk and
@@ -61,23 +64,28 @@ TR_API int tr_group_barrier(struct tr_group *group, const char *name, int64_t ti
  * for nobody has this checkpoint; the one before stays. The group is as after a success: go on with
  * the next step, or all call it again for the same one. */
 TR_API int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size_t count,
-                         int64_t timeout_ns);
+                         int64_t timeout_ns, struct tr_error *error);
 
 struct tr_checkpoint {
+    size_t size;
     uint64_t step;     /* after which it was saved; 0 with no bytes: the initial state */
     const void *bytes; /* this rank's part, or NULL; the group's, until its next call */
     size_t count;
 };
+#define TR_CHECKPOINT_INIT                       \
+    {                                            \
+        sizeof(struct tr_checkpoint), 0, NULL, 0 \
+    }
 
 /* Waits for all ranks, and gives the last committed checkpoint to each. */
 TR_API int tr_group_restore(struct tr_group *group, int64_t timeout_ns,
-                            struct tr_checkpoint *checkpoint);
+                            struct tr_checkpoint *checkpoint, struct tr_error *error);
 
 /* This rank has nothing more to do. Waits until all have said so, then the job ends: on every
  * process its servers, samplers and trainers stop, and nothing can be asked of the graph any more.
  * TR_EROLLBACK: another one died before it was done, and this one is needed again. Once the job has
  * ended here, by whatever rank, every other call of a group gives TR_ECLOSED. */
-TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns);
+TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,7 @@ struct tr_sample_spec;
 #define TR_FANOUT_ALL (-1)
 
 struct tr_loader_options {
+    size_t size;
     uint32_t num_layers; /* 1 .. TR_LAYERS_MAX */
     /* From the input layer to the output layer, as DGL lists them: the seeds draw the last.
      * The number holds for each edge type. TR_FANOUT_ALL takes every neighbour, 0 none. */
@@ -54,14 +55,17 @@ struct tr_loader_options {
 };
 
 /* One layer of fanout 10, batch size 1024, shuffled. */
-TR_API void tr_loader_options_init(struct tr_loader_options *options);
+#define tr_loader_options_init(options) \
+    tr_loader_options_init_sized((options), sizeof(struct tr_loader_options))
+TR_API void tr_loader_options_init_sized(struct tr_loader_options *options, size_t size);
 
 /* The options and the strings in them are needed during the call only; the node set is held.
  * TR_ERANGE and TR_EINVAL name an option, TR_ENOENT a feature; TR_EMISMATCH: the set is of another
  * graph, or of another trainer's group; TR_EUNSUPPORTED: nobody trains in this process. *out is
  * NULL after a failure. */
 TR_API int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
-                          const struct tr_loader_options *options, struct tr_loader **out);
+                          const struct tr_loader_options *options, int64_t timeout_ns,
+                          struct tr_loader **out, struct tr_error *error);
 /* Waits until no thread is inside; batches stay. NULL is ignored. */
 TR_API void tr_loader_close(struct tr_loader *loader);
 
@@ -70,19 +74,21 @@ TR_API uint64_t tr_loader_num_batches(const struct tr_loader *loader);
 
 /* Begins an epoch; batches of an epoch under way are dropped. The first call of tr_loader_next()
  * begins epoch 0 by itself. */
-TR_API int tr_loader_begin(struct tr_loader *loader, uint32_t epoch);
+TR_API int tr_loader_begin(struct tr_loader *loader, uint32_t epoch, struct tr_error *error);
 
 /* The same from a batch of the epoch on, as after a restart; after the last one the epoch is at its
  * end. TR_ERANGE: the epoch has not so many. */
-TR_API int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch);
+TR_API int tr_loader_begin_at(struct tr_loader *loader, uint32_t epoch, uint64_t batch,
+                              struct tr_error *error);
 
 /* The next batch in order, which the caller releases; TR_EEND after the last of the epoch (the next
  * call begins the next epoch); TR_ETIMEDOUT loses nothing: the next call goes on waiting; TR_EFULL:
  * batches that the caller holds fill the session's memory bound. *out is NULL but for a batch. */
-TR_API int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out);
+TR_API int tr_loader_next(struct tr_loader *loader, int64_t timeout_ns, struct tr_batch **out,
+                          struct tr_error *error);
 
 /* Wakes the waiting thread and drops the epoch; the loader can begin another. */
-TR_API int tr_loader_cancel(struct tr_loader *loader);
+TR_API int tr_loader_cancel(struct tr_loader *loader, struct tr_error *error);
 
 #ifdef __cplusplus
 }

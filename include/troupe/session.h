@@ -16,6 +16,7 @@
 #define TROUPE_SESSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <troupe/error.h>
@@ -27,6 +28,7 @@ extern "C" {
 struct tr_session;
 
 struct tr_session_options {
+    size_t size;
     uint32_t servers;  /* server actors; 0: one a partition */
     uint32_t samplers; /* sampler actors; 0: one a loop */
     uint32_t trainers; /* that train in this process, each with its own loaders; 0: 1 */
@@ -64,13 +66,14 @@ struct tr_session_options {
 };
 
 /* The defaults: everything 0, direct reads. */
-TR_API void tr_session_options_init(struct tr_session_options *options);
+#define tr_session_options_init(options) \
+    tr_session_options_init_sized((options), sizeof(struct tr_session_options))
+TR_API void tr_session_options_init_sized(struct tr_session_options *options, size_t size);
 
 /* options NULL: the defaults; strings in them are copied. TR_ERANGE and TR_EINVAL name an option;
- * TR_ENOENT, TR_EIO and TR_EFORMAT are of the cluster file. On failure *out may still be a session,
- * which only tells what failed (tr_session_error) and must be closed; it is NULL when there was no
- * memory for it. */
-TR_API int tr_session_open(const struct tr_session_options *options, struct tr_session **out);
+ * TR_ENOENT, TR_EIO and TR_EFORMAT are of the cluster file. *out is NULL after a failure. */
+TR_API int tr_session_open(const struct tr_session_options *options, struct tr_session **out,
+                           struct tr_error *error);
 
 /* Stops the actors and waits for their ends; NULL is ignored. */
 TR_API void tr_session_close(struct tr_session *session);
@@ -83,13 +86,9 @@ TR_API void tr_session_interrupt(struct tr_session *session);
 /* Calls may wait again. Those that were interrupted end all the same. */
 TR_API void tr_session_resume(struct tr_session *session);
 
-/* The sentence of the calling thread's last failed call on the session or anything made
- * from it; "" when there was none. Valid until that thread's next call. */
-TR_API const char *tr_session_error(struct tr_session *session);
-
 /* Has every loop write what its actors and mailboxes hold to the log, as SIGUSR1 does in troupe(1);
  * returns before they have. */
-TR_API int tr_session_dump(struct tr_session *session);
+TR_API int tr_session_dump(struct tr_session *session, struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -27,6 +27,9 @@
 #define NODES 81306u
 #define SECOND INT64_C(1000000000)
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static char folder[] = "/tmp/troupe-affinity-XXXXXX";
 
 static void data_path(char path[300])
@@ -100,14 +103,13 @@ static uint64_t remote_rows(const struct book *book, const struct mini_batch *ba
     return remote;
 }
 
-static void ok(struct tr_session *session, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
-static uint64_t epoch_of(struct tr_session *session, struct tr_graph *graph, struct tr_nodes *nodes,
-                         uint32_t rank)
+static uint64_t epoch_of(struct tr_graph *graph, struct tr_nodes *nodes, uint32_t rank)
 {
     struct tr_loader_options o;
     struct tr_loader *loader;
@@ -121,8 +123,8 @@ static uint64_t epoch_of(struct tr_session *session, struct tr_graph *graph, str
     o.batch_size = 256;
     o.rank = rank;
     o.world = HOSTS;
-    ok(session, tr_loader_open(graph, nodes, &o, &loader));
-    while ((rv = tr_loader_next(loader, 60 * SECOND, &batch)) == 0) {
+    ok(tr_loader_open(graph, nodes, &o, TR_WAIT_FOREVER, &loader, &failure));
+    while ((rv = tr_loader_next(loader, 60 * SECOND, &batch, &failure)) == 0) {
         remote += remote_rows(graph->book, batch_mini(batch), rank);
         tr_batch_release(batch);
     }
@@ -141,15 +143,15 @@ static uint64_t remote_of(const char *out, bool dealt)
     char path[256], name[64];
     snprintf(name, sizeof name, "%s/g.json", out);
     path_of(name, path);
-    ok(NULL, tr_session_open(NULL, &session));
-    ok(session, tr_graph_open(session, path, &graph));
-    ok(session, tr_nodes_masked(graph, 0, "train_mask", &nodes));
+    ok(tr_session_open(NULL, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
+    ok(tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure));
     assert_int_equal(tr_graph_deal_trainers(graph), HOSTS);
     for (uint32_t rank = 0; rank < HOSTS; rank++) {
         struct tr_nodes *group = NULL;
         if (dealt)
-            ok(session, tr_nodes_deal(nodes, NULL, rank, HOSTS, &group));
-        remote += epoch_of(session, graph, group != NULL ? group : nodes, rank);
+            ok(tr_nodes_deal(nodes, NULL, rank, HOSTS, &group, &failure));
+        remote += epoch_of(graph, group != NULL ? group : nodes, rank);
         tr_nodes_close(group);
     }
     tr_nodes_close(nodes);

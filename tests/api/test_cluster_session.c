@@ -28,6 +28,9 @@
 #define PARTS 3u
 #define STEPS_MAX 64u
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static struct world world;
 
 struct job {
@@ -43,10 +46,10 @@ struct digests {
     uint64_t of[STEPS_MAX];
 };
 
-static void ok(struct tr_session *session, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 static void write_cluster(struct job *job, const char *direct)
@@ -71,8 +74,9 @@ static void open_process(struct job *job, uint32_t process)
     o.cluster = job->file;
     o.process = process;
     o.incarnation = 1;
-    ok(job->sessions[process], tr_session_open(&o, &job->sessions[process]));
-    ok(job->sessions[process], tr_graph_open(job->sessions[process], NULL, &job->graphs[process]));
+    ok(tr_session_open(&o, &job->sessions[process], &failure));
+    ok(tr_graph_open(job->sessions[process], NULL, TR_WAIT_FOREVER, &job->graphs[process],
+                     &failure));
 }
 
 static void open_cluster(struct job *job, const char *direct)
@@ -92,8 +96,8 @@ static void open_alone(struct job *job)
     tr_session_options_init(&o);
     o.trainers = TRAINERS;
     o.seed = 9;
-    ok(job->sessions[0], tr_session_open(&o, &job->sessions[0]));
-    ok(job->sessions[0], tr_graph_open(job->sessions[0], job->graph, &job->graphs[0]));
+    ok(tr_session_open(&o, &job->sessions[0], &failure));
+    ok(tr_graph_open(job->sessions[0], job->graph, TR_WAIT_FOREVER, &job->graphs[0], &failure));
 }
 
 static void close_job(struct job *job)
@@ -138,19 +142,18 @@ static void write_deal(char path[256])
 static struct tr_nodes *seeds_of(const struct job *job, uint32_t process, uint32_t rank,
                                  const char *deal)
 {
-    struct tr_session *session = job->sessions[process];
     struct tr_graph *graph = job->graphs[process];
     struct tr_nodes *all, *dealt, *group;
-    ok(session, tr_nodes_all(graph, 0, &all));
+    ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &all, &failure));
     assert_int_equal(tr_nodes_count(all), WORLD_NODES);
     if (deal == NULL)
         return all;
     uint64_t *ids = calloc(DEALT_NODES, sizeof *ids);
     assert_non_null(ids);
-    ok(session, tr_nodes_ids(all, 0, DEALT_NODES, TR_WAIT_FOREVER, ids));
-    ok(session, tr_nodes_listed(graph, 0, ids, DEALT_NODES, &dealt));
+    ok(tr_nodes_ids(all, 0, DEALT_NODES, TR_WAIT_FOREVER, ids, &failure));
+    ok(tr_nodes_listed(graph, 0, ids, DEALT_NODES, TR_WAIT_FOREVER, &dealt, &failure));
     free(ids);
-    ok(session, tr_nodes_deal(dealt, deal, rank, TRAINERS, &group));
+    ok(tr_nodes_deal(dealt, deal, rank, TRAINERS, &group, &failure));
     tr_nodes_close(dealt);
     tr_nodes_close(all);
     return group;
@@ -159,21 +162,20 @@ static struct tr_nodes *seeds_of(const struct job *job, uint32_t process, uint32
 static void train(const struct job *job, uint32_t process, uint32_t rank, const char *deal,
                   struct digests *digests)
 {
-    struct tr_session *session = job->sessions[process];
     struct tr_loader_options lo = loader_options(rank);
     struct tr_loader *loader;
     struct tr_nodes *nodes = seeds_of(job, process, rank, deal);
     struct tr_batch *batch;
     int rv;
     *digests = (struct digests){ 0 };
-    ok(session, tr_loader_open(job->graphs[process], nodes, &lo, &loader));
-    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+    ok(tr_loader_open(job->graphs[process], nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
         assert_true(digests->count < STEPS_MAX);
-        ok(session, tr_batch_digest(batch, &digests->of[digests->count++]));
+        ok(tr_batch_digest(batch, &digests->of[digests->count++]));
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
-        ok(session, rv);
+        ok(rv);
     tr_loader_close(loader);
     tr_nodes_close(nodes);
 }
@@ -224,12 +226,10 @@ static void every_process_reads_the_whole_graph(void **state)
     open_cluster(&job, "false");
     for (uint64_t i = 0; i < WORLD_NODES; i++)
         ids[i] = i * 7 % WORLD_NODES;
-    ok(alone.sessions[0],
-       tr_graph_fetch(alone.graphs[0], 0, "feat", ids, WORLD_NODES, 30 * SECOND, wanted));
+    ok(tr_graph_fetch(alone.graphs[0], 0, "feat", ids, WORLD_NODES, 30 * SECOND, wanted, &failure));
     for (uint32_t p = 0; p < PROCESSES; p++) {
         memset(got, 0, sizeof got);
-        ok(job.sessions[p],
-           tr_graph_fetch(job.graphs[p], 0, "feat", ids, WORLD_NODES, 30 * SECOND, got));
+        ok(tr_graph_fetch(job.graphs[p], 0, "feat", ids, WORLD_NODES, 30 * SECOND, got, &failure));
         assert_memory_equal(got, wanted, sizeof got);
     }
     close_job(&job);
@@ -250,7 +250,7 @@ static void a_process_opens_what_it_plays(void **state)
         assert_true(here[0] > 0 && here[1] > 0);
         assert_int_equal(here[0] + here[1], direct ? 2 * PARTS : PARTS);
         assert_int_equal(here[FIRST_TRAINER], direct ? PARTS : 0);
-        ok(job.sessions[FIRST_TRAINER], graph_map_parts(job.graphs[FIRST_TRAINER]));
+        ok(graph_map_parts(job.graphs[FIRST_TRAINER], &failure));
         for (uint32_t part = 0; part < PARTS; part++)
             assert_non_null(graph_parts(job.graphs[FIRST_TRAINER])[part]);
         close_job(&job);
@@ -263,9 +263,10 @@ static void refuse_loader(const struct job *job, uint32_t process, uint32_t rank
     struct tr_loader_options lo = loader_options(rank);
     struct tr_loader *loader;
     struct tr_nodes *nodes;
-    ok(job->sessions[process], tr_nodes_all(job->graphs[process], 0, &nodes));
-    assert_int_equal(tr_loader_open(job->graphs[process], nodes, &lo, &loader), code);
-    assert_non_null(strstr(tr_session_error(job->sessions[process]), says));
+    ok(tr_nodes_all(job->graphs[process], 0, TR_WAIT_FOREVER, &nodes, &failure));
+    assert_int_equal(
+        tr_loader_open(job->graphs[process], nodes, &lo, TR_WAIT_FOREVER, &loader, &failure), code);
+    assert_non_null(strstr(failure.message, says));
     tr_nodes_close(nodes);
 }
 
@@ -282,13 +283,13 @@ static void what_is_elsewhere_is_refused(void **state)
     tr_session_options_init(&o);
     o.cluster = job.file;
     o.process = PROCESSES;
-    assert_int_equal(tr_session_open(&o, &session), 0);
-    assert_int_equal(tr_graph_open(session, NULL, &graph), TR_ERANGE);
-    assert_non_null(strstr(tr_session_error(session), "process 5"));
+    assert_int_equal(tr_session_open(&o, &session, &failure), 0);
+    assert_int_equal(tr_graph_open(session, NULL, TR_WAIT_FOREVER, &graph, &failure), TR_ERANGE);
+    assert_non_null(strstr(failure.message, "process 5"));
     tr_session_close(session);
     o.cluster = "/nowhere/c.json";
-    assert_int_equal(tr_session_open(&o, &session), TR_ENOENT);
-    assert_non_null(strstr(tr_session_error(session), "/nowhere/c.json"));
+    assert_int_equal(tr_session_open(&o, &session, &failure), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "/nowhere/c.json"));
     tr_session_close(session);
     close_job(&job);
 }
@@ -328,7 +329,7 @@ static void end_job(struct job *job)
     struct graph_port *port;
     struct address coordinator;
     struct message *reply;
-    ok(job->sessions[0], graph_enter(job->graphs[0], &port));
+    ok(graph_enter(job->graphs[0], &port));
     uint64_t until_ns = port_now_ns(port->port) + 60 * UINT64_C(1000000000);
     assert_int_equal(port_find(port->port, COORDINATOR_NAME, until_ns, &coordinator), 0);
     wait_for_members(job->graphs[0], coordinator, until_ns);
@@ -345,10 +346,10 @@ static void the_end_of_the_job_ends_its_processes(void **state)
     struct job job;
     (void)state;
     open_cluster(&job, "true");
-    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20), TR_ETIMEDOUT);
+    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20, &failure), TR_ETIMEDOUT);
     end_job(&job);
     for (uint32_t p = 0; p < PROCESSES; p++)
-        ok(job.sessions[p], graph_wait_end(job.graphs[p], 30 * SECOND));
+        ok(graph_wait_end(job.graphs[p], 30 * SECOND, &failure));
     close_job(&job);
 }
 
@@ -362,8 +363,8 @@ struct waiting {
 static void *wait_in_group(void *arg)
 {
     struct waiting *waiting = arg;
-    struct tr_checkpoint checkpoint;
-    waiting->code = tr_group_restore(waiting->group, TR_WAIT_FOREVER, &checkpoint);
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    waiting->code = tr_group_restore(waiting->group, TR_WAIT_FOREVER, &checkpoint, &failure);
     atomic_store(&waiting->returned, true);
     return NULL;
 }
@@ -383,11 +384,11 @@ static void no_call_outlives_the_actors(void **state)
     open_cluster(&job, "true");
     struct tr_graph *graph = job.graphs[FIRST_TRAINER];
     struct tr_session *session = job.sessions[FIRST_TRAINER];
-    ok(session, tr_group_open(graph, 0, &waiting.group));
-    ok(session, tr_nodes_all(graph, 0, &nodes));
+    ok(tr_group_open(graph, 0, &waiting.group, &failure));
+    ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &nodes, &failure));
     assert_int_equal(pthread_create(&thread, NULL, wait_in_group, &waiting), 0);
     end_job(&job);
-    ok(session, graph_wait_end(graph, 30 * SECOND));
+    ok(graph_wait_end(graph, 30 * SECOND, &failure));
     uint64_t begin_ns = env_now_ns(session->env);
     while (!atomic_load(&waiting.returned) &&
            env_now_ns(session->env) - begin_ns < 30 * UINT64_C(1000000000))
@@ -395,10 +396,13 @@ static void no_call_outlives_the_actors(void **state)
     assert_true(atomic_load(&waiting.returned));
     pthread_join(thread, NULL);
     assert_int_equal(waiting.code, TR_ECLOSED);
-    assert_int_equal(tr_group_barrier(waiting.group, "late", TR_WAIT_FOREVER), TR_ECLOSED);
-    assert_non_null(strstr(tr_session_error(session), "the job has ended"));
-    assert_int_equal(tr_graph_fetch(graph, 0, "feat", &id, 1, TR_WAIT_FOREVER, row), TR_ECLOSED);
-    assert_int_equal(tr_loader_open(graph, nodes, &options, &loader), TR_ECLOSED);
+    assert_int_equal(tr_group_barrier(waiting.group, "late", TR_WAIT_FOREVER, &failure),
+                     TR_ECLOSED);
+    assert_non_null(strstr(failure.message, "the job has ended"));
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", &id, 1, TR_WAIT_FOREVER, row, &failure),
+                     TR_ECLOSED);
+    assert_int_equal(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_ECLOSED);
     tr_nodes_close(nodes);
     tr_group_close(waiting.group);
     close_job(&job);

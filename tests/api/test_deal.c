@@ -21,6 +21,9 @@
 #define WORLDS_MAX 4u
 #define STEPS_MAX 200u
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static struct world world;
 
 struct job {
@@ -29,10 +32,10 @@ struct job {
     struct tr_nodes *nodes;
 };
 
-static void ok(const struct job *job, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(job->session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 /* With the first `count` nodes, by original ID; not direct: all by encoded messages. */
@@ -46,13 +49,13 @@ static void open_job(struct job *job, uint32_t num_parts, size_t count, bool dir
     tr_session_options_init(&options);
     options.direct = direct;
     options.codec = !direct;
-    ok(job, tr_session_open(&options, &job->session));
-    ok(job, tr_graph_open(job->session, path, &job->graph));
-    ok(job, tr_nodes_all(job->graph, 0, &all));
+    ok(tr_session_open(&options, &job->session, &failure));
+    ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
+    ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &all, &failure));
     uint64_t *ids = calloc(count, sizeof *ids);
     assert_non_null(ids);
-    ok(job, tr_nodes_ids(all, 0, count, TR_WAIT_FOREVER, ids));
-    ok(job, tr_nodes_listed(job->graph, 0, ids, count, &job->nodes));
+    ok(tr_nodes_ids(all, 0, count, TR_WAIT_FOREVER, ids, &failure));
+    ok(tr_nodes_listed(job->graph, 0, ids, count, TR_WAIT_FOREVER, &job->nodes, &failure));
     free(ids);
     tr_nodes_close(all);
 }
@@ -97,8 +100,8 @@ static void run_rank(struct job *job, struct tr_nodes *nodes, struct tr_loader_o
     struct tr_batch *batch;
     uint64_t step = 0;
     int rv;
-    ok(job, tr_loader_open(job->graph, nodes, &options, &loader));
-    for (; (rv = tr_loader_next(loader, 60 * SECOND, &batch)) == 0; step++) {
+    ok(tr_loader_open(job->graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    for (; (rv = tr_loader_next(loader, 60 * SECOND, &batch, &failure)) == 0; step++) {
         size_t count = 0;
         const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
         uint32_t seeds = (uint32_t)tr_batch_num_seeds(batch, 0);
@@ -108,7 +111,7 @@ static void run_rank(struct job *job, struct tr_nodes *nodes, struct tr_loader_o
         tally->together[step] += seeds;
         tally->empty += seeds == 0;
         assert_true(seeds > 0 || count == 0);
-        ok(job, tr_batch_digest(batch, &tally->digests[options.rank][step]));
+        ok(tr_batch_digest(batch, &tally->digests[options.rank][step]));
         tr_batch_release(batch);
     }
     assert_int_equal(rv, TR_EEND);
@@ -143,7 +146,7 @@ static void run_all(struct job *job, const char *deal, uint32_t trainers, uint32
     for (uint32_t rank = 0; rank < trainers; rank++) {
         struct tr_nodes *group = NULL;
         if (deal != NULL)
-            ok(job, tr_nodes_deal(job->nodes, deal, rank, trainers, &group));
+            ok(tr_nodes_deal(job->nodes, deal, rank, trainers, &group, &failure));
         run_rank(job, group != NULL ? group : job->nodes, loader_options(rank, trainers, batch),
                  tally);
         tr_nodes_close(group);
@@ -223,10 +226,10 @@ static void one_trainers_deal_is_the_shuffle(void **state)
 static void refuse(struct job *job, const char *deal, uint32_t trainers, int code, const char *says)
 {
     struct tr_nodes *group;
-    assert_int_equal(tr_nodes_deal(job->nodes, deal, 0, trainers, &group), code);
+    assert_int_equal(tr_nodes_deal(job->nodes, deal, 0, trainers, &group, &failure), code);
     assert_null(group);
-    if (strstr(tr_session_error(job->session), says) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", tr_session_error(job->session), says);
+    if (strstr(failure.message, says) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", failure.message, says);
 }
 
 static void deals_that_do_not_fit_are_refused(void **state)
@@ -259,11 +262,12 @@ static void deals_that_do_not_fit_are_refused(void **state)
     assert_int_equal(npy_write(files_posix, path, "|i1", 1, &shape, few, &error), 0);
     refuse(&job, path, 2, TR_EFORMAT, "32-bit");
     write_deal("d", 100, 2, path);
-    ok(&job, tr_nodes_deal(job.nodes, path, 1, 2, &group));
+    ok(tr_nodes_deal(job.nodes, path, 1, 2, &group, &failure));
     assert_int_not_equal(tr_nodes_deal_hash(group), 0);
     assert_int_equal(tr_nodes_deal_hash(job.nodes), 0);
-    assert_int_equal(tr_nodes_deal(group, path, 1, 2, &again), TR_EINVAL);
-    assert_int_equal(tr_loader_open(job.graph, group, &o, &loader), TR_EMISMATCH);
+    assert_int_equal(tr_nodes_deal(group, path, 1, 2, &again, &failure), TR_EINVAL);
+    assert_int_equal(tr_loader_open(job.graph, group, &o, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_EMISMATCH);
     tr_nodes_close(group);
     close_job(&job);
 }
@@ -298,7 +302,7 @@ static void a_trainer_short_of_its_share_is_refused(void **state)
             refuse(&job, path, 3, TR_EMISMATCH, "34 of the 99");
         } else {
             struct tr_nodes *group;
-            ok(&job, tr_nodes_deal(job.nodes, path, 0, 3, &group));
+            ok(tr_nodes_deal(job.nodes, path, 0, 3, &group, &failure));
             tr_nodes_close(group);
         }
     }

@@ -22,6 +22,9 @@
 
 #define TIMEOUT_NS INT64_C(60000000000)
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 struct golden {
     uint32_t layers;
     int32_t fanout[4];
@@ -44,28 +47,27 @@ static const struct golden goldens[] = {
 
 #define GOLDENS (sizeof goldens / sizeof *goldens)
 
-static void ok(struct tr_session *session, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
-static void fold_epoch(struct tr_session *session, struct tr_loader *loader, uint64_t *sum)
+static void fold_epoch(struct tr_loader *loader, uint64_t *sum)
 {
     struct tr_batch *batch;
     uint64_t digest;
     int rv;
-    while ((rv = tr_loader_next(loader, TIMEOUT_NS, &batch)) == 0) {
+    while ((rv = tr_loader_next(loader, TIMEOUT_NS, &batch, &failure)) == 0) {
         assert_int_equal(tr_batch_digest(batch, &digest), 0);
         *sum = *sum * UINT64_C(0x9e3779b97f4a7c15) + digest;
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
-        ok(session, rv);
+        ok(rv);
 }
 
-static uint64_t digest_of(struct tr_session *session, struct tr_graph *graph,
-                          const struct golden *golden)
+static uint64_t digest_of(struct tr_graph *graph, const struct golden *golden)
 {
     struct tr_loader_options options;
     struct tr_loader *loader;
@@ -79,11 +81,11 @@ static uint64_t digest_of(struct tr_session *session, struct tr_graph *graph,
     options.replace = golden->replace;
     options.shuffle = golden->shuffle;
     options.original_ids = true;
-    ok(session, golden->masked ? tr_nodes_masked(graph, 0, "train_mask", &nodes)
-                               : tr_nodes_all(graph, 0, &nodes));
-    ok(session, tr_loader_open(graph, nodes, &options, &loader));
+    ok(golden->masked ? tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure)
+                      : tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &nodes, &failure));
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
     for (int epoch = 0; epoch < 2; epoch++)
-        fold_epoch(session, loader, &sum);
+        fold_epoch(loader, &sum);
     tr_loader_close(loader);
     tr_nodes_close(nodes);
     return sum;
@@ -103,10 +105,10 @@ static void batches_are_those_recorded(struct world *world, uint32_t num_parts, 
     options.loops = 2;
     options.samplers = 2;
     options.direct = direct;
-    ok(NULL, tr_session_open(&options, &session));
-    ok(session, tr_graph_open(session, path, &graph));
+    ok(tr_session_open(&options, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (size_t i = 0; i < GOLDENS; i++) {
-        uint64_t digest = digest_of(session, graph, &goldens[i]);
+        uint64_t digest = digest_of(graph, &goldens[i]);
         if (digest == goldens[i].digest)
             continue;
         print_error("golden %zu, %" PRIu32 " partitions: 0x%016" PRIx64 "\n", i, num_parts, digest);

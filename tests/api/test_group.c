@@ -24,6 +24,9 @@
 #define VALUES 10000
 #define SECOND INT64_C(1000000000)
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 struct rank {
     struct tr_graph *graph;
     uint32_t rank;
@@ -41,22 +44,23 @@ static float value(uint32_t rank, uint32_t i)
 
 static int train(struct rank *r, struct tr_group *group)
 {
-    struct tr_checkpoint checkpoint;
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
     for (uint32_t i = 0; i < VALUES; i++)
         r->sums[i] = value(r->rank, i);
-    if (tr_group_reduce(group, r->sums, VALUES, SECOND) != TR_EROLLBACK) /* not restored yet */
+    if (tr_group_reduce(group, r->sums, VALUES, SECOND, &failure) !=
+        TR_EROLLBACK) /* not restored yet */
         return TR_EINTERNAL;
-    int rv = tr_group_restore(group, 60 * SECOND, &checkpoint);
+    int rv = tr_group_restore(group, 60 * SECOND, &checkpoint, &failure);
     r->found_step = checkpoint.step;
     if (rv == 0 && checkpoint.step != 0 &&
         (checkpoint.count != 4 || memcmp(checkpoint.bytes, &r->rank, 4) != 0))
         rv = TR_EMISMATCH;
     if (rv == 0 && !r->alone)
-        rv = tr_group_reduce(group, r->sums, VALUES, 60 * SECOND);
+        rv = tr_group_reduce(group, r->sums, VALUES, 60 * SECOND, &failure);
     if (rv == 0)
-        rv = tr_group_barrier(group, "all", r->alone ? TR_WAIT_FOREVER : 60 * SECOND);
+        rv = tr_group_barrier(group, "all", r->alone ? TR_WAIT_FOREVER : 60 * SECOND, &failure);
     if (rv == 0)
-        rv = tr_group_save(group, checkpoint.step + 7, &r->rank, 4, 60 * SECOND);
+        rv = tr_group_save(group, checkpoint.step + 7, &r->rank, 4, 60 * SECOND, &failure);
     return rv;
 }
 
@@ -76,11 +80,11 @@ static void run_ranks(const char *path, const char *folder, struct rank *ranks)
     struct tr_session *session;
     struct tr_graph *graph;
     pthread_t threads[RANKS];
-    assert_int_equal(tr_session_open(&options, &session), 0);
-    assert_int_equal(tr_graph_open(session, path, &graph), 0);
+    assert_int_equal(tr_session_open(&options, &session, &failure), 0);
+    assert_int_equal(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure), 0);
     for (uint32_t i = 0; i < RANKS; i++) {
         ranks[i].rank = i;
-        assert_int_equal(tr_group_open(graph, i, &ranks[i].group), 0);
+        assert_int_equal(tr_group_open(graph, i, &ranks[i].group, &failure), 0);
         assert_int_equal(tr_group_world(ranks[i].group), RANKS);
         assert_int_equal(pthread_create(&threads[i], NULL, run_rank, &ranks[i]), 0);
     }
@@ -98,7 +102,7 @@ static void run_ranks(const char *path, const char *folder, struct rank *ranks)
     }
     struct tr_group *none;
     if (session != NULL)
-        assert_int_equal(tr_group_open(graph, RANKS, &none), TR_ERANGE);
+        assert_int_equal(tr_group_open(graph, RANKS, &none, &failure), TR_ERANGE);
     tr_graph_close(graph);
     tr_session_close(session);
 }

@@ -27,6 +27,9 @@
 #define TRAINER 3u
 #define VALUES 5u
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static struct world world;
 
 struct job {
@@ -161,8 +164,8 @@ static void open_process(const struct job *job, uint32_t process, uint32_t incar
     o.cluster = job->file;
     o.process = process;
     o.incarnation = incarnation;
-    ok(tr_session_open(&o, session));
-    ok(tr_graph_open(*session, NULL, graph));
+    ok(tr_session_open(&o, session, &failure));
+    ok(tr_graph_open(*session, NULL, TR_WAIT_FOREVER, graph, &failure));
 }
 
 static void open_trainer(struct job *job)
@@ -191,52 +194,52 @@ static void close_job(struct job *job)
 static int call_nodes_all(struct job *job)
 {
     struct tr_nodes *nodes;
-    return tr_nodes_all(job->graph, 0, &nodes);
+    return tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &nodes, &failure);
 }
 
 static int call_nodes_masked(struct job *job)
 {
     struct tr_nodes *nodes;
-    return tr_nodes_masked(job->graph, 0, "train_mask", &nodes);
+    return tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &failure);
 }
 
 static int call_nodes_listed(struct job *job)
 {
     const uint64_t ids[] = { 1, 2 };
     struct tr_nodes *nodes;
-    return tr_nodes_listed(job->graph, 0, ids, 2, &nodes);
+    return tr_nodes_listed(job->graph, 0, ids, 2, TR_WAIT_FOREVER, &nodes, &failure);
 }
 
 static int call_fetch(struct job *job)
 {
     const uint64_t ids[] = { 0, WORLD_NODES - 1 };
     float rows[2 * WORLD_WIDTH];
-    return tr_graph_fetch(job->graph, 0, "feat", ids, 2, TR_WAIT_FOREVER, rows);
+    return tr_graph_fetch(job->graph, 0, "feat", ids, 2, TR_WAIT_FOREVER, rows, &failure);
 }
 
 static int call_original_ids(struct job *job)
 {
     const uint64_t ids[] = { 0, WORLD_NODES - 1 };
     uint64_t original[2];
-    return tr_graph_original_ids(job->graph, 0, ids, 2, TR_WAIT_FOREVER, original);
+    return tr_graph_original_ids(job->graph, 0, ids, 2, TR_WAIT_FOREVER, original, &failure);
 }
 
 static int call_degrees(struct job *job)
 {
     const uint64_t ids[] = { 0, WORLD_NODES - 1 };
     uint32_t degrees[2];
-    return tr_graph_degrees(job->graph, 0, ids, 2, TR_WAIT_FOREVER, NULL, degrees);
+    return tr_graph_degrees(job->graph, 0, ids, 2, TR_WAIT_FOREVER, NULL, degrees, &failure);
 }
 
 static int call_restore(struct job *job)
 {
-    struct tr_checkpoint checkpoint;
-    return tr_group_restore(job->groups[0], TR_WAIT_FOREVER, &checkpoint);
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    return tr_group_restore(job->groups[0], TR_WAIT_FOREVER, &checkpoint, &failure);
 }
 
 static int call_wait_end(struct job *job)
 {
-    return graph_wait_end(job->graph, TR_WAIT_FOREVER);
+    return graph_wait_end(job->graph, TR_WAIT_FOREVER, &failure);
 }
 
 static void calls_that_wait_for_peers_end(void **state)
@@ -254,7 +257,7 @@ static void calls_that_wait_for_peers_end(void **state)
     struct job job;
     (void)state;
     open_trainer(&job);
-    ok(tr_group_open(job.graph, 0, &job.groups[0]));
+    ok(tr_group_open(job.graph, 0, &job.groups[0], &failure));
     interrupt_each(&job, calls, sizeof calls / sizeof *calls);
     close_job(&job);
 }
@@ -262,7 +265,7 @@ static void calls_that_wait_for_peers_end(void **state)
 static int call_graph_open(struct job *job)
 {
     struct tr_graph *graph;
-    int rv = tr_graph_open(job->session, job->path, &graph);
+    int rv = tr_graph_open(job->session, job->path, TR_WAIT_FOREVER, &graph, &failure);
     tr_graph_close(graph);
     return rv;
 }
@@ -275,7 +278,7 @@ static void opening_a_graph_ends_too(void **state)
     struct caller caller;
     (void)state;
     world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
-    ok(tr_session_open(NULL, &job.session));
+    ok(tr_session_open(NULL, &job.session, &failure));
     tr_session_interrupt(job.session);
     begin(&caller, &job, &call);
     expect_end(&caller, TR_ECANCELED);
@@ -295,7 +298,7 @@ static void opening_a_graph_ends_too(void **state)
 
 static int call_next(struct job *job)
 {
-    return tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch);
+    return tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch, &failure);
 }
 
 static int call_loader_open(struct job *job)
@@ -303,7 +306,7 @@ static int call_loader_open(struct job *job)
     struct tr_loader_options o;
     struct tr_loader *loader;
     tr_loader_options_init(&o);
-    int rv = tr_loader_open(job->graph, job->nodes, &o, &loader);
+    int rv = tr_loader_open(job->graph, job->nodes, &o, TR_WAIT_FOREVER, &loader, &failure);
     tr_loader_close(loader);
     return rv;
 }
@@ -319,14 +322,14 @@ static void a_loader_loses_nothing(void **state)
     open_trainer(&job);
     for (uint32_t p = 0; p < TRAINER; p++)
         open_process(&job, p, 1, &job.sessions[p], &job.graphs[p]);
-    ok(tr_nodes_all(job.graph, 0, &job.nodes));
+    ok(tr_nodes_all(job.graph, 0, TR_WAIT_FOREVER, &job.nodes, &failure));
     /* From now on no batch is whole. */
     tr_graph_close(job.graphs[SECOND_SERVER]);
     tr_session_close(job.sessions[SECOND_SERVER]);
     tr_loader_options_init(&o);
     o.batch_size = 100;
     o.features = "feat";
-    ok(tr_loader_open(job.graph, job.nodes, &o, &job.loader));
+    ok(tr_loader_open(job.graph, job.nodes, &o, TR_WAIT_FOREVER, &job.loader, &failure));
     interrupt_each(&job, &next, 1);
     tr_session_interrupt(job.session);
     begin(&caller, &job, &open);
@@ -349,7 +352,7 @@ static int reduce(struct job *job, int rank)
     float values[VALUES];
     for (uint32_t i = 0; i < VALUES; i++)
         values[i] = (float)(i + 1);
-    int rv = tr_group_reduce(job->groups[rank], values, VALUES, TR_WAIT_FOREVER);
+    int rv = tr_group_reduce(job->groups[rank], values, VALUES, TR_WAIT_FOREVER, &failure);
     for (uint32_t i = 0; i < VALUES && rv == 0; i++)
         if (values[i] != 2 * (float)(i + 1))
             return TR_EINTERNAL;
@@ -363,17 +366,17 @@ static int call_reduce(struct job *job)
 
 static int call_barrier(struct job *job)
 {
-    return tr_group_barrier(job->groups[0], "here", TR_WAIT_FOREVER);
+    return tr_group_barrier(job->groups[0], "here", TR_WAIT_FOREVER, &failure);
 }
 
 static int call_save(struct job *job)
 {
-    return tr_group_save(job->groups[0], 5, "five", 4, TR_WAIT_FOREVER);
+    return tr_group_save(job->groups[0], 5, "five", 4, TR_WAIT_FOREVER, &failure);
 }
 
 static int call_finish(struct job *job)
 {
-    return tr_group_finish(job->groups[0], TR_WAIT_FOREVER);
+    return tr_group_finish(job->groups[0], TR_WAIT_FOREVER, &failure);
 }
 
 static void a_group_goes_on_with_what_was_interrupted(void **state)
@@ -385,7 +388,7 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
         { "tr_group_save", call_save },
         { "tr_group_finish", call_finish },
     };
-    struct tr_checkpoint checkpoint;
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
     struct tr_session_options o;
     struct job job = { 0 };
     struct caller caller;
@@ -396,13 +399,13 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     tr_session_options_init(&o);
     o.trainers = 2;
     o.checkpoints = job.folder;
-    ok(tr_session_open(&o, &job.session));
-    ok(tr_graph_open(job.session, job.path, &job.graph));
+    ok(tr_session_open(&o, &job.session, &failure));
+    ok(tr_graph_open(job.session, job.path, TR_WAIT_FOREVER, &job.graph, &failure));
     for (uint32_t g = 0; g < 2; g++)
-        ok(tr_group_open(job.graph, g, &job.groups[g]));
+        ok(tr_group_open(job.graph, g, &job.groups[g], &failure));
     interrupt_each(&job, &restore, 1);
     begin(&caller, &job, &restore);
-    ok(tr_group_restore(job.groups[1], TR_WAIT_FOREVER, &checkpoint));
+    ok(tr_group_restore(job.groups[1], TR_WAIT_FOREVER, &checkpoint, &failure));
     expect_end(&caller, 0);
     interrupt_each(&job, &calls[0], 1);
     begin(&caller, &job, &calls[0]);
@@ -418,15 +421,15 @@ static void a_group_goes_on_with_what_was_interrupted(void **state)
     ok(reduce(&job, 0));
     interrupt_each(&job, &calls[1], 1);
     begin(&caller, &job, &calls[1]);
-    ok(tr_group_barrier(job.groups[1], "here", TR_WAIT_FOREVER));
+    ok(tr_group_barrier(job.groups[1], "here", TR_WAIT_FOREVER, &failure));
     expect_end(&caller, 0);
     interrupt_each(&job, &calls[2], 1);
     begin(&caller, &job, &calls[2]);
-    ok(tr_group_save(job.groups[1], 5, "four", 4, TR_WAIT_FOREVER));
+    ok(tr_group_save(job.groups[1], 5, "four", 4, TR_WAIT_FOREVER, &failure));
     expect_end(&caller, 0);
     interrupt_each(&job, &calls[3], 1);
     begin(&caller, &job, &calls[3]);
-    ok(tr_group_finish(job.groups[1], TR_WAIT_FOREVER));
+    ok(tr_group_finish(job.groups[1], TR_WAIT_FOREVER, &failure));
     expect_end(&caller, 0);
     close_job(&job);
 }

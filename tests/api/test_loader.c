@@ -21,6 +21,9 @@
 #define MS INT64_C(1000000)
 #define DIGESTS_MAX 64
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static struct world world;
 
 struct job {
@@ -30,10 +33,10 @@ struct job {
     struct tr_loader *loader;
 };
 
-static void ok(struct tr_session *session, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 static struct tr_loader_options loader_options(void)
@@ -53,9 +56,9 @@ static void open_graph(struct job *job, const struct tr_session_options *options
     char path[256];
     *job = (struct job){ 0 };
     world_partition(&world, PARTITION_RANDOM, 3, path);
-    ok(job->session, tr_session_open(options, &job->session));
-    ok(job->session, tr_graph_open(job->session, path, &job->graph));
-    ok(job->session, tr_nodes_all(job->graph, 0, &job->nodes));
+    ok(tr_session_open(options, &job->session, &failure));
+    ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
+    ok(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &job->nodes, &failure));
     assert_int_equal(tr_nodes_count(job->nodes), WORLD_NODES);
 }
 
@@ -63,7 +66,7 @@ static void open_job(struct job *job, const struct tr_session_options *options)
 {
     struct tr_loader_options lo = loader_options();
     open_graph(job, options);
-    ok(job->session, tr_loader_open(job->graph, job->nodes, &lo, &job->loader));
+    ok(tr_loader_open(job->graph, job->nodes, &lo, TR_WAIT_FOREVER, &job->loader, &failure));
 }
 
 static void close_job(struct job *job)
@@ -75,12 +78,12 @@ static void close_job(struct job *job)
 }
 
 /* Seeds of an epoch are counted in seen[]; returns the number of batches. */
-static uint64_t count_seeds(struct tr_session *session, struct tr_loader *loader, uint8_t *seen)
+static uint64_t count_seeds(struct tr_loader *loader, uint8_t *seen)
 {
     struct tr_batch *batch;
     uint64_t batches = 0;
     int rv;
-    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
         size_t count;
         const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
         for (size_t i = 0; i < tr_batch_num_seeds(batch, 0); i++)
@@ -89,7 +92,7 @@ static uint64_t count_seeds(struct tr_session *session, struct tr_loader *loader
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
-        ok(session, rv);
+        ok(rv);
     return batches;
 }
 
@@ -109,8 +112,8 @@ static void trainers_share_each_step(void **state)
             lo.rank = rank;
             lo.world = 4;
             lo.drop_last = drop != 0;
-            ok(job.session, tr_loader_open(job.graph, job.nodes, &lo, &loader));
-            uint64_t batches = count_seeds(job.session, loader, seen);
+            ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
+            uint64_t batches = count_seeds(loader, seen);
             assert_int_equal(batches, WORLD_NODES / 280 + !drop);
             assert_int_equal(tr_loader_num_batches(loader), batches);
             tr_loader_close(loader);
@@ -143,10 +146,10 @@ static void *train(void *arg)
     lo.batch_size = 30;
     lo.rank = t->rank;
     lo.world = t->world;
-    ok(t->job->session, tr_loader_open(t->job->graph, t->job->nodes, &lo, &loader));
+    ok(tr_loader_open(t->job->graph, t->job->nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
     for (int epoch = 0; epoch < 2; epoch++) {
-        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
-            ok(t->job->session, tr_batch_digest(batch, &t->digests[t->count++]));
+        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+            ok(tr_batch_digest(batch, &t->digests[t->count++]));
             tr_batch_release(batch);
         }
         assert_int_equal(rv, TR_EEND);
@@ -200,15 +203,15 @@ static void a_full_account_waits_then_says_so(void **state)
     tr_session_options_init(&o);
     o.memory_bytes_max = 400000;
     open_job(&job, &o);
-    while ((rv = tr_loader_next(job.loader, 300 * MS, &held[count])) == 0)
+    while ((rv = tr_loader_next(job.loader, 300 * MS, &held[count], &failure)) == 0)
         assert_true(++count < 30);
     assert_int_equal(rv, TR_EFULL);
-    assert_non_null(strstr(tr_session_error(job.session), "\"batches\""));
+    assert_non_null(strstr(failure.message, "\"batches\""));
     assert_true(count >= 1);
     /* Nothing was lost: with room again the same step comes. */
     for (size_t i = 0; i < count; i++)
         tr_batch_release(held[i]);
-    ok(job.session, tr_loader_next(job.loader, 10 * SECOND, &held[0]));
+    ok(tr_loader_next(job.loader, 10 * SECOND, &held[0], &failure));
     assert_int_equal(tr_batch_index(held[0]), count);
     tr_batch_release(held[0]);
     close_job(&job);
@@ -226,7 +229,7 @@ static void *wait_in_next(void *arg)
 {
     struct waiter *w = arg;
     while (w->count < 64 &&
-           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count])) == 0)
+           (w->rv = tr_loader_next(w->loader, 60 * SECOND, &w->held[w->count], &failure)) == 0)
         w->count++;
     return NULL;
 }
@@ -251,7 +254,7 @@ static void wakes(int how, int want)
     pause_ms(200);
     clock_gettime(CLOCK_MONOTONIC, &before);
     if (how == 0) {
-        ok(job.session, tr_loader_cancel(job.loader));
+        ok(tr_loader_cancel(job.loader, &failure));
     } else if (how == 1) {
         tr_loader_close(job.loader);
         job.loader = NULL;
@@ -285,13 +288,13 @@ static size_t epoch_digests(struct job *job, uint64_t *digests)
     struct tr_batch *batch;
     size_t count = 0;
     int rv;
-    while ((rv = tr_loader_next(job->loader, 60 * SECOND, &batch)) == 0) {
+    while ((rv = tr_loader_next(job->loader, 60 * SECOND, &batch, &failure)) == 0) {
         assert_true(count < DIGESTS_MAX);
         assert_int_equal(tr_batch_digest(batch, &digests[count++]), 0);
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
-        ok(job->session, rv);
+        ok(rv);
     return count;
 }
 
@@ -302,16 +305,16 @@ static void begin_and_cancel_repeat_batches(void **state)
     struct job job;
     (void)state;
     open_job(&job, NULL);
-    ok(job.session, tr_loader_begin(job.loader, 3));
+    ok(tr_loader_begin(job.loader, 3, &failure));
     size_t count = epoch_digests(&job, want);
-    ok(job.session, tr_loader_begin(job.loader, 3));
+    ok(tr_loader_begin(job.loader, 3, &failure));
     for (int i = 0; i < 3; i++) {
-        ok(job.session, tr_loader_next(job.loader, 30 * SECOND, &batch));
+        ok(tr_loader_next(job.loader, 30 * SECOND, &batch, &failure));
         assert_int_equal(tr_batch_epoch(batch), 3);
         tr_batch_release(batch);
     }
-    ok(job.session, tr_loader_cancel(job.loader));
-    ok(job.session, tr_loader_begin(job.loader, 3));
+    ok(tr_loader_cancel(job.loader, &failure));
+    ok(tr_loader_begin(job.loader, 3, &failure));
     assert_int_equal(epoch_digests(&job, got), count);
     assert_memory_equal(got, want, count * sizeof *got);
     assert_int_equal(epoch_digests(&job, got), count);
@@ -326,15 +329,15 @@ static void an_epoch_begins_at_any_of_its_batches(void **state)
     struct job job;
     (void)state;
     open_job(&job, NULL);
-    ok(job.session, tr_loader_begin(job.loader, 3));
+    ok(tr_loader_begin(job.loader, 3, &failure));
     size_t count = epoch_digests(&job, want);
     for (size_t at = 0; at <= count; at++) {
-        ok(job.session, tr_loader_begin_at(job.loader, 3, at));
+        ok(tr_loader_begin_at(job.loader, 3, at, &failure));
         assert_int_equal(epoch_digests(&job, got), count - at);
         assert_memory_equal(got, want + at, (count - at) * sizeof *got);
     }
-    assert_int_equal(tr_loader_begin_at(job.loader, 3, count + 1), TR_ERANGE);
-    assert_int_equal(tr_loader_begin_at(job.loader, 3, UINT64_MAX), TR_ERANGE);
+    assert_int_equal(tr_loader_begin_at(job.loader, 3, count + 1, &failure), TR_ERANGE);
+    assert_int_equal(tr_loader_begin_at(job.loader, 3, UINT64_MAX, &failure), TR_ERANGE);
     close_job(&job);
 }
 
@@ -436,7 +439,7 @@ static void *take_until_closed(void *arg)
     struct waiter *w = arg;
     struct tr_batch *batch;
     do {
-        w->rv = tr_loader_next(w->loader, 60 * SECOND, &batch);
+        w->rv = tr_loader_next(w->loader, 60 * SECOND, &batch, &failure);
         if (w->rv == 0)
             tr_batch_release(batch);
     } while (w->rv == 0 || w->rv == TR_EEND);
@@ -455,7 +458,7 @@ static void a_loader_that_opens_again_while_it_closes_is_closed(void **state)
     open_graph(&job, NULL);
     atomic_store(&closes_sent, 0);
     atomic_store(&finding, false);
-    ok(job.session, tr_loader_open(job.graph, job.nodes, &lo, &waiter.loader));
+    ok(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &waiter.loader, &failure));
     atomic_store(&hold_find, true);
     assert_int_equal(pthread_create(&thread, NULL, take_until_closed, &waiter), 0);
     kill_actor(&job, "proxy/0");
@@ -483,18 +486,18 @@ static void deaths_change_nothing(void **state)
     o.direct = false;
     open_job(&job, &o);
     size_t want_count = epoch_digests(&job, want);
-    ok(job.session, tr_loader_begin(job.loader, 0));
+    ok(tr_loader_begin(job.loader, 0, &failure));
     size_t count = 0, deaths = 0;
     struct tr_batch *batch;
     int rv;
-    while ((rv = tr_loader_next(job.loader, 60 * SECOND, &batch)) == 0) {
+    while ((rv = tr_loader_next(job.loader, 60 * SECOND, &batch, &failure)) == 0) {
         assert_int_equal(tr_batch_digest(batch, &got[count++]), 0);
         tr_batch_release(batch);
         if (count % 5 == 0 && deaths < sizeof victims / sizeof victims[0])
             kill_actor(&job, victims[deaths++]);
     }
     if (rv != TR_EEND)
-        ok(job.session, rv);
+        ok(rv);
     assert_true(deaths >= 5);
     assert_int_equal(count, want_count);
     assert_memory_equal(got, want, count * sizeof *got);
@@ -509,10 +512,10 @@ static void timeouts_lose_nothing(void **state)
     int rv;
     (void)state;
     open_job(&job, NULL);
-    while ((rv = tr_loader_next(job.loader, 0, &batch)) != TR_EEND) {
+    while ((rv = tr_loader_next(job.loader, 0, &batch, &failure)) != TR_EEND) {
         if (rv == TR_ETIMEDOUT)
             continue;
-        ok(job.session, rv);
+        ok(rv);
         assert_int_equal(tr_batch_index(batch), index++);
         tr_batch_release(batch);
     }
@@ -538,14 +541,13 @@ static void a_proxy_that_is_full_for_a_while_fails_nothing(void **state)
         assert_int_equal(atomic_load(&refusals), 0);
         atomic_store(&refusals, 3);
         memset(seen, 0, sizeof seen);
-        assert_int_equal(count_seeds(job.session, job.loader, seen),
-                         tr_loader_num_batches(job.loader));
+        assert_int_equal(count_seeds(job.loader, seen), tr_loader_num_batches(job.loader));
         assert_int_equal(atomic_load(&refusals), 0);
         for (size_t n = 0; n < WORLD_NODES; n++)
             assert_int_equal(seen[n], 1);
         atomic_store(&refusals, REFUSALS_MANY);
-        ok(job.session, tr_loader_begin(job.loader, 7));
-        int rv = tr_loader_next(job.loader, 100 * MS, &batch);
+        ok(tr_loader_begin(job.loader, 7, &failure));
+        int rv = tr_loader_next(job.loader, 100 * MS, &batch, &failure);
         int left = atomic_exchange(&refusals, 0);
         assert_true(rv == codes[i] || rv == TR_ETIMEDOUT);
         assert_true(left < REFUSALS_MANY - 1);

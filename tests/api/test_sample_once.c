@@ -13,6 +13,9 @@
 #define THREADS 8
 #define LAYERS 2u
 
+/* Of the last call that failed. */
+static struct tr_error failure = TR_ERROR_INIT;
+
 struct job {
     char dir[64];
     struct tr_session *session;
@@ -51,12 +54,13 @@ static void find_seeds(struct job *job)
     struct tr_nodes *all;
     uint64_t ids[512], original[512];
     size_t count;
-    assert_int_equal(tr_nodes_all(job->graph, 0, &all), 0);
+    assert_int_equal(tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &all, &failure), 0);
     count = tr_nodes_count(all);
     assert_true(count > SEEDS && count <= 512);
     for (size_t i = 0; i < count; i++)
         ids[i] = i;
-    assert_int_equal(tr_graph_original_ids(job->graph, 0, ids, count, 30 * SECOND, original), 0);
+    assert_int_equal(
+        tr_graph_original_ids(job->graph, 0, ids, count, 30 * SECOND, original, &failure), 0);
     for (uint32_t i = 0; i < SEEDS; i++) {
         uint64_t wanted = (i % 5 == 4 ? i - 1 : i) * 7 % count;
         for (size_t v = 0; v < count; v++)
@@ -92,8 +96,8 @@ static void open_job(struct job *job, uint32_t parts, bool direct)
     options.direct = direct;
     options.codec = !direct;
     snprintf(path, sizeof path, "%s/p/g.json", job->dir);
-    assert_int_equal(tr_session_open(&options, &job->session), 0);
-    assert_int_equal(tr_graph_open(job->session, path, &job->graph), 0);
+    assert_int_equal(tr_session_open(&options, &job->session, &failure), 0);
+    assert_int_equal(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure), 0);
     make_spec(job);
     find_seeds(job);
 }
@@ -131,7 +135,7 @@ static void check_batch(const struct job *job, const struct tr_batch *batch)
     for (uint32_t l = 0; l < LAYERS; l++)
         for (uint32_t e = 0; e < tr_graph_num_etypes(job->graph); e++) {
             int32_t fanout = fanout_of(l, e);
-            struct tr_block block;
+            struct tr_block block = TR_BLOCK_INIT;
             assert_int_equal(tr_batch_block(batch, l, e, &block), 0);
             for (uint32_t i = 0; i < block.num_dst && fanout >= 0; i++)
                 assert_true(block.index[i + 1] - block.index[i] <= (uint32_t)fanout);
@@ -204,11 +208,12 @@ static void a_loader_draws_by_a_spec_too(void **state)
     lo.spec = job.spec;
     lo.num_layers = 1; /* not read */
     lo.batch_size = SEEDS;
-    assert_int_equal(tr_nodes_listed(job.graph, 0, job.seeds, SEEDS, &nodes), 0);
-    assert_int_equal(tr_loader_open(job.graph, nodes, &lo, &loader), 0);
-    assert_int_equal(tr_loader_next(loader, 30 * SECOND, &batch), 0);
+    assert_int_equal(
+        tr_nodes_listed(job.graph, 0, job.seeds, SEEDS, TR_WAIT_FOREVER, &nodes, &failure), 0);
+    assert_int_equal(tr_loader_open(job.graph, nodes, &lo, TR_WAIT_FOREVER, &loader, &failure), 0);
+    assert_int_equal(tr_loader_next(loader, 30 * SECOND, &batch, &failure), 0);
     assert_int_equal(tr_batch_num_layers(batch), LAYERS);
-    struct tr_block block;
+    struct tr_block block = TR_BLOCK_INIT;
     assert_int_equal(tr_batch_block(batch, 1, 1, &block), 0);
     assert_int_equal(block.num_edges, 0);
     assert_int_equal(tr_batch_block(batch, 1, 2, &block), 0);

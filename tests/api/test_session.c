@@ -17,6 +17,9 @@
 #define SECOND INT64_C(1000000000)
 #define DIGESTS_MAX 64
 
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
 static struct world world;
 
 struct job {
@@ -26,20 +29,20 @@ struct job {
     struct tr_loader *loader;
 };
 
-static void ok(struct tr_session *session, int rv)
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 static void open_job(struct job *job, const struct tr_session_options *options, const char *path,
                      const struct tr_loader_options *loader)
 {
     *job = (struct job){ 0 };
-    ok(job->session, tr_session_open(options, &job->session));
-    ok(job->session, tr_graph_open(job->session, path, &job->graph));
-    ok(job->session, tr_nodes_masked(job->graph, 0, "train_mask", &job->nodes));
-    ok(job->session, tr_loader_open(job->graph, job->nodes, loader, &job->loader));
+    ok(tr_session_open(options, &job->session, &failure));
+    ok(tr_graph_open(job->session, path, TR_WAIT_FOREVER, &job->graph, &failure));
+    ok(tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &job->nodes, &failure));
+    ok(tr_loader_open(job->graph, job->nodes, loader, TR_WAIT_FOREVER, &job->loader, &failure));
 }
 
 static void close_job(struct job *job)
@@ -76,12 +79,12 @@ static size_t digests(const struct tr_session_options *options, const char *path
     open_job(&job, options, path, &lo);
     for (int ends = 0; ends < 2;) {
         struct tr_batch *batch;
-        int rv = tr_loader_next(job.loader, 30 * SECOND, &batch);
+        int rv = tr_loader_next(job.loader, 30 * SECOND, &batch, &failure);
         if (rv == TR_EEND) {
             ends++;
             continue;
         }
-        ok(job.session, rv);
+        ok(rv);
         assert_true(count < DIGESTS_MAX);
         assert_int_equal(tr_batch_digest(batch, &out[count++]), 0);
         tr_batch_release(batch);
@@ -130,7 +133,7 @@ static void check_blocks(const struct tr_batch *batch)
     size_t num_nodes, above = tr_batch_num_seeds(batch, 0);
     tr_batch_nodes(batch, 0, &num_nodes);
     for (uint32_t layer = tr_batch_num_layers(batch); layer-- > 0;) {
-        struct tr_block block;
+        struct tr_block block = TR_BLOCK_INIT;
         assert_int_equal(tr_batch_block(batch, layer, 0, &block), 0);
         assert_int_equal(block.num_dst, above);
         assert_int_equal(block.index[0], 0);
@@ -146,7 +149,7 @@ static void check_blocks(const struct tr_batch *batch)
 
 static void check_rows(const struct tr_batch *batch, const float *features, const int64_t *labels)
 {
-    struct tr_rows rows;
+    struct tr_rows rows = TR_ROWS_INIT;
     size_t count;
     const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
     assert_int_equal(tr_batch_features(batch, 0, &rows), 0);
@@ -183,7 +186,7 @@ static void epochs_cover_seeds(void **state)
         memset(seen, 0, sizeof seen);
         struct tr_batch *batch;
         int rv;
-        while ((rv = tr_loader_next(job.loader, 30 * SECOND, &batch)) == 0) {
+        while ((rv = tr_loader_next(job.loader, 30 * SECOND, &batch, &failure)) == 0) {
             size_t count;
             const uint64_t *original = tr_batch_original_ids(batch, 0, &count);
             assert_int_equal(tr_batch_index(batch), batches++);
@@ -197,14 +200,14 @@ static void epochs_cover_seeds(void **state)
         assert_int_equal(batches, (seeds + 59) / 60);
         assert_int_equal(batches, tr_loader_num_batches(job.loader));
         static uint64_t originals[WORLD_NODES], piece[WORLD_NODES];
-        ok(job.session, tr_nodes_original_ids(job.nodes, 0, seeds, 30 * SECOND, originals));
+        ok(tr_nodes_original_ids(job.nodes, 0, seeds, 30 * SECOND, originals, &failure));
         for (size_t i = 0; i < seeds; i++)
             assert_int_equal(seen[originals[i]], 1);
-        ok(job.session, tr_nodes_original_ids(job.nodes, seeds / 2, 7, 30 * SECOND, piece));
+        ok(tr_nodes_original_ids(job.nodes, seeds / 2, 7, 30 * SECOND, piece, &failure));
         assert_memory_equal(piece, originals + seeds / 2, 7 * sizeof *piece);
-        assert_int_equal(tr_nodes_ids(job.nodes, seeds - 3, 4, 0, piece), TR_ERANGE);
-        assert_int_equal(tr_nodes_ids(job.nodes, UINT64_MAX, 1, 0, piece), TR_ERANGE);
-        ok(job.session, tr_nodes_ids(job.nodes, seeds, 0, 0, piece));
+        assert_int_equal(tr_nodes_ids(job.nodes, seeds - 3, 4, 0, piece, &failure), TR_ERANGE);
+        assert_int_equal(tr_nodes_ids(job.nodes, UINT64_MAX, 1, 0, piece, &failure), TR_ERANGE);
+        ok(tr_nodes_ids(job.nodes, seeds, 0, 0, piece, &failure));
         close_job(&job);
     }
 }
@@ -222,23 +225,23 @@ static void fetch_equals_truth(void **state)
     (void)state;
     world_truth(&world, features, labels);
     world_partition(&world, PARTITION_METIS, 4, path);
-    ok(NULL, tr_session_open(NULL, &session));
-    ok(session, tr_graph_open(session, path, &graph));
+    ok(tr_session_open(NULL, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (size_t i = 0; i < N; i++)
         ids[i] = i * 7919 % WORLD_NODES;
-    ok(session, tr_graph_original_ids(graph, 0, ids, N, 10 * SECOND, original));
-    ok(session, tr_graph_fetch(graph, 0, "feat", ids, N, 10 * SECOND, rows));
+    ok(tr_graph_original_ids(graph, 0, ids, N, 10 * SECOND, original, &failure));
+    ok(tr_graph_fetch(graph, 0, "feat", ids, N, 10 * SECOND, rows, &failure));
     for (size_t i = 0; i < N; i++)
         assert_memory_equal(rows + i * WORLD_WIDTH, features + original[i] * WORLD_WIDTH,
                             WORLD_WIDTH * sizeof(float));
     ids[3] = WORLD_NODES;
-    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, N, SECOND, rows), TR_ERANGE);
-    assert_non_null(strstr(tr_session_error(session), "ids[3] = 1500"));
-    assert_int_equal(tr_graph_fetch(graph, 0, "fest", ids, 1, SECOND, rows), TR_ENOENT);
-    assert_non_null(strstr(tr_session_error(session), "\"fest\""));
-    assert_int_equal(tr_graph_fetch(graph, 9, "feat", ids, 1, SECOND, rows), TR_ERANGE);
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, N, SECOND, rows, &failure), TR_ERANGE);
+    assert_non_null(strstr(failure.message, "ids[3] = 1500"));
+    assert_int_equal(tr_graph_fetch(graph, 0, "fest", ids, 1, SECOND, rows, &failure), TR_ENOENT);
+    assert_non_null(strstr(failure.message, "'fest'"));
+    assert_int_equal(tr_graph_fetch(graph, 9, "feat", ids, 1, SECOND, rows, &failure), TR_ERANGE);
     tr_session_close(session);
-    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, 1, SECOND, rows), TR_ECLOSED);
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", ids, 1, SECOND, rows, &failure), TR_ECLOSED);
     tr_graph_close(graph);
 }
 
@@ -260,12 +263,12 @@ static void a_large_fetch_equals_truth(void **state)
         tr_session_options_init(&o);
         o.direct = i % 2;
         world_partition(&world, PARTITION_RANDOM, i < 2 ? 1 : 4, path);
-        ok(NULL, tr_session_open(&o, &session));
-        ok(session, tr_graph_open(session, path, &graph));
+        ok(tr_session_open(&o, &session, &failure));
+        ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
         for (size_t k = 0; k < N; k++)
             ids[k] = k * 7919 % WORLD_NODES;
-        ok(session, tr_graph_original_ids(graph, 0, ids, N, 60 * SECOND, original));
-        ok(session, tr_graph_fetch(graph, 0, "feat", ids, N, 60 * SECOND, rows));
+        ok(tr_graph_original_ids(graph, 0, ids, N, 60 * SECOND, original, &failure));
+        ok(tr_graph_fetch(graph, 0, "feat", ids, N, 60 * SECOND, rows, &failure));
         for (size_t k = 0; k < N; k++)
             assert_memory_equal(rows + k * WORLD_WIDTH, features + original[k] * WORLD_WIDTH,
                                 WORLD_WIDTH * sizeof *rows);
@@ -290,27 +293,32 @@ static void bad_input_is_named(void **state)
     (void)state;
     tr_session_options_init(&o);
     o.loops = 1000;
-    assert_int_equal(tr_session_open(&o, &session), TR_ERANGE);
-    assert_non_null(strstr(tr_session_error(session), "1000"));
+    assert_int_equal(tr_session_open(&o, &session, &failure), TR_ERANGE);
+    assert_non_null(strstr(failure.message, "1000"));
     tr_session_close(session);
-    ok(NULL, tr_session_open(NULL, &session));
-    assert_true(tr_graph_open(session, "/nonexistent/g.json", &graph) < 0);
+    ok(tr_session_open(NULL, &session, &failure));
+    assert_true(tr_graph_open(session, "/nonexistent/g.json", TR_WAIT_FOREVER, &graph, &failure) <
+                0);
     assert_null(graph);
-    assert_non_null(strstr(tr_session_error(session), "/nonexistent/g.json"));
+    assert_non_null(strstr(failure.message, "/nonexistent/g.json"));
     tr_session_close(session);
 
     world_partition(&world, PARTITION_RANDOM, 2, path);
     open_job(&job, NULL, path, &lo);
     lo.features = "nope";
-    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ENOENT);
-    assert_non_null(strstr(tr_session_error(job.session), "nope"));
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_ENOENT);
+    assert_non_null(strstr(failure.message, "nope"));
     lo = loader_options();
     lo.fanout[1] = -2;
-    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ERANGE);
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_ERANGE);
     lo = loader_options();
     lo.num_layers = 17;
-    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, &loader), TR_ERANGE);
-    assert_int_equal(tr_nodes_masked(job.graph, 0, "feat", &nodes), TR_EINVAL);
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_ERANGE);
+    assert_int_equal(tr_nodes_masked(job.graph, 0, "feat", TR_WAIT_FOREVER, &nodes, &failure),
+                     TR_EINVAL);
     close_job(&job);
 }
 
@@ -321,8 +329,8 @@ static void a_node_listed_twice_is_two_seeds(void **state)
     struct tr_nodes *nodes;
     struct tr_loader *loader;
     struct tr_batch *batch;
-    struct tr_rows labels;
-    struct tr_block block;
+    struct tr_rows labels = TR_ROWS_INIT;
+    struct tr_block block = TR_BLOCK_INIT;
     uint32_t differ = 0;
     uint64_t ids[400];
     size_t count;
@@ -333,14 +341,14 @@ static void a_node_listed_twice_is_two_seeds(void **state)
     world_partition(&world, PARTITION_RANDOM, 3, path);
     struct tr_loader_options lo = loader_options();
     open_job(&job, NULL, path, &lo);
-    ok(job.session, tr_nodes_listed(job.graph, 0, ids, 400, &nodes));
+    ok(tr_nodes_listed(job.graph, 0, ids, 400, TR_WAIT_FOREVER, &nodes, &failure));
     assert_int_equal(tr_nodes_count(nodes), 400);
     lo.num_layers = 1;
     lo.fanout[0] = 2;
     lo.batch_size = 400;
     lo.shuffle = false;
-    ok(job.session, tr_loader_open(job.graph, nodes, &lo, &loader));
-    ok(job.session, tr_loader_next(loader, 30 * SECOND, &batch));
+    ok(tr_loader_open(job.graph, nodes, &lo, TR_WAIT_FOREVER, &loader, &failure));
+    ok(tr_loader_next(loader, 30 * SECOND, &batch, &failure));
     assert_int_equal(tr_batch_num_seeds(batch, 0), 400);
     const uint64_t *seeds = tr_batch_nodes(batch, 0, &count);
     assert_true(count >= 400);
@@ -374,10 +382,10 @@ static void batches_outlive_all(void **state)
     world_partition(&world, PARTITION_RANDOM, 2, path);
     open_job(&job, NULL, path, &lo);
     for (int i = 0; i < 3; i++)
-        ok(job.session, tr_loader_next(job.loader, 30 * SECOND, &batches[i]));
+        ok(tr_loader_next(job.loader, 30 * SECOND, &batches[i], &failure));
     tr_batch_release(batches[1]);
     tr_session_close(job.session);
-    assert_int_equal(tr_loader_next(job.loader, SECOND, &late), TR_ECLOSED);
+    assert_int_equal(tr_loader_next(job.loader, SECOND, &late, &failure), TR_ECLOSED);
     assert_null(late);
     tr_graph_close(job.graph);
     tr_loader_close(job.loader);

@@ -10,17 +10,20 @@
 #define SECOND INT64_C(1000000000)
 #define PLACEMENTS 6
 
-static void ok(struct tr_session *session, int rv)
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
+static void ok(int rv)
 {
     if (rv != 0)
-        fail_msg("%s: %s", tr_error_name(rv), tr_session_error(session));
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
 }
 
 static void check_blocks(const struct tr_graph *graph, const struct tr_batch *batch)
 {
     for (uint32_t layer = 0; layer < tr_batch_num_layers(batch); layer++)
         for (uint32_t e = 0; e < tr_graph_num_etypes(graph); e++) {
-            struct tr_block block;
+            struct tr_block block = TR_BLOCK_INIT;
             assert_int_equal(tr_batch_block(batch, layer, e, &block), 0);
             assert_int_equal(block.index[0], 0);
             assert_int_equal(block.index[block.num_dst], block.num_edges);
@@ -35,7 +38,7 @@ static void check_blocks(const struct tr_graph *graph, const struct tr_batch *ba
 static void check_features(const struct tr_graph *graph, const struct tr_batch *batch)
 {
     for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++) {
-        struct tr_rows rows;
+        struct tr_rows rows = TR_ROWS_INIT;
         size_t count;
         const uint64_t *original = tr_batch_original_ids(batch, t, &count);
         assert_int_equal(tr_batch_features(batch, t, &rows), 0);
@@ -47,8 +50,8 @@ static void check_features(const struct tr_graph *graph, const struct tr_batch *
     }
 }
 
-static uint64_t run_epoch(struct tr_session *session, struct tr_graph *graph,
-                          struct tr_nodes *nodes, bool replace, const char *features)
+static uint64_t run_epoch(struct tr_graph *graph, struct tr_nodes *nodes, bool replace,
+                          const char *features)
 {
     struct tr_loader_options options;
     struct tr_loader *loader;
@@ -64,8 +67,8 @@ static uint64_t run_epoch(struct tr_session *session, struct tr_graph *graph,
     options.replace = replace;
     options.edge_ids = options.original_ids = options.degrees = true;
     options.features = features;
-    ok(session, tr_loader_open(graph, nodes, &options, &loader));
-    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch)) == 0) {
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
         check_blocks(graph, batch);
         if (strcmp(features, "feat") == 0)
             check_features(graph, batch);
@@ -74,20 +77,20 @@ static uint64_t run_epoch(struct tr_session *session, struct tr_graph *graph,
         tr_batch_release(batch);
     }
     if (rv != TR_EEND)
-        ok(session, rv);
+        ok(rv);
     tr_loader_close(loader);
     return sum;
 }
 
-static uint64_t run_type(struct tr_session *session, struct tr_graph *graph, uint32_t ntype)
+static uint64_t run_type(struct tr_graph *graph, uint32_t ntype)
 {
     struct tr_nodes *all, *masked;
-    ok(session, tr_nodes_all(graph, ntype, &all));
+    ok(tr_nodes_all(graph, ntype, TR_WAIT_FOREVER, &all, &failure));
     assert_int_equal(tr_nodes_count(all), tr_graph_num_nodes(graph, ntype));
-    ok(session, tr_nodes_masked(graph, ntype, "train_mask", &masked));
+    ok(tr_nodes_masked(graph, ntype, "train_mask", TR_WAIT_FOREVER, &masked, &failure));
     assert_int_equal(tr_nodes_count(masked), (tr_nodes_count(all) + 3) / 4);
-    uint64_t sum = run_epoch(session, graph, all, false, "feat");
-    sum = sum * 31 + run_epoch(session, graph, masked, true, "none");
+    uint64_t sum = run_epoch(graph, all, false, "feat");
+    sum = sum * 31 + run_epoch(graph, masked, true, "none");
     tr_nodes_close(masked);
     tr_nodes_close(all);
     return sum;
@@ -107,10 +110,10 @@ static uint64_t run_placement(const char *path, int placement)
     options.direct = placement % 3 != 0;
     options.codec = placement % 3 == 0;
     options.map_files = placement == 4;
-    ok(NULL, tr_session_open(&options, &session));
-    ok(session, tr_graph_open(session, path, &graph));
+    ok(tr_session_open(&options, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
     for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++)
-        sum = sum * 31 + run_type(session, graph, t);
+        sum = sum * 31 + run_type(graph, t);
     tr_graph_close(graph);
     tr_session_close(session);
     return sum;

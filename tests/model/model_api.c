@@ -86,7 +86,7 @@ static void check_kinds(const char *graph, const char *run)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct tr_task *task;
-    struct tr_rows rows;
+    struct tr_rows rows = TR_ROWS_INIT;
     struct tr_train_result result = TR_TRAIN_RESULT_INIT;
     struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
     struct tr_scores scores = TR_SCORES_INIT;
