@@ -552,10 +552,56 @@ static void a_stopping_node_refuses_roots(void **state)
     env_destroy(env);
 }
 
+struct late_spawn {
+    int result;
+    bool stopped;
+};
+
+static int late_start(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return 0;
+}
+
+static void spawn_late(struct actor *self)
+{
+    struct late_spawn *late = actor_state(self);
+    struct story story = { .text = "" };
+    const struct plan plan = { .name = "late", .story = &story };
+    const struct actor_options options = { .ops = &plan_ops, .arg = &plan };
+    struct address address;
+    late->result = actor_spawn(self, &options, &address);
+    late->stopped = true;
+    actor_exit(self, 0);
+}
+
+static const struct actor_ops late_ops = {
+    .name = "late", .start = late_start, .receive = dismiss_receive, .stop = spawn_late
+};
+
+/* Its children have ended before it is asked, and none comes after them. */
+static void an_actor_that_stops_spawns_nothing(void **state)
+{
+    (void)state;
+    struct env *env = make_env(8);
+    struct node *node = support_sim_node(env, 1, 1);
+    struct late_spawn late = { 0 };
+    const struct actor_options options = { .ops = &late_ops, .arg = &late };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    support_sim_finish(env, node);
+    assert_true(late.stopped);
+    assert_int_equal(late.result, TR_ECLOSED);
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stopping_node_refuses_roots),
+        cmocka_unit_test(an_actor_that_stops_spawns_nothing),
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
         cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
         cmocka_unit_test(nodes_are_apart),
