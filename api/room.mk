@@ -18,6 +18,7 @@ libtr_api_la_SOURCES = \
     api/make_raw.c \
     api/nodes.c \
     api/open_book.c \
+    api/open_cluster.c \
     api/open_raw.c \
     api/open_raw.h \
     api/partition_task.c \

@@ -4,9 +4,10 @@
  */
 #include <stddef.h>
 
+#include <troupe/keys.h>
+#include <troupe/partition.h>
+
 #include "cli/cmd_cluster.h"
-#include "partition/store/book.h"
-#include "runtime/net/keys.h"
 
 static const struct option_spec CHECK_OPTIONS[] = {
     { .name = "parts",
@@ -14,7 +15,7 @@ static const struct option_spec CHECK_OPTIONS[] = {
       .offset = offsetof(struct cluster_check_values, parts),
       .metavar = "K",
       .min = 1,
-      .max = BOOK_PARTS_MAX,
+      .max = TR_PARTS_MAX,
       .help = "partitions to deal; otherwise those of the file's graph" },
     { .name = "insecure-network",
       .kind = OPTION_FLAG,
@@ -55,7 +56,7 @@ static const struct option_spec KEYS_OPTIONS[] = {
       .metavar = "N",
       .fallback = "365",
       .min = 1,
-      .max = KEYS_DAYS_MAX,
+      .max = TR_KEYS_DAYS_MAX,
       .help = "how long a certificate is valid" },
     { .name = "replace",
       .kind = OPTION_FLAG,

@@ -5,76 +5,91 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/cluster/cluster.h"
-#include "cli/lib/inside.h"
+#include <troupe/cluster.h>
+#include <troupe/keys.h>
+
+#include "cli/lib/fail.h"
 #include "cli/lib/report.h"
-#include "runtime/net/keys.h"
 
 /* The hosts whose keys are to be made, and what their names point into. */
-struct hosts {
-    struct keys_host *hosts;
+struct named_hosts {
+    const char **names;
+    const char **addresses; /* NULL: none is known */
     size_t count;
     char *words;
-    struct cluster cluster;
+    struct tr_cluster *cluster;
 };
 
-static void free_hosts(struct hosts *hosts)
+static void free_hosts(struct named_hosts *hosts)
 {
-    free(hosts->hosts);
+    free(hosts->names);
+    free(hosts->addresses);
     free(hosts->words);
-    cluster_fini(&hosts->cluster);
+    tr_cluster_close(hosts->cluster);
 }
 
-static int split(const char *text, struct hosts *hosts, struct error *error)
+static int no_memory(struct tr_error *error)
+{
+    return tr_error_set(error, TR_ENOMEM, "no memory for the names of the hosts");
+}
+
+static int split(const char *text, struct named_hosts *hosts, struct tr_error *error)
 {
     size_t most = 1;
     for (const char *at = text; *at != '\0'; at++)
         most += *at == ',';
     hosts->words = strdup(text);
-    hosts->hosts = calloc(most, sizeof *hosts->hosts);
-    if (hosts->words == NULL || hosts->hosts == NULL)
-        return error_set(error, TR_ENOMEM, "no memory for the names of the hosts");
+    hosts->names = calloc(most, sizeof *hosts->names);
+    if (hosts->words == NULL || hosts->names == NULL)
+        return no_memory(error);
     char *rest = hosts->words;
     for (char *word; (word = strsep(&rest, ",")) != NULL;)
-        hosts->hosts[hosts->count++].name = word;
+        hosts->names[hosts->count++] = word;
     return 0;
 }
 
 /* Unix sockets need no keys: the system vouches for their users. */
-static int read_file(const char *path, struct hosts *hosts, struct error *error)
+static int read_file(const char *path, struct named_hosts *hosts, struct tr_error *error)
 {
-    int rc = cluster_read(files_posix, path, &hosts->cluster, error);
-    if (rc < 0)
-        return rc;
-    hosts->hosts = calloc(hosts->cluster.num_hosts, sizeof *hosts->hosts);
-    if (hosts->hosts == NULL)
-        return error_set(error, TR_ENOMEM, "%s: no memory for the names of the hosts", path);
-    for (uint32_t h = 0; h < hosts->cluster.num_hosts; h++) {
-        const struct cluster_host *host = &hosts->cluster.hosts[h];
-        if (host->address != NULL)
-            hosts->hosts[hosts->count++] = (struct keys_host){ host->name, host->address };
+    struct tr_cluster_info info = TR_CLUSTER_INFO_INIT;
+    int rv = tr_cluster_open(path, &hosts->cluster, error);
+    if (rv == 0)
+        rv = tr_cluster_info(hosts->cluster, &info, error);
+    if (rv != 0)
+        return rv;
+    hosts->names = calloc(info.num_hosts, sizeof *hosts->names);
+    hosts->addresses = calloc(info.num_hosts, sizeof *hosts->addresses);
+    if (hosts->names == NULL || hosts->addresses == NULL)
+        return no_memory(error);
+    for (uint32_t h = 0; h < info.num_hosts && rv == 0; h++) {
+        struct tr_cluster_host_info host = TR_CLUSTER_HOST_INFO_INIT;
+        rv = tr_cluster_host(hosts->cluster, h, &host, error);
+        if (rv != 0 || host.address == NULL)
+            continue;
+        hosts->names[hosts->count] = host.name;
+        hosts->addresses[hosts->count++] = host.address;
     }
-    return hosts->count > 0
-               ? 0
-               : error_set(error, TR_EINVAL, "%s: all hosts have unix sockets, which need no keys",
-                           path);
+    if (rv == 0 && hosts->count == 0)
+        rv = tr_error_set(error, TR_EINVAL, "%s: all hosts have unix sockets, which need no keys",
+                          path);
+    return rv;
 }
 
-static int make_keys(const struct cluster_keys_values *values, const struct hosts *hosts,
-                     struct keys_report *result, struct error *error)
+static int make_keys(const struct cluster_keys_values *values, const struct named_hosts *hosts,
+                     struct tr_keys_report *result, struct tr_error *error)
 {
-    struct keys_options options = {
-        .folder = values->out,
-        .hosts = hosts->hosts,
-        .num_hosts = hosts->count,
-        .days = (uint32_t)values->days,
-        .replace = values->replace,
-    };
-    return keys_make(&options, result, error);
+    struct tr_keys_options options = TR_KEYS_OPTIONS_INIT;
+    options.folder = values->out;
+    options.hosts = hosts->names;
+    options.addresses = hosts->addresses;
+    options.num_hosts = hosts->count;
+    options.days = (uint32_t)values->days;
+    options.replace = values->replace;
+    return tr_keys_make(&options, result, error);
 }
 
-static int show(const struct cluster_keys_values *values, const struct keys_report *result,
-                struct error *error)
+static int show(const struct cluster_keys_values *values, const struct tr_keys_report *result,
+                struct tr_error *error)
 {
     struct report report;
     report_init(&report, values->json);
@@ -82,25 +97,25 @@ static int show(const struct cluster_keys_values *values, const struct keys_repo
     report_flag(&report, "made_authority", "new authority", result->made_authority);
     report_count(&report, "made", "hosts with new keys", result->made);
     report_count(&report, "kept", "hosts with keys kept", result->kept);
-    return report_print_inside(&report, error);
+    return report_print(&report, error);
 }
 
 int cluster_keys_run(const struct invocation *invocation, const void *opaque)
 {
     const struct cluster_keys_values *values = opaque;
-    struct keys_report result;
-    struct error error = { 0 };
-    struct hosts hosts = { 0 };
+    struct tr_keys_report result = TR_KEYS_REPORT_INIT;
+    struct tr_error error = TR_ERROR_INIT;
+    struct named_hosts hosts = { 0 };
     if ((values->cluster == NULL) == (values->hosts == NULL)) {
-        error_set(&error, TR_EINVAL, "the hosts: give one of --cluster FILE and --hosts A,B,C");
-        return fail_usage_inside(invocation, &error);
+        tr_error_set(&error, TR_EINVAL, "the hosts: give one of --cluster FILE and --hosts A,B,C");
+        return fail_usage(invocation, &error);
     }
-    int rc = values->cluster != NULL ? read_file(values->cluster, &hosts, &error)
+    int rv = values->cluster != NULL ? read_file(values->cluster, &hosts, &error)
                                      : split(values->hosts, &hosts, &error);
-    if (rc == 0)
-        rc = make_keys(values, &hosts, &result, &error);
-    if (rc == 0)
-        rc = show(values, &result, &error);
+    if (rv == 0)
+        rv = make_keys(values, &hosts, &result, &error);
+    if (rv == 0)
+        rv = show(values, &result, &error);
     free_hosts(&hosts);
-    return rc < 0 ? fail_inside(invocation, &error) : EXIT_DONE;
+    return rv != 0 ? fail(invocation, &error) : EXIT_DONE;
 }

@@ -5,6 +5,10 @@ dist_completion_DATA += cli/completions/troupe
 # it needs, and what it includes, with that.
 noinst_LTLIBRARIES += libtr_cli_public.la
 libtr_cli_public_la_SOURCES = \
+    cli/cmd_cluster.c \
+    cli/cmd_cluster.h \
+    cli/cmd_cluster_check.c \
+    cli/cmd_cluster_keys.c \
     cli/cmd_generate.c \
     cli/cmd_import.c \
     cli/cmd_import.h \
@@ -47,10 +51,6 @@ libtr_cli_public_la_SOURCES = \
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/cmd_bench.c \
-    cli/cmd_cluster.c \
-    cli/cmd_cluster.h \
-    cli/cmd_cluster_check.c \
-    cli/cmd_cluster_keys.c \
     cli/cmd_completion.c \
     cli/cmd_infer.c \
     cli/cmd_launch.c \

@@ -4,11 +4,13 @@ troupeinclude_HEADERS = \
     include/troupe/batch.h \
     include/troupe/book.h \
     include/troupe/checkpoint.h \
+    include/troupe/cluster.h \
     include/troupe/error.h \
     include/troupe/generate.h \
     include/troupe/graph.h \
     include/troupe/group.h \
     include/troupe/import.h \
+    include/troupe/keys.h \
     include/troupe/loader.h \
     include/troupe/partition.h \
     include/troupe/raw.h \

@@ -6,11 +6,13 @@
 #include <troupe/batch.h>
 #include <troupe/book.h>
 #include <troupe/checkpoint.h>
+#include <troupe/cluster.h>
 #include <troupe/error.h>
 #include <troupe/generate.h>
 #include <troupe/graph.h>
 #include <troupe/group.h>
 #include <troupe/import.h>
+#include <troupe/keys.h>
 #include <troupe/loader.h>
 #include <troupe/part.h>
 #include <troupe/partition.h>

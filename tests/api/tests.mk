@@ -92,3 +92,8 @@ TESTS += tests/api/test_sample_once
 tests_api_test_sample_once_SOURCES = tests/api/test_sample_once.c tests/partition/graph_util.h \
     tests/partition/raw_util.h
 tests_api_test_sample_once_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_cluster_file
+TESTS += tests/api/test_cluster_file
+tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c
+tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
