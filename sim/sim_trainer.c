@@ -423,10 +423,9 @@ static void sim_trainer_opened(struct actor *self, void *arg, int status, struct
     struct error error = { 0 };
     t->fleet->tally.calls_completed++;
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
-    if (part_call_peer_recovers(status)) {
+    if (part_call_peer_recovers(status) || status == TR_ECANCELED) {
         t->proxy = ADDRESS_NONE;
         go_later(t, AGAIN_NS);
-    } else if (status == TR_ECANCELED) { /* this actor ends */
     } else if (status != 0 || failed != 0) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ": its loader was not opened: %s %s", t->rank,
                    tr_error_name(status != 0 ? status : failed), error.text);
@@ -495,8 +494,6 @@ static void sim_trainer_told(struct actor *self, void *arg, int status, struct m
         sim_trainer_go(t);
         return;
     }
-    if (status == TR_ECANCELED) /* this actor ends */
-        return;
     switch (proxy_call_end(status)) {
     case PROXY_CALL_REOPEN:
         t->proxy = ADDRESS_NONE;
