@@ -63,16 +63,14 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
     uint32_t newest = head->era > head->seen ? head->era : head->seen;
     if (state->stopping || state->over)
         return;
-    if (newest > state->era) {
+    if (newest > state->era)
         learn_era(self, newest);
-        state->entered = head->era == newest;
-        if (state->entered && state->num_restores > 0)
-            end_era(self); /* who came before it and waits is not in it */
-    } else if (head->era != 0 && head->era == state->era) {
-        state->entered = true;
-    } else if (state->entered) {
-        end_era(self); /* it is not in it */
-    }
+    /* An era is of all ranks. One that joins from within the era shows that it has begun, and one
+     * that does not, or that waits to be restored, that it cannot go on, whichever came first. */
+    bool inside = head->era != 0 && head->era == state->era;
+    state->entered = state->entered || inside;
+    if (state->entered && (!inside || state->num_restores > 0))
+        end_era(self);
 }
 
 /* Of no era, since it begins one: a rank has one request to be restored, which repeats join. */

@@ -76,6 +76,19 @@ static void all_pairs_of_deaths_are_survived(void **state)
     assert_true(sum.both > sum.runs / 8);
 }
 
+/* A coordinator died when it had answered the restore of some ranks, and the next one waited with
+ * those for the others, which waited to be restored. */
+static void deaths_that_once_stopped_a_job_are_survived(void **state)
+{
+    static const uint64_t seeds[] = { 430, 658, 3150 };
+    struct sum sum = { 0 };
+    (void)state;
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        run_pair(seeds[i], FAILPOINT_CHECKPOINT_FILE_WRITTEN, FAILPOINT_ERA_RESTORED, &sum);
+    assert_int_equal(sum.failed, 0);
+    assert_int_equal(sum.both, sum.runs);
+}
+
 static void names_find_their_points(void **state)
 {
     (void)state;
@@ -90,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_pairs_of_deaths_are_survived),
+        cmocka_unit_test(deaths_that_once_stopped_a_job_are_survived),
         cmocka_unit_test(names_find_their_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
