@@ -43,7 +43,7 @@ done
 # and of its symbols only those of the public headers.
 # slim LIBRARY NOT: it needs none of the libraries that the expression matches
 slim() {
-    "$NM" -D --defined-only "$1" >"$work/symbols" || wrong "$NM cannot read $1"
+    $NM -D --defined-only "$1" >"$work/symbols" || wrong "$NM cannot read $1"
     awk '{ print $NF }' "$work/symbols" | grep -v '^tr_' >"$work/others" &&
         wrong "$1 shows $(head -n 1 "$work/others")"
     grep -q ' tr_' "$work/symbols" || wrong "$1 shows nothing"
