@@ -4,8 +4,7 @@
  * from a run's configuration.
  *
  * Ownership: run_job_open fills it, run_job_close frees all; the configuration is borrowed and
- * completed (inputs and classes) from the graph. Thread rules: the main thread; run_job_cancel from
- * any.
+ * completed (inputs and classes) from the graph. Thread rules: one thread.
  */
 #ifndef MODEL_RUN_JOB_H
 #define MODEL_RUN_JOB_H
@@ -33,7 +32,7 @@ struct run_job_layout {
     uint64_t memory_bytes;
 };
 
-/* What the job tells and asks its surroundings; all may be NULL. */
+/* What the job says to its surroundings, and asks them; all may be NULL. */
 struct run_job_hooks {
     void (*log)(void *arg, int level, const char *line);
     void *log_arg;
