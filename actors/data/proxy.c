@@ -269,6 +269,9 @@ static void fini(struct actor *self)
         p->loaders = l->next;
         for (uint32_t i = 0; i < l->window; i++)
             proxy_pull_fini(&l->slots[i]);
+        /* Nobody cancelled it: the next life of the proxy is to be asked for the batch. */
+        message_release(self, l->waiter);
+        l->waiter = NULL;
         end_loader(l);
         free_loader(p, l);
     }

@@ -35,6 +35,8 @@ static bool is_done(struct actor *self, int status)
     op->ended = 0;
     if (ended != 0)
         reducer_end(self, ended);
+    else if (status == TR_ECANCELED)
+        return false; /* not by us: this actor ends, and its end is the answer */
     else if (status != 0 && op->part.error.code != 0)
         reducer_fail(self, &op->part.error);
     else if (status != 0)
