@@ -97,3 +97,34 @@ check_PROGRAMS += tests/api/test_cluster_file
 TESTS += tests/api/test_cluster_file
 tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c
 tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
+check_PROGRAMS += tests/api/test_fork
+TESTS += tests/api/test_fork
+tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_fork_LDADD = $(api_libs) $(test_libs)
+
+# A later version of the library, whose structs have a field more; a program of today on it; and a
+# program of that version on the library of today.
+check_LTLIBRARIES += libtr_api_grown.la
+libtr_api_grown_la_SOURCES = $(libtr_api_la_SOURCES)
+libtr_api_grown_la_CPPFLAGS = -I$(top_builddir)/tests/api/grown $(AM_CPPFLAGS)
+libtr_api_grown_la_CFLAGS = $(AM_CFLAGS) -Wno-missing-field-initializers
+tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk
+	$(AM_V_GEN)rm -rf tests/api/grown && $(MKDIR_P) tests/api/grown/troupe && \
+	for header in $(troupeinclude_HEADERS); do \
+	    $(AWK) -f $(srcdir)/tests/api/grow_headers.awk $(srcdir)/$$header \
+	        >tests/api/grown/troupe/$${header##*/} || exit 1; \
+	done && : >$@
+$(libtr_api_grown_la_OBJECTS) $(tests_api_test_abi_later_OBJECTS): tests/api/grown/stamp
+EXTRA_DIST += tests/api/grow_headers.awk
+clean-local: clean-grown
+clean-grown:
+	rm -rf tests/api/grown
+
+check_PROGRAMS += tests/api/test_abi tests/api/test_abi_later
+TESTS += tests/api/test_abi tests/api/test_abi_later
+tests_api_test_abi_SOURCES = tests/api/test_abi.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_abi_LDADD = libtr_api_grown.la $(actors_libs) $(test_libs)
+tests_api_test_abi_later_SOURCES = $(tests_api_test_abi_SOURCES)
+tests_api_test_abi_later_CPPFLAGS = -DOF_A_LATER_VERSION $(libtr_api_grown_la_CPPFLAGS)
+tests_api_test_abi_later_CFLAGS = $(libtr_api_grown_la_CFLAGS)
+tests_api_test_abi_later_LDADD = $(api_libs) $(test_libs)
