@@ -92,7 +92,7 @@ struct link_checker {
     struct timer timer;
 };
 
-/* A call or a watch: counts how often it was told of its end. */
+/* A call or a watch: counts how often it was notified of its end. */
 struct link_ticket {
     struct link_checker *checker;
     struct fleet *fleet;

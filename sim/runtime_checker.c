@@ -34,7 +34,7 @@ struct runtime_checker {
     uint64_t seen[PROBES_MAX][LANES];
 };
 
-/* A call or monitor: counts how often it was told of its end. */
+/* A call or monitor: counts how often it was notified of its end. */
 struct checker_ticket {
     struct world *world;
     uint32_t told;

@@ -4,7 +4,7 @@
  *
  * A JSON document (troupe-cluster(5)) or DGL's ip_config.txt, checked field by field; then
  * cluster_plan_make() says which process is where and plays what. The same file gives the same
- * plan to everyone who reads it, so nobody has to be told.
+ * plan to everyone who reads it, so nobody has to be notified.
  *
  * The processes of a host stand together in the plan, servers before samplers before trainers.
  * Partitions are dealt over the server processes: one each; or where there are more partitions, in
@@ -29,7 +29,7 @@
 #define CLUSTER_IP_CONFIG_PORT 30050u
 /* Hosts and processes have to fit in one table of links. */
 #define CLUSTER_HOSTS_MAX PLAN_PROCESSES_MAX
-/* Of one role on one host; above any machine. */
+/* Processes of one role on one host; above any machine. */
 #define CLUSTER_ROLE_MAX 4096u
 
 /* What a host's processes may be; a mask. */

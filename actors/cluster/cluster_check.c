@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hosts of a cluster cannot be beside each other. */
+/* Checks constraints between hosts: duplicate addresses, overlapping ports. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

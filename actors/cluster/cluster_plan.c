@@ -71,7 +71,7 @@ static void put_endpoints(struct cluster_plan *cp)
     }
 }
 
-/* Who serves: parts[num_parts] (all, where NULL) are dealt over processes[count]. */
+/* Which process serves what: parts[num_parts] (all, where NULL) are dealt over processes[count]. */
 struct serving_split {
     const uint32_t *parts;
     uint32_t num_parts;
@@ -123,7 +123,7 @@ static uint32_t servers_of(const struct cluster_plan *cp, uint32_t host, uint32_
     return count;
 }
 
-/* Of the hosts that list none. */
+/* Counts over the hosts that list none. */
 static uint32_t free_servers(const struct cluster_plan *cp, uint32_t *processes)
 {
     uint32_t count = 0;

@@ -30,7 +30,7 @@ int cluster_read_ip_config(const char *path, const char *text, struct cluster *c
 /* A host as it is where nothing is said about it. */
 struct cluster_host cluster_default_host(void);
 
-/* What hosts can't be beside each other. */
+/* Checks constraints between hosts: duplicate addresses, overlapping ports. */
 int cluster_check(const struct cluster *cluster, struct error *error);
 
 /* A path of the file, from its folder; free it. NULL: no memory. */

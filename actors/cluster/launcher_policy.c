@@ -172,8 +172,8 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
     }
 }
 
-/* Is another process with trainers on its way back? Then who ends well was told of an end of the
- * job that is taken back. */
+/* Is another process with trainers on its way back? Then a process that ends well was notified of
+ * an end of the job that is taken back. */
 static bool is_needed_again(const struct launcher_policy *policy, uint32_t process)
 {
     for (uint32_t p = 0; p < policy->count; p++) {
@@ -230,9 +230,9 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
     } else if (is_needed_again(policy, process)) {
         policy_enter(member, LAUNCHER_PAUSING, policy->now_ns);
     } else {
-        /* A server or sampler that ends well before the trainers do was told that the job is over
-         * and was faster; or was not, and is missed soon. So is a trainer, if one failed ever: that
-         * one may not have known that the job is over, and waits for the others. */
+        /* A server or sampler that ends well before the trainers do was notified that the job is
+         * over and was faster; or was not, and is missed soon. So is a trainer, if one failed ever:
+         * that one may not have known that the job is over, and waits for the others. */
         policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         member->returning = false;
         member->ended = true;

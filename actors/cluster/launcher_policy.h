@@ -131,8 +131,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
 void launcher_policy_silent(struct launcher_policy *policy, uint32_t witness, uint32_t process,
                             uint32_t incarnation, uint64_t now_ns);
 void launcher_policy_checkpoint(struct launcher_policy *policy, uint64_t now_ns);
-/* The job's result is written, as one of its processes says: no end of a process is a failure of the
- * job any more. */
+/* The job's result is written, as one of its processes says: no end of a process is a failure of
+ * the job any more. */
 void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns);
 void launcher_policy_tick(struct launcher_policy *policy, uint64_t now_ns);
 /* In order; while it stops already: at once. */
@@ -144,7 +144,8 @@ bool launcher_policy_next(struct launcher_policy *policy, struct launcher_comman
 /* When to tick again; LAUNCHER_NEVER: only after something happened. */
 uint64_t launcher_policy_wake_ns(const struct launcher_policy *policy);
 
-/* Once DONE was told: 0 succeeded, TR_ECHILD failed, TR_ECANCELED stopped because it was asked. */
+/* Once DONE was reported: 0 succeeded, TR_ECHILD failed, TR_ECANCELED stopped because it was
+ * asked. */
 int launcher_policy_result(const struct launcher_policy *policy, struct error *error);
 
 /* "trainer", "sampler", "server". */

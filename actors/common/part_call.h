@@ -8,7 +8,7 @@
  * deadline of this attempt, and repeats all of it with growing pauses and growing patience. It ends
  * with the answer, with a refusal that asking again cannot change, or at the deadline of the whole.
  *
- * What is asked must be pure, or deduplicated by its receiver: an attempt that timed out may have
+ * A request must be pure, or deduplicated by its receiver: an attempt that timed out may have
  * had its effect.
  *
  * Ownership: embedded in the state of an actor, all zeros at first; part_call_fini before that is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who answers for a partition now.
+ * Where the server of a partition is now.
  *
  * A partition may have several servers, equals of each other, in processes that the plan lists.
  * One that is up is looked for in the plan's order, the nearest first; when it is lost the next

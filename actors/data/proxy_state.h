@@ -120,7 +120,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error);
 /* proxy_pull.c: brings a batch of that many bytes from the sampler that keeps it; proxy_settle or
  * proxy_fail follows. A TR_E* with its message: none does. */
 int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t bytes, struct error *error);
-/* Stops it; a sampler that still keeps the batch is told. */
+/* Stops it; a sampler that still keeps the batch is notified. */
 void proxy_pull_end(struct proxy_slot *slot);
 /* The same in the proxy's fini, for whom nothing is under way any more. */
 void proxy_pull_fini(struct proxy_slot *slot);

@@ -63,7 +63,7 @@ static void go_on(struct proxy_loader *l)
     forget_failures(l);
 }
 
-/* Who waits for a batch that was taken already wants it again: the notice that said so was lost. */
+/* A client that waits for a batch it already took lost our notice: rewind to it. */
 static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
 {
     return waits && batch_store_is_taken(store_of(l), l->open->loader, epoch, step);
@@ -102,7 +102,7 @@ static void reply_ready(struct proxy_loader *l)
     actor_reply(self, request, reply);
 }
 
-/* A failure is told once; who asks again tries again. */
+/* A failure is reported once; the next request tries again. */
 static void tell(struct proxy_loader *l)
 {
     struct proxy_slot *slot = proxy_slot(l, l->position);

@@ -319,7 +319,7 @@ static void work(struct actor *self, void *arg)
     sampler_schedule(s);
 }
 
-/* Of a loader; of all its batches, or of one. */
+/* The requests for a loader: for all its batches, or for one. */
 static bool is_of(const struct loader_state *l, const struct msg_batch_pull *one,
                   const struct message *request)
 {

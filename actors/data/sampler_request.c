@@ -8,7 +8,7 @@
 /* Where the loader's options don't say: large enough that asking costs little. */
 #define REPLY_BYTES ((uint64_t)8 << 20)
 
-/* Of rows less: they are summed, sent, read and put in their places while a cache has them. */
+/* A reply of rows is smaller: they are summed, sent, read and placed while a cache has them. */
 #define ROWS_BYTES ((uint64_t)1 << 20)
 
 /* The rows of each section start at a multiple of this. */

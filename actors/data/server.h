@@ -4,7 +4,7 @@
  *
  * A pure state machine: requests in, replies out, no clock, no I/O, no draw but the keyed ones.
  * It answers MSG_SAMPLE_REQUEST, MSG_ROWS_REQUEST, MSG_SELECT_REQUEST and MSG_META_REQUEST; what it
- * can't serve is answered with MSG_ERROR_REPLY and a sentence that names partition, value and bound.
+ * can't serve is answered with MSG_ERROR_REPLY and a message that names partition, value and bound.
  *
  * A turn stays within its time: a request is worked on in slices, one a turn, first come first
  * served. A request whose deadline passes meanwhile is dropped. At most SERVER_WORKS_MAX wait, with

@@ -6,8 +6,8 @@
  *     FOLDER/checkpoint-STEP/partRANK           what a rank saved: its own bytes
  *     FOLDER/STEP-ERA.tmp/                      one that is being made
  *
- * Each rank writes and syncs its part; the coordinator, which was told of every part, writes the
- * manifest beside them, syncs it, and renames the folder. Format: troupe-checkpoint(5).
+ * Each rank writes and syncs its part; the coordinator, which was notified of every part, writes
+ * the manifest beside them, syncs it, and renames the folder. Format: troupe-checkpoint(5).
  *
  * Where hosts share no folder, each has one with a part of this: its own ranks' parts, copies of
  * another host's, the manifest. A part then counts as saved when it is on two hosts, and one that
@@ -49,8 +49,8 @@ int checkpoint_write_part(struct files *files, const char *folder, uint64_t step
                           uint32_t rank, const void *bytes, size_t count,
                           struct checkpoint_part *part, struct error *error);
 
-/* Gives back the room of a part whose checkpoint will not be made, and of the folder when it was the
- * last one there. Best effort: what stays is removed with the next checkpoint or the next era. */
+/* Gives back the room of a part whose checkpoint will not be made, and of the folder when it was
+ * the last one there. Best effort: what stays goes with the next checkpoint or the next era. */
 void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step, uint32_t era,
                           uint32_t rank);
 

@@ -5,8 +5,8 @@
  * A pure state machine, in the first process of each host of a cluster ("checkpoints"). It says
  * whether a part is there, keeps copies of parts that another host saves, gives them back, and
  * commits the coordinator's manifest, all on the crew. Every request may be repeated. The folder is
- * named in each request, and has to be the one that this host was told of: a member cannot have it
- * write or read elsewhere. "%h" in it stands for this host.
+ * named in each request, and has to be the one that this host was notified of: a member cannot have
+ * it write or read elsewhere. "%h" in it stands for this host.
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */
@@ -40,14 +40,14 @@ struct checkpoint_store_calls {
     struct checkpoint_store_call *first;
 };
 
-/* status 0: the reply, which is no MSG_ERROR_REPLY, now belongs to the callee; else error says why. */
+/* status 0: the reply, no MSG_ERROR_REPLY, now belongs to the callee; else error says why. */
 typedef void checkpoint_store_done(struct actor *self, void *arg, int status, struct message *reply,
                                    const struct error *error);
 
 /* Asks the store of a node, which may be on its way up, full or short of memory, until the
- * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at least.
- * Consumes the request. done runs once, after this returned, when 0 is returned, unless the call
- * is cancelled; never otherwise. TR_ENOMEM. */
+ * deadline (actors/common/part_call.h); one that refuses for want of room is waited for a minute at
+ * least. Consumes the request. done runs once, after this returned, when 0 is returned, unless the
+ * call is cancelled; never otherwise. TR_ENOMEM. */
 int checkpoint_store_call(struct actor *self, struct checkpoint_store_calls *calls, uint32_t node,
                           struct message *request, uint64_t deadline_ns,
                           checkpoint_store_done *done, void *arg);

@@ -10,13 +10,13 @@
  * after the last.
  *
  * Eras: reducers (a trainer each) work in one era together. It ends when one of them goes down,
- * joins anew or asks to be restored: all are told, and what they do in it is refused with
+ * joins anew or asks to be restored: all are notified, and what they do in it is refused with
  * TR_EROLLBACK. The next begins when all of them asked to be restored, from the newest checkpoint
  * that is whole. A coordinator that was started again knows no era until members join that are in
  * one: it rolls nobody back by itself. Trainers say where checkpoints are kept and how many (0: 2).
  *
- * In a plan of several hosts the checkpoint is chosen among what their checkpoint stores have, and a manifest
- * is on two hosts before a checkpoint counts as made (coordinator_hosts.c).
+ * In a plan of several hosts the checkpoint is chosen among what their checkpoint stores have, and
+ * a manifest is on two hosts before a checkpoint counts as made (coordinator_hosts.c).
  *
  * Ownership: the options outlive the actor and its restarts. Thread rules: an actor's.
  */

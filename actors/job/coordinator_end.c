@@ -10,7 +10,7 @@
 #include "actors/job/coordinator_state.h"
 #include "runtime/core/log.h"
 
-/* After this it is looked who is still to hear that the job is over, and again after as long. */
+/* Polls at this interval for members that are still to hear that the job is over. */
 #define LINGER_NS UINT64_C(5000000000)
 /* How long members are kept for such a trainer. It may be here, and what it is told on a link that
  * carries nothing at present: either that passes, or one side counts the other as dead. Or it was a
@@ -66,7 +66,7 @@ static bool is_any_unaware(const struct coordinator *state)
     return any;
 }
 
-/* Who does not say that it knows may have known it before this coordinator was started. */
+/* A trainer that does not confirm may have known it before this coordinator was started. */
 static void stop_lingering(struct actor *self, void *arg)
 {
     struct coordinator *state = arg;

@@ -26,7 +26,8 @@ struct choosing {
     struct error error;
 };
 
-/* Who is not told would wait for others in vain, so it is said until all could be told. */
+/* A member that is not notified would wait for others in vain, so the notice is repeated until all
+ * have it. */
 static void tell_era(struct actor *self, void *arg)
 {
     struct coordinator *state = arg;
@@ -73,7 +74,8 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
         end_era(self);
 }
 
-/* Of no era, since it begins one: a rank has one request to be restored, which repeats join. */
+/* The request belongs to no era, since it begins one: a rank has one request to be restored, which
+ * repeats join. */
 static struct sequenced_id id_of(uint32_t rank)
 {
     return (struct sequenced_id){ { MSG_RESTORE, rank, 0 }, 0, 0 };
@@ -203,7 +205,7 @@ void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *ma
                         const struct error *damaged, const struct error *error)
 {
     struct coordinator *state = actor_state(self);
-    /* Whoever went meanwhile comes again, and then it is looked for again. */
+    /* A member that left meanwhile joins again, and then the search starts again. */
     if (state->num_restores != state->world)
         return;
     if (error->code == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is there: joining, listing, leaving by dying, and being told to stop. */
+/* Members: joining, listing, leaving by dying, and being asked to stop. */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  * record stays for those that it knows nothing of. A report of a step that this coordinator knows
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
- * others are told of it.
+ * others are notified of it.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
 
 /* A store that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
-/* A second host that cannot be told now is told a little later. */
+/* A second host that cannot be notified now is notified a little later. */
 #define AGAIN_NS UINT64_C(20000000)
 
 struct saving {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Presence: a process as a member of the job.
+ * Membership: a process as a member of the job.
  *
  * Whoever looks at the coordinator's members sees it, and when the job has ended the coordinator
  * stops it like every member: then it asks the root of its process for an orderly end. The

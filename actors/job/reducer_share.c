@@ -102,7 +102,8 @@ static int find_share(struct actor *self, const struct msg_reduce *head, struct 
     if (*at != NULL && head->sequence < (*at)->sequence)
         return error_set(error, TR_ECANCELED, "that reduction is long over");
     if (*at != NULL && head->sequence > (*at)->sequence) {
-        /* Who is at this one has the sums of the one before, so all had those before that. */
+        /* A rank that is at this one has the sums of the one before, so all had those before
+         * that. */
         free_share(self, *at, TR_ECANCELED);
         *at = NULL;
     }

@@ -147,7 +147,7 @@ static void put_refusals(FILE *out, struct node *node)
     put_counter(out, "troupe_connections_unproved", NULL,
                 "Connections ended before they had proved who they are.", c.dropped_unproved);
     put_counter(out, "troupe_records_corrupt", NULL, "Records that did not verify.", c.corrupt);
-    put_family(out, "troupe_observers", "gauge", NULL, "Guests that are connected.");
+    put_family(out, "troupe_observers", "gauge", NULL, "Observers that are connected.");
     fprintf(out, "troupe_observers %" PRIu64 "\n", c.observers);
 }
 

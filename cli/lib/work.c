@@ -15,7 +15,8 @@ int work_begin(struct work *work, bool quiet, struct error *error)
     progress_init(&work->progress, quiet);
     work->cancel = (struct cancel){ .asked = asked, .arg = &work->signals };
     interrupter_init(&work->interrupter);
-    int rv = signals_start_inside(&work->signals, interrupter_fire, NULL, &work->interrupter, error);
+    int rv = signals_start_inside(&work->signals, interrupter_fire, NULL, &work->interrupter,
+                                  error);
     if (rv != 0)
         interrupter_fini(&work->interrupter);
     return rv;

@@ -40,7 +40,7 @@ static bool ends_with(const char *path, const char *end)
     return length >= end_length && strcmp(path + length - end_length, end) == 0;
 }
 
-/* Files are told by their names; what no name tells is an edge list. */
+/* A file's name says its format; without such a name it is an edge list. */
 static int open_file(const char *path, const struct raw_options *options, struct raw_graph **out,
                      struct error *error)
 {

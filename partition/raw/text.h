@@ -39,7 +39,7 @@ struct text {
     int rv;
 };
 
-/* error is kept: failures of the stream are told there. */
+/* error is kept: failures of the stream are written there. */
 int text_open(struct text *text, struct files *files, const char *path, const struct cancel *cancel,
               struct error *error);
 void text_close(struct text *text);

@@ -35,7 +35,7 @@ struct child {
     struct actor_options options;
     char name[ACTOR_NAME_MAX];
     struct actor *actor;   /* NULL: down, waits for its siblings */
-    bool stopping, killed; /* what it was told */
+    bool stopping, killed; /* what it was asked to do */
     bool dismissed;        /* by the parent's own wish: it does not start again */
 };
 

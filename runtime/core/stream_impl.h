@@ -60,7 +60,7 @@ void stream_tell(struct stream *stream, unsigned what);
  * loop to settle; NULL: `ready` was not called. */
 struct actor *stream_fire_next(struct loop *loop);
 
-/* Actors: their end begins, nothing is told any more; and after their fini. */
+/* Actors: their end begins, no event is delivered any more; and after their fini. */
 void stream_quiet_all(struct actor *actor);
 void stream_close_all(struct actor *actor);
 

@@ -7,7 +7,7 @@
  * them. Three rules choose the place that it takes, the first that applies:
  *
  *   1. That of the oldest connection which was silent for LINKS_SILENT_NS: a peer speaks first.
- *   2. Of a newcomer whose source has its share (the places divided by the sources that hold any):
+ *   2. For a newcomer whose source has its share (the places divided by the sources that hold any):
  *      one of its own source, so that a source which asks for much displaces itself.
  *   3. One of the source that holds most.
  *
@@ -54,7 +54,7 @@ struct admission_place {
  * belong to connections that have proved who they are. */
 uint64_t admission_next_ns(const struct admission_place *places);
 
-/* Of the places in this list, newest first, the one that a newcomer of that source takes. NULL:
+/* The place in this list, newest first, that a newcomer of that source takes. NULL:
  * none may be taken for it now. */
 struct admission_place *admission_choose(struct admission_place *places, uint64_t source,
                                          uint64_t now_ns);

@@ -269,7 +269,7 @@ static void admit(struct actor *self, struct links *links, struct half_open *it,
     struct transport *transport = NULL;
     struct stream_peer peer;
     stream_peer(stream, &peer);
-    /* Of a unix socket the system says whose process is at the other end. */
+    /* The system says whose process is at the other end of a unix socket. */
     const struct security *security = peer.uid >= 0 ? NULL : links->security;
     it->links = links;
     if (transport_create(stream, security, false, NULL, &transport, NULL) < 0 ||

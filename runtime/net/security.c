@@ -19,7 +19,7 @@
 #define GROUPS "X25519:P-256"
 /* An authority, one below it, and the certificate. */
 #define CHAIN_DEPTH_MAX 2
-/* Of the 16 KiB that a handshake may have. */
+/* A part of the 16 KiB that a handshake may have. */
 #define CHAIN_BYTES_MAX 12288
 
 /* OpenSSL refuses sessions of another owner. */

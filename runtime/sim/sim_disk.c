@@ -289,7 +289,7 @@ static void lose_bytes(struct sim_disk *disk, struct thing *file)
     file->dirty = file->poisoned = false;
 }
 
-/* Of the changes of this mount the first ones stay; those of others all do. */
+/* The first changes of this mount stay; all changes of earlier mounts do. */
 static void lose_changes(struct sim_disk *disk, struct thing *folder, const void *by)
 {
     size_t count = 0, kept = 0;

@@ -66,7 +66,7 @@ struct run {
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
 };
 
-/* Keepers of all nodes but one refuse everything before that. */
+/* Checkpoint stores of all nodes but one refuse everything before that. */
 static uint64_t busy_until_ns;
 static uint32_t idle_node, refusals;
 

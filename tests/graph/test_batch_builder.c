@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drafts against a naive walk in original IDs, for any number of partitions, whichever of them are
- * read directly, in slices of any size. */
+/* Batch builders against a naive walk in original IDs, for any number of partitions, whichever of
+ * them are read directly, in slices of any size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
