@@ -94,9 +94,11 @@ static int load_parts(struct tr_graph *graph, struct error *error)
     const struct tr_session_options *o = &graph->session->options;
     /* No helper threads, no harm: then this thread reads alone. */
     struct parallel *parallel = crew_parallel_create(o->loops - 1);
-    struct partition_load what = {
-        .check = check_of(graph), .features = true, .degrees = true, .parallel = parallel
-    };
+    struct partition_load what = { .check = check_of(graph),
+                                   .features = true,
+                                   .degrees = true,
+                                   .ranks = true,
+                                   .parallel = parallel };
     int rv = 0;
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++) {
         bool own = is_own(graph, p);
@@ -162,9 +164,11 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
 
 int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
 {
-    const struct partition_load what = {
-        .mode = PARTITION_MAP, .check = check_of(graph), .features = true, .degrees = true
-    };
+    const struct partition_load what = { .mode = PARTITION_MAP,
+                                         .check = check_of(graph),
+                                         .features = true,
+                                         .degrees = true,
+                                         .ranks = true };
     struct error why = { 0 };
     struct graph_port *port;
     int rv = session_mine(graph->session, error);

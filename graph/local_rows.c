@@ -23,6 +23,20 @@ static int find_special(const struct graph_part *part, uint32_t ntype, uint32_t 
     return 0;
 }
 
+static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t number,
+                      struct local_table *out, struct error *error)
+{
+    const struct rank_slice *slice = number < part->num_slices ? &part->slices[number] : NULL;
+    if (slice == NULL || slice->ntype != ntype || (slice->ids == NULL && slice->num_ranks > 0))
+        return error_set(error, TR_ENOENT,
+                         "partition %" PRIu32 ": no table of ranks %" PRIu32
+                         " of node type %s is loaded; partition again to have it",
+                         part->part_id, number, part->types->ntypes[ntype]);
+    *out = (struct local_table){ slice->ids, slice->num_ranks, sizeof *slice->ids, 1,
+                                 sizeof *slice->ids };
+    return 0;
+}
+
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error)
 {
@@ -33,6 +47,8 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
                          part->part_id, ntype, part->types->num_ntypes);
     if (table >= TABLE_ORIGINAL_ID)
         return find_special(part, ntype, table, out, error);
+    if (table >= TABLE_RANKS)
+        return find_slice(part, ntype, table - TABLE_RANKS, out, error);
     const struct node_part *nodes = &part->nodes[ntype];
     if (table >= nodes->num_features)
         return error_set(error, TR_ERANGE,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of owned nodes: features, and the special ones (original IDs, degrees), found and
+ * Tables of owned nodes: features, the special ones (original IDs, degrees) and slices of ranks, found and
  * gathered in the one way that servers and samplers share.
  *
  * Thread rules: pure.
@@ -15,6 +15,10 @@
 #define TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */
 #define TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
 #define TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
+
+/* From here on the slices of tables of ranks, by their number: u64 rows, a global ID each. Tables of
+ * features end at 65536 a graph, tables of ranks at 131072. */
+#define TABLE_RANKS 0xf0000000u
 
 /* A table as somebody reads it; points into the partition. */
 struct local_table {

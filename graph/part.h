@@ -68,12 +68,21 @@ struct edge_part {
     const struct feature_table *features;
 };
 
+/* This partition's slice of a table of ranks (graph/ranks.h); its nodes are anybody's. */
+struct rank_slice {
+    uint32_t ntype;
+    uint64_t num_ranks;  /* of the slice */
+    const uint64_t *ids; /* [num_ranks], per-type global IDs; NULL: a rank is its ID */
+};
+
 struct graph_part {
     uint32_t part_id;
     uint32_t version;
     const struct graph_types *types;
     struct node_part *nodes; /* [types->num_ntypes] */
     struct edge_part *edges; /* [types->num_etypes] */
+    uint32_t num_slices;     /* 0: not loaded, or there are none */
+    const struct rank_slice *slices;
 };
 
 /* The table of that name, or NULL. */

@@ -28,6 +28,7 @@ libtr_graph_la_SOURCES = \
     graph/part.h \
     graph/permute.c \
     graph/permute.h \
+    graph/ranks.h \
     graph/relabel.c \
     graph/relabel.h \
     graph/sample.c \

@@ -25,6 +25,8 @@ libtr_partition_la_SOURCES = \
     partition/build/metis_program.h \
     partition/build/partition.c \
     partition/build/partition.h \
+    partition/build/rank_writer.c \
+    partition/build/rank_writer.h \
     partition/build/scatter.c \
     partition/build/scatter.h \
     partition/build/symmetric.c \
@@ -36,6 +38,7 @@ libtr_partition_la_SOURCES = \
     partition/build/verify_edges.c \
     partition/build/verify_halos.c \
     partition/build/verify_private.h \
+    partition/build/verify_ranks.c \
     partition/build/verify_rows.c \
     partition/build/write.h \
     partition/build/write_deal.c \
@@ -43,6 +46,7 @@ libtr_partition_la_SOURCES = \
     partition/build/write_edges.c \
     partition/build/write_halos.c \
     partition/build/write_nodes.c \
+    partition/build/write_ranks.c \
     partition/build/write_rows.c \
     partition/build/write_set.c \
     partition/build/write_set.h \

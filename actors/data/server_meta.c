@@ -58,7 +58,14 @@ uint64_t server_book_hash(const struct book *book)
     }
     hash = hash_word(hash, book->num_parts);
     hash = hash_extents(hash, book->node_extents, types->num_ntypes, book->num_parts);
-    return hash_extents(hash, book->edge_extents, types->num_etypes, book->num_parts);
+    hash = hash_extents(hash, book->edge_extents, types->num_etypes, book->num_parts);
+    /* Tables of ranks are asked for by number. */
+    for (uint32_t i = 0; i < book->num_ranks; i++) {
+        hash = hash_word(hash, book->ranks[i].set);
+        hash = hash_word(hash, book->ranks[i].ntype);
+        hash = hash_word(hash, book->ranks[i].num_ranks);
+    }
+    return hash;
 }
 
 static json_t *describe_features(const struct feature_table *features, uint32_t count)

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "partition/build/partition.h"
+#include "partition/store/book.h"
 #include "partition/store/checksums.h"
 #include "partition/store/npy.h"
 
@@ -32,6 +33,7 @@ struct partition_job {
     uint32_t **out_degrees;
     struct partition_report *report;
     struct checksums checksums; /* of the arrays that are finished */
+    struct book ranks;          /* only its tables of ranks: of the arrays that are finished */
     pthread_mutex_t summing;    /* over checksums: bodies of parallel loops finish arrays */
 };
 

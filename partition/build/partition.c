@@ -84,6 +84,8 @@ static int write_arrays(struct partition_job *job, const struct assignment *assi
         if (!raw->tables[i].on_edges)
             rv = write_node_rows(job, i, error);
     }
+    for (uint32_t i = 0; i < raw->types.num_ntypes && rv == 0; i++)
+        rv = write_ranks(job, i, error);
     if (rv == 0)
         rv = write_halos(job, column_tables, error);
     if (rv == 0 && job->options->trainers > 0)
@@ -155,6 +157,8 @@ static int write_book(struct partition_job *job, const char *name, bool *column_
     file.column_tables = column_tables;
     file.checksums = job->checksums;
     job->checksums = (struct checksums){ 0 };
+    for (uint32_t i = 0; i < job->ranks.num_ranks && rv == 0; i++)
+        rv = book_add_ranks(&file.book, &job->ranks.ranks[i]);
     if (rv == 0) {
         file.book.halo_hops = options->halo_hops;
         file.book.part_method = strdup(method_name(options->method));
@@ -305,6 +309,7 @@ int partition_graph(struct raw_graph *raw, const struct partition_options *optio
     atomic_dir_abort(&folder);
     assignment_fini(&assignment);
     checksums_fini(&job.checksums);
+    book_fini(&job.ranks);
     pthread_mutex_destroy(&job.summing);
     job.report->total_seconds = job_seconds() - begin;
     return rv;

@@ -96,6 +96,7 @@ static int load_parts(struct verification *verification)
         .features = true,
         .degrees = true,
         .edge_rank = true,
+        .ranks = true,
         .original_edge_ids = store_book_file(verification->store)->original_edge_ids,
     };
     uint32_t num_parts = verification->book->num_parts;
@@ -171,6 +172,8 @@ static int check_nodes(struct verification *verification, uint32_t ntype)
             rv = verify_rows(verification, i, NULL);
     }
     verification->report->num_nodes += verification->book->num_nodes[ntype];
+    if (rv == 0)
+        rv = verify_ranks(verification, ntype);
     return rv == 0 ? verify_trainers(verification, ntype) : rv;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "partition/build/rank_writer.h"
 #include "partition/build/train_mask.h"
 #include "partition/store/npy.h"
 #include "partition/store/part_files.h"
@@ -25,6 +26,38 @@ static int read_deal(struct partition_job *job, const struct assignment *assignm
     }
     free(mask);
     return 0;
+}
+
+/* Nodes of trainer 0 first, in the order of original IDs: after evening out, each trainer's are a range
+ * of ranks. counts: [num_trainers]. */
+static int write_ranks_of(struct partition_job *job, uint32_t ntype, const struct seed_split *deal,
+                          const uint64_t *counts, struct error *error)
+{
+    struct rank_table table = {
+        .set = RANKS_DEAL, .ntype = ntype, .stored = true, .deal_hash = seed_split_hash(deal)
+    };
+    struct rank_writer writer;
+    uint64_t *next = calloc((size_t)deal->num_trainers + 1, sizeof *next);
+    for (uint32_t t = 0; next != NULL && t < deal->num_trainers; t++) {
+        next[t] = table.num_ranks;
+        table.num_ranks += counts[t];
+    }
+    uint64_t *order = malloc(((size_t)table.num_ranks + 1) * sizeof *order);
+    int rv = next == NULL || order == NULL
+                 ? job_no_memory(error, "the ranks of a deal", table.num_ranks * sizeof *order)
+                 : 0;
+    for (uint64_t v = 0; v < deal->num_nodes && rv == 0; v++)
+        if (deal->trainers[v] >= 0)
+            order[next[deal->trainers[v]]++] = rank_writer_global(job, ntype, v);
+    rank_writer_begin(&writer, job, &table);
+    for (uint64_t rank = 0; rank < table.num_ranks && rv == 0; rank++)
+        rv = rank_writer_add(&writer, order[rank], error);
+    if (rv == 0)
+        rv = rank_writer_finish(&writer, error);
+    rank_writer_close(&writer);
+    free(order);
+    free(next);
+    return rv;
 }
 
 static int deal_type(struct partition_job *job, const struct assignment *assignment, uint32_t ntype,
@@ -51,6 +84,9 @@ static int deal_type(struct partition_job *job, const struct assignment *assignm
     if (rv == 0)
         rv = job_finish_array(job, UINT32_MAX, &writer, error);
     npy_writer_close(&writer);
+    const struct seed_split made = { deal, num_nodes, assignment->num_trainers, 0 };
+    if (rv == 0)
+        rv = write_ranks_of(job, ntype, &made, counts, error);
     free(path);
     free(deal);
     return rv;

@@ -79,6 +79,9 @@ void book_fini(struct book *book)
     free(book->graph_name);
     free(book->part_method);
     graph_types_fini(&book->types);
+    for (uint32_t i = 0; i < book->num_ranks; i++)
+        free(book->ranks[i].mask);
+    free(book->ranks);
     *book = (struct book){ 0 };
 }
 
@@ -99,4 +102,32 @@ int book_edge_owner(const struct book *book, uint32_t etype, uint64_t id)
 {
     assert(etype < book->types.num_etypes);
     return extents_owner(book->edge_extents[etype], book->num_parts, id);
+}
+
+int book_add_ranks(struct book *book, const struct rank_table *table)
+{
+    if (book->num_ranks == BOOK_RANKS_MAX)
+        return TR_ETOOBIG;
+    struct rank_table *grown = realloc(book->ranks, (book->num_ranks + 1) * sizeof *grown);
+    if (grown == NULL)
+        return TR_ENOMEM;
+    book->ranks = grown;
+    struct rank_table *added = &grown[book->num_ranks];
+    *added = *table;
+    added->mask = table->mask == NULL ? NULL : strdup(table->mask);
+    if (table->mask != NULL && added->mask == NULL)
+        return TR_ENOMEM;
+    book->num_ranks++;
+    return 0;
+}
+
+int book_find_ranks(const struct book *book, enum rank_set set, uint32_t ntype, const char *mask)
+{
+    for (uint32_t i = 0; i < book->num_ranks; i++) {
+        const struct rank_table *table = &book->ranks[i];
+        if (table->set == set && table->ntype == ntype &&
+            (set != RANKS_MASK || strcmp(table->mask, mask) == 0))
+            return (int)i;
+    }
+    return -1;
 }

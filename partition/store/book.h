@@ -12,6 +12,7 @@
 #ifndef PARTITION_STORE_BOOK_H
 #define PARTITION_STORE_BOOK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "graph/extent.h"
@@ -27,6 +28,22 @@
 /* Halo lists beyond this would list the whole graph in every partition. */
 #define BOOK_HALO_HOPS_MAX 8
 
+/* Tables of ranks: of all nodes of each type, of each mask, of the deal of each type. */
+#define BOOK_RANKS_MAX 131072
+
+enum rank_set { RANKS_ALL, RANKS_MASK, RANKS_DEAL };
+
+/* The order of a set of nodes, split over the partitions (graph/ranks.h). Those of a deal stand in
+ * the order of (trainer, original ID), so that each trainer's are a range of ranks. */
+struct rank_table {
+    enum rank_set set;
+    uint32_t ntype;
+    char *mask;         /* the name of a RANKS_MASK's table; NULL for others */
+    uint64_t num_ranks; /* members of the set */
+    bool stored;        /* false: a rank is its global ID, and no file says so */
+    uint64_t deal_hash; /* of a RANKS_DEAL: see seed_split.h */
+};
+
 struct book {
     char *graph_name;
     char *part_method;
@@ -38,6 +55,8 @@ struct book {
     /* [type][part], increasing; an empty partition has begin == end. */
     struct extent **node_extents; /* [types.num_ntypes][num_parts] */
     struct extent **edge_extents; /* [types.num_etypes][num_parts] */
+    uint32_t num_ranks;           /* 0: none, as in folders of older versions */
+    struct rank_table *ranks;     /* their numbers are those of graph_part's slices */
 };
 
 /* Fills extents from counts: node_counts[ntype * num_parts + part], edge_counts likewise. */
@@ -47,6 +66,11 @@ void book_fini(struct book *book);
 
 /* The version of a partition that the book is of. */
 uint32_t book_part_version(const struct book *book, uint32_t part);
+
+/* Appends a table. mask is copied. TR_ENOMEM; TR_ETOOBIG: there are BOOK_RANKS_MAX. */
+int book_add_ranks(struct book *book, const struct rank_table *table);
+/* The number of the table of a set, -1 where there is none. mask: for a RANKS_MASK. */
+int book_find_ranks(const struct book *book, enum rank_set set, uint32_t ntype, const char *mask);
 
 /* The partition that owns a per-type global ID, or TR_ERANGE. */
 int book_node_owner(const struct book *book, uint32_t ntype, uint64_t id);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/ranks.h"
 #include "runtime/base/json_field.h"
 
 size_t book_table_row_bytes(const struct book_table *table, uint64_t *width)
@@ -348,6 +349,100 @@ static int read_seed(const struct json_field *own, struct book_file *file, struc
     return 0;
 }
 
+static int read_rank_set(const struct json_field *object, struct rank_table *table,
+                         struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(object, "set", JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+    const char *text = json_string_value(field.value);
+    table->set = strcmp(text, "all") == 0    ? RANKS_ALL
+                 : strcmp(text, "mask") == 0 ? RANKS_MASK
+                                             : RANKS_DEAL;
+    if (table->set == RANKS_DEAL && strcmp(text, "deal") != 0)
+        return json_fail(&field, error, TR_EFORMAT, "'%s' is none of all, mask and deal", text);
+    return 0;
+}
+
+static int read_rank_count(const struct json_field *object, const struct book *book,
+                           struct rank_table *table, struct error *error)
+{
+    struct json_field field;
+    uint64_t nodes = book->num_nodes[table->ntype];
+    int rv = json_get(object, "count", JSON_INTEGER, &field, error);
+    if (rv == 0)
+        rv = json_count(&field, &table->num_ranks, error);
+    if (rv == 0 && (table->num_ranks > nodes || table->num_ranks > RANKS_MAX ||
+                    (table->set == RANKS_ALL && table->num_ranks != nodes)))
+        rv = json_fail(&field, error, TR_EFORMAT,
+                       "%" PRIu64 " ranks of a type that has %" PRIu64 " nodes", table->num_ranks,
+                       nodes);
+    if (rv == 0)
+        rv = json_take_bool(object, "stored", &table->stored, error);
+    if (rv == 0 && !table->stored && table->set != RANKS_ALL)
+        rv = json_fail(object, error, TR_EFORMAT, "only the ranks of all nodes may be their IDs");
+    return rv;
+}
+
+static int read_deal_hash(const struct json_field *object, struct rank_table *table,
+                          struct error *error)
+{
+    struct json_field field;
+    int rv = json_get(object, "hash", JSON_STRING, &field, error);
+    if (rv != 0)
+        return rv;
+    const char *text = json_string_value(field.value);
+    char *end;
+    errno = 0;
+    table->deal_hash = strtoull(text, &end, 16);
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16 || errno != 0)
+        return json_fail(&field, error, TR_EFORMAT, "'%s' is not a hash of 16 digits", text);
+    return 0;
+}
+
+static int read_rank_table(const struct json_field *object, struct book *book, struct error *error)
+{
+    struct rank_table table = { .set = RANKS_ALL };
+    struct json_field field;
+    int rv = read_rank_set(object, &table, error);
+    if (rv == 0)
+        rv = json_get(object, "ntype", JSON_STRING, &field, error);
+    int ntype = rv != 0 ? 0 : graph_types_find_ntype(&book->types, json_string_value(field.value));
+    if (rv == 0 && ntype < 0)
+        rv = json_fail(&field, error, TR_EFORMAT, "the type is not listed in this file");
+    table.ntype = (uint32_t)ntype;
+    if (rv == 0)
+        rv = read_rank_count(object, book, &table, error);
+    if (rv == 0 && table.set == RANKS_MASK)
+        rv = read_string(object, "mask", &table.mask, error);
+    if (rv == 0 && table.set == RANKS_DEAL)
+        rv = read_deal_hash(object, &table, error);
+    if (rv == 0 && book_find_ranks(book, table.set, table.ntype, table.mask) >= 0)
+        rv = json_fail(object, error, TR_EFORMAT, "this set has ranks already");
+    if (rv == 0) {
+        rv = book_add_ranks(book, &table);
+        if (rv != 0)
+            json_fail(object, error, rv, "cannot hold the tables of ranks: %s", tr_strerror(rv));
+    }
+    free(table.mask);
+    return rv;
+}
+
+/* Folders of older versions have none. */
+static int read_ranks(const struct json_field *own, struct book *book, struct error *error)
+{
+    struct json_field list, object;
+    int rv = json_get_optional(own, "ranks", JSON_ARRAY, &list, error);
+    size_t count = rv == 0 && list.value != NULL ? json_array_size(list.value) : 0;
+    for (size_t i = 0; i < count && rv == 0; i++) {
+        rv = json_at(&list, i, JSON_OBJECT, &object, error);
+        if (rv == 0)
+            rv = read_rank_table(&object, book, error);
+    }
+    return rv;
+}
+
 static int read_own(const struct json_field *root, struct book_file *file, struct error *error)
 {
     struct json_field own, field;
@@ -382,6 +477,8 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
         rv = read_tables(&own, false, file, error);
     if (rv == 0)
         rv = read_tables(&own, true, file, error);
+    if (rv == 0)
+        rv = read_ranks(&own, &file->book, error);
     if (rv == 0)
         rv = checksums_take(&file->checksums, &own, file->book.num_parts, error);
     return rv;

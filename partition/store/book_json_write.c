@@ -89,6 +89,31 @@ static json_t *make_tables(const struct book_file *file, bool edges)
     return types;
 }
 
+static const char *const rank_sets[] = {
+    [RANKS_ALL] = "all", [RANKS_MASK] = "mask", [RANKS_DEAL] = "deal"
+};
+
+/* [{"set": ..., "ntype": ..., "count": ...}, ...]: their order is their numbers. */
+static json_t *make_ranks(const struct book *book)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < book->num_ranks; i++) {
+        const struct rank_table *table = &book->ranks[i];
+        json_t *entry = json_pack("{s:s,s:s,s:I,s:b}", "set", rank_sets[table->set], "ntype",
+                                  book->types.ntypes[table->ntype], "count",
+                                  (json_int_t)table->num_ranks, "stored", (int)table->stored);
+        char hash[32];
+        if (entry != NULL && table->set == RANKS_MASK)
+            json_object_set_new(entry, "mask", json_string(table->mask));
+        /* JSON numbers end at 2^63: a hash does not. */
+        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)table->deal_hash);
+        if (entry != NULL && table->set == RANKS_DEAL)
+            json_object_set_new(entry, "hash", json_string(hash));
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
 static json_t *make_own(const struct book_file *file)
 {
     json_t *own = json_object(), *columns = json_array();
@@ -110,6 +135,15 @@ static json_t *make_own(const struct book_file *file)
     json_object_set_new(own, "column_tables", columns);
     json_object_set_new(own, "node_data", make_tables(file, false));
     json_object_set_new(own, "edge_data", make_tables(file, true));
+    if (file->book.num_ranks > 0) {
+        json_t *ranks = make_ranks(&file->book);
+        if (json_array_size(ranks) != file->book.num_ranks) { /* no memory for one */
+            json_decref(ranks);
+            json_decref(own);
+            return NULL;
+        }
+        json_object_set_new(own, "ranks", ranks);
+    }
     if (checksums_known(&file->checksums) && checksums_put(&file->checksums, own) != 0) {
         json_decref(own);
         return NULL;

@@ -63,6 +63,13 @@ char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t
     return name_of(types, on_edges, type, "feature~", feature);
 }
 
+char *part_file_ranks(const struct graph_types *types, const struct rank_table *table)
+{
+    if (table->set == RANKS_MASK)
+        return name_of(types, false, table->ntype, "ranks~", table->mask);
+    return part_file_node(types, table->ntype, table->set == RANKS_ALL ? "ranks" : "dealt_ranks");
+}
+
 char *part_file_deal(const struct graph_types *types, uint32_t ntype)
 {
     char *name = NULL;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "graph/types.h"
+#include "partition/store/book.h"
 
 #define PART_ORIGINAL_IDS "original_ids"
 #define PART_IN_DEGREES "in_degrees"
@@ -31,6 +32,9 @@ char *part_file_edge(const struct graph_types *types, uint32_t etype, const char
 char *part_file_halo(const struct graph_types *types, uint32_t ntype, uint32_t hop);
 char *part_file_feature(const struct graph_types *types, bool on_edges, uint32_t type,
                         const char *feature);
+/* A slice of a table of ranks: "node~TYPE~ranks.npy", "node~TYPE~ranks~MASK.npy",
+ * "node~TYPE~dealt_ranks.npy". */
+char *part_file_ranks(const struct graph_types *types, const struct rank_table *table);
 /* Of the graph, beside NAME.json: the trainer of each training node of a type. */
 char *part_file_deal(const struct graph_types *types, uint32_t ntype);
 

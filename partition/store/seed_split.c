@@ -8,7 +8,7 @@
 #include "partition/store/npy.h"
 #include "runtime/base/crc32c.h"
 
-static uint64_t hash_of(const struct seed_split *deal)
+uint64_t seed_split_hash(const struct seed_split *deal)
 {
     uint64_t sum = key_mix(deal->num_nodes * KEY_STEP ^ deal->num_trainers);
     for (uint64_t v = 0; v < deal->num_nodes; v++)
@@ -111,7 +111,7 @@ int seed_split_read(struct seed_split *deal, struct files *files, const char *pa
     if (rv == 0)
         rv = check_trainers(deal, path, error);
     if (rv == 0)
-        deal->hash = hash_of(deal);
+        deal->hash = seed_split_hash(deal);
     else
         seed_split_fini(deal);
     return rv;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/ranks.h"
 #include "partition/store/part_files.h"
 #include "partition/store/store_private.h"
 #include "runtime/base/hotmem.h"
@@ -286,6 +287,41 @@ static int load_edges(struct part_loading *loading, uint32_t etype)
     return rv;
 }
 
+static int load_slice(struct part_loading *loading, const struct rank_table *table,
+                      struct rank_slice *slice)
+{
+    const struct book *book = &loading->store->file.book;
+    const void *data = NULL;
+    uint64_t begin = ranks_begin(table->num_ranks, book->num_parts, loading->part);
+    uint64_t end = ranks_begin(table->num_ranks, book->num_parts, loading->part + 1);
+    slice->ntype = table->ntype;
+    slice->num_ranks = end - begin;
+    if (!table->stored)
+        return 0;
+    int rv = load_numbers(loading, part_file_ranks(&book->types, table), 8, end - begin, &data);
+    slice->ids = data;
+    for (uint64_t i = 0; i < slice->num_ranks && rv == 0; i++) {
+        if (slice->ids[i] >= book->num_nodes[table->ntype])
+            rv = lie(loading, part_file_ranks(&book->types, table), i, slice->ids[i],
+                     "global IDs stay below the number of nodes");
+    }
+    return rv;
+}
+
+static int load_slices(struct part_loading *loading)
+{
+    const struct book *book = &loading->store->file.book;
+    struct rank_slice *slices = calloc(book->num_ranks + (size_t)1, sizeof *slices);
+    int rv = 0;
+    loading->loaded->part.slices = slices;
+    if (slices == NULL)
+        return error_set(loading->error, TR_ENOMEM, "no memory for the tables of ranks");
+    for (uint32_t i = 0; i < book->num_ranks && rv == 0; i++)
+        rv = load_slice(loading, &book->ranks[i], &slices[i]);
+    loading->loaded->part.num_slices = book->num_ranks;
+    return rv;
+}
+
 int store_load(struct store *store, uint32_t part, const struct partition_load *load,
                struct graph_part **out, struct error *error)
 {
@@ -309,6 +345,8 @@ int store_load(struct store *store, uint32_t part, const struct partition_load *
         rv = load_nodes(&loading, i);
     for (uint32_t i = 0; i < types->num_etypes && rv == 0; i++)
         rv = load_edges(&loading, i);
+    if (rv == 0 && load->ranks)
+        rv = load_slices(&loading);
     if (rv != 0) {
         store_unload(store, &loaded->part);
         return rv;
@@ -337,6 +375,7 @@ void store_unload(struct store *store, struct graph_part *part)
         free_tables(part->nodes[i].features);
     for (uint32_t i = 0; part->edges != NULL && i < types->num_etypes; i++)
         free_tables(part->edges[i].features);
+    free((void *)(uintptr_t)part->slices);
     free(loaded->blocks);
     free(part->nodes);
     free(part->edges);
@@ -358,6 +397,11 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
         uint64_t edges = book->edge_extents[i][part].end - book->edge_extents[i][part].begin;
         bytes += (rows->end - rows->begin) * (load->edge_rank ? 16 : 8) + 8;
         bytes += edges * (load->original_edge_ids ? 12 : 4);
+    }
+    for (uint32_t i = 0; load->ranks && i < book->num_ranks; i++) {
+        uint64_t ranks = ranks_begin(book->ranks[i].num_ranks, book->num_parts, part + 1) -
+                         ranks_begin(book->ranks[i].num_ranks, book->num_parts, part);
+        bytes += book->ranks[i].stored ? ranks * 8 : 0;
     }
     for (uint32_t i = 0; load->features && i < store->file.num_tables; i++) {
         const struct book_table *table = &store->file.tables[i];

@@ -34,6 +34,7 @@ struct partition_load {
     bool features; /* node and edge features */
     bool degrees;  /* in_degrees and out_degrees */
     bool edge_rank;
+    bool ranks;                /* slices of the tables of ranks */
     bool original_edge_ids;    /* TR_ENOENT where the partitioner was told to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
 };

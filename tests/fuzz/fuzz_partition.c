@@ -52,6 +52,7 @@ static void use_part(struct store *store, uint32_t number)
                                    .features = true,
                                    .degrees = true,
                                    .edge_rank = true,
+                                   .ranks = true,
                                    .original_edge_ids = store->file.original_edge_ids };
     struct error error = { 0 };
     struct graph_part *part;

@@ -72,6 +72,7 @@ static int load_all(const struct made *made, enum partition_mode mode, struct er
                                    .check = PARTITION_CHECK_ALL,
                                    .features = true,
                                    .degrees = true,
+                                   .ranks = true,
                                    .edge_rank = true,
                                    .original_edge_ids = true };
     struct store *store;

@@ -30,9 +30,9 @@ static int use_raw(const char *path, struct error *error)
 
 static int use_store(const char *path, struct error *error)
 {
-    static const struct partition_load all = { .mode = PARTITION_MAP,
-                                               .features = true,
-                                               .degrees = true };
+    static const struct partition_load all = {
+        .mode = PARTITION_MAP, .features = true, .degrees = true, .ranks = true
+    };
     struct store *store;
     int rv = store_open(path, &store, error);
     if (rv != 0)
