@@ -207,6 +207,14 @@ int tr_graph_original_ids(struct tr_graph *graph, uint32_t ntype, const uint64_t
                        timeout_ns, original_ids, error);
 }
 
+/* Pieces are written where their ranks stood, when no attempt needs those any more. */
+int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t count,
+                      int64_t timeout_ns, struct tr_error *error)
+{
+    return fetch_table(graph, graph->book->ranks[ranks].ntype, MSG_TABLE_RANKS + (uint32_t)ranks,
+                       sizeof *ids, ids, count, timeout_ns, ids, error);
+}
+
 int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids, size_t count,
                      int64_t timeout_ns, uint32_t *in_degrees, uint32_t *out_degrees,
                      struct tr_error *error)

@@ -111,7 +111,10 @@ struct tr_nodes {
     struct tr_graph *graph; /* a reference */
     uint32_t ntype;
     size_t count;
-    uint64_t *ids, *original_ids;
+    /* A range of ranks of the book's table of that number; or -1: listed. */
+    int ranks;
+    uint64_t first_rank;
+    uint64_t *ids, *original_ids; /* where they are listed */
     /* Of a trainer's group; world 0: it is none. */
     uint64_t all_count, deal_hash;
     uint32_t rank, world;
@@ -246,6 +249,16 @@ void group_shut(struct tr_group *group);
 /* A set with room for that many nodes; NULL: no memory, and the error says so. */
 struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t count,
                               struct tr_error *error);
+/* A range of ranks of a table of the book. The same. */
+struct tr_nodes *nodes_create_range(struct tr_graph *graph, int ranks, uint64_t first_rank,
+                                    uint64_t count, struct tr_error *error);
+/* All IDs of a set, of both kinds; free them. */
+int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,
+               struct tr_error *error);
 void nodes_release(struct tr_nodes *nodes);
+
+/* fetch.c: the global IDs of ranks of a table, which take their places. */
+int graph_fetch_ranks(struct tr_graph *graph, int ranks, uint64_t *ids, size_t count,
+                      int64_t timeout_ns, struct tr_error *error);
 
 #endif

@@ -10,6 +10,7 @@
 #include "actors/common/part_call.h"
 #include "api/internal.h"
 #include "api/sample_spec_of.h"
+#include "graph/bijection.h"
 #include "graph/sample.h"
 #include "graph/samplers.h"
 
@@ -137,12 +138,15 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                             "the nodes are the group of rank %u of %u "
                             "trainers, the loader is for rank %u of %u",
                             nodes->rank, nodes->world, o->rank, open->world);
-    if (nodes->count > UINT32_MAX)
-        return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^32 - 1", nodes->count);
+    if (nodes->count > BIJECTION_MAX)
+        return tr_error_set(error, TR_ETOOBIG, "%zu seeds; at most 2^40", nodes->count);
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
     open->ntype = nodes->ntype;
+    open->seeds = nodes->ranks < 0 ? MSG_SEEDS_LISTED : MSG_SEEDS_RANKS;
+    open->ranks = nodes->ranks < 0 ? 0 : (uint32_t)nodes->ranks;
+    open->first_rank = nodes->first_rank;
     open->batch_size = o->batch_size;
     open->rank = o->rank;
     open->flags = flags_of(o);
@@ -174,7 +178,8 @@ static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
 static struct message *make_open(const struct tr_loader *l, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
-    size_t bytes = l->nodes->count * sizeof(uint64_t), spec_bytes = sample_spec_bytes(&l->spec);
+    size_t bytes = l->nodes->ranks < 0 ? l->nodes->count * sizeof(uint64_t) : 0;
+    size_t spec_bytes = sample_spec_bytes(&l->spec);
     unsigned char *body = request == NULL ? NULL
                                           : port_body_alloc(port, request, 2 * bytes + spec_bytes);
     if (body == NULL) {
@@ -185,8 +190,10 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
     *open = l->open;
     open->spec_bytes = (uint32_t)spec_bytes;
     sample_spec_write(&l->spec, body + 2 * bytes);
-    memcpy(body, l->nodes->ids, bytes);
-    memcpy(body + bytes, l->nodes->original_ids, bytes);
+    if (bytes > 0) {
+        memcpy(body, l->nodes->ids, bytes);
+        memcpy(body + bytes, l->nodes->original_ids, bytes);
+    }
     return request;
 }
 

@@ -46,9 +46,30 @@ struct tr_nodes *nodes_create(struct tr_graph *graph, uint32_t ntype, size_t cou
         return NULL;
     }
     graph_acquire(graph);
-    *nodes = (struct tr_nodes){
-        .graph = graph, .ntype = ntype, .count = count, .ids = ids, .original_ids = original_ids
-    };
+    *nodes = (struct tr_nodes){ .graph = graph,
+                                .ntype = ntype,
+                                .count = count,
+                                .ranks = -1,
+                                .ids = ids,
+                                .original_ids = original_ids };
+    atomic_init(&nodes->references, 1);
+    return nodes;
+}
+
+struct tr_nodes *nodes_create_range(struct tr_graph *graph, int ranks, uint64_t first_rank,
+                                    uint64_t count, struct tr_error *error)
+{
+    struct tr_nodes *nodes = calloc(1, sizeof *nodes);
+    if (nodes == NULL) {
+        tr_error_set(error, TR_ENOMEM, "no memory for a set of nodes");
+        return NULL;
+    }
+    graph_acquire(graph);
+    *nodes = (struct tr_nodes){ .graph = graph,
+                                .ntype = graph->book->ranks[ranks].ntype,
+                                .count = count,
+                                .ranks = ranks,
+                                .first_rank = first_rank };
     atomic_init(&nodes->references, 1);
     return nodes;
 }
@@ -74,6 +95,20 @@ static int take_reply(struct tr_graph *graph, uint32_t ntype, const struct messa
     return 0;
 }
 
+/* The set has ranks: nobody is asked for its nodes before they are needed. */
+static int name_range(struct tr_graph *graph, int ranks, struct tr_nodes **out,
+                      struct tr_error *error)
+{
+    struct graph_port *port;
+    int rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+    graph_leave(graph, port);
+    *out = nodes_create_range(graph, ranks, 0, graph->book->ranks[ranks].num_ranks, error);
+    return *out == NULL ? TR_ENOMEM : 0;
+}
+
+/* A list, since an older version wrote the graph without the ranks of the set. */
 static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table, int64_t timeout_ns,
                         struct tr_nodes **out, struct tr_error *error)
 {
@@ -105,7 +140,11 @@ int tr_nodes_all(struct tr_graph *graph, uint32_t ntype, int64_t timeout_ns, str
 {
     *out = NULL;
     int rv = session_mine(graph->session, error);
-    return rv != 0 ? rv : select_nodes(graph, ntype, MSG_MASK_ALL, timeout_ns, out, error);
+    if (rv != 0)
+        return rv;
+    int ranks = book_find_ranks(graph->book, RANKS_ALL, ntype, NULL);
+    return ranks >= 0 ? name_range(graph, ranks, out, error)
+                      : select_nodes(graph, ntype, MSG_MASK_ALL, timeout_ns, out, error);
 }
 
 int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask, int64_t timeout_ns,
@@ -122,6 +161,9 @@ int tr_nodes_masked(struct tr_graph *graph, uint32_t ntype, const char *mask, in
                             " elements a row; a mask is bool or uint8 with one",
                             mask, tr_dtype_name(info.dtype), info.width);
     int number = graph_meta_name(&graph->meta, mask);
+    int ranks = book_find_ranks(graph->book, RANKS_MASK, ntype, mask);
+    if (ranks >= 0)
+        return name_range(graph, ranks, out, error);
     return select_nodes(graph, ntype,
                         (uint32_t)graph_meta_table(&graph->meta, ntype, (uint32_t)number),
                         timeout_ns, out, error);
@@ -201,27 +243,73 @@ static int check_piece(const struct tr_nodes *nodes, uint64_t offset, size_t cou
                         offset, offset + count, nodes->count);
 }
 
-static int read_piece(const struct tr_nodes *nodes, const uint64_t *from, uint64_t offset,
-                      size_t count, uint64_t *ids, struct tr_error *error)
+static void copy_ids(uint64_t *to, const uint64_t *from, size_t count)
 {
-    int rv = session_mine(nodes->graph->session, error);
-    if (rv == 0)
-        rv = check_piece(nodes, offset, count, error);
-    if (rv == 0 && count > 0)
-        memcpy(ids, from + offset, count * sizeof *ids);
-    return rv;
+    if (count > 0)
+        memcpy(to, from, count * sizeof *to);
+}
+
+static void fill_ranks(const struct tr_nodes *nodes, uint64_t offset, size_t count, uint64_t *ids)
+{
+    for (size_t i = 0; i < count; i++)
+        ids[i] = nodes->first_rank + offset + i;
 }
 
 int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                  uint64_t *ids, struct tr_error *error)
 {
-    (void)timeout_ns;
-    return read_piece(nodes, nodes->ids, offset, count, ids, error);
+    int rv = session_mine(nodes->graph->session, error);
+    if (rv == 0)
+        rv = check_piece(nodes, offset, count, error);
+    if (rv != 0)
+        return rv;
+    if (nodes->ranks < 0) {
+        copy_ids(ids, nodes->ids + offset, count);
+        return 0;
+    }
+    fill_ranks(nodes, offset, count, ids);
+    if (!nodes->graph->book->ranks[nodes->ranks].stored)
+        return 0;
+    return graph_fetch_ranks(nodes->graph, nodes->ranks, ids, count, timeout_ns, error);
 }
 
 int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                           uint64_t *ids, struct tr_error *error)
 {
-    (void)timeout_ns;
-    return read_piece(nodes, nodes->original_ids, offset, count, ids, error);
+    int rv = session_mine(nodes->graph->session, error);
+    if (rv == 0)
+        rv = check_piece(nodes, offset, count, error);
+    if (rv != 0)
+        return rv;
+    if (nodes->ranks < 0) {
+        copy_ids(ids, nodes->original_ids + offset, count);
+        return 0;
+    }
+    /* Of all nodes the one with rank r has the original ID r. */
+    if (nodes->graph->book->ranks[nodes->ranks].set == RANKS_ALL) {
+        fill_ranks(nodes, offset, count, ids);
+        return 0;
+    }
+    rv = tr_nodes_ids(nodes, offset, count, timeout_ns, ids, error);
+    return rv != 0 ? rv
+                   : tr_graph_original_ids(nodes->graph, nodes->ntype, ids, count, timeout_ns, ids,
+                                           error);
+}
+
+int nodes_read(struct tr_nodes *nodes, uint64_t **ids, uint64_t **original_ids,
+               struct tr_error *error)
+{
+    *ids = malloc((nodes->count + 1) * sizeof **ids);
+    *original_ids = malloc((nodes->count + 1) * sizeof **original_ids);
+    int rv = *ids == NULL || *original_ids == NULL
+                 ? tr_error_set(error, TR_ENOMEM, "no memory for a set of %zu nodes", nodes->count)
+                 : tr_nodes_ids(nodes, 0, nodes->count, TR_WAIT_FOREVER, *ids, error);
+    if (rv == 0)
+        rv = tr_nodes_original_ids(nodes, 0, nodes->count, TR_WAIT_FOREVER, *original_ids, error);
+    if (rv == 0)
+        return 0;
+    free(*ids);
+    free(*original_ids);
+    *ids = *original_ids = NULL;
+    return rv;
 }

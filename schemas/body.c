@@ -266,8 +266,8 @@ static int verify_loader_open(const struct msg_loader_open *head, const void *bo
 {
     struct sample_spec spec;
     /* The seeds first: then the spec lies at a multiple of 16. */
-    if (head->spec_bytes > length ||
-        verify_array(head->num_seeds, 16, length - head->spec_bytes) != 0)
+    uint64_t listed = head->seeds == MSG_SEEDS_LISTED ? head->num_seeds : 0;
+    if (head->spec_bytes > length || verify_array(listed, 16, length - head->spec_bytes) != 0)
         return TR_EFORMAT;
     return loader_open_spec(head, body, length, &spec);
 }

@@ -152,6 +152,9 @@ struct msg_sample_reply {
 #define MSG_TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */
 #define MSG_TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
 #define MSG_TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
+/* From here on slices of tables of ranks, by number; u64 rows, which are nobody's. A fetch of them has
+ * ranks for IDs. */
+#define MSG_TABLE_RANKS 0xf0000000u
 
 /*
  * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
@@ -241,7 +244,15 @@ struct msg_error_reply {
     int32_t code; /* TR_E* */
 };
 
-/* What batches to draw. Body: uint64_t global_ids[num_seeds], original_ids[num_seeds] in the order
+/* What the seeds of a loader are. */
+enum msg_seeds {
+    MSG_SEEDS_LISTED, /* nodes, listed in the body */
+    MSG_SEEDS_RANKS,  /* nodes: a range of ranks of a table (graph/ranks.h) */
+    MSG_SEEDS_EDGES,  /* edges of an edge type, and ... */
+    MSG_SEEDS_PAIRS   /* ... pairs of nodes: no loader serves them yet */
+};
+
+/* What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds], original_ids[num_seeds] in the order
  * of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). Opening the same loader again is harmless. */
 struct msg_loader_open {
     uint64_t loader;
@@ -259,6 +270,9 @@ struct msg_loader_open {
      * all trainers have together, evenly. */
     uint64_t all_seeds;
     uint32_t spec_bytes;
+    uint32_t seeds;      /* enum msg_seeds */
+    uint32_t ranks;      /* the number of the table of ranks */
+    uint64_t first_rank; /* of num_seeds */
 };
 
 #define MSG_LOADER_SHUFFLE 2u

@@ -34,6 +34,7 @@ static void open_world(struct fleet *fleet)
     const struct fleet_plan *plan = &fleet->plan;
     struct draws draws = draws_of(plan->seed, 99);
     sim_partitions_init(&fleet->partitions, &plan->raw, plan->plan.num_parts, &draws);
+    wanted_loader_rank(&fleet->plan.loader, &fleet->partitions);
     expected_run_init(&fleet->expected, plan);
     int rv = messages_register(&fleet->kinds, NULL);
     if (rv == 0)

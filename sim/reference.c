@@ -38,13 +38,14 @@ void reference_fini(struct reference *reference)
 
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
-    return loader->open.num_seeds * 2 * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
+    size_t listed = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
+    return listed * 2 * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
 }
 
 void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
                          struct msg_loader_open *head, void *body)
 {
-    size_t n = loader->open.num_seeds;
+    size_t n = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
     uint64_t *ids = body;
     for (size_t i = 0; i < n; i++) {
         ids[i] = global[loader->seeds[i]];
@@ -68,6 +69,16 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace)
             term->fanout = drawn % 10 == 1 ? SAMPLE_EVERY : (int32_t)((drawn >> 8) % 6);
             term->flags = (drawn >> 4) % 2 == 0 ? SAMPLE_REPLACE : 0;
         }
+}
+
+/* Two of three do: lists are what is left to users. */
+void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions)
+{
+    struct msg_loader_open *open = &loader->open;
+    if (key_mix(open->seed + 1) % 3 == 0)
+        return;
+    open->seeds = MSG_SEEDS_RANKS;
+    open->ranks = sim_partitions_rank(partitions, open->ntype, loader->seeds, open->num_seeds);
 }
 
 void wanted_loader_fini(struct wanted_loader *loader)

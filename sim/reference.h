@@ -47,6 +47,9 @@ void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *glo
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
  * some of their terms; the rest draw all with replacement or none. */
 void wanted_loader_vary(struct wanted_loader *loader, bool replace);
+/* The loader names its seeds by ranks, of a table that the placement gets, where its seed says so; else
+ * it lists them. */
+void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions);
 void wanted_loader_fini(struct wanted_loader *loader);
 
 void reference_init(struct reference *reference, const struct sim_graph *raw);

@@ -2,7 +2,9 @@
 #include "sim/sim_partitions.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *partitions_make(size_t count, size_t size)
 {
@@ -218,6 +220,35 @@ void sim_partitions_init(struct sim_partitions *partitions, const struct sim_gra
     assert(rv == 0);
 }
 
+uint32_t sim_partitions_rank(struct sim_partitions *p, uint32_t ntype, const uint64_t *originals,
+                             uint64_t count)
+{
+    char name[32];
+    uint32_t number = p->book.num_ranks, parts = p->book.num_parts;
+    snprintf(name, sizeof name, "seeds %u", number);
+    const struct rank_table table = {
+        .set = RANKS_MASK, .ntype = ntype, .mask = name, .num_ranks = count, .stored = true
+    };
+    int rv = book_add_ranks(&p->book, &table);
+    assert(rv == 0);
+    for (uint32_t part = 0; part < parts; part++) {
+        struct graph_part *at = &p->parts[part];
+        /* The rule of the format: rows p*N/P to (p+1)*N/P, rounded down. */
+        uint64_t begin = count * part / parts, end = count * (part + 1) / parts;
+        struct rank_slice *slices = partitions_make(number + (size_t)1, sizeof *slices);
+        uint64_t *ids = partitions_make(end - begin, sizeof *ids);
+        for (uint64_t r = begin; r < end; r++)
+            ids[r - begin] = p->global[ntype][originals[r]];
+        if (number > 0)
+            memcpy(slices, at->slices, number * sizeof *slices);
+        free((void *)(uintptr_t)at->slices);
+        slices[number] = (struct rank_slice){ ntype, end - begin, ids };
+        at->slices = slices;
+        at->num_slices = number + 1;
+    }
+    return number;
+}
+
 static void partitions_drop(const void *block)
 {
     free((void *)(uintptr_t)block);
@@ -239,6 +270,9 @@ static void free_part(struct graph_part *part)
         partitions_drop(part->edges[e].csc.column_global);
         partitions_drop(part->edges[e].original_edge_ids);
     }
+    for (uint32_t i = 0; i < part->num_slices; i++)
+        partitions_drop(part->slices[i].ids);
+    partitions_drop(part->slices);
     free(part->nodes);
     free(part->edges);
 }

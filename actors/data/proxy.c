@@ -9,6 +9,7 @@
 #include "actors/common/part_call.h"
 #include "actors/data/epoch_plan.h"
 #include "actors/data/proxy_state.h"
+#include "actors/data/seed_set.h"
 #include "runtime/core/directory.h"
 #include "schemas/body.h"
 
@@ -100,9 +101,9 @@ static int check(const struct proxy *p, const struct message *request)
     struct sample_spec spec;
     bool bad = loader_open_spec(open, message_body(request), request->frame.body_bytes, &spec) !=
                    0 ||
-               spec.num_etypes != p->options->book->types.num_etypes ||
-               open->ntype >= p->options->book->types.num_ntypes;
-    return bad ? TR_EINVAL : epoch_plan_init(&epochs, open, NULL);
+               spec.num_etypes != p->options->book->types.num_etypes;
+    int rv = bad ? TR_EINVAL : seed_set_check(p->options->book, open, NULL);
+    return rv != 0 ? rv : epoch_plan_init(&epochs, open, NULL);
 }
 
 static void open_loader(struct proxy *p, struct message *request)

@@ -144,28 +144,6 @@ static void open_rows(struct task *task, struct error *error, int *rv)
         sampler_ask_rows(task);
 }
 
-/* 1: more are to come. */
-static int add_seeds(struct task *task, struct error *error)
-{
-    const struct msg_batch_request *asked = message_head(task->request);
-    struct loader_state *l = task->loader;
-    const struct epoch_order *order;
-    uint64_t begin = task->next_seed, count = task->end_seed - begin;
-    count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
-    int rv = sampler_epoch_order(l, asked->epoch, &order);
-    if (rv == 0)
-        rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
-    if (rv != 0)
-        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
-                         l->open->num_seeds);
-    uint64_t *ids = task->seeds.data;
-    for (uint64_t i = 0; i < count; i++)
-        ids[i] = l->ids[order == NULL ? begin + i : epoch_order_at(order, begin + i)];
-    task->next_seed += count;
-    rv = batch_builder_add_seeds(&task->builder, l->open->ntype, ids, NULL, (uint32_t)count, error);
-    return rv != 0 ? rv : task->next_seed < task->end_seed;
-}
-
 /* One slice. Failing a task ends it, also inside of asking. */
 static void step_task(struct task *task)
 {
@@ -174,9 +152,12 @@ static void step_task(struct task *task)
     int rv = 0;
     switch (task->step) {
     case TASK_SEEDS:
-        rv = add_seeds(task, &error);
-        if (rv == 0)
-            task->step = TASK_PLACE;
+        task->step = TASK_WAIT_SEEDS;
+        rv = sampler_find_seeds(task, &error);
+        break;
+    case TASK_WAIT_SEEDS:
+        rv = sampler_add_seeds(task, &error);
+        task->step = rv == 0 ? TASK_PLACE : TASK_SEEDS;
         break;
     case TASK_PLACE:
         rv = batch_builder_place(builder, &error);
@@ -213,7 +194,8 @@ static bool is_waiting(const struct task *task)
 {
     if (task->step == TASK_WAIT_KEEP)
         return !sampler_has_room(task);
-    return task->asks_open > 0 && (task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
+    return task->asks_open > 0 && (task->step == TASK_WAIT_SEEDS ||
+                                   task->step == TASK_WAIT_SAMPLES || task->step == TASK_WAIT_ROWS);
 }
 
 /* The oldest task that can go on, so that batches come in order and caches serve one at a time. */
@@ -422,7 +404,9 @@ static int init_task(struct sampler *s, struct task *task)
     task->asks = calloc(book->num_parts, sizeof *task->asks);
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
     task->parts = calloc(book->num_parts, sizeof *task->parts);
-    if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL)
+    task->seed_starts = calloc(book->num_parts + (size_t)1, sizeof *task->seed_starts);
+    if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL ||
+        task->seed_starts == NULL)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < book->num_parts; p++)
         sampler_init_ask(&task->asks[p], task, p);
@@ -438,6 +422,9 @@ static void fini_task(struct task *task)
         part_call_fini(&task->asks[p].call);
     batch_builder_fini(&task->builder);
     vec_fini(&task->seeds);
+    vec_fini(&task->seed_rows);
+    vec_fini(&task->seed_places);
+    free(task->seed_starts);
     free(task->snapshots);
     free(task->parts);
     free(task->asks);

@@ -25,6 +25,7 @@ static void take_answer(struct ask *ask, struct message *reply)
                                                     "partition %" PRIu32 " answered with a "
                                                                          "message of kind %u",
                                                     ask->part, reply->frame.kind)
+             : ask->what == ASK_SEEDS   ? sampler_take_seeds(ask, reply, &error)
              : ask->what == ASK_SAMPLES ? sampler_take_samples(ask, reply, &error)
                                         : sampler_take_rows(ask, reply, &error);
     message_release(task->sampler->self, reply);
@@ -39,8 +40,9 @@ static void take_answer(struct ask *ask, struct message *reply)
 static int make_request(struct part_call *call, struct message **request)
 {
     const struct ask *ask = call->arg;
-    return ask->what == ASK_SAMPLES ? sampler_make_samples(ask, request)
-                                    : sampler_make_rows(ask, request);
+    return ask->what == ASK_SEEDS     ? sampler_make_seeds(ask, request)
+           : ask->what == ASK_SAMPLES ? sampler_make_samples(ask, request)
+                                      : sampler_make_rows(ask, request);
 }
 
 static void ask_done(struct part_call *call, int status, struct message *reply,
@@ -76,18 +78,29 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
                                     .call_ns = s->options->call_ns };
 }
 
+/* One answer brings all: a slice of seeds is small. */
+static bool wants_seeds(struct ask *ask)
+{
+    ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sizeof(uint64_t);
+    return true;
+}
+
 /* Only an ask with a question needs a server, which may be gone for good. */
 static void send_ask(struct ask *ask)
 {
-    bool more = ask->what == ASK_SAMPLES ? sampler_wants_samples(ask) : sampler_wants_rows(ask);
+    bool more = ask->what == ASK_SEEDS     ? wants_seeds(ask)
+                : ask->what == ASK_SAMPLES ? sampler_wants_samples(ask)
+                                           : sampler_wants_rows(ask);
     if (more)
         part_call_send(&ask->call, ask->task->recover_until_ns);
     else
         finish_ask(ask);
 }
 
-static bool has_nodes(const struct ask *ask)
+static bool has_nodes(const struct ask *ask, enum ask_what what)
 {
+    if (what == ASK_SEEDS)
+        return sampler_seeds_of(ask->task, ask->part) > 0;
     for (uint32_t t = 0; t < ask->task->builder.num_ntypes; t++)
         if (ask_list(ask, t)->count > 0)
             return true;
@@ -103,13 +116,18 @@ static void ask_all(struct task *task, enum ask_what what)
         struct ask *ask = &task->asks[p];
         ask->sections_done = ask->rows_done = ask->ntype = ask->at = ask->piece = 0;
         part_call_reset(&ask->call);
-        bool wanted = !batch_builder_is_local(&task->builder, p) && has_nodes(ask);
+        bool wanted = !batch_builder_is_local(&task->builder, p) && has_nodes(ask, what);
         ask->what = wanted ? what : ASK_NOTHING;
         task->asks_open += wanted;
     }
     for (uint32_t p = 0; p < num_parts && task->request != NULL; p++)
         if (task->asks[p].what != ASK_NOTHING)
             send_ask(&task->asks[p]);
+}
+
+void sampler_ask_seeds(struct task *task)
+{
+    ask_all(task, ASK_SEEDS);
 }
 
 void sampler_ask_samples(struct task *task)

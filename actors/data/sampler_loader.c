@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "actors/data/sampler_state.h"
+#include "actors/data/seed_set.h"
 #include "graph/samplers.h"
 #include "runtime/core/monitor.h"
 #include "schemas/body.h"
@@ -50,12 +51,12 @@ static int check_open(const struct sampler *s, const struct message *message, st
     const struct msg_loader_open *open = (const void *)message->head;
     struct epoch_plan epochs;
     struct sample_spec spec;
-    if (open->ntype >= s->options->book->types.num_ntypes)
-        return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
-                         open->ntype, s->options->book->types.num_ntypes);
+    int rv = seed_set_check(s->options->book, open, error);
+    if (rv != 0)
+        return rv;
     if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
         return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
-    int rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
+    rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
     if (rv != 0)
         return rv;
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
@@ -137,7 +138,7 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
 }
 _Static_assert(MSG_MASK_ALL == BATCH_BUILDER_NO_TABLE, "no table is the same number");
 
-/* A copy of the request is kept for its seeds (which the copy shares). */
+/* A copy of the request is kept for its spec and its seeds (which the copy shares). */
 void sampler_open_loader(struct sampler *s, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);

@@ -58,7 +58,7 @@ struct loader_state {
 };
 
 /* What is asked of one partition for one task, one request at a time. */
-enum ask_what { ASK_NOTHING, ASK_SAMPLES, ASK_ROWS };
+enum ask_what { ASK_NOTHING, ASK_SEEDS, ASK_SAMPLES, ASK_ROWS };
 
 struct ask {
     struct task *task;
@@ -73,6 +73,7 @@ struct ask {
 
 enum task_step {
     TASK_SEEDS,
+    TASK_WAIT_SEEDS,
     TASK_PLACE,
     TASK_WAIT_SAMPLES,
     TASK_DRAW,
@@ -92,8 +93,13 @@ struct task {
     const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
     uint64_t next_seed, end_seed; /* of the epoch's order: those that are not added yet */
-    struct vec seeds;             /* uint64_t[SAMPLER_SLICE_SEEDS]: IDs that are added next */
-    struct message *request;      /* NULL: the task is idle */
+    /* The slice that is found next: see sampler_seeds.c. */
+    uint32_t num_seeds;
+    struct vec seeds;        /* uint64_t[num_seeds] */
+    struct vec seed_rows;    /* uint32_t[num_seeds] */
+    struct vec seed_places;  /* uint32_t[num_seeds] */
+    uint32_t *seed_starts;   /* [num_parts + 1] */
+    struct message *request; /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
     uint32_t asks_open;  /* asks that are not answered */
@@ -131,8 +137,9 @@ void sampler_free_loaders(struct sampler *sampler);
 int sampler_epoch_order(struct loader_state *loader, uint32_t epoch,
                         const struct epoch_order **order);
 
-/* sampler_ask.c: messages to servers. Both send nothing where nothing is to be asked. */
+/* sampler_ask.c: messages to servers. They send nothing where nothing is to be asked. */
 void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part);
+void sampler_ask_seeds(struct task *task);
 void sampler_ask_samples(struct task *task);
 void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
@@ -159,6 +166,19 @@ void sampler_drop_kept(struct loader_state *loader);
 void sampler_pull(struct sampler *sampler, struct message *request);
 /* Nobody will pull it: drops what is kept of it. */
 void sampler_unwanted(struct sampler *sampler, const struct message *notice);
+
+/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here; then, when all came,
+ * adds it to the batch (1: more slices are to come). */
+int sampler_find_seeds(struct task *task, struct error *error);
+int sampler_add_seeds(struct task *task, struct error *error);
+int sampler_make_seeds(const struct ask *ask, struct message **request);
+int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error);
+
+/* Seeds of the slice whose IDs a partition knows. */
+static inline uint32_t sampler_seeds_of(const struct task *task, uint32_t part)
+{
+    return task->seed_starts[part + 1] - task->seed_starts[part];
+}
 
 /* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */
 int sampler_take_samples(struct ask *ask, struct message *reply, struct error *error);

@@ -84,8 +84,11 @@ TR_API int tr_graph_degrees(struct tr_graph *graph, uint32_t ntype, const uint64
 
 /*
  * A node set: what a loader takes its seeds from, in the order of original IDs. It does not change,
- * and holds the graph alive. Making one asks the servers, until the session's recovery deadline;
- * TR_ERANGE: no such node type. *out is NULL after a failure.
+ * and holds the graph alive. All nodes, those of a mask and a trainer's share of the graph's own deal
+ * are ranges of ranks: making one asks nobody, and takes no memory however many nodes it has (a loader
+ * takes 2^40). Of graphs that an older version partitioned they are lists of 16 bytes a node, for which
+ * the servers are asked, until the session's recovery deadline. TR_ERANGE: no such node type. *out is
+ * NULL after a failure.
  */
 
 /* Nodes whose row of a one-element mask feature (bool or u8, e.g. "train_mask") is not 0.

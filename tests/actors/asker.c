@@ -108,11 +108,12 @@ int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, con
                     const struct sample_spec *spec)
 {
     struct msg_loader_open head = *open;
-    size_t bytes = 2 * open->num_seeds * sizeof *seeds;
+    size_t bytes = open->seeds == MSG_SEEDS_LISTED ? 2 * open->num_seeds * sizeof *seeds : 0;
     head.spec_bytes = (uint32_t)sample_spec_bytes(spec);
     unsigned char *body = malloc(bytes + head.spec_bytes);
     assert_non_null(body);
-    memcpy(body, seeds, bytes);
+    if (bytes > 0)
+        memcpy(body, seeds, bytes);
     sample_spec_write(spec, body + bytes);
     int rv = asker_ask(asker, MSG_LOADER_OPEN, &head, sizeof head, body, bytes + head.spec_bytes);
     free(body);

@@ -7,12 +7,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include <cmocka.h>
 
 #include "actors/data/epoch_plan.h"
 #include "actors/data/sampler.h"
+#include "actors/data/seed_set.h"
 #include "graph/digest.h"
+#include "graph/ranks.h"
 #include "schemas/messages.h"
 #include "tests/actors/asker.h"
 #include "tests/actors/graphs.h"
@@ -286,10 +290,152 @@ static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
     close_world(&world);
 }
 
+/* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs. */
+static void make_huge_book(struct book *book)
+{
+    static const uint64_t nodes[4] = { UINT64_C(1) << 31, UINT64_C(1) << 31, UINT64_C(1) << 31,
+                                       UINT64_C(1) << 31 };
+    static const uint64_t edges[4] = { 0 };
+    struct graph_types types = { 0 };
+    assert_int_equal(graph_types_add_ntype(&types, "_N", NULL), 0);
+    assert_int_equal(graph_types_add_etype(&types, "_N:_E:_N", NULL), 0);
+    assert_int_equal(book_init(book, "huge", &types, 4, nodes, edges), 0);
+    const struct rank_table all = { .set = RANKS_ALL, .num_ranks = UINT64_C(1) << 33 };
+    assert_int_equal(book_add_ranks(book, &all), 0);
+    graph_types_fini(&types);
+}
+
+static double cpu_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static long peak_kib(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+/* No list of its nodes, no order of its epoch is ever made. */
+static void an_epoch_of_a_huge_set_begins_at_once(void **state)
+{
+    (void)state;
+    struct world world = { .asker = { .env = NULL } };
+    struct node_part nodes = { .num_nodes = 0 };
+    struct edge_part edges = { .edge_rank = NULL };
+    struct graph_part part = { .nodes = &nodes, .edges = &edges };
+    struct book book;
+    const int32_t fanout = 0;
+    double begin = cpu_seconds();
+    long before = peak_kib();
+    make_huge_book(&book);
+    part.types = &book.types;
+    assert_int_equal(graph_meta_init(&world.meta, &part), 0);
+    world.store = batch_store_create((size_t)1 << 24);
+    assert_int_equal(batch_store_open_loader(world.store, 1, 1000), 0);
+    world.options = (struct sampler_options){
+        .book = &book, .meta = &world.meta, .store = world.store, .recovery_ns = 60 * ENV_SECOND_NS
+    };
+    const struct msg_loader_open open = { .loader = 1,
+                                          .seed = 5,
+                                          .num_seeds = UINT64_C(1) << 33,
+                                          .seeds = MSG_SEEDS_RANKS,
+                                          .batch_size = 1024,
+                                          .world = 1,
+                                          .features = MSG_MASK_ALL,
+                                          .labels = MSG_MASK_ALL,
+                                          .flags = MSG_LOADER_SHUFFLE };
+    asker_open(&world.asker, 1, false);
+    asker_spawn(&world.asker, &sampler_ops, &world.options);
+    assert_int_equal(asker_open_loader(&world.asker, &open, NULL, 1, &fanout, 1), 0);
+    assert_int_equal(world.asker.reply_kind, MSG_LOADER_OPENED);
+    for (uint64_t step = 0; step < 3; step++) {
+        const struct epoch_plan plan = {
+            .num_seeds = open.num_seeds, .seed = 5, .batch_size = 1024, .world = 1, .shuffle = true
+        };
+        struct epoch_order order = { 0 };
+        batch_store_set_epoch(world.store, 1, 0, step);
+        assert_int_equal(ask(&world, 1, 0, step), 0);
+        struct sampled_batch *batch = batch_store_collect(world.store, 1, 0, step);
+        assert_non_null(batch);
+        assert_int_equal(batch->space.nodes[0].num_seeds, 1024);
+        assert_int_equal(epoch_order_make(&order, &plan, 0), 0);
+        for (uint32_t i = 0; i < 1024; i++)
+            assert_int_equal(batch->space.nodes[0].ids[i], epoch_order_at(&order, step * 1024 + i));
+        epoch_order_fini(&order);
+        sampled_batch_release(batch);
+    }
+    /* It takes milliseconds, and megabytes that do not depend on the set. */
+    assert_true(cpu_seconds() - begin < 1);
+    assert_true(peak_kib() - before < 100 * 1024);
+    asker_close(&world.asker);
+    batch_store_close(world.store);
+    batch_store_release(world.store);
+    graph_meta_fini(&world.meta);
+    book_fini(&book);
+}
+
+static void seeds_that_no_loader_serves_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        struct msg_loader_open open;
+        int code;
+        const char *text;
+    } bad[] = {
+        { { .seeds = MSG_SEEDS_EDGES }, TR_EUNSUPPORTED, "the seeds are edges" },
+        { { .seeds = MSG_SEEDS_PAIRS }, TR_EUNSUPPORTED, "the seeds are pairs of nodes" },
+        { { .seeds = 77 }, TR_EUNSUPPORTED, "seeds of kind 77" },
+        { { .seeds = MSG_SEEDS_RANKS, .ranks = 1 }, TR_ERANGE, "no table of ranks 1" },
+        { { .seeds = MSG_SEEDS_RANKS, .num_seeds = (UINT64_C(1) << 33) + 1 }, TR_ERANGE, "has 8" },
+        { { .seeds = MSG_SEEDS_RANKS, .num_seeds = 2, .first_rank = UINT64_MAX },
+          TR_ERANGE,
+          "has 8" },
+        { { .ntype = 1 }, TR_ERANGE, "node type 1" },
+    };
+    struct book book;
+    make_huge_book(&book);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = { 0 };
+        assert_int_equal(seed_set_check(&book, &bad[i].open, &error), bad[i].code);
+        if (strstr(error.text, bad[i].text) == NULL)
+            fail_msg("%s", error.text);
+    }
+    const struct msg_loader_open good = { .seeds = MSG_SEEDS_RANKS,
+                                          .first_rank = UINT64_C(1) << 32,
+                                          .num_seeds = UINT64_C(1) << 32 };
+    assert_int_equal(seed_set_check(&book, &good, NULL), 0);
+    assert_null(seed_set_table(&book, &good));
+    book_fini(&book);
+}
+
+/* The slice of a rank is the one whose bounds it lies between, also where there are fewer ranks than
+ * slices. */
+static void every_rank_has_one_slice(void **state)
+{
+    (void)state;
+    for (uint64_t n = 1; n < 60; n++)
+        for (uint32_t parts = 1; parts < 40; parts++)
+            for (uint64_t rank = 0; rank < n; rank++) {
+                uint32_t part = ranks_part(n, parts, rank);
+                assert_true(part < parts);
+                assert_true(ranks_begin(n, parts, part) <= rank);
+                assert_true(rank < ranks_begin(n, parts, part + 1));
+            }
+    assert_int_equal(ranks_part(RANKS_MAX, BOOK_PARTS_MAX, RANKS_MAX - 1), BOOK_PARTS_MAX - 1);
+    assert_int_equal(ranks_begin(RANKS_MAX, BOOK_PARTS_MAX, BOOK_PARTS_MAX), RANKS_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loader_reads_the_version_it_was_opened_on),
+        cmocka_unit_test(every_rank_has_one_slice),
+        cmocka_unit_test(seeds_that_no_loader_serves_are_refused),
+        cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
         cmocka_unit_test(a_loader_may_close_while_a_batch_is_made),
