@@ -13,15 +13,6 @@
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
 
-static struct frame frame_of(const struct kind *kind)
-{
-    return (struct frame){
-        .kind = kind->id,
-        .flags = kind->lane == KIND_DATA ? MESSAGE_DATA : 0,
-        .head_bytes = kind->head_bytes,
-    };
-}
-
 struct message *loop_message_create(struct loop *loop, const struct kind *kind)
 {
     if (loop->simulated && loop->env->ops->fails(loop->env))
@@ -31,7 +22,11 @@ struct message *loop_message_create(struct loop *loop, const struct kind *kind)
         log_refusal(loop->node, kind->name, kind->head_bytes);
         return NULL;
     }
-    message->frame = frame_of(kind);
+    message->frame = (struct frame){
+        .kind = kind->id,
+        .flags = kind->lane == KIND_DATA ? MESSAGE_DATA : 0,
+        .head_bytes = kind->head_bytes,
+    };
     message->home = loop;
     message->body = NULL;
     message->body_offset = 0;
@@ -53,10 +48,13 @@ struct message *node_message_create(struct node *node, const struct kind *kind)
         if (message == NULL)
             account_release(&node->message_account, bytes);
     }
-    if (message == NULL)
+    if (message == NULL) {
         log_refusal(node, kind->name, kind->head_bytes);
-    else
-        message->frame = frame_of(kind);
+        return NULL;
+    }
+    message->frame.kind = kind->id;
+    message->frame.flags = kind->lane == KIND_DATA ? MESSAGE_DATA : 0;
+    message->frame.head_bytes = kind->head_bytes;
     return message;
 }
 
