@@ -42,12 +42,12 @@ stopped() {
 ended() { [ "$code" != 137 ]; }
 
 for seconds in 0 0.3 2; do
-    stopped $seconds 3 train --epochs 2 --hidden 8 --quiet --run "$work/run"
+    stopped "$seconds" 3 train --epochs 2 --hidden 8 --quiet --run "$work/run"
     expect "a trainer without peers ends after $seconds s" exited 1
     expect "... and says why" complains "interrupted"
-    stopped $seconds 1 serve
+    stopped "$seconds" 1 serve
     expect "a server without peers ends after $seconds s" ended
-    stopped $seconds 2 sample
+    stopped "$seconds" 2 sample
     expect "a sampler without peers ends after $seconds s" ended
 done
 finish
