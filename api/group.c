@@ -16,6 +16,8 @@
 /* The reducer ends an operation at its deadline by itself, with a sentence; a barrier's outcome it
  * asks for a little longer. So much later it is given up. */
 #define GRACE_NS UINT64_C(5000000000)
+/* The actors of a job that ends are gone so soon after its reducers. */
+#define END_NS INT64_C(5000000000)
 /* How often a thread that closes a group wakes the one that waits in it. */
 #define WAKE_NS 20000000L
 /* A reducer dismisses a call within a turn or a few; without memory for that it may not. */
@@ -216,6 +218,15 @@ static int fail(struct tr_group *group, const struct asked *asked, int rv, const
                         tr_strerror(rv));
 }
 
+/* An interrupted call has said that this trainer is done. If the others then were done too, the job
+ * has ended before the call is repeated, and with it the reducer that would answer. */
+static bool has_ended(struct tr_group *group, const struct asked *asked, int rv)
+{
+    bool lost = rv == TR_ECLOSED || (rv != 0 && address_is_none(group->reducer));
+    return lost && asked->operation == MSG_GROUP_FINISH &&
+           graph_wait_end(group->graph, END_NS, NULL) == 0;
+}
+
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
  * have closed the group. */
 static int run(struct tr_group *group, const struct asked *asked, int64_t timeout_ns,
@@ -245,6 +256,7 @@ static int run(struct tr_group *group, const struct asked *asked, int64_t timeou
         }
         graph_leave(group->graph, port);
     }
+    rv = has_ended(group, asked, rv) ? 0 : rv;
     /* After these two the outcome is not known: a repeat has the same number. */
     if (asked->number != 0 && rv != TR_ETIMEDOUT && rv != TR_ECANCELED)
         group->saves++;
