@@ -285,7 +285,7 @@ int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,
         copy_ids(ids, nodes->original_ids + offset, count);
         return 0;
     }
-    /* Of all nodes the one with rank r has the original ID r. */
+    /* In the set of all nodes, the node with rank r has the original ID r. */
     if (nodes->graph->book->ranks[nodes->ranks].set == RANKS_ALL) {
         fill_ranks(nodes, offset, count, ids);
         return 0;

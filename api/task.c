@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A task's thread, its outcome, and who waits for it.
+ * A task: its thread, its outcome, and the threads that wait for it.
  *
  * Invariants:
  * - finished is set once, by the task's thread, under the mutex, after run has returned; outcome
@@ -223,7 +223,7 @@ void tr_task_close(struct tr_task *task)
         return;
     tr_task_cancel(task);
     pthread_join(task->thread, NULL);
-    /* Who waits wakes with the outcome; its last look at the task must be over before it is freed. */
+    /* Waiting threads wake with the outcome; all must have left the task before it is freed. */
     pthread_mutex_lock(&task->mutex);
     while (task->waiting > 0)
         pthread_cond_wait(&task->changed, &task->mutex);

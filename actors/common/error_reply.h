@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Refusals with a sentence: MSG_ERROR_REPLY, made by who can't serve and read by who asked.
+ * Error replies: an actor that cannot serve a request answers with MSG_ERROR_REPLY, a code and a
+ * message, which the requester reads.
  *
  * Thread rules: an actor's.
  */

@@ -4,7 +4,7 @@
  *
  * A partition may have several servers, equals of each other, in processes that the plan lists.
  * One that is up is looked for in the plan's order, the nearest first; when it is lost the next
- * one is, round and round with growing pauses, until somebody is found or the deadline passes.
+ * one is. The search begins again with growing pauses until it finds one or the deadline passes.
  *
  * Ownership: an actor's, embedded in its state; part_locator_fini before that is freed.
  * Thread rules: the actor's.

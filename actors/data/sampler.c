@@ -82,7 +82,7 @@ void sampler_answer(struct sampler *s, struct message *request, uint64_t bytes)
     answer(s, request, bytes, false);
 }
 
-/* Whether who asked shares no store with us. */
+/* The requester shares no batch store with this sampler: it pulls the batch by messages. */
 static bool is_pulled(const struct sampler *s, const struct message *request)
 {
     return s->options->flat || request->frame.from.node != actor_address(s->self).node;

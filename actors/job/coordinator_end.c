@@ -18,7 +18,7 @@
  * that, and then ends. */
 #define LINGER_MAX_NS MEMBER_JOIN_NS
 
-/* Of a list of ranks in a line of the log; a longer one is cut. */
+/* A line of the log lists ranks in so many bytes; a longer list is cut. */
 #define MISSING_TEXT_MAX 256u
 
 /* From the end of an era in which ranks were done until all are in one again. */
