@@ -367,7 +367,10 @@ int coordinator_save_known(struct actor *self, struct message *message, struct e
     struct coordinator *state = actor_state(self);
     const struct msg_checkpoint_done *head = message_head(message);
     struct saving *saving = state->saving;
-    if (head->status < 0 && head->era != 0 && head->era == state->era)
+    const struct refused_save *known = &state->refused;
+    /* A rank that has not had the answer to the newest knows of the one before that alone. */
+    bool newer = known->era != head->era || head->sequence > known->sequence;
+    if (head->status < 0 && head->era != 0 && head->era == state->era && newer)
         state->refused = (struct refused_save){ head->step, head->sequence, head->era,
                                                 head->status };
     if (saving != NULL && saving->stage == GATHERING && is_refused(state, saving)) {

@@ -586,6 +586,42 @@ static void only_a_checkpoint_of_the_present_era_counts_as_made(void **unused)
     }
 }
 
+/* Ranks that join a coordinator that was started again say which of their saves failed last. One
+ * that has not had the answer to the newest says an older one, before or after the others: the
+ * newest stays known, and the rank that reports its part of it gets that answer. */
+static void the_newest_save_that_failed_stays_known(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    const struct msg_checkpoint_done newest = {
+        .step = SAVED_STEP, .sequence = 8, .era = 1, .status = TR_ENOSPC
+    };
+    const struct msg_checkpoint_done before = {
+        .step = SAVED_STEP - 2, .sequence = 7, .era = 1, .status = TR_EIO
+    };
+    for (uint32_t seed = 0; seed < 4; seed++) {
+        struct saved saved;
+        struct asker asker;
+        save_parts(&saved, 1);
+        asker_open(&asker, seed, seed % 2 != 0);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank });
+        asker.timeout_ns = ENV_SECOND_NS;
+        for (uint32_t i = 0; i < 2; i++) /* a notice: nothing is answered to it */
+            asker_ask(&asker, MSG_CHECKPOINT_DONE, i == seed / 2 ? &newest : &before, sizeof newest,
+                      NULL, 0);
+        struct msg_checkpoint_part head = report_of(&saved, 1, 0);
+        head.sequence = 8;
+        assert_int_equal(asker_ask(&asker, MSG_CHECKPOINT_PART, &head, sizeof head, saved.folder,
+                                   strlen(saved.folder)),
+                         0);
+        assert_refused(&asker, TR_ENOSPC);
+        asker_close(&asker);
+        remove_saved(&saved);
+    }
+}
+
 /* Reports both parts, and the first again with other bytes, in one turn: at last, when the manifest
  * is under way, or between them. */
 struct reporter {
@@ -763,6 +799,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_changes_no_part_of_what_was_made),
         cmocka_unit_test(only_a_checkpoint_of_the_present_era_counts_as_made),
+        cmocka_unit_test(the_newest_save_that_failed_stays_known),
         cmocka_unit_test(what_a_rank_reports_first_is_written),
         cmocka_unit_test(a_restarted_coordinator_gives_up_nothing_that_was_passed),
         cmocka_unit_test(what_cannot_be_is_refused),
