@@ -8,13 +8,39 @@
  *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and
  *     clears it, so exactly one of those who find a loop asleep wakes it. What only comes home
  *     wakes nobody: the next turn, whatever it is for, finds it.
+ *   - The wake itself is made after the mutex is given back. The loop may have run for another
+ *     reason by then, and have ended: `wakers`, counted under the mutex, keeps its driver.
  */
 #include "runtime/core/inbox.h"
 
 #include <assert.h>
+#include <sched.h>
 
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+
+/* Under the inbox's mutex. True: the caller calls make_wake once it gave the mutex back. */
+static bool claim_wake(struct inbox *inbox)
+{
+    if (!inbox->sleeping)
+        return false;
+    inbox->sleeping = false;
+    atomic_fetch_add_explicit(&inbox->wakers, 1, memory_order_relaxed);
+    return true;
+}
+
+static void make_wake(struct loop *loop)
+{
+    loop->env->ops->loop_wake(loop->env, loop->driver);
+    /* The last touch of the loop, which loop_await_wakers lets go. */
+    atomic_fetch_sub_explicit(&loop->inbox.wakers, 1, memory_order_release);
+}
+
+void loop_await_wakers(struct loop *loop)
+{
+    while (atomic_load_explicit(&loop->inbox.wakers, memory_order_acquire) > 0)
+        sched_yield(); /* each is one write to an eventfd that never blocks */
+}
 
 static void mark(struct loop *loop, uint32_t target)
 {
@@ -52,12 +78,8 @@ static void flush(struct loop *loop, uint32_t target)
     struct outbox *outbox = &loop->outboxes[target];
     struct loop *to = &loop->node->loops[target];
     struct inbox *inbox = &to->inbox;
-    bool wake = false;
     pthread_mutex_lock(&inbox->mutex);
-    if (outbox->messages.first != NULL && inbox->sleeping) {
-        inbox->sleeping = false;
-        wake = true;
-    }
+    bool wake = outbox->messages.first != NULL && claim_wake(inbox);
     messages_splice(&inbox->messages, &outbox->messages);
     messages_splice(&inbox->returned, &outbox->returned);
     if (outbox->buffers != NULL) {
@@ -69,7 +91,7 @@ static void flush(struct loop *loop, uint32_t target)
     pthread_mutex_unlock(&inbox->mutex);
     if (wake) {
         counter_add(&loop->wakes, 1);
-        loop->env->ops->loop_wake(loop->env, to->driver);
+        make_wake(to);
     }
 }
 
@@ -86,11 +108,10 @@ void loop_flush_outboxes(struct loop *loop)
 void loop_wake(struct loop *loop)
 {
     pthread_mutex_lock(&loop->inbox.mutex);
-    bool wake = loop->inbox.sleeping;
-    loop->inbox.sleeping = false;
+    bool wake = claim_wake(&loop->inbox);
     pthread_mutex_unlock(&loop->inbox.mutex);
     if (wake)
-        loop->env->ops->loop_wake(loop->env, loop->driver);
+        make_wake(loop);
 }
 
 void loop_post(struct loop *loop, struct post *post)
@@ -103,12 +124,11 @@ void loop_post(struct loop *loop, struct post *post)
     else
         inbox->last_post->next = post;
     inbox->last_post = post;
-    bool wake = inbox->sleeping;
-    inbox->sleeping = false;
+    bool wake = claim_wake(inbox);
     atomic_store_explicit(&inbox->filled, true, memory_order_relaxed);
     pthread_mutex_unlock(&inbox->mutex);
     if (wake)
-        loop->env->ops->loop_wake(loop->env, loop->driver);
+        make_wake(loop);
 }
 
 void loop_return_to_home(struct loop *home, struct message *message, struct buffer *buffer)

@@ -37,6 +37,9 @@ struct inbox {
     struct post *posts, *last_post;
     struct slots slots; /* see slots.h for which part the mutex guards */
     bool sleeping;
+    /* Wakes that were decided under the mutex and are still to be made. Whoever makes one may be
+     * the crew or another loop, which nothing else waits for: the loop's driver outlives them. */
+    atomic_uint wakers;
     /* A hint that saves the lock of an empty inbox. Relaxed: a loop that misses it sees it next
      * turn, and before sleeping the inbox itself is looked at under the mutex. */
     atomic_bool filled;
@@ -64,5 +67,9 @@ void loop_return_to_home(struct loop *home, struct message *message, struct buff
 
 /* Wakes the loop if it sleeps. */
 void loop_wake(struct loop *loop);
+
+/* Waits until nobody is about to wake the loop, which runs no more: its driver, and the loop, may
+ * then go. */
+void loop_await_wakers(struct loop *loop);
 
 #endif

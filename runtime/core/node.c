@@ -325,9 +325,14 @@ bool node_is_stopped(struct node *node)
 
 int node_join(struct node *node)
 {
+    const struct env_ops *ops = node->env->ops;
+    /* All threads before the first driver: a loop that ends may be about to wake another. */
+    for (uint32_t i = 0; i < node->num_loops; i++)
+        ops->loop_join(node->env, node->loops[i].driver);
     for (uint32_t i = 0; i < node->num_loops; i++) {
         struct loop *loop = &node->loops[i];
-        node->env->ops->loop_destroy(node->env, loop->driver);
+        loop_await_wakers(loop);
+        ops->loop_destroy(node->env, loop->driver);
         loop->driver = NULL;
     }
     drain(node);

@@ -251,13 +251,18 @@ static void loop_wake_up(struct env *env, void *arg)
     (void)n; /* EAGAIN: it is as awake as can be */
 }
 
-static void loop_destroy(struct env *env, void *arg)
+static void loop_join(struct env *env, void *arg)
 {
     struct driver *driver = arg;
     (void)env;
     if (driver->started)
         pthread_join(driver->thread, NULL);
-    driver_free(driver);
+}
+
+static void loop_destroy(struct env *env, void *arg)
+{
+    (void)env;
+    driver_free(arg);
 }
 
 static void *run_team(void *arg);
@@ -359,6 +364,7 @@ static const struct env_ops event_ops = {
     .loop_create = loop_create,
     .loop_start = loop_start,
     .loop_wake = loop_wake_up,
+    .loop_join = loop_join,
     .loop_destroy = loop_destroy,
     .crew_push = crew_push,
     .fails = env_event_never,

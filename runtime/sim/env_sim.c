@@ -101,6 +101,12 @@ static void sim_loop_wake(struct env *env, void *driver)
     (void)driver;
 }
 
+static void sim_loop_join(struct env *env, void *driver)
+{
+    (void)env;
+    (void)driver;
+}
+
 static void sim_loop_destroy(struct env *env, void *driver)
 {
     struct sim_loop *it = driver;
@@ -158,6 +164,7 @@ static const struct env_ops sim_ops = {
     .loop_create = sim_loop_create,
     .loop_start = sim_loop_start,
     .loop_wake = sim_loop_wake,
+    .loop_join = sim_loop_join,
     .loop_destroy = sim_loop_destroy,
     .crew_push = crew_push,
     .fails = env_sim_fails,

@@ -2,11 +2,13 @@
 /* The fault world on real threads: calls, monitors, kills and restarts race; all completes once. */
 #include "tests/runtime/support.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime/core/crew.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/dump.h"
 #include "runtime/core/monitor.h"
@@ -236,11 +238,102 @@ static void roots_spawned_while_the_node_falls_end_with_it(void **state)
     env_destroy(env);
 }
 
+#define LATE_NODES 20
+#define LATE_NS 5000000
+
+/* The real env, whose wakes take long after the loop has heard them. A wake that is under way counts
+ * for its driver, which then may not be destroyed. */
+static const struct env_ops *real_ops;
+static struct {
+    pthread_mutex_t mutex;
+    void *drivers[64];
+    uint32_t num, late, cut; /* drivers above; all wakes; destroyed while one was under way */
+} wakes = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static void wake_late(struct env *env, void *driver)
+{
+    pthread_mutex_lock(&wakes.mutex);
+    assert_true(wakes.num < 64);
+    wakes.drivers[wakes.num++] = driver;
+    wakes.late++;
+    pthread_mutex_unlock(&wakes.mutex);
+    real_ops->loop_wake(env, driver);
+    nanosleep(&(struct timespec){ 0, LATE_NS }, NULL);
+    pthread_mutex_lock(&wakes.mutex);
+    uint32_t i = 0;
+    while (wakes.drivers[i] != driver)
+        i++;
+    wakes.drivers[i] = wakes.drivers[--wakes.num];
+    pthread_mutex_unlock(&wakes.mutex);
+}
+
+static void destroy_watched(struct env *env, void *driver)
+{
+    pthread_mutex_lock(&wakes.mutex);
+    for (uint32_t i = 0; i < wakes.num; i++)
+        wakes.cut += wakes.drivers[i] == driver;
+    pthread_mutex_unlock(&wakes.mutex);
+    real_ops->loop_destroy(env, driver);
+}
+
+static int work_shortly(struct job *job)
+{
+    (void)job;
+    return CREW_DONE;
+}
+
+static void end_after_work(struct actor *self, struct job *job, int status)
+{
+    (void)job;
+    actor_exit(self, status);
+}
+
+static int start_work(struct actor *self, const void *arg)
+{
+    struct job *job = (struct job *)(uintptr_t)arg;
+    *job = (struct job){ .piece = work_shortly, .done = end_after_work };
+    crew_submit(self, job);
+    return 0;
+}
+
+static const struct actor_ops briefly_ops = { "briefly", start_work, discard, NULL, NULL };
+
+/* The crew's thread may still be in the wake that brought the end of the job, with which the actor,
+ * its node and the loop end. */
+static void a_loop_outlives_those_who_wake_it(void **state)
+{
+    (void)state;
+    struct env *env = NULL;
+    assert_int_equal(env_event_create(1, &env, NULL), 0);
+    real_ops = env->ops;
+    struct env_ops late_ops = *real_ops;
+    late_ops.loop_wake = wake_late;
+    late_ops.loop_destroy = destroy_watched;
+    env->ops = &late_ops;
+    for (uint32_t i = 0; i < LATE_NODES; i++) {
+        struct node *node = NULL;
+        struct address address;
+        struct job job = { 0 };
+        const struct node_options options = { .loops = LOOPS, .kinds = support_kinds() };
+        const struct actor_options briefly = { .ops = &briefly_ops, .arg = &job, .loop = 1 };
+        assert_int_equal(node_create(env, &options, &node, NULL), 0);
+        assert_int_equal(node_spawn(node, &briefly, &address), 0);
+        assert_int_equal(node_start(node), 0);
+        assert_int_equal(support_finish(node), 0);
+    }
+    env->ops = real_ops;
+    env_destroy(env);
+    assert_true(wakes.late > 0);
+    assert_int_equal(wakes.num, 0);
+    assert_int_equal(wakes.cut, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_completes_once_on_threads),
         cmocka_unit_test(roots_spawned_while_the_node_falls_end_with_it),
+        cmocka_unit_test(a_loop_outlives_those_who_wake_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
