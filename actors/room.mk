@@ -54,6 +54,7 @@ libtr_actors_la_SOURCES = \
     actors/job/coordinator_end.c \
     actors/job/coordinator_era.c \
     actors/job/coordinator_hosts.c \
+    actors/job/coordinator_join.c \
     actors/job/coordinator_members.c \
     actors/job/coordinator_save.c \
     actors/job/coordinator_state.h \

@@ -9,9 +9,10 @@
 #include "runtime/core/directory.h"
 #include "schemas/body.h"
 
+/* Consumes the request unless it returns a failure, which receive() answers. */
 typedef int serve(struct actor *self, struct message *request, struct error *error);
 
-static serve *find(uint32_t kind)
+static serve *find_serve(uint32_t kind)
 {
     switch (kind) {
     case MSG_JOIN:
@@ -31,15 +32,10 @@ static serve *find(uint32_t kind)
     }
 }
 
-struct files *coordinator_files(const struct coordinator *state)
-{
-    return state->options->files != NULL ? state->options->files : files_posix;
-}
-
 static int receive(struct actor *self, struct message *message)
 {
     struct error error = { 0 };
-    serve *found = find(message->frame.kind);
+    serve *found = find_serve(message->frame.kind);
     if (found == NULL)
         actor_refuse(self, message, TR_EUNSUPPORTED);
     else if (found(self, message, &error) != 0)
@@ -56,10 +52,12 @@ static int start(struct actor *self, const void *arg)
     account_init(&state->account, "sequenced", COORDINATOR_CLIENTS_BYTES);
     sequenced_init(&state->clients, &state->account, COORDINATOR_CLIENTS_MAX);
     state->options = arg;
+    state->files = state->options->files != NULL ? state->options->files : files_posix;
     state->dones = calloc(state->options->trainers + UINT64_C(1), sizeof(struct message *));
-    state->told = calloc(state->options->trainers + UINT64_C(1), 1);
-    if (state->dones == NULL || state->told == NULL)
+    state->aware = calloc(state->options->trainers + UINT64_C(1), 1);
+    if (state->dones == NULL || state->aware == NULL)
         return TR_ENOMEM;
+    /* Last: who finds the name may send at once. */
     return directory_register(self, COORDINATOR_NAME, NULL, NULL);
 }
 
@@ -74,7 +72,7 @@ static void fini(struct actor *self)
     coordinator_free_saving(state);
     coordinator_free_members(state);
     coordinator_free_dones(self, state);
-    free(state->told);
+    free(state->aware);
     sequenced_fini(&state->clients, self);
     account_fini(&state->account);
     free(state);

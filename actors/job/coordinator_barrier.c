@@ -7,6 +7,12 @@
  * reducer says what it knows when it joins (msg_join), and a deadline decides nothing before all of
  * them have: one may have passed the barrier that another, whose answer was lost, comes to again.
  * Until then that one's call times out by itself, and it asks for the outcome.
+ *
+ * Invariants, for each (name, era): an instance is open until it ends, and then never opens again
+ * (`newest` only grows); what ended is known by two numbers, since all ranks that come to an
+ * instance have left those before it: the newest passed one is 0, every other that ended timed out.
+ * Each rank that `came` has its request in the table of clients, or was forgotten there when it
+ * died. Instances of eras that are over are all ended before a request of the next is taken.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -49,7 +55,8 @@ static struct sequenced_id id_of(const struct barrier_name *name, uint32_t rank,
 }
 
 /* sequence: of the outcome; a failure without one that is kept has none. */
-static void answer(struct actor *self, const struct sequenced_id *id, uint64_t sequence, int status)
+static void barrier_answer(struct actor *self, const struct sequenced_id *id, uint64_t sequence,
+                           int status)
 {
     struct coordinator *state = actor_state(self);
     bool kept = status == 0 || sequence != id->sequence;
@@ -66,17 +73,17 @@ static void answer(struct actor *self, const struct sequenced_id *id, uint64_t s
         actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
 }
 
-/* What ended since the last that all came to has timed out. A rank that is behind is told up to
- * where, else others, who wait no longer than their deadline, would be ahead of it for ever. */
+/* What ended since the last that all came to has timed out. A rank that is behind gets the number
+ * up to which, else others, which wait no longer than their deadline, would be ahead of it. */
 static void answer_late(struct actor *self, const struct sequenced_id *id,
                         const struct barrier_name *name)
 {
     bool behind = (!name->any_passed || id->sequence > name->passed) && id->sequence < name->newest;
-    answer(self, id, behind ? name->newest : id->sequence, TR_ETIMEDOUT);
+    barrier_answer(self, id, behind ? name->newest : id->sequence, TR_ETIMEDOUT);
 }
 
-static int find_name(struct coordinator *state, uint64_t name, uint32_t era,
-                     struct barrier_name **out, struct error *error)
+static int find_barrier_name(struct coordinator *state, uint64_t name, uint32_t era,
+                             struct barrier_name **out, struct error *error)
 {
     *out = state->barriers;
     while (*out != NULL && ((*out)->name != name || (*out)->era != era))
@@ -129,12 +136,14 @@ static void note_outcome(struct barrier_name *name, uint64_t sequence, int statu
 }
 
 /* Ends an instance in one way for all who came. */
-static void finish(struct actor *self, struct barrier *barrier, int status)
+static void barrier_end(struct actor *self, struct barrier *barrier, int status)
 {
     struct barrier_name *name = barrier->name;
     struct barrier **at = &name->open;
     while (*at != barrier)
         at = &(*at)->next;
+    /* Out of the list and its outcome noted before anyone is answered: a repeat that follows the
+     * answer finds how it ended, and no instance to come to. */
     *at = barrier->next;
     name->num_open--;
     timer_stop(&barrier->timer);
@@ -142,7 +151,7 @@ static void finish(struct actor *self, struct barrier *barrier, int status)
     for (uint32_t rank = 0; rank < barrier->count; rank++) {
         const struct sequenced_id id = id_of(name, rank, barrier->sequence);
         if (barrier->came[rank])
-            answer(self, &id, barrier->sequence, status);
+            barrier_answer(self, &id, barrier->sequence, status);
     }
     free(barrier);
 }
@@ -156,13 +165,14 @@ static bool all_have_joined(const struct coordinator *state, uint32_t count)
     return rank == count;
 }
 
-static void expire(struct actor *self, void *arg)
+static void barrier_expire(struct actor *self, void *arg)
 {
     struct barrier *barrier = arg;
     if (barrier->name->era != 0 && !all_have_joined(actor_state(self), barrier->count))
-        timer_start(self, &barrier->timer, actor_now_ns(self) + UNDECIDED_NS, expire, barrier);
+        timer_start(self, &barrier->timer, actor_now_ns(self) + UNDECIDED_NS, barrier_expire,
+                    barrier);
     else
-        finish(self, barrier, TR_ETIMEDOUT);
+        barrier_end(self, barrier, TR_ETIMEDOUT);
 }
 
 static int open_barrier(struct barrier_name *name, const struct msg_barrier *head,
@@ -187,21 +197,24 @@ static int open_barrier(struct barrier_name *name, const struct msg_barrier *hea
 }
 
 /* A rank comes, perhaps again. */
-static void arrive(struct actor *self, struct barrier *barrier, uint32_t rank, uint64_t deadline_ns)
+static void barrier_arrive(struct actor *self, struct barrier *barrier, uint32_t rank,
+                           uint64_t deadline_ns)
 {
     barrier->arrived += !barrier->came[rank];
     barrier->came[rank] = true;
     if (deadline_ns != 0 && (barrier->deadline_ns == 0 || deadline_ns < barrier->deadline_ns)) {
         barrier->deadline_ns = deadline_ns;
-        timer_start(self, &barrier->timer, deadline_ns, expire, barrier);
+        timer_start(self, &barrier->timer, deadline_ns, barrier_expire, barrier);
     }
+    /* After the deadline: the last rank frees the instance. Where all have come, it has no say. */
     if (barrier->arrived == barrier->count)
-        finish(self, barrier, 0);
+        barrier_end(self, barrier, 0);
 }
 
 /* The request is the table's. */
-static int come(struct actor *self, struct barrier_name *name, const struct sequenced_id *id,
-                const struct message *request, struct error *error)
+static int come_to_barrier(struct actor *self, struct barrier_name *name,
+                           const struct sequenced_id *id, const struct message *request,
+                           struct error *error)
 {
     const struct msg_barrier *head = (const void *)request->head;
     struct barrier *barrier = find_open(name, head->sequence);
@@ -210,7 +223,7 @@ static int come(struct actor *self, struct barrier_name *name, const struct sequ
         if (status == TR_ETIMEDOUT)
             answer_late(self, id, name);
         else
-            answer(self, id, head->sequence, status);
+            barrier_answer(self, id, head->sequence, status);
         return 0;
     }
     int rv = barrier == NULL ? open_barrier(name, head, &barrier, error) : 0;
@@ -221,7 +234,7 @@ static int come(struct actor *self, struct barrier_name *name, const struct sequ
                          "rank %" PRIu32 " expects %" PRIu32 " ranks at a "
                          "barrier, others %" PRIu32,
                          head->rank, head->count, barrier->count);
-    arrive(self, barrier, head->rank, request->frame.deadline_ns);
+    barrier_arrive(self, barrier, head->rank, request->frame.deadline_ns);
     return 0;
 }
 
@@ -234,17 +247,19 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
                          "rank %" PRIu32 " of %" PRIu32 " cannot come to a "
                          "barrier",
                          head->rank, head->count);
+    /* The era before the name: an old one would make a name again that its end has removed. */
     if (head->era != 0 && head->era != state->era)
         return error_set(error, TR_EROLLBACK, "era %" PRIu32 " is over", head->era);
     struct barrier_name *name;
-    int rv = find_name(state, head->name, head->era, &name, error);
+    int rv = find_barrier_name(state, head->name, head->era, &name, error);
     if (rv != 0)
         return rv;
+    /* What the table knows is answered by it; only what is new, or waits, comes to an instance. */
     const struct sequenced_id id = id_of(name, head->rank, head->sequence);
     rv = sequenced_take(&state->clients, self, &id, request, error);
     if (rv < 0 || rv == SEQUENCED_ANSWERED)
         return rv < 0 ? rv : 0;
-    rv = come(self, name, &id, request, error);
+    rv = come_to_barrier(self, name, &id, request, error);
     if (rv != 0)
         (void)sequenced_release(&state->clients, &id); /* the caller answers it */
     return rv;
@@ -255,10 +270,10 @@ static int learn_outcome(struct actor *self, uint32_t era, uint64_t called, uint
 {
     struct barrier_name *name;
     int known;
-    int rv = find_name(actor_state(self), called, era, &name, error);
+    int rv = find_barrier_name(actor_state(self), called, era, &name, error);
     struct barrier *open = rv == 0 ? find_open(name, sequence) : NULL;
     if (open != NULL)
-        finish(self, open, status);
+        barrier_end(self, open, status);
     else if (rv == 0 && !find_outcome(name, sequence, &known))
         note_outcome(name, sequence, status);
     return rv;
@@ -279,7 +294,7 @@ int coordinator_learn_barriers(struct actor *self, const struct msg_join *head, 
     return rv;
 }
 
-static void free_name(struct barrier_name *name)
+static void free_barrier_name(struct barrier_name *name)
 {
     assert(name->open == NULL);
     free(name);
@@ -296,10 +311,10 @@ void coordinator_end_barriers(struct actor *self)
             continue;
         }
         while (name->open != NULL)
-            finish(self, name->open, TR_EROLLBACK);
+            barrier_end(self, name->open, TR_EROLLBACK);
         *at = name->next;
         state->num_barriers--;
-        free_name(name);
+        free_barrier_name(name);
     }
 }
 
@@ -313,6 +328,6 @@ void coordinator_free_barriers(struct coordinator *state)
             name->open = barrier->next;
             free(barrier);
         }
-        free_name(name);
+        free_barrier_name(name);
     }
 }

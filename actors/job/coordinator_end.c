@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the job. */
+/*
+ * The end of the job: all trainers are done, or one says that the result is written, or one failed.
+ *
+ * Invariants: `over` and `stopping` are set once and stay. Until a job is over, a rank that is done
+ * waits (`dones`), and the end of its era takes that back; afterwards no era begins or ends, so
+ * nothing takes the end back. Members are stopped (`stopping`) when every trainer knows of the end,
+ * or has had LINGER_MAX_NS to ask for it: a trainer that died without knowing would be started
+ * again and would wait for the others. The coordinator's process is the last to be stopped, and the
+ * coordinator ends after the last member: whoever is still there can ask it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +21,14 @@
 
 /* Polls at this interval for members that are still to hear that the job is over. */
 #define LINGER_NS UINT64_C(5000000000)
-/* How long members are kept for such a trainer. It may be here, and what it is told on a link that
+/* How long members are kept for such a trainer. It may be here, and its answer on a link that
  * carries nothing at present: either that passes, or one side counts the other as dead. Or it was a
  * member of the coordinator before this one, and has not come yet: it looks for one as long as
  * that, and then ends. */
 #define LINGER_MAX_NS MEMBER_JOIN_NS
+
+/* Memory for what could not be sent may be there then. */
+#define STOP_AGAIN_NS UINT64_C(10000000)
 
 /* A line of the log lists ranks in so many bytes; a longer list is cut. */
 #define MISSING_TEXT_MAX 256u
@@ -38,21 +50,65 @@ static int acknowledge(struct actor *self, struct message *request, struct error
     return 0;
 }
 
-void coordinator_note_told(struct actor *self, uint32_t rank)
+/* The last member has gone, and with the coordinator goes its process. */
+static void end_process(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    struct address root = state->options->root;
+    actor_failpoint(self, FAILPOINT_END_LAST_GONE);
+    /* The root is asked before the coordinator ends, again and again where memory is short: a
+     * coordinator that is started again in its place would know of no end. */
+    if (!address_is_none(root) && actor_stop(self, root) == TR_ENOMEM)
+        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, end_process, state);
+    else
+        actor_exit(self, 0);
+}
+
+/* Those elsewhere are stopped before those of this process: with its own members this process ends,
+ * and a member that is not linked at the moment would never hear that the job is over. A member
+ * that there was no memory to stop would stay for ever; to be stopped twice does no harm. */
+static void stop_again(struct actor *self, void *arg)
+{
+    struct coordinator *state = arg;
+    if (!coordinator_stop_each(self))
+        timer_start(self, &state->linger, actor_now_ns(self) + STOP_AGAIN_NS, stop_again, state);
+}
+
+static void stop_members(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
-    if (rank >= state->options->trainers || state->told[rank] != 0)
+    state->stopping = true; /* before anyone goes: a DOWN from now on ends no era */
+    timer_stop(&state->linger);
+    stop_again(self, state);
+    actor_failpoint(self, FAILPOINT_END_STOPPING);
+    if (state->num_members == 0)
+        end_process(self, state);
+}
+
+void coordinator_go_on_stopping(struct actor *self, bool was_here)
+{
+    struct coordinator *state = actor_state(self);
+    if (state->num_members == 0)
+        end_process(self, state);
+    else if (!was_here && !coordinator_any_elsewhere(self))
+        stop_again(self, state); /* the last elsewhere has gone: now those of this process */
+}
+
+void coordinator_note_aware(struct actor *self, uint32_t rank)
+{
+    struct coordinator *state = actor_state(self);
+    if (rank >= state->options->trainers || state->aware[rank] != 0)
         return;
-    state->told[rank] = 1;
-    state->num_told++;
-    if (state->num_told == state->options->trainers && !state->stopping)
-        coordinator_stop_members(self);
+    state->aware[rank] = 1;
+    state->num_aware++;
+    if (state->num_aware == state->options->trainers && !state->stopping)
+        stop_members(self);
 }
 
 void coordinator_note_refused(struct coordinator *state, uint32_t rank)
 {
     if (rank < state->options->trainers)
-        state->told[rank] = 1;
+        state->aware[rank] = 1;
 }
 
 /* Some trainer has yet to hear of the end. One that came anew will not ask for it. */
@@ -61,7 +117,7 @@ static bool is_any_unaware(const struct coordinator *state)
     bool any = false;
     for (uint32_t rank = 0; rank < state->options->trainers; rank++) {
         bool anew = rank < state->world && state->restores[rank];
-        any = any || (!anew && state->told[rank] == 0);
+        any = any || (!anew && state->aware[rank] == 0);
     }
     return any;
 }
@@ -76,7 +132,7 @@ static void stop_lingering(struct actor *self, void *arg)
     if (now_ns < state->linger_until_ns && is_any_unaware(state))
         timer_start(self, &state->linger, now_ns + LINGER_NS, stop_lingering, state);
     else
-        coordinator_stop_members(self);
+        stop_members(self);
 }
 
 /* All trainers are done. Nobody is stopped before all know it, for who dies without knowing
@@ -86,6 +142,8 @@ static void end_job(struct actor *self)
     struct coordinator *state = actor_state(self);
     if (state->over || state->stopping)
         return;
+    /* Over before anyone is answered: a trainer that hears of the end may go at once, and its DOWN
+     * is to be that of one who knows, not the end of an era. */
     state->over = true;
     state->linger_until_ns = actor_now_ns(self) + LINGER_MAX_NS;
     timer_start(self, &state->linger, actor_now_ns(self) + LINGER_NS, stop_lingering, state);
@@ -106,7 +164,7 @@ static void end_job(struct actor *self)
 static void wait_for_others(struct actor *self, struct message *request, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
-    if (state->dones[rank] != NULL)
+    if (state->dones[rank] != NULL) /* an attempt that timed out: the rank waits for this one */
         actor_refuse(self, state->dones[rank], TR_ECANCELED);
     else
         state->num_done++;
@@ -116,9 +174,10 @@ static void wait_for_others(struct actor *self, struct message *request, uint32_
         end_job(self);
 }
 
-/* A plain message is of one that was told that the job is over, by this coordinator or the one
- * before it. One that has written the job's result ends the job by itself: whoever died before it
- * said that it was done has nothing left to do, and going back would undo what is written. */
+/* A plain message comes from a trainer that knows that the job is over, from this coordinator or
+ * the one before it. A trainer that has written the job's result ends the job by itself: whoever
+ * died before it said that it was done has nothing left to do, and going back would undo what is
+ * written. */
 int coordinator_job_done(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
@@ -132,6 +191,8 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
         wait_for_others(self, request, head.rank);
         return 0;
     }
+    /* The answer first: where there is no memory for it nothing has changed, and the rank, which
+     * asks again, ends the job then. */
     int rv = 0;
     if (waits)
         rv = acknowledge(self, request, error);
@@ -142,13 +203,13 @@ int coordinator_job_done(struct actor *self, struct message *request, struct err
     if (head.code == 0) {
         end_job(self);
         if (!waits)
-            coordinator_note_told(self, head.rank);
+            coordinator_note_aware(self, head.rank);
         return 0;
     }
     if (state->code == 0 && !state->over)
         state->code = head.code;
     if (!state->stopping)
-        coordinator_stop_members(self);
+        stop_members(self);
     return 0;
 }
 
@@ -186,7 +247,7 @@ static void give_up(struct actor *self, void *arg)
               " s: the job ends without its end; start it again to go on from its last checkpoint",
               missing, rejoin_ns(state) / UINT64_C(1000000000));
     state->code = TR_ETIMEDOUT;
-    coordinator_stop_members(self);
+    stop_members(self);
 }
 
 void coordinator_all_back(struct coordinator *state)

@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eras: who is in one, when it ends, and from which checkpoint the next begins. */
+/*
+ * Eras: who is in one, when it ends, and from which checkpoint the next begins.
+ *
+ *     nobody in it  --all ranks wait to be restored; a checkpoint is chosen-->  entered
+ *     entered       --a reducer goes down, joins anew or asks to be restored-->  nobody in the next
+ *
+ * Invariants: the era's number only grows, and is above that of any checkpoint and of any member
+ * that joined, so what is said in an older era is known to be old. Everything of an era ends before
+ * its reducers hear that it is over, and nobody is restored before the crew has ended what it made
+ * for an era before. A coordinator that was started again has era 0 and `entered` false: it learns
+ * both from who joins. At most one search for a checkpoint is under way; a rank that leaves while
+ * it is takes its wish to be restored with it, and the result is then left unused.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +25,7 @@
 #include "runtime/core/crew.h"
 #include "runtime/core/log.h"
 
-#define TELL_AGAIN_NS UINT64_C(10000000) /* memory for what could not be told may be there then */
+#define NOTIFY_AGAIN_NS UINT64_C(10000000) /* memory for the notices may be there then */
 
 /* Looks for the checkpoint, on the crew. Its own memory: the actor's state outlives it. */
 struct choosing {
@@ -28,25 +40,32 @@ struct choosing {
 
 /* A member that is not notified would wait for others in vain, so the notice is repeated until all
  * have it. */
-static void tell_era(struct actor *self, void *arg)
+static void notify_era(struct actor *self, void *arg)
 {
     struct coordinator *state = arg;
     const struct msg_era head = { .era = state->era };
-    if (!coordinator_tell(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head))
-        timer_start(self, &state->tell_again, actor_now_ns(self) + TELL_AGAIN_NS, tell_era, state);
+    if (!coordinator_notify(self, MSG_ROLE_REDUCER, MSG_ERA, &head, sizeof head))
+        timer_start(self, &state->notify_again, actor_now_ns(self) + NOTIFY_AGAIN_NS, notify_era,
+                    state);
 }
+
+static void restore_all(struct actor *self);
 
 /* The present era is over, if anybody was in it. */
 static void end_era(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
+    /* The number first: what ends below is told apart from what is new by it. */
     state->era++;
     state->entered = false;
+    /* Barriers answer the ranks that came; then the table forgets the era's clients and refuses
+     * what else waits, which is reports for the save that has just ended. */
     coordinator_end_barriers(self);
-    coordinator_end_saving(self);
+    coordinator_end_saving(self, restore_all);
     sequenced_end_eras(&state->clients, self, state->era, TR_EROLLBACK);
     coordinator_end_dones(self);
-    tell_era(self, state);
+    /* The notice last: a rank acts on it at once, and finds nothing of the old era here. */
+    notify_era(self, state);
     actor_failpoint(self, FAILPOINT_ERA_ENDED);
 }
 
@@ -64,6 +83,7 @@ void coordinator_reducer_joined(struct actor *self, const struct msg_join *head)
     uint32_t newest = head->era > head->seen ? head->era : head->seen;
     if (state->stopping || state->over)
         return;
+    /* The era is learned before it is asked whether the newcomer is inside it. */
     if (newest > state->era)
         learn_era(self, newest);
     /* An era is of all ranks. One that joins from within the era shows that it has begun, and one
@@ -95,10 +115,11 @@ static struct message *release_restore(struct coordinator *state, uint32_t rank)
 void coordinator_reducer_down(struct actor *self, uint32_t rank)
 {
     struct coordinator *state = actor_state(self);
+    /* It waits for nothing any more, and the others' search finds that a rank is missing. */
     message_release(self, release_restore(state, rank));
     actor_failpoint(self, FAILPOINT_ERA_DOWN);
     if (state->over)
-        coordinator_note_told(self, rank);
+        coordinator_note_aware(self, rank);
     else if (state->entered && !state->stopping)
         end_era(self);
 }
@@ -184,15 +205,19 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
 {
     struct coordinator *state = actor_state(self);
     uint32_t after = manifest->era + 1;
+    /* A coordinator that was started again may know of fewer eras than the checkpoint does. */
     state->era = state->era > after ? state->era : after;
     state->entered = true;
     job_progress_note_era(state->options->progress, state->era, manifest->world != 0,
                           manifest->step);
+    /* Requests of ranks that said they were done before any era was entered: they are of the past,
+     * and the timer that this may start is then stopped, since all are back. */
     coordinator_end_dones(self);
     coordinator_all_back(state);
     if (damaged->code != 0)
         log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
                   damaged->text);
+    /* The answers last: they carry the new era, in which ranks ask at once. */
     for (uint32_t rank = 0; rank < state->world; rank++) {
         struct message *request = release_restore(state, rank);
         if (request != NULL)
@@ -201,8 +226,9 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     actor_failpoint(self, FAILPOINT_ERA_BEGUN);
 }
 
-void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
-                        const struct error *damaged, const struct error *error)
+/* The checkpoint is known from which the next era begins. */
+static void go_on_from(struct actor *self, const struct checkpoint_manifest *manifest,
+                       const struct error *damaged, const struct error *error)
 {
     struct coordinator *state = actor_state(self);
     /* A member that left meanwhile joins again, and then the search starts again. */
@@ -214,15 +240,15 @@ void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *ma
         fail_restores(self, error);
 }
 
-static void chosen(struct actor *self, struct job *job, int status)
+static void chosen_here(struct actor *self, struct job *job, int status)
 {
     struct coordinator *state = actor_state(self);
     struct choosing *choosing = job->arg;
-    state->choosing = NULL;
+    state->choosing = NULL; /* first: where a rank left meanwhile, its return begins another */
     if (choosing->error.code == 0 && status != 0)
         error_set(&choosing->error, status, "looking for a checkpoint: %s", tr_strerror(status));
     if (status != TR_ECANCELED)
-        coordinator_chosen(self, &choosing->manifest, &choosing->damaged, &choosing->error);
+        go_on_from(self, &choosing->manifest, &choosing->damaged, &choosing->error);
     checkpoint_manifest_fini(&choosing->manifest);
     free(choosing->folder);
     free(choosing);
@@ -240,9 +266,9 @@ static int choose_here(struct actor *self)
         free(choosing);
         return TR_ENOMEM;
     }
-    choosing->files = coordinator_files(state);
+    choosing->files = state->files;
     choosing->world = state->world;
-    choosing->job = (struct job){ .piece = find_newest, .done = chosen, .arg = choosing };
+    choosing->job = (struct job){ .piece = find_newest, .done = chosen_here, .arg = choosing };
     state->choosing = choosing;
     crew_submit(self, &choosing->job);
     return 0;
@@ -258,7 +284,7 @@ static void choose(struct actor *self)
     if (state->checkpoints == NULL)
         begin_era(self, &none, &error);
     else if (coordinator_second_node(state) != PLAN_NO_NODE)
-        rv = coordinator_search(self);
+        rv = coordinator_search(self, go_on_from);
     else
         rv = choose_here(self);
     if (rv != 0) {
@@ -267,33 +293,14 @@ static void choose(struct actor *self)
     }
 }
 
-void coordinator_restore_all(struct actor *self)
+/* All who asked to be restored are, once the crew makes no checkpoint of an era that is over: it
+ * would be chosen or not by chance, and take away an older one that was. */
+static void restore_all(struct actor *self)
 {
     const struct coordinator *state = actor_state(self);
     if (state->world != 0 && state->num_restores == state->world && state->choosing == NULL &&
         state->search == NULL && state->num_abandoned == 0)
         choose(self);
-}
-
-int coordinator_keep_folder(struct coordinator *state, const struct message *request, uint32_t keep,
-                            struct error *error)
-{
-    size_t size = request->frame.body_bytes;
-    state->keep = keep;
-    if (size == 0)
-        return 0;
-    if (state->checkpoints == NULL)
-        state->checkpoints = strndup(message_body(request), size);
-    if (state->checkpoints == NULL)
-        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
-    if (strlen(state->checkpoints) != size ||
-        memcmp(state->checkpoints, message_body(request), size) != 0)
-        return error_set(error, TR_EMISMATCH,
-                         "process %" PRIu32 " keeps checkpoints in %.*s, "
-                         "others in %s; give all trainers the same folder",
-                         request->frame.from.node, (int)size, (const char *)message_body(request),
-                         state->checkpoints);
-    return 0;
 }
 
 int coordinator_restore(struct actor *self, struct message *request, struct error *error)
@@ -312,6 +319,7 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
     rv = coordinator_keep_folder(state, request, head->keep, error);
     if (rv != 0)
         return rv;
+    /* The era ends before the request is noted, which is a wish for the next one. */
     if (state->entered)
         end_era(self);
     const struct sequenced_id id = id_of(rank);
@@ -320,7 +328,7 @@ int coordinator_restore(struct actor *self, struct message *request, struct erro
         return rv;
     state->num_restores += !state->restores[rank];
     state->restores[rank] = true;
-    coordinator_restore_all(self);
+    restore_all(self);
     return 0;
 }
 

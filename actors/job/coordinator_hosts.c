@@ -6,6 +6,11 @@
  * The newest manifest that any host has is taken when each of its parts is whole on the host of its
  * rank or on the one that keeps copies for it; else the next older one. Then every host is given
  * the manifest, so that what it missed while it was away is made good.
+ *
+ * A search is rounds of (all manifests, then all parts of the newest), each below the step of the
+ * one before, so it ends. `pending` counts the calls of a phase and, while they are being made, the
+ * phase itself: an answer cannot end it before the last has been asked. All calls of a phase are
+ * answered before its outcome is judged, so nothing of a search is under way when it is freed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,6 +30,7 @@ struct look {
 };
 
 struct search {
+    coordinator_chosen *chosen;
     char *folder;
     uint32_t world, pending, answers;
     uint64_t before; /* that step */
@@ -43,8 +49,8 @@ uint32_t coordinator_second_node(const struct coordinator *state)
     return plan_second_node(plan, plan->processes[state->options->process].host);
 }
 
-static void ignore(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void ignore_answer(struct actor *self, void *arg, int status, struct message *reply,
+                          const struct error *error)
 {
     (void)arg, (void)status, (void)error;
     message_release(self, reply);
@@ -62,16 +68,16 @@ void coordinator_spread(struct actor *self, const char *folder, uint32_t keep,
                                       : checkpoint_store_commit(self, folder, keep, manifest);
         if (request != NULL) /* best effort: the next manifest makes good what is missed */
             (void)checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                        actor_now_ns(self) + ANSWER_NS, ignore, NULL);
+                                        actor_now_ns(self) + ANSWER_NS, ignore_answer, NULL);
     }
 }
 
-static void finish(struct actor *self, struct search *search)
+static void finish_search(struct actor *self, struct search *search)
 {
     struct coordinator *state = actor_state(self);
-    state->search = NULL;
+    state->search = NULL; /* first: what follows may begin another */
     if (!search->cancelled)
-        coordinator_chosen(self, &search->best, &search->damaged, &search->error);
+        search->chosen(self, &search->best, &search->damaged, &search->error);
     if (!search->cancelled && search->error.code == 0 && search->best.world != 0)
         coordinator_spread(self, search->folder, state->keep, &search->best);
     checkpoint_manifest_fini(&search->best);
@@ -97,7 +103,7 @@ static void count_down(struct actor *self, struct search *search,
     if (--search->pending > 0)
         return;
     if (search->cancelled || search->error.code != 0)
-        finish(self, search);
+        finish_search(self, search);
     else
         next(self, search);
 }
@@ -106,7 +112,7 @@ static void count_down(struct actor *self, struct search *search,
 static void judge_parts(struct actor *self, struct search *search)
 {
     if (search->lost == search->world) {
-        finish(self, search);
+        finish_search(self, search);
         return;
     }
     if (search->damaged.code == 0)
@@ -119,10 +125,10 @@ static void judge_parts(struct actor *self, struct search *search)
     find_manifests(self, search);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error);
+static void part_answered(struct actor *self, void *arg, int status, struct message *reply,
+                          const struct error *error);
 
-static void look(struct actor *self, struct look *look)
+static void look_for_part(struct actor *self, struct look *look)
 {
     struct search *search = look->search;
     struct coordinator *state = actor_state(self);
@@ -135,15 +141,15 @@ static void look(struct actor *self, struct look *look)
     int rv = request == NULL
                  ? TR_ENOMEM
                  : checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                         actor_now_ns(self) + ANSWER_NS, looked, look);
+                                         actor_now_ns(self) + ANSWER_NS, part_answered, look);
     if (rv == 0)
         return;
     no_memory(search);
     count_down(self, search, judge_parts);
 }
 
-static void looked(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void part_answered(struct actor *self, void *arg, int status, struct message *reply,
+                          const struct error *error)
 {
     (void)error;
     struct look *here = arg;
@@ -154,7 +160,7 @@ static void looked(struct actor *self, void *arg, int status, struct message *re
     search->cancelled = search->cancelled || status == TR_ECANCELED;
     if (!found && !here->second && !search->cancelled) {
         here->second = true;
-        look(self, here);
+        look_for_part(self, here);
         return;
     }
     if (!found)
@@ -168,7 +174,7 @@ static void look_for_parts(struct actor *self, struct search *search)
     search->pending = search->world + 1;
     for (uint32_t rank = 0; rank < search->world; rank++) {
         search->looks[rank] = (struct look){ search, rank, false };
-        look(self, &search->looks[rank]);
+        look_for_part(self, &search->looks[rank]);
     }
     count_down(self, search, judge_parts);
 }
@@ -184,7 +190,7 @@ static void judge_manifests(struct actor *self, struct search *search)
                   "by %" PRIu32 " trainers; start as many, or use another folder",
                   search->folder, search->best.step, search->best.world);
     if (search->error.code != 0 || search->best.world == 0)
-        finish(self, search);
+        finish_search(self, search);
     else
         look_for_parts(self, search);
 }
@@ -194,8 +200,8 @@ static bool is_newer(const struct checkpoint_manifest *a, const struct checkpoin
     return b->world == 0 || a->step > b->step || (a->step == b->step && a->era > b->era);
 }
 
-static void found(struct actor *self, void *arg, int status, struct message *reply,
-                  const struct error *error)
+static void manifest_answered(struct actor *self, void *arg, int status, struct message *reply,
+                              const struct error *error)
 {
     (void)error;
     struct search *search = arg;
@@ -234,7 +240,7 @@ static void find_manifests(struct actor *self, struct search *search)
         search->pending++;
         if (request == NULL ||
             checkpoint_store_call(self, &state->checkpoint_store_calls, node, request,
-                                  actor_now_ns(self) + ANSWER_NS, found, search) != 0) {
+                                  actor_now_ns(self) + ANSWER_NS, manifest_answered, search) != 0) {
             no_memory(search);
             search->pending--;
         }
@@ -242,12 +248,13 @@ static void find_manifests(struct actor *self, struct search *search)
     count_down(self, search, judge_manifests);
 }
 
-int coordinator_search(struct actor *self)
+int coordinator_search(struct actor *self, coordinator_chosen *chosen)
 {
     struct coordinator *state = actor_state(self);
     struct search *search = calloc(1, sizeof *search);
     if (search == NULL)
         return TR_ENOMEM;
+    search->chosen = chosen;
     search->world = state->world;
     search->before = UINT64_MAX;
     search->folder = strdup(state->checkpoints);

@@ -11,6 +11,15 @@
  * nothing of may be a repeat of one that it committed in a past life, so the folder is asked first.
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
  * others are notified of it.
+ *
+ *     LOOKING -> GATHERING -> COMMITTING -> [COPYING] -> ENDED
+ *         \-> [COPYING] -> ENDED, where the folder has it already
+ *
+ * Invariants: a record only goes that way, and its outcome (`error`) is settled when it has ENDED:
+ * reports that come later get the same. One piece of work at most is under way (`working`), and
+ * owns a record whose era is over. A manifest is written only when all ranks have reported and none
+ * of them a failure; it is committed here before it is copied, so a checkpoint that any rank heard
+ * of is in this folder.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -36,10 +45,11 @@ enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
 struct saving {
     struct job job;
     enum stage stage;
-    bool working;   /* the job's, or a call's; frees it when abandoned */
-    bool abandoned; /* its era is over */
+    bool working;           /* the job's, or a call's; frees it when abandoned */
+    bool abandoned;         /* its era is over */
+    coordinator_then *then; /* of one that is abandoned: once the crew has ended its work */
     struct files *files;
-    char *folder, *given; /* here, and as it is told to other hosts */
+    char *folder, *given; /* here, and as other hosts are given it */
     uint32_t second;      /* node; PLAN_NO_NODE: there is none */
     struct timer again;
     uint32_t keep;
@@ -51,7 +61,7 @@ struct saving {
     uint64_t *sequences; /* [world]: of the ranks' reports; 0: has not reported */
 };
 
-static void destroy(struct saving *saving)
+static void saving_destroy(struct saving *saving)
 {
     free(saving->sequences);
     free(saving->folder);
@@ -67,7 +77,7 @@ static struct sequenced_id id_of(uint32_t rank, uint32_t era, uint64_t sequence)
     return (struct sequenced_id){ { MSG_CHECKPOINT_PART, rank, 0 }, era, sequence };
 }
 
-static void answer(struct actor *self, struct saving *saving, uint32_t rank)
+static void saving_answer(struct actor *self, struct saving *saving, uint32_t rank)
 {
     struct sequenced *clients = &((struct coordinator *)actor_state(self))->clients;
     const struct sequenced_id id = id_of(rank, saving->manifest.era, saving->sequences[rank]);
@@ -87,19 +97,20 @@ static void answer(struct actor *self, struct saving *saving, uint32_t rank)
     sequenced_answer(clients, self, &id, reply);
 }
 
-static void end(struct actor *self, struct saving *saving)
+static void saving_end(struct actor *self, struct saving *saving)
 {
     const struct coordinator *state = actor_state(self);
+    /* ENDED first: the answers are of the outcome, and nothing may change it any more. */
     saving->stage = ENDED;
     if (saving->error.code == 0)
         job_progress_note_checkpoint(state->options->progress, saving->manifest.step);
     for (uint32_t rank = 0; rank < saving->manifest.world; rank++)
-        answer(self, saving, rank);
+        saving_answer(self, saving, rank);
     actor_failpoint(self, FAILPOINT_CHECKPOINT_ANSWERED);
 }
 
 /* Was it committed before this coordinator was started? */
-static int look(struct job *job)
+static int saving_look(struct job *job)
 {
     struct saving *saving = job->arg;
     struct checkpoint_manifest *before = &saving->before;
@@ -109,7 +120,7 @@ static int look(struct job *job)
     return 0;
 }
 
-static int commit(struct job *job)
+static int saving_commit(struct job *job)
 {
     struct saving *saving = job->arg;
     if (saving->second != PLAN_NO_NODE) /* perhaps no part is of this host */
@@ -121,14 +132,14 @@ static int commit(struct job *job)
 
 static void copy_manifest(struct actor *self, void *arg);
 
-static void copied(struct actor *self, void *arg, int status, struct message *reply,
-                   const struct error *error)
+static void manifest_copied(struct actor *self, void *arg, int status, struct message *reply,
+                            const struct error *error)
 {
     struct saving *saving = arg;
     saving->working = false;
     message_release(self, reply);
     if (saving->abandoned) {
-        destroy(saving);
+        saving_destroy(saving);
     } else if (status == TR_ECANCELED) { /* self ends */
         return;
     } else if (part_call_is_transient(status)) {
@@ -137,7 +148,8 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
         if (status != 0)
             error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s",
                       error->text);
-        end(self, saving);
+        /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
+        saving_end(self, saving);
         if (status == 0)
             coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
     }
@@ -153,13 +165,13 @@ static void copy_manifest(struct actor *self, void *arg)
     actor_failpoint(self, FAILPOINT_CHECKPOINT_COPYING);
     saving->working = request != NULL &&
                       checkpoint_store_call(self, &state->checkpoint_store_calls, saving->second,
-                                            request, actor_now_ns(self) + ANSWER_NS, copied,
-                                            saving) == 0;
+                                            request, actor_now_ns(self) + ANSWER_NS,
+                                            manifest_copied, saving) == 0;
     if (!saving->working)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
 
-static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
+static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
 
 /* Did ranks hear of this one that it failed, from a coordinator before this one? */
 static bool is_refused(const struct coordinator *state, const struct saving *saving)
@@ -169,7 +181,7 @@ static bool is_refused(const struct coordinator *state, const struct saving *sav
            refused->step == saving->manifest.step && refused->sequence == saving->sequence;
 }
 
-static void refuse(const struct coordinator *state, struct saving *saving)
+static void saving_refuse(const struct coordinator *state, struct saving *saving)
 {
     error_set(&saving->error, state->refused.status,
               "the checkpoint of step %" PRIu64 " could not "
@@ -182,23 +194,25 @@ static void make_checkpoint(struct actor *self, struct saving *saving)
 {
     actor_failpoint(self, FAILPOINT_CHECKPOINT_PARTS_THERE);
     if (saving->error.code != 0) {
-        end(self, saving);
+        saving_end(self, saving);
     } else {
         saving->stage = COMMITTING;
-        work(self, saving, commit);
+        saving_work(self, saving, saving_commit);
     }
 }
 
-static void worked(struct actor *self, struct job *job, int status)
+static void saving_worked(struct actor *self, struct job *job, int status)
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = job->arg;
     saving->working = false;
+    /* Abandoned before cancelled: where self ends, too, the record is this job's to free. */
     if (saving->abandoned) {
-        destroy(saving);
-        state->num_abandoned--;
+        coordinator_then *then = saving->then;
+        saving_destroy(saving);
+        state->num_abandoned--; /* before `then`, which asks for it */
         if (status != TR_ECANCELED)
-            coordinator_restore_all(self);
+            then(self);
         return;
     }
     if (status == TR_ECANCELED) /* self ends */
@@ -217,30 +231,31 @@ static void worked(struct actor *self, struct job *job, int status)
     if (made && saving->second != PLAN_NO_NODE)
         copy_manifest(self, saving);
     else if (status != 0 || made)
-        end(self, saving);
+        saving_end(self, saving);
     else
         saving->stage = GATHERING;
     if (saving->stage == GATHERING && is_refused(state, saving)) {
-        refuse(state, saving);
-        end(self, saving);
+        saving_refuse(state, saving);
+        saving_end(self, saving);
     } else if (saving->stage == GATHERING && saving->reported == saving->manifest.world) {
         make_checkpoint(self, saving);
     }
 }
 
-static void work(struct actor *self, struct saving *saving, int (*piece)(struct job *))
+static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *))
 {
-    saving->job = (struct job){ .piece = piece, .done = worked, .arg = saving };
+    saving->job = (struct job){ .piece = piece, .done = saving_worked, .arg = saving };
     saving->working = true;
     crew_submit(self, &saving->job);
 }
 
-static struct saving *create(struct coordinator *state, const struct msg_checkpoint_part *head)
+static struct saving *saving_create(struct coordinator *state,
+                                    const struct msg_checkpoint_part *head)
 {
     struct saving *saving = calloc(1, sizeof *saving);
     if (saving == NULL)
         return NULL;
-    saving->files = coordinator_files(state);
+    saving->files = state->files;
     saving->folder = checkpoint_folder(state->checkpoints, state->options->host);
     saving->given = strdup(state->checkpoints);
     saving->second = coordinator_second_node(state);
@@ -260,8 +275,8 @@ static struct saving *create(struct coordinator *state, const struct msg_checkpo
     return NULL;
 }
 
-static int check(const struct coordinator *state, const struct msg_checkpoint_part *head,
-                 struct error *error)
+static int check_part(const struct coordinator *state, const struct msg_checkpoint_part *head,
+                      struct error *error)
 {
     if (state->checkpoints == NULL)
         return error_set(error, TR_EINVAL, "no folder for checkpoints was set");
@@ -286,8 +301,8 @@ static int check(const struct coordinator *state, const struct msg_checkpoint_pa
 }
 
 /* The record of that step: the present one, or a new one where the last has ended. */
-static int find(struct actor *self, const struct msg_checkpoint_part *head, struct saving **out,
-                struct error *error)
+static int find_saving(struct actor *self, const struct msg_checkpoint_part *head,
+                       struct saving **out, struct error *error)
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = state->saving;
@@ -298,13 +313,13 @@ static int find(struct actor *self, const struct msg_checkpoint_part *head, stru
         *out = saving;
         return 0;
     }
-    *out = create(state, head);
+    *out = saving_create(state, head);
     if (*out == NULL)
         return error_set(error, TR_ENOMEM, "the coordinator has no memory for a checkpoint");
     if (saving != NULL)
-        destroy(saving);
+        saving_destroy(saving);
     state->saving = *out;
-    work(self, *out, look);
+    saving_work(self, *out, saving_look);
     return 0;
 }
 
@@ -320,13 +335,14 @@ static void note_failure(struct saving *saving, const struct msg_checkpoint_part
 }
 
 /* A rank's first report of this save. */
-static void report(struct actor *self, struct saving *saving,
-                   const struct msg_checkpoint_part *head)
+static void saving_report(struct actor *self, struct saving *saving,
+                          const struct msg_checkpoint_part *head)
 {
+    /* The number before any answer, which goes to the request that has it. */
     saving->reported += saving->sequences[head->rank] == 0;
     saving->sequences[head->rank] = head->sequence;
     if (saving->stage == ENDED) {
-        answer(self, saving, head->rank);
+        saving_answer(self, saving, head->rank);
         return;
     }
     /* Parts that a past life committed are as they are. */
@@ -339,22 +355,45 @@ static void report(struct actor *self, struct saving *saving,
         make_checkpoint(self, saving);
 }
 
+int coordinator_keep_folder(struct coordinator *state, const struct message *request, uint32_t keep,
+                            struct error *error)
+{
+    size_t size = request->frame.body_bytes;
+    state->keep = keep;
+    if (size == 0)
+        return 0;
+    if (state->checkpoints == NULL)
+        state->checkpoints = strndup(message_body(request), size);
+    if (state->checkpoints == NULL)
+        return error_set(error, TR_ENOMEM, "the coordinator has no memory for a path");
+    if (strlen(state->checkpoints) != size ||
+        memcmp(state->checkpoints, message_body(request), size) != 0)
+        return error_set(error, TR_EMISMATCH,
+                         "process %" PRIu32 " keeps checkpoints in %.*s, "
+                         "others in %s; give all trainers the same folder",
+                         request->frame.from.node, (int)size, (const char *)message_body(request),
+                         state->checkpoints);
+    return 0;
+}
+
 int coordinator_save_part(struct actor *self, struct message *request, struct error *error)
 {
     struct coordinator *state = actor_state(self);
     const struct msg_checkpoint_part *head = message_head(request);
     const struct sequenced_id id = id_of(head->rank, head->era, head->sequence);
     struct saving *saving;
+    /* The folder before the check, which asks for it; the table after it, so that it holds nothing
+     * of an era that is over, or of a rank that is none. */
     int rv = coordinator_keep_folder(state, request, head->keep, error);
     if (rv == 0)
-        rv = check(state, head, error);
+        rv = check_part(state, head, error);
     if (rv == 0)
         rv = sequenced_take(&state->clients, self, &id, request, error);
     if (rv != SEQUENCED_NEW)
         return rv < 0 ? rv : 0;
-    rv = find(self, head, &saving, error);
+    rv = find_saving(self, head, &saving, error);
     if (rv == 0)
-        report(self, saving, head);
+        saving_report(self, saving, head);
     else
         (void)sequenced_release(&state->clients, &id); /* the caller answers it */
     return rv;
@@ -374,26 +413,27 @@ int coordinator_save_known(struct actor *self, struct message *message, struct e
         state->refused = (struct refused_save){ head->step, head->sequence, head->era,
                                                 head->status };
     if (saving != NULL && saving->stage == GATHERING && is_refused(state, saving)) {
-        refuse(state, saving);
-        end(self, saving);
+        saving_refuse(state, saving);
+        saving_end(self, saving);
     }
     (void)error;
     message_release(self, message);
     return 0;
 }
 
-void coordinator_end_saving(struct actor *self)
+void coordinator_end_saving(struct actor *self, coordinator_then *then)
 {
     struct coordinator *state = actor_state(self);
     struct saving *saving = state->saving;
     if (saving == NULL)
         return;
     state->saving = NULL;
+    saving->then = then;
     saving->abandoned = saving->working;
     /* A copy's answer need not be waited for: here its manifest is. */
     state->num_abandoned += saving->abandoned && saving->stage != COPYING;
     if (!saving->working)
-        destroy(saving);
+        saving_destroy(saving);
 }
 
 void coordinator_free_saving(struct coordinator *state)
@@ -401,5 +441,5 @@ void coordinator_free_saving(struct coordinator *state)
     if (state->saving == NULL)
         return;
     assert(!state->saving->working);
-    destroy(state->saving);
+    saving_destroy(state->saving);
 }
