@@ -43,7 +43,9 @@ static int set_defaults(struct cluster *cluster, const char *path)
         .direct = true,
         .limits = { .recovery_deadline_ns = CLUSTER_RECOVERY_NS,
                     .call_ns = CLUSTER_CALL_NS,
-                    .coordinator_ns = CLUSTER_COORDINATOR_NS },
+                    .coordinator_ns = CLUSTER_COORDINATOR_NS,
+                    .step_limit = CLUSTER_UNSAID,
+                    .disk_wait = CLUSTER_UNSAID },
         .restart = { .times = CLUSTER_RESTARTS, .ns = CLUSTER_RESTART_NS },
     };
     return cluster->path == NULL ? TR_ENOMEM : 0;

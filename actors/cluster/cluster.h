@@ -61,12 +61,17 @@ struct cluster_tls {
     char *shared_key;
 };
 
+/* A value that a file leaves to others, where 0 is one that it may give. */
+#define CLUSTER_UNSAID UINT64_MAX
+
 struct cluster_limits {
     uint64_t memory_bytes; /* of batches, a process; 0: the session's default */
     uint64_t window_bytes; /* of a link; 0: LINKS_WINDOW_BYTES */
     uint64_t recovery_deadline_ns;
     uint64_t call_ns;        /* one attempt */
     uint64_t coordinator_ns; /* without one that was lost */
+    /* Of trainers, in seconds; CLUSTER_UNSAID: the file does not say. */
+    uint64_t step_limit, disk_wait;
 };
 
 struct cluster_restart {

@@ -317,8 +317,8 @@ static int read_tls(const struct json_field *root, struct cluster *cluster, stru
 
 static int read_limits(const struct json_field *root, struct cluster *cluster, struct error *error)
 {
-    static const char *const keys[] = { "memory", "window", "recovery_deadline", "call",
-                                        "coordinator" };
+    static const char *const keys[] = { "memory",      "window",     "recovery_deadline", "call",
+                                        "coordinator", "step_limit", "disk_wait" };
     struct json_field field;
     int rv = get_object(root, "limits", NAMES(keys), &field, error);
     if (rv != 0 || field.value == NULL)
@@ -337,7 +337,14 @@ static int read_limits(const struct json_field *root, struct cluster *cluster, s
                           error);
     if (rv == 0)
         rv = take_seconds(&field, "call", &cluster->limits.call_ns, error);
-    return rv == 0 ? take_seconds(&field, "coordinator", &cluster->limits.coordinator_ns, error)
+    if (rv == 0)
+        rv = take_seconds(&field, "coordinator", &cluster->limits.coordinator_ns, error);
+    /* 0 is one of their values: no limit, no waiting. */
+    if (rv == 0)
+        rv = json_take_count(&field, "step_limit", CLUSTER_SECONDS_MAX, &cluster->limits.step_limit,
+                             error);
+    return rv == 0 ? json_take_count(&field, "disk_wait", CLUSTER_SECONDS_MAX,
+                                     &cluster->limits.disk_wait, error)
                    : rv;
 }
 

@@ -49,6 +49,8 @@ static int refuse_unknown(const struct option_spec *specs, const char *word, siz
 static int set_defaults(const struct option_spec *specs, void *values, struct tr_error *error)
 {
     for (const struct option_spec *spec = specs; spec->name != NULL; spec++) {
+        if (spec->optional)
+            *(uint64_t *)(void *)((char *)values + spec->offset) = OPTION_NOT_GIVEN;
         int rc = spec->fallback == NULL ? 0 : option_value_set(spec, values, spec->fallback, error);
         if (rc < 0)
             return rc;

@@ -37,6 +37,8 @@ enum option_kind {
 
 /* What -1 stands for in a list that allows it. */
 #define OPTION_ALL UINT64_MAX
+/* A count that was not given, where 0 is one that may be. */
+#define OPTION_NOT_GIVEN UINT64_MAX
 
 struct count_list {
     uint32_t count;
@@ -56,7 +58,8 @@ struct option_spec {
     const char *choices;  /* "cut|volume" */
     const char *fallback; /* the default, NULL: none */
     bool required;
-    double min; /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
+    bool optional; /* COUNT: OPTION_NOT_GIVEN, not 0, where it is not given */
+    double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;
 };

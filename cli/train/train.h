@@ -51,7 +51,7 @@ struct train_values {
     uint64_t checkpoint_every;
     uint64_t checkpoint_keep;
     const char *checkpoints;
-    uint64_t step_limit, disk_wait; /* seconds */
+    uint64_t step_limit, disk_wait; /* seconds; OPTION_NOT_GIVEN: the cluster file's */
     bool resume;
     struct process_values process;
     bool reproducible;
@@ -74,6 +74,15 @@ extern const struct option_spec train_options[];
 /* Fills config (for run_config_fini) and layout; TR_EINVAL says which options disagree. */
 int train_configure(const struct train_values *values, struct run_config *config,
                     struct run_job_layout *layout, struct error *error);
+
+/* Seconds; 0: no limit, no waiting. */
+struct train_limits {
+    uint64_t step_limit, disk_wait;
+};
+
+/* What the command line says, else the cluster file (NULL: there is none), else the defaults. */
+struct train_limits train_choose_limits(const struct train_values *values,
+                                        const struct cluster_limits *said);
 
 int train_run(const struct invocation *invocation, const void *values);
 

@@ -8,6 +8,9 @@
 
 #define AT(field) offsetof(struct train_values, field)
 
+/* Of a step and of a disk, where neither the command line nor the cluster file says. */
+#define LIMIT_SECONDS_DEFAULT 600u
+
 const struct option_spec train_options[] = {
     { .name = "run",
       .kind = OPTION_TEXT,
@@ -264,17 +267,18 @@ const struct option_spec train_options[] = {
       .kind = OPTION_COUNT,
       .offset = AT(step_limit),
       .metavar = "SECONDS",
-      .fallback = "600",
+      .optional = true,
       .max = 86400,
-      .help =
-          "how long a step may compute before its process ends as one that hangs; 0: for ever" },
+      .help = "how long a step may compute before its process ends as one that hangs; 0: for "
+              "ever; otherwise as the cluster file says, or 600" },
     { .name = "disk-wait",
       .kind = OPTION_COUNT,
       .offset = AT(disk_wait),
       .metavar = "SECONDS",
-      .fallback = "600",
+      .optional = true,
       .max = 86400,
-      .help = "how long a full disk is waited for at the end, or when the run goes back" },
+      .help = "how long a full disk is waited for at the end, or when the run goes back; "
+              "otherwise as the cluster file says, or 600" },
     { .name = "resume",
       .kind = OPTION_FLAG,
       .offset = AT(resume),
@@ -425,4 +429,22 @@ int train_configure(const struct train_values *values, struct run_config *config
                                     values->val_mask, values->test_mask) != 0)
         rv = error_set(error, TR_ENOMEM, "no memory for the configuration");
     return rv;
+}
+
+static uint64_t choose_limit(uint64_t given, uint64_t said)
+{
+    return given != OPTION_NOT_GIVEN ? given
+           : said != CLUSTER_UNSAID  ? said
+                                     : LIMIT_SECONDS_DEFAULT;
+}
+
+struct train_limits train_choose_limits(const struct train_values *values,
+                                        const struct cluster_limits *said)
+{
+    return (struct train_limits){
+        .step_limit = choose_limit(values->step_limit,
+                                   said != NULL ? said->step_limit : CLUSTER_UNSAID),
+        .disk_wait = choose_limit(values->disk_wait,
+                                  said != NULL ? said->disk_wait : CLUSTER_UNSAID),
+    };
 }

@@ -38,6 +38,7 @@ struct training {
     struct trainer_hooks hooks;
     char *checkpoints;   /* their folder; NULL: none are kept */
     uint64_t save_every; /* steps; 0: none */
+    struct train_limits limits;
     struct run_job_split val;
     struct run_job_split test;
     struct process process; /* of a cluster */
@@ -170,7 +171,7 @@ static void say_lost(struct training *t, enum training_operation operation, stru
                              ? "; make room, and --resume goes on from the last checkpoint"
                              : "";
     error_set(error, error->code, "%s; it was tried again for %llu s (--disk-wait): %s%s", why,
-              (unsigned long long)t->values->disk_wait, lost, remedy);
+              (unsigned long long)t->limits.disk_wait, lost, remedy);
     t->lost = true;
 }
 
@@ -363,8 +364,8 @@ static int open_ranks(struct training *t, struct error *error)
         .reproducible = t->values->reproducible,
         .finishes = t->in_cluster,
         .save_every = t->save_every,
-        .watchdog = { .limit_ns = t->values->step_limit * UINT64_C(1000000000) },
-        .patience_ns = t->values->disk_wait * UINT64_C(1000000000),
+        .watchdog = { .limit_ns = t->limits.step_limit * UINT64_C(1000000000) },
+        .patience_ns = t->limits.disk_wait * UINT64_C(1000000000),
         .hooks = &t->hooks,
         .cancel = &t->cancel,
     };
@@ -629,6 +630,7 @@ int train_run(const struct invocation *invocation, const void *values)
         run_config_fini(&t.config);
         return fail_usage_inside(invocation, &error);
     }
+    t.limits = train_choose_limits(values, t.in_cluster ? &t.process.cluster.limits : NULL);
     rv = run_all(&t, &layout, &error);
     process_fini(&t.process);
     run_config_fini(&t.config);

@@ -97,6 +97,8 @@ static void bad_fields_are_named_by_their_path(void **unused)
         { ",\"port\": 7", ",\"seed\": -1", "seed", "negative" },
         { ",\"port\": 7", ",\"limits\": {\"call\": 0}", "limits.call", "1 or more" },
         { ",\"port\": 7", ",\"limits\": {\"window\": 4096}", "limits", "window" },
+        { ",\"port\": 7", ",\"limits\": {\"step_limit\": 86401}", "limits.step_limit", "86400" },
+        { ",\"port\": 7", ",\"limits\": {\"disk_wait\": -1}", "limits.disk_wait", "negative" },
         { ",\"port\": 7", ",\"restart\": {\"second\": 4}", "restart.second", "\"seconds\"" },
         { ",\"port\": 7", ",\"checkpoints\": {\"keep\": 0}", "checkpoints", "keep" },
         { ",\"port\": 7", ",\"launcher\": {\"kind\": \"rsh\"}", "launcher.kind", "\"srun\"" },
@@ -141,7 +143,7 @@ static void all_fields_are_read(void **unused)
         " \"tls\": {\"ca\": \"k/ca\", \"certificate\": \"/k/%h.crt\", \"key\": \"k/%h/%h.key\"},"
         " \"direct\": false, \"codec\": true, \"coordinator\": \"b\","
         " \"limits\": {\"memory\": 1000, \"window\": 268435456, \"recovery_deadline\": 60,"
-        "  \"call\": 2, \"coordinator\": 3},"
+        "  \"call\": 2, \"coordinator\": 3, \"step_limit\": 0, \"disk_wait\": 40},"
         " \"restart\": {\"times\": 9, \"seconds\": 30},"
         " \"checkpoints\": {\"folder\": \"ck\", \"every\": 100, \"keep\": 4},"
         " \"launcher\": {\"kind\": \"ssh\", \"user\": \"u\", \"workdir\": \"w\","
@@ -172,6 +174,8 @@ static void all_fields_are_read(void **unused)
     assert_int_equal(c.limits.recovery_deadline_ns, UINT64_C(60000000000));
     assert_int_equal(c.limits.call_ns, 2000000000);
     assert_int_equal(c.limits.coordinator_ns, UINT64_C(3000000000));
+    assert_int_equal(c.limits.step_limit, 0);
+    assert_int_equal(c.limits.disk_wait, 40);
     assert_int_equal(c.restart.times, 9);
     assert_int_equal(c.restart.ns, UINT64_C(30000000000));
     assert_int_equal(c.checkpoints.every, 100);

@@ -16,7 +16,7 @@
 struct sample {
     bool json;
     const char *out;
-    uint64_t parts;
+    uint64_t parts, most;
     uint64_t window;
     double rate, warmth;
     int method;
@@ -40,6 +40,13 @@ static const struct option_spec SPECS[] = {
       .min = 1,
       .max = 65536,
       .help = "how many" },
+    { .name = "most",
+      .kind = OPTION_COUNT,
+      .offset = offsetof(struct sample, most),
+      .metavar = "N",
+      .optional = true,
+      .max = 9,
+      .help = "how many at most" },
     { .name = "window",
       .kind = OPTION_BYTES,
       .offset = offsetof(struct sample, window),
@@ -147,6 +154,18 @@ static void minus_one_is_all_where_the_table_allows_it(void **state)
     assert_true(s.degrees.values[0] == OPTION_ALL);
     assert_int_equal(s.degrees.values[1], 0);
     assert_int_equal(s.degrees.values[2], 9);
+}
+
+static void a_count_may_say_that_it_was_not_given(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct tr_error error = TR_ERROR_INIT;
+    char storage[512];
+    assert_int_equal(parse(&s, "--out DIR", storage, &error), 0);
+    assert_true(s.most == OPTION_NOT_GIVEN);
+    assert_int_equal(parse(&s, "--out DIR --most 0", storage, &error), 0);
+    assert_int_equal(s.most, 0);
 }
 
 static void wrong_words_are_refused_by_name(void **state)
@@ -268,6 +287,7 @@ int main(void)
         cmocka_unit_test(defaults_are_the_words_of_the_table),
         cmocka_unit_test(values_are_read_in_both_forms),
         cmocka_unit_test(minus_one_is_all_where_the_table_allows_it),
+        cmocka_unit_test(a_count_may_say_that_it_was_not_given),
         cmocka_unit_test(wrong_words_are_refused_by_name),
         cmocka_unit_test(lists_are_bounded),
         cmocka_unit_test(help_wins_over_errors),

@@ -152,10 +152,10 @@ if small_disk "$work/kept" 24; then
     empty "$work/runs"
 
     # The same in a job of several processes: it ends, and is not started again to wait again.
-    cluster "$role_hosts"
+    cluster "$role_hosts" ', "limits": {"disk_wait": 3}'
     rm -rf "$work/run" && ln -s "$work/runs/run" "$work/run"
     rm -rf "$work/runs/run" "$work/checkpoints" "$work/err"
-    "$TROUPE" launch "$work/cluster.json" --run "$work/runs/run" -- $learning --disk-wait 3 >"$work/out" \
+    "$TROUPE" launch "$work/cluster.json" --run "$work/runs/run" -- $learning >"$work/out" \
         2>"$work/err" </dev/null &
     launcher=$!
     within is_begun
