@@ -118,7 +118,6 @@ struct tr_nodes {
     /* Of a trainer's group; world 0: it is none. */
     uint64_t all_count, deal_hash;
     uint32_t rank, world;
-    bool once; /* seeds of one batch, as they stand, for whichever trainer is here */
 };
 
 /* The mini-batch inside, as the model takes it; as long as the batch is held. */
@@ -232,6 +231,10 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
                 int (*make)(void *arg, struct port *port, uint64_t timeout_ns,
                             struct message **request),
                 void *arg, struct message **reply, struct error *error);
+
+/* loader.c: the number of a feature's name (NULL: MSG_MASK_ALL); TR_ENOENT names the option. */
+int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,
+                    uint32_t *out, struct tr_error *error);
 
 /* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
  * actors are stopped, everywhere. */

@@ -92,8 +92,8 @@ static int find_trainer(const struct tr_graph *graph, uint32_t rank, uint32_t wo
     return 0;
 }
 
-static int find_name(struct tr_graph *graph, const char *name, const char *option, uint32_t *out,
-                     struct tr_error *error)
+int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,
+                    uint32_t *out, struct tr_error *error)
 {
     *out = MSG_MASK_ALL;
     if (name == NULL)
@@ -119,14 +119,12 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     struct tr_session *session = graph->session;
     open->world = o->world != 0 ? o->world : graph->plan->trainers;
     int rv = check_shape(o, error);
-    /* What is drawn once has no rank of the job: any trainer that is here brings it. */
-    uint32_t rank = nodes->once ? graph_plays(graph)->trainers.first : o->rank;
     if (rv == 0)
-        rv = find_trainer(graph, rank, nodes->once ? UINT32_MAX : open->world, trainer, error);
+        rv = find_trainer(graph, o->rank, open->world, trainer, error);
     if (rv == 0)
-        rv = find_name(graph, o->features, "features", &open->features, error);
+        rv = graph_find_name(graph, o->features, "features", &open->features, error);
     if (rv == 0)
-        rv = find_name(graph, o->labels, "labels", &open->labels, error);
+        rv = graph_find_name(graph, o->labels, "labels", &open->labels, error);
     if (rv != 0)
         return rv;
     if (open->labels != MSG_MASK_ALL &&
@@ -367,19 +365,10 @@ static int notify(struct tr_loader *l, struct port *port, uint32_t epoch, uint64
     return message == NULL ? TR_ENOMEM : port_send(port, proxy_of(l), message);
 }
 
-static int starve(const struct tr_loader *l, struct error *error)
-{
-    struct batch_store *store = l->graph->session->store;
-    return error_set(error, TR_EFULL,
-                     "account \"batches\" is full: %zu of %zu bytes are in use; "
-                     "release batches or raise memory_bytes_max",
-                     batch_store_used(store), batch_store_bound(store));
-}
-
 static int expire(const struct tr_loader *l, struct error *error)
 {
     if (batch_store_is_starving(l->graph->session->store, l->open.loader))
-        return starve(l, error);
+        return batch_store_say_starved(l->graph->session->store, error);
     return TR_ETIMEDOUT;
 }
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Specs of draws, and single draws: a loader of one batch that is opened, asked once and closed, so
- * that they take the way that every batch takes. */
+/*
+ * Specs of draws, and single draws: one request to a trainer-proxy of this process, which has one
+ * sampler draw it. No loader is opened anywhere; the batch takes the way of all batches, through the
+ * store.
+ */
 #include <troupe/batch.h>
 #include <troupe/loader.h>
 #include <troupe/sample.h>
@@ -8,11 +11,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "actors/common/error_reply.h"
+#include "actors/data/proxy.h"
 #include "api/internal.h"
 #include "api/sample_spec_of.h"
 #include "api/sized.h"
 #include "graph/sample.h"
+#include "graph/samplers.h"
+
+/* A proxy that is being started again is looked for after this. */
+#define AGAIN_NS 5000000L
 
 struct tr_sample_spec {
     struct sample_spec spec;
@@ -122,25 +132,133 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     return 0;
 }
 
-/* The seeds as they stand: their order is the batch's. */
-static struct tr_nodes *make_seeds(struct tr_graph *graph, const struct tr_sample_options *o,
-                                   struct tr_error *error)
+/* Labels are of the seeds' type: what that type has not, no seed has. */
+static int find_names(const struct tr_graph *graph, const struct tr_sample_options *o,
+                      struct msg_draw_request *head, struct tr_error *error)
 {
-    struct tr_nodes *nodes = nodes_create(graph, o->ntype, o->num_seeds, error);
-    if (nodes == NULL)
+    int rv = graph_find_name(graph, o->features, "features", &head->features, error);
+    if (rv == 0)
+        rv = graph_find_name(graph, o->labels, "labels", &head->labels, error);
+    if (rv == 0 && o->labels != NULL && graph_meta_table(&graph->meta, o->ntype, head->labels) < 0)
+        rv = tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                          tr_graph_ntype_name(graph, o->ntype), o->labels);
+    return rv;
+}
+
+/* A draw while it is asked for: the caller's seeds and spec are read with each attempt. */
+struct draw {
+    struct tr_graph *graph;
+    struct msg_draw_request head;
+    const uint64_t *seeds;
+    const struct sample_spec *spec;
+    char name[DIRECTORY_NAME_MAX]; /* of the proxy that is asked */
+    struct address proxy;          /* that was asked last; none: no one was */
+};
+
+static struct message *make_draw(const struct draw *d, struct port *port)
+{
+    struct message *request = port_message(port, MSG_DRAW_REQUEST);
+    size_t bytes = d->head.num_seeds * sizeof *d->seeds;
+    unsigned char *body = request == NULL
+                              ? NULL
+                              : port_body_alloc(port, request, bytes + d->head.spec_bytes);
+    if (body == NULL) {
+        port_release(port, request);
         return NULL;
-    memcpy(nodes->ids, o->seeds, o->num_seeds * sizeof *o->seeds);
-    memcpy(nodes->original_ids, o->seeds, o->num_seeds * sizeof *o->seeds);
-    nodes->once = true;
-    return nodes;
+    }
+    *(struct msg_draw_request *)message_head(request) = d->head;
+    memcpy(body, d->seeds, bytes);
+    sample_spec_write(d->spec, body + bytes);
+    return request;
+}
+
+/* One attempt. *answered: the result is the sampler's or the proxy's last word, else what came of
+ * the call. */
+static int ask_proxy(struct draw *d, struct port *port, uint64_t deadline_ns, bool *answered,
+                     struct error *error)
+{
+    struct message *reply;
+    *answered = false;
+    int rv = port_find(port, d->name, deadline_ns, &d->proxy);
+    if (rv != 0)
+        return error_set(error, rv, "the trainer-proxy: %s", call_text(rv));
+    struct message *request = make_draw(d, port);
+    if (request == NULL) {
+        *answered = true;
+        return error_set(error, TR_ENOMEM, "no memory for a draw from %" PRIu32 " seeds",
+                         d->head.num_seeds);
+    }
+    rv = port_call(port, d->proxy, request, deadline_ns, &reply);
+    if (rv != 0)
+        return error_set(error, rv, "drawing: %s", call_text(rv));
+    *error = (struct error){ 0 };
+    rv = error_reply_read(reply, error);
+    *answered = true;
+    port_release(port, reply);
+    return rv;
+}
+
+/* A proxy that ended, or has no room for a while, is asked again until the one deadline. */
+static bool is_tried_again(int rv, struct port *port, uint64_t deadline_ns)
+{
+    if (port_is_interrupted(port) || port_now_ns(port) >= deadline_ns ||
+        proxy_call_end(rv) == PROXY_CALL_FAILED)
+        return false;
+    nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+    return true;
+}
+
+/* The proxy holds the draw, and the store its place, until it is notified. */
+static void end_draw(const struct draw *d, struct port *port)
+{
+    struct message *message = address_is_none(d->proxy) ? NULL
+                                                        : port_message(port, MSG_LOADER_CLOSE);
+    if (message == NULL)
+        return;
+    ((struct msg_loader_close *)message_head(message))->loader = d->head.draw;
+    port_send(port, d->proxy, message);
+}
+
+static int run_draw(struct draw *d, struct port *port, uint64_t deadline_ns,
+                    struct sampled_batch **out, struct error *error)
+{
+    struct batch_store *store = d->graph->session->store;
+    bool answered;
+    int rv;
+    do {
+        rv = ask_proxy(d, port, deadline_ns, &answered, error);
+        *out = rv == 0 ? batch_store_collect(store, d->head.draw, 0, 0) : NULL;
+        if (rv == 0 && *out == NULL) { /* the proxy ended between its answer and this */
+            rv = error_set(error, TR_EPEERDOWN, "drawing: the trainer-proxy ended");
+            answered = false;
+        }
+    } while (rv != 0 && !answered && is_tried_again(rv, port, deadline_ns));
+    if (rv == TR_ETIMEDOUT && batch_store_is_starving(store, d->head.draw))
+        rv = batch_store_say_starved(store, error);
+    end_draw(d, port);
+    return rv;
+}
+
+/* What is drawn once has no rank of the job: any trainer that is here has its proxy bring it. */
+static int choose_trainer(struct tr_graph *graph, uint32_t *trainer, struct tr_error *error)
+{
+    *trainer = graph_plays(graph)->trainers.first;
+    if (graph_plays(graph)->trainers.count > 0)
+        return 0;
+    return tr_error_set(error, TR_EUNSUPPORTED,
+                        "process %" PRIu32 " of the cluster has no trainers; draw where there are "
+                        "some",
+                        graph->process);
 }
 
 int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, int64_t timeout_ns,
               struct tr_batch **out, struct tr_error *error)
 {
     struct tr_sample_options o;
-    struct tr_loader_options lo;
-    struct tr_loader *loader = NULL;
+    struct sampled_batch *batch = NULL;
+    struct error why = { 0 };
+    struct graph_port *port;
+    uint32_t trainer;
     *out = NULL;
     tr_sample_options_init(&o);
     int rv = session_mine(graph->session, error);
@@ -148,27 +266,36 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
         rv = sized_read(&o, sizeof o, options, "tr_sample_options", error);
     if (rv == 0)
         rv = check_options(graph, &o, error);
+    if (rv == 0)
+        rv = choose_trainer(graph, &trainer, error);
     if (rv != 0)
         return rv;
-    struct tr_nodes *nodes = make_seeds(graph, &o, error);
-    if (nodes == NULL)
-        return TR_ENOMEM;
-    tr_loader_options_init(&lo);
-    lo.spec = o.spec;
-    lo.batch_size = (uint32_t)o.num_seeds;
-    lo.shuffle = false;
-    lo.world = 1;
-    lo.prefetch = 1;
-    lo.seed = o.seed;
-    lo.edge_ids = o.edge_ids;
-    lo.original_ids = o.original_ids;
-    lo.degrees = o.degrees;
-    lo.features = o.features;
-    lo.labels = o.labels;
-    rv = tr_loader_open(graph, nodes, &lo, timeout_ns, &loader, error);
-    if (rv == 0)
-        rv = tr_loader_next(loader, timeout_ns, out, error);
-    tr_loader_close(loader);
-    tr_nodes_close(nodes);
-    return rv;
+    struct draw d = {
+        .graph = graph,
+        .head = { .seed = o.seed != 0 ? o.seed : graph->session->options.seed,
+                  .num_seeds = (uint32_t)o.num_seeds,
+                  .ntype = o.ntype,
+                  .flags = (o.edge_ids ? MSG_LOADER_EDGE_IDS : 0) |
+                           (o.original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) |
+                           (o.degrees ? MSG_LOADER_DEGREES : 0),
+                  .spec_bytes = (uint32_t)sample_spec_bytes(&o.spec->spec) },
+        .seeds = o.seeds,
+        .spec = &o.spec->spec,
+        .proxy = ADDRESS_NONE,
+    };
+    proxy_name(trainer, d.name);
+    rv = find_names(graph, &o, &d.head, error);
+    if (rv != 0)
+        return rv;
+    rv = sample_spec_check(d.spec, graph->book->types.num_etypes, "spec", &why);
+    if (rv != 0)
+        return error_give(&why, error);
+    rv = graph_enter(graph, &port);
+    if (rv != 0)
+        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+    d.head.draw = atomic_fetch_add(&graph->session->next_loader, 1);
+    rv = run_draw(&d, port->port, graph_deadline(graph, port->port, timeout_ns), &batch, &why);
+    graph_leave(graph, port);
+    *out = (struct tr_batch *)(void *)batch;
+    return rv != 0 ? error_give(&why, error) : 0;
 }

@@ -262,6 +262,34 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
                             head->spec_bytes, spec);
 }
 
+struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
+{
+    return (struct msg_loader_open){
+        .loader = head->draw,
+        .seed = head->seed,
+        .num_seeds = head->num_seeds,
+        .ntype = head->ntype,
+        .batch_size = head->num_seeds,
+        .world = 1,
+        .features = head->features,
+        .labels = head->labels,
+        .flags = head->flags & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST),
+        .prefetch = 1,
+        .spec_bytes = head->spec_bytes,
+        .seeds = MSG_SEEDS_LISTED,
+    };
+}
+
+static int verify_draw(const struct msg_draw_request *head, const void *body, uint64_t length)
+{
+    const struct msg_loader_open open = draw_as_loader(head);
+    struct sample_spec spec;
+    if (head->num_seeds == 0 || head->spec_bytes > length ||
+        verify_array(head->num_seeds, 8, length - head->spec_bytes) != 0)
+        return TR_EFORMAT;
+    return loader_open_spec(&open, body, length, &spec);
+}
+
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)
 {
     struct sample_spec spec;
@@ -343,6 +371,8 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
                             ((const struct msg_fetch_reply *)head)->row_bytes, length);
     case MSG_NODES_REPLY:
         return verify_array(((const struct msg_nodes_reply *)head)->count, 16, length);
+    case MSG_DRAW_REQUEST:
+        return verify_draw(head, body, length);
     case MSG_LOADER_OPEN:
         return verify_loader_open(head, body, length);
     case MSG_BATCH_PIECE:

@@ -89,9 +89,13 @@ int rows_reply_next(struct body_reader *reader, uint64_t num_rows, uint64_t row_
                     const void **rows);
 int rows_reply_end(const struct body_reader *reader);
 
-/* The spec at the end of the body of a MSG_LOADER_OPEN. */
+/* The spec at the end of the body of a MSG_LOADER_OPEN or a MSG_DRAW_REQUEST. */
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
+
+/* A draw as the loader that would have this batch alone, with the seeds as they stand: what plans,
+ * checks and estimates batches need not know both. */
+struct msg_loader_open draw_as_loader(const struct msg_draw_request *head);
 
 /* Checks the counts of a head against its body: 0 or TR_EFORMAT. Of a kind whose body has no
  * fixed shape (text) any length will do. A rows reply is checked as it is read, see above; so is a

@@ -68,6 +68,8 @@
 #define FIELDS_msg_checkpoint_find(S, D) S(before) S(path_bytes)
 #define FIELDS_msg_checkpoint_found(S, D) S(step) S(era) S(world)
 #define FIELDS_msg_checkpoint_commit(S, D) S(step) S(era) S(world) S(keep) S(path_bytes)
+#define FIELDS_msg_draw_request(S, D) \
+    S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes)
 /* clang-format on */
 
 #endif

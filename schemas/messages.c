@@ -19,8 +19,8 @@
          ? MSG_REPLY_BYTES_MAX                                                               \
      : (id) == MSG_META_REPLY || (id) == MSG_ERROR_REPLY || (id) == MSG_STATUS_REPLY         \
          ? TEXT_BYTES_MAX                                                                    \
-     : (id) == MSG_LOADER_OPEN || (id) == MSG_NODES_REPLY || (id) == MSG_GROUP_REQUEST ||    \
-             (id) == MSG_GROUP_REPLY                                                         \
+     : (id) == MSG_LOADER_OPEN || (id) == MSG_DRAW_REQUEST || (id) == MSG_NODES_REPLY ||     \
+             (id) == MSG_GROUP_REQUEST || (id) == MSG_GROUP_REPLY                            \
          ? BULK_BYTES_MAX                                                                    \
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)     \
      : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||  \

@@ -23,52 +23,53 @@
 #define MESSAGES_FIRST_KIND 64
 
 /* X(KIND, struct, lane, class) — lane: CONTROL or DATA; class: PURE, SEQUENCED, ONCE. */
-#define MESSAGES(X)                                                 \
-    X(MSG_SAMPLE_REQUEST, msg_sample_request, DATA, PURE)           \
-    X(MSG_SAMPLE_REPLY, msg_sample_reply, DATA, PURE)               \
-    X(MSG_ROWS_REQUEST, msg_rows_request, DATA, PURE)               \
-    X(MSG_ROWS_REPLY, msg_rows_reply, DATA, PURE)                   \
-    X(MSG_SELECT_REQUEST, msg_select_request, DATA, PURE)           \
-    X(MSG_SELECT_REPLY, msg_select_reply, DATA, PURE)               \
-    X(MSG_FETCH_REQUEST, msg_fetch_request, DATA, PURE)             \
-    X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)                 \
-    X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)             \
-    X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)                 \
-    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)            \
-    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)                \
-    X(MSG_ERROR_REPLY, msg_error_reply, CONTROL, PURE)              \
-    X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)                 \
-    X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE)          \
-    X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)            \
-    X(MSG_BATCH_REQUEST, msg_batch_request, DATA, PURE)             \
-    X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)                 \
-    X(MSG_JOIN, msg_join, CONTROL, PURE)                            \
-    X(MSG_JOINED, msg_joined, CONTROL, PURE)                        \
-    X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)                 \
-    X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED)       \
-    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)               \
-    X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)                   \
-    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)                 \
-    X(MSG_ERA, msg_era, CONTROL, SEQUENCED)                         \
-    X(MSG_RESTORE, msg_restore, CONTROL, SEQUENCED)                 \
-    X(MSG_RESTORED, msg_restored, CONTROL, SEQUENCED)               \
-    X(MSG_REDUCE, msg_reduce, DATA, SEQUENCED)                      \
-    X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)                    \
-    X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED) \
-    X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED) \
-    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)             \
-    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)                 \
-    X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE)        \
-    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)            \
-    X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE)         \
-    X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE)         \
-    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE)         \
-    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE)     \
-    X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE)       \
-    X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE)       \
-    X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE)         \
-    X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)       \
-    X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED)
+#define MESSAGES(X)                                                  \
+    X(MSG_SAMPLE_REQUEST, msg_sample_request, DATA, PURE)            \
+    X(MSG_SAMPLE_REPLY, msg_sample_reply, DATA, PURE)                \
+    X(MSG_ROWS_REQUEST, msg_rows_request, DATA, PURE)                \
+    X(MSG_ROWS_REPLY, msg_rows_reply, DATA, PURE)                    \
+    X(MSG_SELECT_REQUEST, msg_select_request, DATA, PURE)            \
+    X(MSG_SELECT_REPLY, msg_select_reply, DATA, PURE)                \
+    X(MSG_FETCH_REQUEST, msg_fetch_request, DATA, PURE)              \
+    X(MSG_FETCH_REPLY, msg_fetch_reply, DATA, PURE)                  \
+    X(MSG_NODES_REQUEST, msg_nodes_request, DATA, PURE)              \
+    X(MSG_NODES_REPLY, msg_nodes_reply, DATA, PURE)                  \
+    X(MSG_META_REQUEST, msg_meta_request, CONTROL, PURE)             \
+    X(MSG_META_REPLY, msg_meta_reply, CONTROL, PURE)                 \
+    X(MSG_ERROR_REPLY, msg_error_reply, CONTROL, PURE)               \
+    X(MSG_LOADER_OPEN, msg_loader_open, DATA, PURE)                  \
+    X(MSG_LOADER_OPENED, msg_loader_opened, CONTROL, PURE)           \
+    X(MSG_LOADER_CLOSE, msg_loader_close, CONTROL, PURE)             \
+    X(MSG_BATCH_REQUEST, msg_batch_request, DATA, PURE)              \
+    X(MSG_BATCH_REPLY, msg_batch_reply, DATA, PURE)                  \
+    X(MSG_JOIN, msg_join, CONTROL, PURE)                             \
+    X(MSG_JOINED, msg_joined, CONTROL, PURE)                         \
+    X(MSG_BARRIER, msg_barrier, CONTROL, SEQUENCED)                  \
+    X(MSG_BARRIER_DONE, msg_barrier_done, CONTROL, SEQUENCED)        \
+    X(MSG_JOB_DONE, msg_job_done, CONTROL, SEQUENCED)                \
+    X(MSG_BATCH_PULL, msg_batch_pull, DATA, PURE)                    \
+    X(MSG_BATCH_PIECE, msg_batch_piece, DATA, PURE)                  \
+    X(MSG_ERA, msg_era, CONTROL, SEQUENCED)                          \
+    X(MSG_RESTORE, msg_restore, CONTROL, SEQUENCED)                  \
+    X(MSG_RESTORED, msg_restored, CONTROL, SEQUENCED)                \
+    X(MSG_REDUCE, msg_reduce, DATA, SEQUENCED)                       \
+    X(MSG_REDUCED, msg_reduced, DATA, SEQUENCED)                     \
+    X(MSG_CHECKPOINT_PART, msg_checkpoint_part, CONTROL, SEQUENCED)  \
+    X(MSG_CHECKPOINT_DONE, msg_checkpoint_done, CONTROL, SEQUENCED)  \
+    X(MSG_GROUP_REQUEST, msg_group_request, DATA, ONCE)              \
+    X(MSG_GROUP_REPLY, msg_group_reply, DATA, ONCE)                  \
+    X(MSG_STATUS_REQUEST, msg_status_request, CONTROL, PURE)         \
+    X(MSG_STATUS_REPLY, msg_status_reply, CONTROL, PURE)             \
+    X(MSG_CHECKPOINT_LOOK, msg_checkpoint_look, DATA, PURE)          \
+    X(MSG_CHECKPOINT_SEEN, msg_checkpoint_seen, DATA, PURE)          \
+    X(MSG_CHECKPOINT_COPY, msg_checkpoint_copy, DATA, PURE)          \
+    X(MSG_CHECKPOINT_COPIED, msg_checkpoint_copied, DATA, PURE)      \
+    X(MSG_CHECKPOINT_FETCH, msg_checkpoint_fetch, DATA, PURE)        \
+    X(MSG_CHECKPOINT_PIECE, msg_checkpoint_piece, DATA, PURE)        \
+    X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE)          \
+    X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)        \
+    X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED) \
+    X(MSG_DRAW_REQUEST, msg_draw_request, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
 #define MSG_SECTIONS_MAX 65536u
@@ -280,6 +281,20 @@ struct msg_loader_open {
 #define MSG_LOADER_EDGE_IDS 8u
 #define MSG_LOADER_ORIGINAL_IDS 16u
 #define MSG_LOADER_DEGREES 32u
+
+/* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a batch
+ * of a loader of that number, step 0 of epoch 0, is. Body: uint64_t global_ids[num_seeds], then a
+ * sample_spec. */
+struct msg_draw_request {
+    uint64_t draw; /* no loader of the asker's process has the number */
+    uint64_t seed;
+    uint32_t num_seeds; /* 1 or more */
+    uint32_t ntype;
+    uint32_t features; /* as in msg_loader_open, from here on */
+    uint32_t labels;
+    uint32_t flags;
+    uint32_t spec_bytes;
+};
 
 struct msg_loader_opened {
     uint64_t loader;

@@ -10,12 +10,15 @@
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
+#include "schemas/body.h"
 
 /* What failed in passing is tried again after this. */
 #define AGAIN_NS UINT64_C(1000000)
 /* A call to a proxy that stands still is given up after this. */
 #define OPEN_NS UINT64_C(1000000000)
 #define NAP_NS UINT64_C(2000000000)
+/* Single draws that each trainer makes after its epochs, while others are still at theirs. */
+#define SINGLE_DRAWS 3u
 
 struct client_actor {
     struct actor *self;
@@ -34,11 +37,13 @@ struct client_actor {
     struct timer timer;
     struct call_id asked;   /* the request that is open */
     struct timer interrupt; /* fires while it is */
+    uint32_t drawn;         /* single draws so far; the present one has the number `loader` */
     bool finished;
 };
 
 static void sim_client_find(struct client_actor *c);
 static void sim_client_go(struct client_actor *c);
+static void sim_client_draw(struct client_actor *c);
 
 static void sim_client_wake(struct actor *self, void *arg)
 {
@@ -146,7 +151,10 @@ static void sim_client_found(struct actor *self, void *arg, int status, struct a
         return;
     }
     c->proxy = address;
-    open_loader(c);
+    if (c->drawn > 0)
+        sim_client_draw(c);
+    else
+        open_loader(c);
 }
 
 static void sim_client_find(struct client_actor *c)
@@ -251,6 +259,121 @@ static void sim_client_ask(struct client_actor *c)
                     sim_client_interrupt, c);
 }
 
+/* A single draw, as tr_sample() makes it: the first seeds of the loader's, as they stand. */
+static struct wanted_loader single_draw(const struct client_actor *c)
+{
+    struct wanted_loader one = c->plan->loader;
+    uint32_t most = one.open.batch_size;
+    const struct msg_draw_request head = {
+        .draw = c->loader,
+        .seed = one.open.seed + c->drawn,
+        .num_seeds = one.open.num_seeds < most ? (uint32_t)one.open.num_seeds : most,
+        .ntype = one.open.ntype,
+        .features = one.open.features,
+        .labels = one.open.labels,
+        .flags = one.open.flags,
+        .spec_bytes = (uint32_t)sample_spec_bytes(&one.spec),
+    };
+    one.open = draw_as_loader(&head);
+    return one;
+}
+
+static struct message *make_draw(struct client_actor *c, const struct wanted_loader *one)
+{
+    struct message *request = message_create(c->self, MSG_DRAW_REQUEST);
+    size_t ids_bytes = one->open.num_seeds * sizeof(uint64_t);
+    uint64_t *ids = request == NULL
+                        ? NULL
+                        : message_body_alloc(c->self, request, ids_bytes + one->open.spec_bytes);
+    if (ids == NULL) {
+        message_release(c->self, request);
+        return NULL;
+    }
+    const uint64_t *global = c->world->partitions.global[one->open.ntype];
+    for (uint64_t i = 0; i < one->open.num_seeds; i++)
+        ids[i] = global[one->seeds[i]];
+    sample_spec_write(&one->spec, (unsigned char *)ids + ids_bytes);
+    *(struct msg_draw_request *)message_head(request) = (struct msg_draw_request){
+        .draw = one->open.loader,
+        .seed = one->open.seed,
+        .num_seeds = (uint32_t)one->open.num_seeds,
+        .ntype = one->open.ntype,
+        .features = one->open.features,
+        .labels = one->open.labels,
+        .flags = one->open.flags,
+        .spec_bytes = one->open.spec_bytes,
+    };
+    return request;
+}
+
+static void sim_client_check_draw(struct client_actor *c, const struct wanted_loader *one)
+{
+    struct error error = { 0 };
+    struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, 0, 0);
+    if (batch == NULL) { /* the proxy ended between its answer and this */
+        go_later(c, AGAIN_NS);
+        return;
+    }
+    if (reference_check(&c->world->reference, &c->world->partitions, one, 0, 0, &batch->space.batch,
+                        &error) != 0)
+        world_fail(c->world, "trainer %" PRIu32 ": a single draw is not the reference's: %s",
+                   c->number, error.text);
+    sampled_batch_release(batch);
+    close_loader(c);
+    c->world->tally.batches++;
+    c->loader = c->world->next_loader++;
+    c->drawn++;
+    go_later(c, 0);
+}
+
+static void sim_client_drawn(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct client_actor *c = arg;
+    struct error error = { 0 };
+    const struct wanted_loader one = single_draw(c);
+    int failed = status == 0 ? error_reply_read(reply, &error) : 0;
+    c->world->tally.calls_completed++;
+    message_release(self, reply);
+    if (failed != 0)
+        note_failure(c, failed, &error);
+    else if (status == 0)
+        sim_client_check_draw(c, &one);
+    else if (proxy_call_end(status) == PROXY_CALL_REOPEN)
+        find_again(c);
+    else if (status == TR_ETIMEDOUT || proxy_call_end(status) == PROXY_CALL_AGAIN) {
+        release_held(c);
+        go_later(c, AGAIN_NS);
+    } else
+        world_fail(c->world, "trainer %" PRIu32 ": a single draw was answered with %d (%s)",
+                   c->number, status, tr_strerror(status));
+}
+
+static void sim_client_draw(struct client_actor *c)
+{
+    const struct wanted_loader one = single_draw(c);
+    struct message *request = make_draw(c, &one);
+    if (request == NULL || actor_call(c->self, c->proxy, request, actor_now_ns(c->self) + OPEN_NS,
+                                      sim_client_drawn, c, NULL) != 0) {
+        go_later(c, AGAIN_NS);
+        return;
+    }
+    c->world->tally.calls_opened++;
+}
+
+/* After its epochs: its loader is closed once, then its draws have numbers of their own. */
+static bool sim_client_draws_on(struct client_actor *c)
+{
+    if (c->steps == 0 || c->drawn > SINGLE_DRAWS)
+        return false;
+    if (c->drawn == 0) {
+        close_loader(c);
+        c->loader = c->world->next_loader++;
+        c->drawn = 1;
+    }
+    sim_client_draw(c);
+    return true;
+}
+
 static void sim_client_finish(struct client_actor *c)
 {
     close_loader(c);
@@ -328,7 +451,8 @@ static void sim_client_go(struct client_actor *c)
     }
     if (c->epoch >= c->plan->epochs || c->steps == 0 ||
         (c->plan->quit_after != 0 && c->taken >= c->plan->quit_after)) {
-        sim_client_finish(c);
+        if (!sim_client_draws_on(c))
+            sim_client_finish(c);
         return;
     }
     struct sampled_batch *batch = batch_store_collect(c->world->store, c->loader, c->epoch,

@@ -418,6 +418,14 @@ int batch_store_say_full(struct batch_store *store, size_t bytes, struct error *
                      bytes, batch_store_used(store), batch_store_bound(store));
 }
 
+int batch_store_say_starved(struct batch_store *store, struct error *error)
+{
+    return error_set(error, TR_EFULL,
+                     "account \"batches\" is full: %zu of %zu bytes are in use; "
+                     "release batches or raise memory_bytes_max",
+                     batch_store_used(store), batch_store_bound(store));
+}
+
 bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t epoch,
                           uint64_t index)
 {

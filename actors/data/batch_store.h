@@ -73,6 +73,9 @@ int batch_store_deposit(struct batch_store *store, struct sampled_batch *batch);
 /* Says, as TR_EFULL, that the account has no room for a batch of that many bytes. */
 int batch_store_say_full(struct batch_store *store, size_t bytes, struct error *error);
 
+/* The same where batches that the caller holds leave no room for more. */
+int batch_store_say_starved(struct batch_store *store, struct error *error);
+
 /* Whether that batch was collected, or is not wanted any more. */
 bool batch_store_is_taken(struct batch_store *store, uint64_t loader, uint32_t epoch,
                           uint64_t index);

@@ -31,7 +31,7 @@ enum proxy_call_end proxy_call_end(int status)
 static struct proxy_loader *find(struct proxy *p, uint64_t id)
 {
     struct proxy_loader *l = p->loaders;
-    while (l != NULL && l->open->loader != id)
+    while (l != NULL && l->open.loader != id)
         l = l->next;
     return l;
 }
@@ -45,15 +45,17 @@ static void free_loader(struct proxy *p, struct proxy_loader *l)
     free(l);
 }
 
-static struct proxy_loader *make_loader(struct proxy *p, struct message *request)
+static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader_open *open,
+                                        struct message *request)
 {
     struct proxy_loader *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
     l->proxy = p;
     l->message = message_copy(p->self, request);
-    l->open = l->message == NULL ? NULL : message_head(l->message);
-    uint32_t wanted = l->open == NULL ? 0 : l->open->prefetch;
+    l->open = *open;
+    l->once = request->frame.kind == MSG_DRAW_REQUEST;
+    uint32_t wanted = open->prefetch;
     wanted = wanted != 0 ? wanted : WINDOW_A_SAMPLER * p->own.count;
     l->window = wanted < PROXY_WINDOW_MAX ? wanted : PROXY_WINDOW_MAX;
     l->slots = calloc(l->window, sizeof *l->slots);
@@ -63,10 +65,10 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
         return NULL;
     }
     struct epoch_plan epochs;
-    epoch_plan_init(&epochs, l->open, NULL);
-    loader_open_spec(l->open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
+    epoch_plan_init(&epochs, open, NULL);
+    loader_open_spec(open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
     l->num_steps = epoch_plan_steps(&epochs);
-    l->follows = true;
+    l->follows = !l->once;
     for (uint32_t i = 0; i < l->window; i++)
         proxy_init_slot(&l->slots[i], l);
     for (uint32_t i = 0; i < p->options->num_samplers; i++) {
@@ -76,13 +78,14 @@ static struct proxy_loader *make_loader(struct proxy *p, struct message *request
     return l;
 }
 
-static int add_loader(struct proxy *p, struct message *request, struct proxy_loader **out)
+static int add_loader(struct proxy *p, const struct msg_loader_open *open, struct message *request,
+                      struct proxy_loader **out)
 {
-    struct proxy_loader *l = make_loader(p, request);
+    struct proxy_loader *l = make_loader(p, open, request);
     if (l == NULL)
         return TR_ENOMEM;
-    int rv = batch_store_open_loader(p->options->store, l->open->loader,
-                                     proxy_estimate(p->options, l->open, &l->spec));
+    int rv = batch_store_open_loader(p->options->store, l->open.loader,
+                                     proxy_estimate(p->options, open, &l->spec));
     if (rv != 0) {
         free_loader(p, l);
         return rv;
@@ -94,9 +97,9 @@ static int add_loader(struct proxy *p, struct message *request, struct proxy_loa
 }
 
 /* What kinds of samplers there are is the samplers' to say: they may be of another version. */
-static int check(const struct proxy *p, const struct message *request)
+static int check(const struct proxy *p, const struct msg_loader_open *open,
+                 const struct message *request)
 {
-    const struct msg_loader_open *open = (const void *)request->head;
     struct epoch_plan epochs;
     struct sample_spec spec;
     bool bad = loader_open_spec(open, message_body(request), request->frame.body_bytes, &spec) !=
@@ -110,9 +113,9 @@ static void open_loader(struct proxy *p, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
     struct proxy_loader *l = find(p, open->loader);
-    int rv = check(p, request);
+    int rv = check(p, open, request);
     if (rv == 0 && l == NULL)
-        rv = add_loader(p, request, &l);
+        rv = add_loader(p, open, request, &l);
     struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
     if (reply == NULL) {
         actor_refuse(p->self, request, rv != 0 ? rv : TR_ENOMEM);
@@ -129,7 +132,7 @@ static void end_loader(struct proxy_loader *l)
     struct proxy *p = l->proxy;
     proxy_drop_epoch(l);
     timer_stop(&l->retry);
-    batch_store_close_loader(p->options->store, l->open->loader);
+    batch_store_close_loader(p->options->store, l->open.loader);
     if (l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);
     l->waiter = NULL;
@@ -137,7 +140,7 @@ static void end_loader(struct proxy_loader *l)
 
 static struct proxy_loader *unlink_loader(struct proxy_loader **link, uint64_t id)
 {
-    while (*link != NULL && (*link)->open->loader != id)
+    while (*link != NULL && (*link)->open.loader != id)
         link = &(*link)->next;
     struct proxy_loader *l = *link;
     if (l != NULL)
@@ -151,7 +154,7 @@ void proxy_forget(struct proxy_loader *l)
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
         if (l->samplers[i].call.id != 0)
             return;
-    unlink_loader(&p->closing, l->open->loader);
+    unlink_loader(&p->closing, l->open.loader);
     free_loader(p, l);
 }
 
@@ -201,6 +204,27 @@ static void ask_batch(struct proxy *p, struct message *request)
     proxy_fill(l);
 }
 
+/* The waiter is the request itself; a repeated one, whose first answer nobody waits for any more,
+ * takes its place. The asker closes it when the batch is collected, or not wanted any more. */
+static void draw(struct proxy *p, struct message *request)
+{
+    const struct msg_loader_open open = draw_as_loader(message_head(request));
+    struct proxy_loader *l = find(p, open.loader);
+    bool waits = (request->frame.flags & MESSAGE_REQUEST) != 0;
+    int rv = waits ? check(p, &open, request) : TR_EINVAL;
+    if (rv == 0 && l == NULL)
+        rv = add_loader(p, &open, request, &l);
+    if (rv != 0) {
+        actor_refuse(p->self, request, rv);
+        return;
+    }
+    proxy_move_to(l, 0, 0, true);
+    if (l->waiter != NULL)
+        actor_refuse(p->self, l->waiter, TR_ECANCELED);
+    l->waiter = request;
+    proxy_fill(l);
+}
+
 static int receive(struct actor *self, struct message *message)
 {
     struct proxy *p = actor_state(self);
@@ -210,6 +234,9 @@ static int receive(struct actor *self, struct message *message)
         break;
     case MSG_BATCH_REQUEST:
         ask_batch(p, message);
+        break;
+    case MSG_DRAW_REQUEST:
+        draw(p, message);
         break;
     case MSG_LOADER_CLOSE:
         close_loader(p, ((const struct msg_loader_close *)message_head(message))->loader);

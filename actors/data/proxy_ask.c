@@ -80,14 +80,14 @@ void proxy_close_at(struct proxy_open *open)
     struct message *message = message_create(self, MSG_LOADER_CLOSE);
     if (message == NULL)
         return; /* the sampler keeps its seeds until it ends: no batch is made from them */
-    ((struct msg_loader_close *)message_head(message))->loader = open->loader->open->loader;
+    ((struct msg_loader_close *)message_head(message))->loader = open->loader->open.loader;
     actor_send(self, open->address, message);
     open->address = ADDRESS_NONE;
 }
 
 static void say_unopened(const struct proxy_open *open, int status, struct error *error)
 {
-    const struct msg_loader_open *head = open->loader->open;
+    const struct msg_loader_open *head = &open->loader->open;
     if (error->code != 0) /* the sampler's own words */
         return;
     if (status == TR_ETOOBIG)
@@ -176,7 +176,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
     slot->error = *error;
     if (error->code == 0)
         error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
-    batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open->loader,
+    batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open.loader,
                           slot->epoch, slot->step);
     proxy_fill(slot->loader);
 }
@@ -255,11 +255,13 @@ static void slot_done(struct part_call *call, int status, struct message *reply,
 static int make_request(struct part_call *call, struct message **request)
 {
     const struct proxy_slot *slot = call->arg;
-    *request = message_create(call->self, MSG_BATCH_REQUEST);
-    if (*request == NULL)
-        return TR_ENOMEM;
+    bool once = slot->loader->once;
+    *request = once ? message_copy(call->self, slot->loader->message)
+                    : message_create(call->self, MSG_BATCH_REQUEST);
+    if (once || *request == NULL)
+        return *request == NULL ? TR_ENOMEM : 0;
     *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
-        .loader = slot->loader->open->loader,
+        .loader = slot->loader->open.loader,
         .batch = slot->step,
         .epoch = slot->epoch,
     };
@@ -282,7 +284,7 @@ static int locate_sampler(struct part_call *call, struct address *to)
     if (!choose_sampler(p, slot->step, &slot->sampler))
         return is_searched(p) ? 1 : TR_EPEERDOWN;
     *to = p->samplers[slot->sampler].address;
-    return open_at(slot->loader, slot->sampler);
+    return slot->loader->once ? 0 : open_at(slot->loader, slot->sampler);
 }
 
 /* Unless another life of the sampler was found meanwhile. */
@@ -328,7 +330,7 @@ void proxy_cancel(struct proxy_slot *slot)
     part_call_cancel(&slot->call);
     proxy_pull_end(slot);
     if (proxy_is_under_way(slot))
-        batch_store_unreserve(p->options->store, slot->loader->open->loader, slot->epoch,
+        batch_store_unreserve(p->options->store, slot->loader->open.loader, slot->epoch,
                               slot->step);
     slot->state = SLOT_EMPTY;
 }

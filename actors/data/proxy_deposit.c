@@ -7,7 +7,7 @@
 /* The slot's batch and no other: a client must not wait for what came under another name. */
 static bool is_asked_for(const struct proxy_slot *slot, const struct mini_batch *batch)
 {
-    const struct msg_loader_open *open = slot->loader->open;
+    const struct msg_loader_open *open = &slot->loader->open;
     return batch->epoch == slot->epoch && batch->index == slot->step && batch->seed == open->seed &&
            batch->rank == open->rank;
 }
@@ -31,7 +31,7 @@ int proxy_deposit(const struct proxy_slot *slot, struct sampled_batch *batch, in
                          slot->sampler,
                          read == TR_EFORMAT ? "its bytes are no such batch" : tr_strerror(read));
     }
-    batch->loader = slot->loader->open->loader;
+    batch->loader = slot->loader->open.loader;
     size_t held = sampled_batch_bytes(batch);
     int rv = batch_store_deposit(store, batch);
     if (rv == TR_EFULL)

@@ -49,7 +49,7 @@ static struct message *make_pull(const struct proxy_slot *slot, uint64_t offset,
     struct message *message = message_create(slot->loader->proxy->self, MSG_BATCH_PULL);
     if (message != NULL)
         *(struct msg_batch_pull *)message_head(message) = (struct msg_batch_pull){
-            .loader = slot->loader->open->loader,
+            .loader = slot->loader->open.loader,
             .batch = slot->step,
             .offset = offset,
             .epoch = slot->epoch,

@@ -50,10 +50,13 @@ struct proxy_open {
     char why[PART_CALL_WHY_MAX]; /* it was not opened there, last time; empty: it was */
 };
 
+/* A loader, or a single draw: then its window is one batch, and it is open at no sampler. */
 struct proxy_loader {
     struct proxy *proxy;
-    struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers */
-    const struct msg_loader_open *open;
+    struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers; of a draw its
+                                MSG_DRAW_REQUEST, to be sent to one */
+    bool once;               /* a single draw */
+    struct msg_loader_open open;
     struct sample_spec spec; /* its terms lie in the message */
     uint64_t num_steps;
     uint32_t window;

@@ -25,7 +25,7 @@ void proxy_drop_epoch(struct proxy_loader *l)
     for (uint32_t i = 0; i < l->window; i++)
         proxy_cancel(&l->slots[i]);
     l->begun = false;
-    batch_store_set_epoch(store_of(l), l->open->loader, l->epoch, l->position - l->first);
+    batch_store_set_epoch(store_of(l), l->open.loader, l->epoch, l->position - l->first);
 }
 
 static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
@@ -35,14 +35,14 @@ static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
     l->begun = true;
     l->first = 0;
     l->position = l->next_ask = step;
-    batch_store_set_epoch(store_of(l), l->open->loader, epoch, step);
+    batch_store_set_epoch(store_of(l), l->open.loader, epoch, step);
 }
 
 static void advance(struct proxy_loader *l, uint64_t position)
 {
     for (uint64_t turn = l->position; turn < position && turn < l->next_ask; turn++)
         proxy_cancel(proxy_slot(l, turn));
-    batch_store_advance(store_of(l), l->open->loader, l->epoch, position - l->first);
+    batch_store_advance(store_of(l), l->open.loader, l->epoch, position - l->first);
     l->position = position;
     l->next_ask = l->next_ask < position ? position : l->next_ask;
 }
@@ -66,7 +66,7 @@ static void go_on(struct proxy_loader *l)
 /* A client that waits for a batch it already took lost our notice: rewind to it. */
 static bool is_wanted_again(const struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
 {
-    return waits && batch_store_is_taken(store_of(l), l->open->loader, epoch, step);
+    return waits && batch_store_is_taken(store_of(l), l->open.loader, epoch, step);
 }
 
 void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool waits)
@@ -96,7 +96,7 @@ static void reply_ready(struct proxy_loader *l)
         return;
     }
     struct msg_batch_reply *head = message_head(reply);
-    head->loader = l->open->loader;
+    head->loader = l->open.loader;
     head->batch = proxy_slot(l, l->position)->step;
     head->epoch = proxy_slot(l, l->position)->epoch;
     actor_reply(self, request, reply);
@@ -126,7 +126,7 @@ static bool fill_slot(struct proxy_loader *l, uint64_t turn)
         bool next = is_of_next(l, turn);
         slot->epoch = l->epoch + (next ? 1 : 0);
         slot->step = turn - l->first - (next ? l->num_steps : 0);
-        if (batch_store_reserve(store_of(l), l->open->loader, slot->epoch, slot->step) != 0)
+        if (batch_store_reserve(store_of(l), l->open.loader, slot->epoch, slot->step) != 0)
             return false;
         slot->state = SLOT_QUEUED;
         slot->until_ns = actor_now_ns(p->self) + p->options->recovery_ns;

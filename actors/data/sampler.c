@@ -58,19 +58,28 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
     finish_task(task);
 }
 
+struct msg_batch_request sampler_asked(const struct message *request)
+{
+    const void *head = request->head;
+    if (request->frame.kind == MSG_DRAW_REQUEST)
+        return (
+            struct msg_batch_request){ .loader = ((const struct msg_draw_request *)head)->draw };
+    return *(const struct msg_batch_request *)head;
+}
+
 static void answer(struct sampler *s, struct message *request, uint64_t bytes, bool full)
 {
-    const struct msg_batch_request *asked = message_head(request);
+    const struct msg_batch_request asked = sampler_asked(request);
     struct message *reply = message_create(s->self, MSG_BATCH_REPLY);
     if (reply == NULL) {
         sampler_fail_request(s, request, TR_ENOMEM, "no memory for a reply");
         return;
     }
     *(struct msg_batch_reply *)message_head(reply) = (struct msg_batch_reply){
-        .loader = asked->loader,
-        .batch = asked->batch,
+        .loader = asked.loader,
+        .batch = asked.batch,
         .bytes = bytes,
-        .epoch = asked->epoch,
+        .epoch = asked.epoch,
         .full = full,
     };
     actor_reply(s->self, request, reply);
@@ -234,29 +243,39 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     if (out == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, asked->batch);
     const struct draw_key key = {
-        .seed = l->open->seed, .batch = asked->batch, .epoch = asked->epoch, .rank = l->open->rank
+        .seed = l->open.seed, .batch = asked->batch, .epoch = asked->epoch, .rank = l->open.rank
     };
     uint32_t count;
     epoch_plan_step(&l->epochs, asked->batch, &task->next_seed, &count,
                     &out->space.batch.step_seeds);
     task->end_seed = task->next_seed + count;
     task->out = out;
-    out->loader = l->open->loader;
+    out->loader = l->open.loader;
     acquire_parts(task);
     return batch_builder_begin(&task->builder, &l->plan, &key, task->parts, &out->space, error);
+}
+
+/* A draw brings what it is drawn by; of a loader that was opened before. */
+static int find_source(struct sampler *s, struct message *request, struct loader_state **out,
+                       struct error *error)
+{
+    if (request->frame.kind == MSG_DRAW_REQUEST)
+        return sampler_open_draw(s, request, out, error);
+    *out = sampler_find_loader(s, request->frame.from, sampler_asked(request).loader);
+    return *out != NULL ? 0 : error_set(error, TR_ECLOSED, "this loader is not open here");
 }
 
 static void begin_task(struct task *task, struct message *request)
 {
     struct sampler *s = task->sampler;
-    const struct msg_batch_request *asked = message_head(request);
+    const struct msg_batch_request asked = sampler_asked(request);
     struct error error = { 0 };
-    task->loader = sampler_find_loader(s, request->frame.from, asked->loader);
-    if (task->loader == NULL) {
-        sampler_fail_request(s, request, TR_ECLOSED, "this loader is not open here");
+    int rv = find_source(s, request, &task->loader, &error);
+    if (rv != 0) {
+        sampler_fail_request(s, request, rv, error.text);
         return;
     }
-    uint64_t kept = sampler_offer_kept(task->loader, asked->epoch, asked->batch);
+    uint64_t kept = sampler_offer_kept(task->loader, asked.epoch, asked.batch);
     if (kept != 0) {
         sampler_answer(s, request, kept);
         return;
@@ -266,7 +285,7 @@ static void begin_task(struct task *task, struct message *request)
     task->step = TASK_SEEDS;
     task->asks_open = 0;
     task->recover_until_ns = actor_now_ns(s->self) + s->options->recovery_ns;
-    int rv = begin_builder(task, asked, &error);
+    rv = begin_builder(task, &asked, &error);
     if (rv != 0)
         sampler_fail_task(task, rv, error.text);
 }
@@ -292,6 +311,7 @@ static void work(struct actor *self, void *arg)
     struct sampler *s = arg;
     struct task *task = next_task(s);
     (void)self;
+    sampler_forget_draws(s);
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
         begin_task(task, pop_request(s));
     else if (task != NULL)
@@ -301,35 +321,43 @@ static void work(struct actor *self, void *arg)
     sampler_schedule(s);
 }
 
-/* The requests for a loader: for all its batches, or for one. */
-static bool is_of(const struct loader_state *l, const struct msg_batch_pull *one,
-                  const struct message *request)
+/* Requests of one process for a loader, or for the draw of that number: for all its batches, or for
+ * one. */
+struct dropped {
+    struct address opener;
+    uint64_t loader;
+    const struct msg_batch_pull *one;
+};
+
+static bool is_of(const struct dropped *dropped, const struct message *request)
 {
-    const struct msg_batch_request *asked = (const void *)request->head;
-    if (sampler_find_loader(l->sampler, request->frame.from, asked->loader) != l)
+    const struct msg_batch_request asked = sampler_asked(request);
+    const struct address from = request->frame.from;
+    const struct msg_batch_pull *one = dropped->one;
+    if (asked.loader != dropped->loader || from.node != dropped->opener.node ||
+        from.incarnation != dropped->opener.incarnation)
         return false;
-    return one == NULL || (asked->epoch == one->epoch && asked->batch == one->batch);
+    return one == NULL || (asked.epoch == one->epoch && asked.batch == one->batch);
 }
 
-static void drop_requests(struct loader_state *l, const struct msg_batch_pull *one)
+static void drop_requests(struct sampler *s, const struct dropped *dropped)
 {
-    struct sampler *s = l->sampler;
     uint32_t count = s->queue_count;
     for (uint32_t i = 0; i < count; i++) {
         struct message *request = pop_request(s);
-        if (is_of(l, one, request))
+        if (is_of(dropped, request))
             actor_refuse(s->self, request, TR_ECANCELED);
         else
             s->queue[(s->queue_first + s->queue_count++) % SAMPLER_QUEUE_MAX] = request;
     }
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
-        if (s->tasks[i].request != NULL && is_of(l, one, s->tasks[i].request))
+        if (s->tasks[i].request != NULL && is_of(dropped, s->tasks[i].request))
             sampler_fail_task(&s->tasks[i], TR_ECANCELED, "nobody wants the batch");
 }
 
 void sampler_close_loader(struct loader_state *l)
 {
-    drop_requests(l, NULL);
+    drop_requests(l->sampler, &(struct dropped){ l->opener, l->open.loader, NULL });
     sampler_drop_kept(l);
     sampler_schedule(l->sampler);
     sampler_remove_loader(l->sampler, l);
@@ -350,9 +378,8 @@ static void pull(struct sampler *s, struct message *message)
         sampler_pull(s, message);
         return;
     }
-    struct loader_state *l = sampler_find_loader(s, message->frame.from, head->loader);
-    if (l != NULL)
-        drop_requests(l, head);
+    /* A draw that waits in the queue has nothing of its own here yet, but its request. */
+    drop_requests(s, &(struct dropped){ message->frame.from, head->loader, head });
     sampler_unwanted(s, message);
     message_release(s->self, message);
 }
@@ -375,6 +402,7 @@ static int receive(struct actor *self, struct message *message)
         sampler_open_loader(s, message);
         break;
     case MSG_BATCH_REQUEST:
+    case MSG_DRAW_REQUEST:
         queue_request(s, message);
         break;
     case MSG_LOADER_CLOSE:

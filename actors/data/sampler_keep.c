@@ -122,7 +122,7 @@ static void flatten_done(struct actor *self, struct job *job, int status)
 }
 
 /* Takes over the task's batch and request. */
-static struct kept_batch *make(struct task *task, const struct msg_batch_request *asked)
+static struct kept_batch *make(struct task *task, struct msg_batch_request asked)
 {
     struct sampler *s = task->sampler;
     struct kept_batch *kept = malloc(sizeof *kept);
@@ -133,8 +133,8 @@ static struct kept_batch *make(struct task *task, const struct msg_batch_request
         return NULL;
     }
     *kept = (struct kept_batch){ .sampler = s,
-                                 .epoch = asked->epoch,
-                                 .batch = asked->batch,
+                                 .epoch = asked.epoch,
+                                 .batch = asked.batch,
                                  .buffer = buffer,
                                  .bytes = task->flat_bytes,
                                  .from = task->out,
@@ -148,8 +148,8 @@ int sampler_keep(struct task *task, struct error *error)
 {
     struct sampler *s = task->sampler;
     struct loader_state *l = task->loader;
-    const struct msg_batch_request *asked = message_head(task->request);
-    drop(find(l, asked->epoch, asked->batch));
+    const struct msg_batch_request asked = sampler_asked(task->request);
+    drop(find(l, asked.epoch, asked.batch));
     struct kept_batch *kept = make(task, asked);
     if (kept == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes",

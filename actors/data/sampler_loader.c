@@ -12,7 +12,7 @@
 struct loader_state *sampler_find_loader(struct sampler *s, struct address opener, uint64_t loader)
 {
     struct loader_state *l = s->loaders;
-    while (l != NULL && (l->open->loader != loader || l->opener.node != opener.node ||
+    while (l != NULL && (l->open.loader != loader || l->opener.node != opener.node ||
                          l->opener.incarnation != opener.incarnation))
         l = l->next;
     return l;
@@ -46,9 +46,9 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
     return 0;
 }
 
-static int check_open(const struct sampler *s, const struct message *message, struct error *error)
+static int check_open(const struct sampler *s, const struct msg_loader_open *open,
+                      const struct message *message, struct error *error)
 {
-    const struct msg_loader_open *open = (const void *)message->head;
     struct epoch_plan epochs;
     struct sample_spec spec;
     int rv = seed_set_check(s->options->book, open, error);
@@ -70,7 +70,7 @@ static struct message *opened(struct sampler *s, const struct loader_state *l)
     if (reply == NULL)
         return NULL;
     struct msg_loader_opened *head = message_head(reply);
-    head->loader = l->open->loader;
+    head->loader = l->open.loader;
     head->num_batches = epoch_plan_steps(&l->epochs);
     return reply;
 }
@@ -105,19 +105,22 @@ static void unpin_versions(struct loader_state *l)
     free(l->versions);
 }
 
-static struct loader_state *add_loader(struct sampler *s, struct message *message)
+/* Keeps a copy of the request for its spec and its seeds (which the copy shares). NULL: no memory. */
+static struct loader_state *add_loader(struct sampler *s, const struct msg_loader_open *open,
+                                       struct message *request)
 {
     struct loader_state *l = calloc(1, sizeof *l);
     if (l == NULL)
         return NULL;
-    const struct msg_loader_open *open = message_head(message);
+    struct message *message = message_copy(s->self, request);
     l->sampler = s;
-    if (pin_versions(l) != 0) {
+    if (message == NULL || pin_versions(l) != 0) {
+        message_release(s->self, message);
         unpin_versions(l);
         free(l);
         return NULL;
     }
-    l->open = open;
+    l->open = *open;
     l->message = message;
     l->ids = message_body(message);
     epoch_plan_init(&l->epochs, open, NULL);
@@ -138,18 +141,15 @@ static struct loader_state *add_loader(struct sampler *s, struct message *messag
 }
 _Static_assert(MSG_MASK_ALL == BATCH_BUILDER_NO_TABLE, "no table is the same number");
 
-/* A copy of the request is kept for its spec and its seeds (which the copy shares). */
 void sampler_open_loader(struct sampler *s, struct message *request)
 {
     const struct msg_loader_open *open = message_head(request);
     struct loader_state *l = sampler_find_loader(s, request->frame.from, open->loader);
     struct error error = { 0 };
     if (l == NULL) {
-        int rv = check_open(s, request, &error);
-        struct message *kept = rv != 0 ? NULL : message_copy(s->self, request);
-        l = kept == NULL ? NULL : add_loader(s, kept);
+        int rv = check_open(s, open, request, &error);
+        l = rv != 0 ? NULL : add_loader(s, open, request);
         if (l == NULL) {
-            message_release(s->self, kept);
             sampler_fail_request(s, request, rv != 0 ? rv : TR_ENOMEM,
                                  rv != 0 ? error.text : "no memory");
             return;
@@ -163,6 +163,52 @@ void sampler_open_loader(struct sampler *s, struct message *request)
         actor_refuse(s->self, request, TR_ENOMEM);
     else
         actor_reply(s->self, request, reply);
+}
+
+int sampler_open_draw(struct sampler *s, struct message *request, struct loader_state **out,
+                      struct error *error)
+{
+    const struct msg_loader_open open = draw_as_loader(message_head(request));
+    struct loader_state *l = sampler_find_loader(s, request->frame.from, open.loader);
+    if (l != NULL) {
+        *out = l;
+        return 0;
+    }
+    int rv = check_open(s, &open, request, error);
+    if (rv != 0)
+        return rv;
+    l = add_loader(s, &open, request);
+    if (l == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a draw from %" PRIu64 " seeds",
+                         open.num_seeds);
+    l->once = true;
+    s->num_draws++;
+    rv = watch(s, l, request->frame.from);
+    if (rv != 0) {
+        sampler_remove_loader(s, l);
+        return error_set(error, rv, "no memory to watch whoever draws");
+    }
+    *out = l;
+    return 0;
+}
+
+static bool is_worked_on(const struct sampler *s, const struct loader_state *l)
+{
+    for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX; i++)
+        if (s->tasks[i].request != NULL && s->tasks[i].loader == l)
+            return true;
+    return false;
+}
+
+/* Not where a batch is handed over: whoever ends a task may be walking over tasks and loaders. */
+void sampler_forget_draws(struct sampler *s)
+{
+    struct loader_state *next;
+    for (struct loader_state *l = s->num_draws > 0 ? s->loaders : NULL; l != NULL; l = next) {
+        next = l->next;
+        if (l->once && l->kept == NULL && !is_worked_on(s, l))
+            sampler_remove_loader(s, l);
+    }
 }
 
 static void free_loader(struct loader_state *l)
@@ -181,6 +227,7 @@ void sampler_remove_loader(struct sampler *s, struct loader_state *loader)
         link = &(*link)->next;
     *link = loader->next;
     s->num_loaders--;
+    s->num_draws -= loader->once;
     if (loader->down.id != 0)
         actor_demonitor(s->self, loader->down);
     free_loader(loader);

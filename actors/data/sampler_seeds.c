@@ -29,22 +29,22 @@ static const struct book *book_of(const struct task *task)
 /* IDs where the seeds are listed or ranks are IDs, else ranks. */
 static int fill_slice(struct task *task, struct error *error)
 {
-    const struct msg_batch_request *asked = message_head(task->request);
+    const struct msg_batch_request asked = sampler_asked(task->request);
     struct loader_state *l = task->loader;
     const struct epoch_order *order;
     uint64_t begin = task->next_seed, count = task->end_seed - begin;
     count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
-    int rv = sampler_epoch_order(l, asked->epoch, &order);
+    int rv = sampler_epoch_order(l, asked.epoch, &order);
     if (rv == 0)
         rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
     if (rv != 0)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
-                         l->open->num_seeds);
+                         l->open.num_seeds);
     uint64_t *ids = task->seeds.data;
-    bool listed = l->open->seeds == MSG_SEEDS_LISTED;
+    bool listed = l->open.seeds == MSG_SEEDS_LISTED;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t place = order == NULL ? begin + i : epoch_order_at(order, begin + i);
-        ids[i] = listed ? l->ids[place] : l->open->first_rank + place;
+        ids[i] = listed ? l->ids[place] : l->open.first_rank + place;
     }
     task->num_seeds = (uint32_t)count;
     return 0;
@@ -83,7 +83,7 @@ static int group_ranks(struct task *task, const struct rank_table *table, struct
 /* Those of a partition that is here. */
 static int read_slice(struct task *task, uint32_t part, struct error *error)
 {
-    const struct msg_loader_open *open = task->loader->open;
+    const struct msg_loader_open *open = &task->loader->open;
     uint32_t begin = task->seed_starts[part], count = task->seed_starts[part + 1] - begin;
     const uint32_t *rows = (const uint32_t *)task->seed_rows.data + begin;
     const uint32_t *places = (const uint32_t *)task->seed_places.data + begin;
@@ -99,7 +99,7 @@ static int read_slice(struct task *task, uint32_t part, struct error *error)
 
 int sampler_find_seeds(struct task *task, struct error *error)
 {
-    const struct rank_table *table = seed_set_table(book_of(task), task->loader->open);
+    const struct rank_table *table = seed_set_table(book_of(task), &task->loader->open);
     int rv = fill_slice(task, error);
     if (rv != 0 || table == NULL)
         return rv;
@@ -115,7 +115,7 @@ int sampler_find_seeds(struct task *task, struct error *error)
 int sampler_add_seeds(struct task *task, struct error *error)
 {
     task->next_seed += task->num_seeds;
-    int rv = batch_builder_add_seeds(&task->builder, task->loader->open->ntype, task->seeds.data,
+    int rv = batch_builder_add_seeds(&task->builder, task->loader->open.ntype, task->seeds.data,
                                      NULL, task->num_seeds, error);
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }
@@ -123,7 +123,7 @@ int sampler_add_seeds(struct task *task, struct error *error)
 int sampler_make_seeds(const struct ask *ask, struct message **out)
 {
     const struct task *task = ask->task;
-    const struct msg_loader_open *open = task->loader->open;
+    const struct msg_loader_open *open = &task->loader->open;
     struct actor *self = task->sampler->self;
     uint32_t count = sampler_seeds_of(task, ask->part);
     struct message *request = message_create(self, MSG_ROWS_REQUEST);

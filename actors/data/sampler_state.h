@@ -38,14 +38,17 @@ struct kept_batch {
     struct job job;
 };
 
+/* What batches are drawn from and by: an open loader or, from its request until its batch was handed
+ * over, a single draw. */
 struct loader_state {
     struct sampler *sampler;
     struct address opener; /* the proxy; with its number this names the loader */
     struct call_id down;   /* the monitor of one in another process */
     struct kept_batch *kept;
-    const struct msg_loader_open *open; /* head of message */
-    struct message *message;            /* kept: its body has the seeds */
-    const uint64_t *ids;                /* [open->num_seeds] */
+    struct msg_loader_open open;
+    bool once;               /* a single draw */
+    struct message *message; /* kept: its body has the seeds and the spec */
+    const uint64_t *ids;     /* [open.num_seeds], where they are listed */
     struct epoch_plan epochs;
     /* The one version of each partition that its batches are drawn from, read here or asked for; and
      * what of these is here, held until the loader closes. */
@@ -113,7 +116,7 @@ struct sampler {
     struct actor *self;
     const struct sampler_options *options;
     struct loader_state *loaders;
-    uint32_t num_loaders;
+    uint32_t num_loaders, num_draws; /* draws are among the loaders */
     struct part_locator servers;
     struct task tasks[SAMPLER_DRAFTS_MAX];
     struct message *queue[SAMPLER_QUEUE_MAX]; /* a ring of batch requests */
@@ -130,6 +133,12 @@ struct sampler {
 struct loader_state *sampler_find_loader(struct sampler *sampler, struct address opener,
                                          uint64_t loader);
 void sampler_open_loader(struct sampler *sampler, struct message *request);
+/* What a request for a single draw describes: from now on, or since it came before. A TR_E* with its
+ * message: it cannot be drawn. */
+int sampler_open_draw(struct sampler *sampler, struct message *request, struct loader_state **out,
+                      struct error *error);
+/* Removes the draws whose batches were handed over or given up. */
+void sampler_forget_draws(struct sampler *sampler);
 /* Takes it off the list: its tasks have ended. */
 void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
 void sampler_free_loaders(struct sampler *sampler);
@@ -145,6 +154,8 @@ void sampler_ask_rows(struct task *task);
 void sampler_cancel_asks(struct task *task);
 
 /* sampler.c */
+/* Which batch a MSG_BATCH_REQUEST or a MSG_DRAW_REQUEST wants. */
+struct msg_batch_request sampler_asked(const struct message *request);
 void sampler_answer(struct sampler *sampler, struct message *request, uint64_t bytes);
 void sampler_fail_request(struct sampler *sampler, struct message *request, int code,
                           const char *sentence);

@@ -62,7 +62,7 @@ struct tr_sample_options {
 TR_API void tr_sample_options_init_sized(struct tr_sample_options *options, size_t size);
 
 /* Draws one batch from these seeds, seed i the i-th node of its type. The same seeds, spec and seed
- * give the same batch on any placement, every time. timeout_ns bounds the wait for the batch.
+ * give the same batch on any placement, every time. timeout_ns bounds the whole call.
  * TR_ERANGE names a seed or type that there is not, TR_ENOENT a feature; TR_EUNSUPPORTED: nobody
  * trains in this process; TR_ETIMEDOUT. The caller releases *out, which is NULL after a failure. */
 TR_API int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options,

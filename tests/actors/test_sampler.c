@@ -290,6 +290,75 @@ static void a_batch_is_kept_until_all_of_it_was_pulled(void **state)
     close_world(&world);
 }
 
+/* A draw of two seeds from the given number on, with one fanout of 0. */
+static int draw(struct world *world, uint64_t number, uint32_t num_seeds)
+{
+    uint64_t body[64] = { 7, 7 };
+    struct sample_spec spec;
+    assert_int_equal(sample_spec_alloc(&spec, 1, GRAPH_ETYPES), 0);
+    const struct msg_draw_request head = { .draw = number,
+                                           .seed = 11,
+                                           .num_seeds = num_seeds,
+                                           .features = MSG_MASK_ALL,
+                                           .labels = MSG_MASK_ALL,
+                                           .flags = MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST,
+                                           .spec_bytes = (uint32_t)sample_spec_bytes(&spec) };
+    size_t bytes = num_seeds * sizeof *body + head.spec_bytes;
+    assert_true(bytes <= sizeof body);
+    sample_spec_write(&spec, body + num_seeds);
+    sample_spec_free(&spec);
+    int rv = asker_ask(&world->asker, MSG_DRAW_REQUEST, &head, sizeof head, body, bytes);
+    if (rv == 0 && world->asker.reply_kind == MSG_ERROR_REPLY)
+        rv = ((const struct msg_error_reply *)(const void *)world->asker.reply_head)->code;
+    return rv;
+}
+
+static int pull_draw(struct world *world, uint64_t number, uint64_t offset, uint32_t bytes)
+{
+    const struct msg_batch_pull asked = { .loader = number, .offset = offset, .bytes_max = bytes };
+    return asker_ask(&world->asker, MSG_BATCH_PULL, &asked, sizeof asked, NULL, 0);
+}
+
+/* The seeds as they stand, whatever the flags of loaders say; and nothing is open afterwards. */
+static void a_draw_needs_no_loader(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 5, false);
+    assert_int_equal(batch_store_open_loader(world.store, 2, 1000), 0);
+    assert_int_equal(draw(&world, 2, 2), 0);
+    struct sampled_batch *batch = batch_store_collect(world.store, 2, 0, 0);
+    assert_non_null(batch);
+    assert_true(batch->space.nodes[0].num_seeds == 2 && batch->space.batch.step_seeds == 2);
+    assert_true(batch->space.nodes[0].ids[0] == 7 && batch->space.nodes[0].ids[1] == 7);
+    sampled_batch_release(batch);
+    assert_int_equal(ask(&world, 2, 0, 0), TR_ECLOSED);
+    assert_int_equal(draw(&world, 3, 2), TR_ECANCELED); /* the store expects nothing of it */
+    close_world(&world);
+}
+
+/* A batch that is pulled is kept until then, or until it is not wanted; the draw goes with it. */
+static void a_draw_ends_when_its_batch_was_pulled(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 5, true);
+    for (uint64_t number = 2; number < 5; number++) {
+        assert_int_equal(draw(&world, number, 2), 0);
+        uint64_t bytes =
+            ((const struct msg_batch_reply *)(const void *)world.asker.reply_head)->bytes;
+        assert_true(bytes > 0);
+        assert_int_equal(draw(&world, number, 2), 0); /* repeated: offered again */
+        if (number == 3)
+            assert_int_equal(pull_draw(&world, number, MSG_PULL_NONE, 0), TR_EPEERDOWN);
+        else
+            assert_int_equal(pull_draw(&world, number, 0, (uint32_t)bytes), 0);
+        assert_int_equal(pull_draw(&world, number, 0, (uint32_t)bytes), TR_ENOENT);
+        assert_int_equal(ask(&world, number, 0, 0), TR_ECLOSED);
+    }
+    close_world(&world);
+}
+
 /* 2^33 nodes in four partitions that nobody has loaded, in the order of original IDs. */
 static void make_huge_book(struct book *book)
 {
@@ -437,6 +506,8 @@ int main(void)
         cmocka_unit_test(seeds_that_no_loader_serves_are_refused),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
         cmocka_unit_test(what_cannot_be_served_is_refused),
+        cmocka_unit_test(a_draw_needs_no_loader),
+        cmocka_unit_test(a_draw_ends_when_its_batch_was_pulled),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
         cmocka_unit_test(a_loader_may_close_while_a_batch_is_made),
         cmocka_unit_test(batches_take_the_seeds_of_their_order),

@@ -236,6 +236,29 @@ static void assert_refused(struct job *job, const struct tr_sample_options *o, i
         fail_msg("\"%s\" does not say \"%s\"", error.message, word);
 }
 
+/* What timed out is given up everywhere: hundreds of them leave the session as it was. */
+static void draws_that_time_out_leave_nothing(void **state)
+{
+    struct job job;
+    (void)state;
+    open_job(&job, 2, false);
+    draw(&job);
+    uint64_t before = job.digest;
+    struct tr_sample_options o = options_of(&job);
+    for (uint32_t i = 0; i < 300; i++) {
+        struct tr_batch *batch;
+        struct tr_error error = TR_ERROR_INIT;
+        int rv = tr_sample(job.graph, &o, i % 3 * 20000, &batch, &error);
+        if (rv != 0 && rv != TR_ETIMEDOUT)
+            fail_msg("%s: %s", tr_error_name(rv), error.message);
+        assert_true((rv == 0) == (batch != NULL));
+        tr_batch_release(batch);
+    }
+    draw(&job);
+    assert_true(job.digest == before);
+    close_job(&job);
+}
+
 static void what_cannot_be_drawn_is_named(void **state)
 {
     struct tr_error error = TR_ERROR_INIT;
@@ -283,6 +306,7 @@ int main(void)
         cmocka_unit_test(placements_draw_the_same),
         cmocka_unit_test(threads_draw_at_once),
         cmocka_unit_test(a_loader_draws_by_a_spec_too),
+        cmocka_unit_test(draws_that_time_out_leave_nothing),
         cmocka_unit_test(what_cannot_be_drawn_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,6 +224,31 @@ static void a_loader_ends_with_its_spec(void **unused)
     sample_spec_free(&spec);
 }
 
+static void a_draw_has_seeds_and_its_spec(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    assert_int_equal(sample_spec_alloc(&spec, 2, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec), length = 24 + bytes;
+    unsigned char whole[256] = { 0 };
+    assert_true(length <= sizeof whole);
+    sample_spec_write(&spec, whole + 24);
+    struct msg_draw_request draw = { .num_seeds = 3, .spec_bytes = (uint32_t)bytes };
+    struct block block = block_of(whole, length);
+    assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, length), 0);
+    for (uint64_t cut = 0; cut < length; cut++)
+        assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, cut), TR_EFORMAT);
+    for (uint32_t seeds = 0; seeds < 8; seeds++) {
+        draw.num_seeds = seeds;
+        assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, block.bytes, length),
+                         seeds == 3 ? 0 : TR_EFORMAT);
+    }
+    draw.num_seeds = 0;
+    assert_int_equal(messages_verify(MSG_DRAW_REQUEST, &draw, whole + 24, bytes), TR_EFORMAT);
+    free(block.bytes);
+    sample_spec_free(&spec);
+}
+
 /* Bounds, and numbers that no product of may overflow. */
 static void a_spec_that_lies_is_refused(void **unused)
 {
@@ -358,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_reply_that_lies_is_refused),
         cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
         cmocka_unit_test(a_loader_ends_with_its_spec),
+        cmocka_unit_test(a_draw_has_seeds_and_its_spec),
         cmocka_unit_test(a_spec_that_lies_is_refused),
         cmocka_unit_test(fields_of_rows_follow_them),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
