@@ -42,5 +42,10 @@ libtr_sim_la_SOURCES = \
     sim/sim_partitions.h \
     sim/sim_trainer.c \
     sim/sim_trainer.h \
+    sim/sim_trainer_check.c \
+    sim/sim_trainer_group.c \
+    sim/sim_trainer_loader.c \
+    sim/sim_trainer_state.h \
+    sim/sim_trainer_wait.c \
     sim/world.c \
     sim/world.h

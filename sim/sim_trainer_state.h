@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of a simulated trainer share. Internal to it.
+ *
+ * sim_trainer.c drives. It calls sim_trainer_group.c and sim_trainer_loader.c, which stand for
+ * api/group.c and api/loader.c, and these call sim_trainer_check.c and sim_trainer_wait.c.
+ */
+#ifndef SIM_SIM_TRAINER_STATE_H
+#define SIM_SIM_TRAINER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/training_loop.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
+#include "sim/fleet.h"
+
+struct sampled_batch;
+
+#define SIM_TRAINER_MS UINT64_C(1000000)
+/* As api/group.c waits for a reducer that was not ready. */
+#define SIM_TRAINER_AGAIN_NS (5 * SIM_TRAINER_MS)
+
+/* What a checkpoint keeps of a trainer, before its weights. */
+struct part_head {
+    uint64_t step, rank;
+    struct training_position at;
+    float best;
+};
+
+struct sim_trainer {
+    struct actor *self;
+    struct fleet *fleet;
+    const struct fleet_plan *plan;
+    struct fleet_process *process;
+    uint32_t rank;
+    struct draws draws;
+    struct training_loop loop;
+    struct address reducer, proxy; /* none: to be found */
+    uint64_t loader;
+    bool opened;                   /* the loader, at that proxy */
+    bool evaluated;                /* rank 0: the scores of this epoch */
+    uint64_t reductions, barriers; /* done since it was restored */
+    uint64_t saves; /* that ended, whatever their outcome; not those that timed out */
+    uint32_t era;
+    float best;     /* score so far */
+    float *weights; /* [values] */
+    float *values;  /* [values + 1]: what is reduced */
+    float *shared;  /* [trainers]: what is summed of an epoch */
+    struct timer timer;
+    /* What comes after an answer is sim_trainer.c's, which calls the files that get the answer. */
+    void (*go)(struct sim_trainer *t);                              /* performs loop.operation */
+    void (*end)(struct sim_trainer *t, int code, const char *text); /* the operation has ended */
+};
+
+/* Steps of the whole job that are done. */
+static inline uint64_t sim_trainer_step(const struct sim_trainer *t)
+{
+    return t->loop.at.steps;
+}
+
+/* sim_trainer_wait.c */
+
+/* Goes on with loop.operation then. */
+void sim_trainer_go_later(struct sim_trainer *t, uint64_t after_ns);
+
+/* Looks for an actor by its name in the directory; `found` has t. */
+void sim_trainer_find(struct sim_trainer *t, const char *name, directory_found *found);
+
+/* sim_trainer_check.c: what differs from the undisturbed run fails the fleet. */
+
+/* What was reduced in this step; applies it to the weights. */
+void sim_trainer_apply(struct sim_trainer *t, const struct message *reply);
+
+/* All losses of the epoch are in the sum. */
+void sim_trainer_check_losses(struct sim_trainer *t, const struct message *reply);
+
+/* Any number that the weights decide. */
+float sim_trainer_score(const struct sim_trainer *t);
+
+/* All know what rank 0 found; true: it is the best so far. */
+bool sim_trainer_check_scores(struct sim_trainer *t, const struct message *reply);
+
+/* Everybody goes back to the same step, and to none before what was committed. Takes the weights
+ * from the reply, and tells the loop where it is. */
+void sim_trainer_restored(struct sim_trainer *t, const struct message *reply);
+
+/* The digest of this step's batch, which it releases. */
+uint64_t sim_trainer_check_batch(struct sim_trainer *t, struct sampled_batch *batch);
+
+/* sim_trainer_group.c: performs an operation of the group, by calls of the reducer. */
+void sim_trainer_call_group(struct sim_trainer *t);
+
+/* sim_trainer_loader.c */
+
+/* Opens the loader, at the proxy of today. */
+void sim_trainer_open_loader(struct sim_trainer *t);
+
+/* The batch of this step, or NULL: it was asked for, or is to be asked for later. */
+struct sampled_batch *sim_trainer_take_batch(struct sim_trainer *t);
+
+/* A hint that the next one is wanted soon: nothing waits for its answer. */
+void sim_trainer_announce_next(struct sim_trainer *t);
+
+#endif
