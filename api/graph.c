@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "api/log_queue.h"
 
 /* Starting takes milliseconds; stopping, the longest turn. */
 #define START_NS UINT64_C(30000000000)
@@ -23,12 +24,6 @@ bool graph_try_acquire(struct tr_graph *graph)
                                                   memory_order_relaxed, memory_order_relaxed))
             return true;
     return false;
-}
-
-static void write_log(void *arg, enum log_level level, const char *line)
-{
-    const struct tr_session_options *options = arg;
-    options->log(options->log_arg, (int)level, line);
 }
 
 /* Wakes every call. Under the mutex. */
@@ -90,9 +85,8 @@ static int start_node(struct tr_graph *graph, struct error *error)
                                     .loops = graph_loops(graph),
                                     .kinds = &graph->kinds,
                                     .sharers = graph_processes_here(graph),
-                                    .codec = o->codec };
-    if (o->log != NULL)
-        options.log = (struct log_sink){ write_log, o, LOG_LEVEL_INFO };
+                                    .codec = o->codec,
+                                    .log = log_sink_of(o->log) };
     rv = node_create(graph->session->env, &options, &graph->node, error);
     if (rv != 0)
         return rv;

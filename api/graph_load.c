@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/internal.h"
+#include "api/log_queue.h"
 #include "runtime/core/crew.h"
 #include "runtime/core/log.h"
 
@@ -133,7 +134,7 @@ static void note_unchecked(const struct tr_graph *graph, const char *path)
              "%s: an older version wrote it without checksums: its files are "
              "loaded unchecked; partition again to have them",
              path);
-    o->log(o->log_arg, LOG_LEVEL_WARN, line);
+    log_add(o->log, LOG_LEVEL_WARN, "files", line);
 }
 
 int graph_load(struct tr_graph *graph, const char *path, struct error *error)

@@ -15,6 +15,8 @@ libtr_api_la_SOURCES = \
     api/group.c \
     api/internal.h \
     api/loader.c \
+    api/log_queue.c \
+    api/log_queue.h \
     api/make_raw.c \
     api/nodes.c \
     api/open_book.c \

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/internal.h"
+#include "api/log_queue.h"
 #include "runtime/base/thread.h"
 #include "runtime/core/dump.h"
 #include "runtime/event/env_event.h"
@@ -224,6 +225,11 @@ int tr_session_open(const struct tr_session_options *options, struct tr_session 
     if (options != NULL)
         rv = sized_read(&session->options, sizeof session->options, options, "tr_session_options",
                         error);
+    /* From here on releasing the session releases its log too. */
+    if (rv == 0)
+        log_acquire(session->options.log);
+    else
+        session->options.log = NULL;
     if (rv == 0 && keep_names(session) != 0)
         rv = tr_error_set(error, TR_ENOMEM, "no memory for a session");
     if (rv == 0)
@@ -250,6 +256,7 @@ void session_release(struct tr_session *session)
     batch_store_release(session->store);
     env_destroy(session->env);
     cluster_fini(&session->cluster);
+    log_release(session->options.log);
     free(session->checkpoints);
     pthread_mutex_destroy(&session->mutex);
     free(session);

@@ -15,7 +15,7 @@
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
 #include "cli/lib/inside.h"
-#include "runtime/core/log.h"
+#include "cli/lib/log_printer.h"
 
 /* How often a signal is looked for: shorter than anyone notices. */
 #define LOOK_NS 100000000
@@ -31,6 +31,7 @@ struct serve_values {
 struct serving {
     const struct serve_values *values;
     const char *name; /* of the command */
+    struct log_printer printer;
     struct process process;
     struct interrupter interrupter;
     struct tr_session *session;
@@ -58,15 +59,6 @@ static const struct option_spec OPTIONS[] = {
     OPTION_ROW_END,
 };
 
-static void log_line(void *arg, int level, const char *line)
-{
-    const struct serving *serving = arg;
-    /* Warnings say who is refused and why, at both ends. */
-    int most = serving->values->verbose ? LOG_LEVEL_INFO : LOG_LEVEL_WARN;
-    if (level <= most || strncmp(line, "dump: ", 6) == 0)
-        fprintf(stderr, "troupe %s: %s\n", serving->name, line);
-}
-
 static int open_graph(struct serving *serving, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
@@ -75,8 +67,7 @@ static int open_graph(struct serving *serving, struct error *error)
     process_session(&serving->process, &options);
     options.map_files = serving->values->map;
     options.verify_files = serving->values->verify;
-    options.log = log_line;
-    options.log_arg = serving;
+    options.log = serving->printer.log;
     int rv = tr_session_open(&options, &serving->session, &why);
     if (rv == 0) {
         process_watch_peers(serving->session);
@@ -134,6 +125,14 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage_inside(invocation, &error)
                                                   : fail_inside(invocation, &error);
     }
+    /* Warnings say who is refused and why, at both ends. */
+    struct tr_error why = TR_ERROR_INIT;
+    rv = log_printer_start(&serving.printer, serving.name,
+                           values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &why);
+    if (rv != 0) {
+        process_fini(&serving.process);
+        return fail(invocation, &why);
+    }
     interrupter_init(&serving.interrupter);
     serving.process.interrupter = &serving.interrupter;
     rv = process_begin(&serving.process, false, &error);
@@ -153,6 +152,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
         process_end(&serving.process);
     }
     interrupter_fini(&serving.interrupter);
+    log_printer_stop(&serving.printer);
     process_fini(&serving.process);
     return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }

@@ -30,6 +30,8 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/interrupter.h \
     cli/lib/line_reader.c \
     cli/lib/line_reader.h \
+    cli/lib/log_printer.c \
+    cli/lib/log_printer.h \
     cli/lib/option_value.c \
     cli/lib/option_value.h \
     cli/lib/options.c \

@@ -12,6 +12,7 @@ troupeinclude_HEADERS = \
     include/troupe/import.h \
     include/troupe/keys.h \
     include/troupe/loader.h \
+    include/troupe/log.h \
     include/troupe/partition.h \
     include/troupe/raw.h \
     include/troupe/sample.h \

@@ -39,6 +39,7 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
     const struct run_job_layout layout = { .threads = options->threads,
                                            .loops = options->loops,
                                            .map_files = options->map_files,
+                                           .log = options->log,
                                            .verify_files = options->verify_files };
     inference->cancel = (struct cancel){ .asked = is_cancelled, .arg = task };
     const struct run_job_hooks hooks = { .cancel = &inference->cancel };

@@ -38,8 +38,7 @@ static int open_session(struct run_job *job, const struct run_job_layout *layout
     options.map_files = layout->map_files;
     options.verify_files = layout->verify_files;
     options.memory_bytes_max = layout->memory_bytes;
-    options.log = job->hooks.log;
-    options.log_arg = job->hooks.log_arg;
+    options.log = layout->log;
     if (job->hooks.place != NULL)
         job->hooks.place(job->hooks.arg, &options);
     int rv = tr_session_open(&options, &job->session, &why);

@@ -30,12 +30,11 @@ struct run_job_layout {
     bool map_files;
     bool verify_files;
     uint64_t memory_bytes;
+    struct tr_log *log; /* of the session, or NULL; open until the job is closed */
 };
 
 /* What the job says to its surroundings, and asks them; all may be NULL. */
 struct run_job_hooks {
-    void (*log)(void *arg, int level, const char *line);
-    void *log_arg;
     const struct cancel *cancel;
     /* First of all, while there is nothing to clean up: so many threads will compute at once. */
     int (*warm_up)(void *arg, size_t threads, struct error *error);

@@ -350,6 +350,7 @@ static int read_options(struct training_task *t, const struct tr_train_options *
                                          .loops = from->loops,
                                          .threads = from->threads,
                                          .map_files = from->map_files,
+                                         .log = from->log,
                                          .verify_files = from->verify_files,
                                          .memory_bytes = from->memory_bytes_max };
     t->replace = from->replace;

@@ -43,12 +43,12 @@ void fleet_say(struct fleet_process *process, const char *format, ...)
                 process->number, line);
 }
 
-static void write_log(void *arg, enum log_level level, const char *line)
+static void write_log(void *arg, enum log_level level, const char *component, const char *line)
 {
     const struct fleet_process *process = arg;
     const struct fleet *fleet = process->checker.fleet;
-    fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " log %d: %s\n",
-            (double)env_sim_now_ns(fleet->env) / 1e9, process->number, (int)level, line);
+    fprintf(fleet->verbose, "    %10.6f process %" PRIu32 " log %d %s: %s\n",
+            (double)env_sim_now_ns(fleet->env) / 1e9, process->number, (int)level, component, line);
 }
 
 static void fleet_load(struct fleet *fleet, struct fleet_process *process)

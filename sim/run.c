@@ -22,9 +22,9 @@ struct casting {
     struct runtime_checker_args checkers[PROBES_MAX];
 };
 
-static void write_log(void *arg, enum log_level level, const char *line)
+static void write_log(void *arg, enum log_level level, const char *component, const char *line)
 {
-    fprintf(arg, "    log %d: %s\n", (int)level, line);
+    fprintf(arg, "    log %d %s: %s\n", (int)level, component, line);
 }
 
 static void open_graph(struct world *world)

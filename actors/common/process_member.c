@@ -48,7 +48,7 @@ static bool may_pass(int status)
 
 static void say_lost(struct actor *self, const struct process_member *member)
 {
-    log_write(actor_node(self), LOG_LEVEL_ERROR,
+    log_write(actor_node(self), LOG_LEVEL_ERROR, "job",
               "node %" PRIu32 ": no coordinator "
               "(process %" PRIu32 ") for %" PRIu64 " seconds: it ends",
               actor_address(self).node,
@@ -99,8 +99,8 @@ static void try_again_or_exit(struct actor *self, struct process_member *member,
     if (status == TR_ECANCELED) /* self is ending */
         return;
     if (why != NULL && why->code != 0 && status != TR_ECLOSED && status != TR_EEND)
-        log_write(actor_node(self), LOG_LEVEL_ERROR, "the coordinator refuses this process: %s",
-                  why->text);
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "job",
+                  "the coordinator refuses this process: %s", why->text);
     give_up(self, member, status == TR_EPEERDOWN ? TR_ETIMEDOUT : status);
 }
 

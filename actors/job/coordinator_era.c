@@ -215,7 +215,7 @@ static void begin_era(struct actor *self, const struct checkpoint_manifest *mani
     coordinator_end_dones(self);
     coordinator_all_back(state);
     if (damaged->code != 0)
-        log_write(actor_node(self), LOG_LEVEL_ERROR, "a checkpoint was passed over: %s",
+        log_write(actor_node(self), LOG_LEVEL_ERROR, "job", "a checkpoint was passed over: %s",
                   damaged->text);
     /* The answers last: they carry the new era, in which ranks ask at once. */
     for (uint32_t rank = 0; rank < state->world; rank++) {

@@ -189,7 +189,7 @@ static void was_kept(struct actor *self, struct job *job, int status)
     (void)job;
     /* The bytes are here, and the next checkpoint has its own: no training waits for a disk. */
     if (status != 0 && status != TR_ECANCELED) {
-        log_write(actor_node(self), LOG_LEVEL_WARN,
+        log_write(actor_node(self), LOG_LEVEL_WARN, "job",
                   "trainer %" PRIu32 ": its part of the "
                   "checkpoint of step %" PRIu64 " came from another host and is not here again: %s",
                   r->options->rank, op->part.step,

@@ -11,6 +11,7 @@
 #include "api/internal.h"
 #include "cli/launch/job_process.h"
 #include "cli/lib/inside.h"
+#include "cli/lib/log_printer.h"
 #include "cli/lib/progress.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
@@ -21,7 +22,6 @@
 #include "model/model_file.h"
 #include "model/run_folder.h"
 #include "runtime/base/cancel.h"
-#include "runtime/core/log.h"
 
 /* Of a disk that takes nothing. */
 #define WARN_EVERY_NS UINT64_C(60000000000)
@@ -42,6 +42,7 @@ struct training {
     struct run_job_split val;
     struct run_job_split test;
     struct process process; /* of a cluster */
+    struct log_printer printer;
     bool in_cluster;
     bool taken; /* the run's folder, by another run */
     struct signals signals;
@@ -213,16 +214,6 @@ static void dump(void *arg)
     struct training *t = arg;
     if (t->job.session != NULL)
         (void)tr_session_dump(t->job.session, NULL);
-}
-
-/* What ends the job, and the dumps that SIGUSR1 asks for. Warnings of one process alone would only
- * puzzle: what matters of them comes back as an error. Those of a cluster say who is refused. */
-static void log_line(void *arg, int level, const char *line)
-{
-    const struct training *t = arg;
-    int most = t->in_cluster ? LOG_LEVEL_WARN : LOG_LEVEL_ERROR;
-    if (level <= most || strncmp(line, "dump: ", 6) == 0)
-        fprintf(stderr, "troupe train: %s\n", line);
 }
 
 /* The record of everything that decides the result, and of what the promise of equal bits
@@ -539,8 +530,7 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
                                              .interrupter = &t->interrupter };
     struct run_job_hooks hooks = job_surroundings_hooks(&surroundings);
     struct process_metrics metrics = { 0 };
-    hooks.log = log_line;
-    hooks.log_arg = t;
+    layout->log = t->printer.log;
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
         rv = run_job_open(&t->job, t->graph, &t->config, layout, &hooks, error);
@@ -590,7 +580,7 @@ static int join_cluster(struct training *t, struct run_job_layout *layout, struc
     return 0;
 }
 
-static int run_all(struct training *t, struct run_job_layout *layout, struct error *error)
+static int run_with_signals(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     t->cancel = (struct cancel){ .asked = asked, .arg = t };
     progress_init(&t->progress, t->values->quiet);
@@ -613,6 +603,20 @@ static int run_all(struct training *t, struct run_job_layout *layout, struct err
     interrupter_fini(&t->interrupter);
     run_folder_close(&t->folder);
     free(t->checkpoints);
+    return rv;
+}
+
+/* The log says what ends the job, and what SIGUSR1 asks for. Warnings of one process alone would only
+ * puzzle: what matters of them comes back as an error. Those of a cluster say who is refused. */
+static int run_all(struct training *t, struct run_job_layout *layout, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = log_printer_start(&t->printer, "train", t->in_cluster ? TR_LOG_WARN : TR_LOG_ERROR,
+                               &why);
+    if (rv != 0)
+        return error_take(&why, error);
+    rv = run_with_signals(t, layout, error);
+    log_printer_stop(&t->printer);
     return rv;
 }
 

@@ -24,6 +24,7 @@
 #include <troupe/batch.h>
 #include <troupe/error.h>
 #include <troupe/loader.h>
+#include <troupe/log.h>
 #include <troupe/task.h>
 
 #ifdef __cplusplus
@@ -77,6 +78,7 @@ struct tr_train_options {
     uint32_t servers, samplers, loops, threads; /* 0: as many as suit the machine */
     uint64_t memory_bytes_max;                  /* of batches in flight; 0: 4 GiB */
     bool map_files, verify_files;
+    struct tr_log *log; /* of the session (troupe/log.h), open as long as the task; NULL: none */
 };
 
 TR_API void tr_train_options_init_sized(struct tr_train_options *options, size_t size);
@@ -138,6 +140,7 @@ struct tr_infer_options {
     uint32_t epoch;    /* sampled: keys the draws */
     uint32_t loops, threads;
     bool map_files, verify_files;
+    struct tr_log *log; /* of the session (troupe/log.h), open as long as the task; NULL: none */
 };
 
 TR_API void tr_infer_options_init_sized(struct tr_infer_options *options, size_t size);

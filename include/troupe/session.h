@@ -25,6 +25,7 @@
 extern "C" {
 #endif
 
+struct tr_log;
 struct tr_session;
 
 struct tr_session_options {
@@ -60,9 +61,8 @@ struct tr_session_options {
      * one, or several hosts, goes before this. */
     const char *checkpoints;
     uint32_t checkpoint_keep; /* how many; 0: 2 */
-    /* Called for each line of log from any loop; NULL: none. level 0 (error) .. 3 (debug). */
-    void (*log)(void *arg, int level, const char *line);
-    void *log_arg;
+    /* Where lines about the job go (troupe/log.h), held until the session is freed; NULL: nowhere. */
+    struct tr_log *log;
 };
 
 /* The defaults: everything 0, direct reads. */
@@ -86,7 +86,7 @@ TR_API void tr_session_interrupt(struct tr_session *session);
 /* Calls may wait again. Those that were interrupted end all the same. */
 TR_API void tr_session_resume(struct tr_session *session);
 
-/* Has every loop write what its actors and mailboxes hold to the log, as SIGUSR1 does in troupe(1);
+/* Has every loop write what its actors and mailboxes hold to the session's log, as SIGUSR1 does in troupe(1);
  * returns before they have. */
 TR_API int tr_session_dump(struct tr_session *session, struct tr_error *error);
 

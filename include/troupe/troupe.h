@@ -14,6 +14,7 @@
 #include <troupe/import.h>
 #include <troupe/keys.h>
 #include <troupe/loader.h>
+#include <troupe/log.h>
 #include <troupe/part.h>
 #include <troupe/partition.h>
 #include <troupe/raw.h>

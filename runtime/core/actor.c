@@ -201,7 +201,7 @@ static void finish(struct actor *actor)
     slots_free(&loop->inbox.slots, address_index(actor->address));
     pthread_mutex_unlock(&loop->inbox.mutex);
     if (actor->reason < 0 && !actor->killed)
-        log_write(loop->node, LOG_LEVEL_WARN, "actor %s failed: %s", actor->name,
+        log_write(loop->node, LOG_LEVEL_WARN, "actors", "actor %s failed: %s", actor->name,
                   tr_strerror(actor->reason));
     actor->finished = true;
     actor->post.run = report_end;

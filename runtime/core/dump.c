@@ -18,8 +18,8 @@ static uint32_t count_calls(const struct actor *actor)
 
 static void dump_actor(struct loop *loop, const struct actor *actor)
 {
-    log_write(loop->node, LOG_LEVEL_INFO,
-              "dump: loop %u actor %s slot %u generation %u %s: mailbox %zu control, %zu data "
+    log_write(loop->node, LOG_LEVEL_INFO, "dump",
+              "loop %u actor %s slot %u generation %u %s: mailbox %zu control, %zu data "
               "(%zu of %zu bytes), %u calls open, %llu received",
               loop->index, actor->name, address_index(actor->address), actor->address.generation,
               phases[actor->phase], actor->control.count, actor->data.count, actor->mailbox_bytes,
@@ -33,10 +33,9 @@ void dump_account(struct node *node, struct account *account)
     size_t peak_bytes = account->peak_bytes;
     uint64_t refusals = account->refusals;
     pthread_mutex_unlock(&account->mutex);
-    log_write(node, LOG_LEVEL_INFO,
-              "dump: account %s: %zu of %zu bytes, %zu at its peak, %llu times refused",
-              account->name, used_bytes, account->bound_bytes, peak_bytes,
-              (unsigned long long)refusals);
+    log_write(node, LOG_LEVEL_INFO, "dump",
+              "account %s: %zu of %zu bytes, %zu at its peak, %llu times refused", account->name,
+              used_bytes, account->bound_bytes, peak_bytes, (unsigned long long)refusals);
 }
 
 static void dump_node(struct node *node)
@@ -51,8 +50,8 @@ void loop_dump(struct loop *loop)
     const struct slots *slots = &loop->inbox.slots;
     loop->dumps = atomic_load_explicit(&loop->node->dumps, memory_order_relaxed);
     log_write(
-        loop->node, LOG_LEVEL_INFO,
-        "dump: node %u loop %u: %llu sent, %llu delivered, %llu messages and %llu bodies "
+        loop->node, LOG_LEVEL_INFO, "dump",
+        "node %u loop %u: %llu sent, %llu delivered, %llu messages and %llu bodies "
         "taken and not back, %llu turns too long",
         loop->node->id, loop->index, (unsigned long long)counter_get(&loop->sent),
         (unsigned long long)counter_get(&loop->delivered),

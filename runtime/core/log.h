@@ -19,13 +19,14 @@ enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBU
 #define LOG_LINE_MAX 512 /* longer lines are cut */
 
 struct log_sink {
-    void (*write)(void *arg, enum log_level level, const char *line);
+    void (*write)(void *arg, enum log_level level, const char *component, const char *line);
     void *arg;
     enum log_level level; /* lines above it are not even formatted */
 };
 
-void log_write(struct node *node, enum log_level level, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* component: what speaks ("actors", "links", "job"), of static storage; <troupe/log.h> lists them. */
+void log_write(struct node *node, enum log_level level, const char *component, const char *format,
+               ...) __attribute__((format(printf, 4, 5)));
 
 /* The node's account of messages had no memory for this: some of these refusals are logged. */
 void log_refusal(struct node *node, const char *what, size_t bytes);

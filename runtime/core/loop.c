@@ -139,7 +139,7 @@ static void note_long_turn(struct loop *loop, const char *name, uint64_t ns)
     counter_add(&loop->long_turns, 1);
     uint64_t count = counter_get(&loop->long_turns);
     if ((count & (count - 1)) == 0)
-        log_write(loop->node, LOG_LEVEL_INFO,
+        log_write(loop->node, LOG_LEVEL_INFO, "actors",
                   "loop %u: a turn of %s took about %llu ms; turns over %u ms so far: %llu",
                   loop->index, name, (unsigned long long)(ns / 1000000), ACTOR_TURN_NS / 1000000,
                   (unsigned long long)count);

@@ -42,7 +42,7 @@ static void root_failed(struct actor *parent, int reason)
     struct node *node = parent->loop->node;
     if (reason >= 0)
         return;
-    log_write(node, LOG_LEVEL_ERROR, "node %u stops: a root actor failed: %s", node->id,
+    log_write(node, LOG_LEVEL_ERROR, "actors", "node %u stops: a root actor failed: %s", node->id,
               tr_strerror(reason));
     node_fail(node, reason);
 }
@@ -275,8 +275,8 @@ int node_spawn_first(struct node *node, const struct actor_options *options,
 static void kill_now(struct actor *root, void *arg)
 {
     (void)arg;
-    log_write(root->loop->node, LOG_LEVEL_WARN, "node %u: the stop's deadline passed; ending all",
-              root->loop->node->id);
+    log_write(root->loop->node, LOG_LEVEL_WARN, "actors",
+              "node %u: the stop's deadline passed; ending all", root->loop->node->id);
     actor_be_killed(root, TR_ETIMEDOUT);
 }
 

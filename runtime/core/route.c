@@ -137,7 +137,7 @@ static void note_dropped(struct loop *loop, const struct actor *actor)
     counter_add(&loop->dropped_full, 1);
     uint64_t count = counter_get(&loop->dropped_full);
     if ((count & (count - 1)) == 0)
-        log_write(loop->node, LOG_LEVEL_WARN,
+        log_write(loop->node, LOG_LEVEL_WARN, "actors",
                   "actor %s: mailbox is full (%zu of %zu bytes); %llu messages dropped on loop %u",
                   actor->name, actor->mailbox_bytes, actor->mailbox_bytes_max,
                   (unsigned long long)count, loop->index);

@@ -64,7 +64,7 @@ static void note_end(struct link *link, const char *why)
     bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
     uint32_t failures = greeting ? ++link->failures : 0;
     bool tell = failures >= FAILURES_SILENT && (failures & (failures - 1)) == 0;
-    log_write(link->links->node, tell ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG,
+    log_write(link->links->node, tell ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "links",
               "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
 }
 
@@ -92,8 +92,9 @@ void link_broke(struct link *link, const char *what)
 {
     struct error why = *transport_error(link->wire->transport);
     if (why.code == TR_EPERM)
-        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
-                  link->links->node->id, link->node, why.text);
+        log_write(link->links->node, LOG_LEVEL_WARN, "links",
+                  "node %u: connection with node %u: %s", link->links->node->id, link->node,
+                  why.text);
     link_disconnect(link, why.code != 0 ? why.text : what);
 }
 
@@ -107,7 +108,7 @@ static void too_late(struct actor *self, void *arg)
 static void be_fenced(struct link *link)
 {
     struct node *node = link->links->node;
-    log_write(node, LOG_LEVEL_ERROR,
+    log_write(node, LOG_LEVEL_ERROR, "links",
               "node %u incarnation %u: node %u counts it as dead (fenced); it ends", node->id,
               node->incarnation, link->node);
     node_fail(node, TR_EPEERDOWN);
@@ -168,8 +169,9 @@ static void go_on_greeting(struct link *link)
     /* Retrying will not help: somebody has to correct a configuration. Logged ever more rarely, so
      * that whatever listens there cannot fill the log. */
     if ((rc == TR_EPERM || rc == TR_EFORMAT) && (link->failures & (link->failures + 1)) == 0)
-        log_write(link->links->node, LOG_LEVEL_WARN, "node %u: connection with node %u: %s",
-                  link->links->node->id, link->node, error.text);
+        log_write(link->links->node, LOG_LEVEL_WARN, "links",
+                  "node %u: connection with node %u: %s", link->links->node->id, link->node,
+                  error.text);
     if (rc < 0)
         link_disconnect(link, error.text);
     else if (link->greeting->secured && !transport_is_trusted(transport) &&

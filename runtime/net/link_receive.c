@@ -151,7 +151,7 @@ static bool control_is_full(struct link *link, uint64_t cost)
         return false;
     uint64_t times = atomic_fetch_add_explicit(&link->control_full, 1, memory_order_relaxed) + 1;
     if ((times & (times - 1)) == 0)
-        log_write(link->links->node, LOG_LEVEL_WARN,
+        log_write(link->links->node, LOG_LEVEL_WARN, "links",
                   "node %u: %llu bytes of control messages of node %u wait for their actors: it is "
                   "not read until they are taken",
                   link->links->node->id, (unsigned long long)held, link->node);

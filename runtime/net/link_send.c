@@ -87,8 +87,9 @@ static void note_refused(struct link *link, const struct message *message, int s
     uint64_t count = counter_get(status == TR_EFULL ? &loop->dropped_full : &loop->stale);
     if ((count & (count - 1)) != 0)
         return;
-    log_write(loop->node, LOG_LEVEL_WARN, "link %u: a %s was not sent: %s (%llu bytes queued)",
-              link->node, kind_of(link, message)->name, tr_strerror(status),
+    log_write(loop->node, LOG_LEVEL_WARN, "links",
+              "link %u: a %s was not sent: %s (%llu bytes queued)", link->node,
+              kind_of(link, message)->name, tr_strerror(status),
               (unsigned long long)link->out[WIRE_DATA].queued_bytes);
 }
 

@@ -293,8 +293,9 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     link->released_told = link->data_released;
     link->unacked_bytes = 0;
     counter_add(&link->seen.connections, 1);
-    log_write(link->links->node, LOG_LEVEL_DEBUG, "node %u: linked with node %u incarnation %u",
-              link->links->node->id, link->node, link->incarnation);
+    log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
+              "node %u: linked with node %u incarnation %u", link->links->node->id, link->node,
+              link->incarnation);
     link_update_seen(link);
     link_mark(link);
     return 0;
@@ -326,7 +327,7 @@ void link_peer_down(struct link *link, const char *why)
     link->corrupt_times = link->silent_ticks = 0;
     link->overflown = false;
     if (gone != 0) {
-        log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO,
+        log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "links",
                   "node %u: node %u incarnation %u is down: %s", link->links->node->id, link->node,
                   gone, why != NULL ? why : "it said goodbye");
         /* Fenced before anybody is notified: from the first DOWN on that life must not come

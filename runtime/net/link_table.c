@@ -66,7 +66,7 @@ void links_count_refusal(struct links *links, uint32_t refusal, const char *who,
     atomic_fetch_add(&links->refused_by[refusal], 1);
     /* The 1st, 2nd, 4th, 8th ... so that nobody can fill the log from outside. */
     if ((before & (before + 1)) == 0)
-        log_write(links->node, LOG_LEVEL_WARN,
+        log_write(links->node, LOG_LEVEL_WARN, "links",
                   "node %u: a connection with %s was refused by %s: %s", links->node->id, who,
                   by_us ? "us" : "it", wire_refusal_text(refusal));
 }

@@ -204,8 +204,8 @@ static void dump_one(struct node *node, const struct link *link)
 {
     static const char *const states[] = { "down", "connecting", "up" };
     const struct link_seen *seen = &link->seen;
-    log_write(node, LOG_LEVEL_INFO,
-              "dump: link %u incarnation %u %s: %llu messages sent, %llu received, %llu bytes "
+    log_write(node, LOG_LEVEL_INFO, "dump",
+              "link %u incarnation %u %s: %llu messages sent, %llu received, %llu bytes "
               "queued, %llu not acknowledged, %llu of credit, %llu connections",
               link->node, (unsigned)counter_get(&seen->incarnation),
               states[counter_get(&seen->state)],

@@ -147,7 +147,7 @@ static struct link *make_observer(struct actor *self, struct links *links, uint3
     links->observers = observer;
     links->num_observers++;
     if (actor_monitor(self, address, observer_gone, observer, NULL) < 0)
-        log_write(links->node, LOG_LEVEL_WARN, "links: no memory to watch an observer");
+        log_write(links->node, LOG_LEVEL_WARN, "links", "links: no memory to watch an observer");
     return observer;
 }
 

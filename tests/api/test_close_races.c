@@ -258,14 +258,18 @@ static void *dump_until_told(void *arg)
 
 static atomic_uint lines;
 
-/* A log may ask the session for its sentence and for more. */
-static void count_line(void *arg, int level, const char *line)
+/* Until the log is interrupted or closed. */
+static void *take_lines(void *log)
 {
-    struct job *job = arg;
-    assert_true(level >= 0 && level <= 3);
-    assert_true(strlen(line) > 0);
-    if (atomic_fetch_add(&lines, 1) % 64 == 0 && job->session != NULL)
-        assert_non_null(failure.message);
+    struct tr_log_line line = TR_LOG_LINE_INIT;
+    int rv;
+    while ((rv = tr_log_next(log, TR_WAIT_FOREVER, &line, NULL)) == 0) {
+        assert_true(line.level <= TR_LOG_INFO);
+        assert_true(strlen(line.text) > 0);
+        atomic_fetch_add(&lines, 1);
+    }
+    assert_true(rv == TR_ECANCELED || rv == TR_ECLOSED);
+    return NULL;
 }
 
 static void a_close_ends_every_call(void **state)
@@ -274,12 +278,12 @@ static void a_close_ends_every_call(void **state)
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct tr_session_options o = two_loops();
-        pthread_t threads[5];
+        pthread_t threads[6];
         o.direct = i % 2 == 0;
-        o.log = count_line;
-        o.log_arg = &job;
+        ok(tr_log_open(NULL, &o.log, &failure));
         atomic_store(&enough, false);
         open_job(&job, &o);
+        assert_int_equal(pthread_create(&threads[5], NULL, take_lines, o.log), 0);
         for (int t = 0; t < 4; t++)
             assert_int_equal(pthread_create(&threads[t], NULL,
                                             t < 2 ? fetch_until_closed : next_until_closed, &job),
@@ -288,7 +292,13 @@ static void a_close_ends_every_call(void **state)
         nanosleep(&(struct timespec){ .tv_nsec = 60 * MS }, NULL);
         atomic_store(&enough, true);
         pthread_join(threads[4], NULL);
-        tr_session_close(job.session);
+        if (i >= 2)
+            tr_session_close(job.session);
+        tr_log_interrupt(o.log);
+        pthread_join(threads[5], NULL);
+        tr_log_close(o.log);
+        if (i < 2) /* which holds the log */
+            tr_session_close(job.session);
         for (int t = 0; t < 4; t++)
             pthread_join(threads[t], NULL);
         tr_nodes_close(job.nodes);
@@ -304,17 +314,15 @@ static void a_dump_is_written_at_once(void **state)
     struct job job = { 0 };
     struct tr_session_options o = two_loops();
     (void)state;
-    o.log = count_line;
-    o.log_arg = &job;
+    ok(tr_log_open(NULL, &o.log, &failure));
     open_job(&job, &o);
     for (int i = 0; i < 3000; i++) {
-        uint32_t before = atomic_load(&lines), waits = 0;
+        struct tr_log_line line = TR_LOG_LINE_INIT;
         assert_int_equal(tr_session_dump(job.session, &failure), 0);
-        while (atomic_load(&lines) < before + 2) {
-            assert_true(++waits < 20000);
-            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
-        }
+        for (int taken = 0; taken < 2; taken++)
+            ok(tr_log_next(o.log, INT64_C(20000) * MS, &line, &failure));
     }
+    tr_log_close(o.log);
     close_job(&job);
 }
 

@@ -66,6 +66,11 @@ tests_api_test_task_SOURCES = tests/api/test_task.c
 tests_api_test_task_LDADD = $(api_libs) $(test_libs)
 
 
+check_PROGRAMS += tests/api/test_log
+TESTS += tests/api/test_log
+tests_api_test_log_SOURCES = tests/api/test_log.c tests/api/api_world.c tests/api/api_world.h
+tests_api_test_log_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_book
 TESTS += tests/api/test_book
 tests_api_test_book_SOURCES = tests/api/test_book.c tests/partition/graph_util.h \

@@ -50,8 +50,9 @@ const struct kinds *link_kinds(void)
     return &kinds;
 }
 
-static void to_stderr(void *arg, enum log_level level, const char *line)
+static void to_stderr(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     (void)arg;
     (void)level;
     fprintf(stderr, "# %s\n", line);

@@ -269,8 +269,9 @@ static int discard(struct actor *self, struct message *message)
 
 static const struct actor_ops attacker_ops = { "attacker", attacker_start, discard, NULL, NULL };
 
-static void to_stderr(void *arg, enum log_level level, const char *line)
+static void to_stderr(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     struct world *world = arg;
     (void)level;
     fprintf(stderr, "# %8.3f %s\n", (double)env_sim_now_ns(world->env) / 1e9, line);

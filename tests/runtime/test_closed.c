@@ -38,8 +38,9 @@ struct house {
     size_t log_bytes;
 };
 
-static void keep_line(void *arg, enum log_level level, const char *line)
+static void keep_line(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     struct house *house = arg;
     (void)level;
     pthread_mutex_lock(&house->mutex);

@@ -268,8 +268,9 @@ static int client_receive(struct actor *self, struct message *message)
 static const struct actor_ops client_ops = { "client", client_start, client_receive, NULL,
                                              state_free };
 
-static void to_stderr(void *arg, enum log_level level, const char *line)
+static void to_stderr(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     struct world *world = arg;
     (void)level;
     fprintf(stderr, "# %8.3f %s\n", (double)env_sim_now_ns(world->env) / 1e9, line);

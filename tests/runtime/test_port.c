@@ -276,8 +276,9 @@ static void a_thread_that_polls_cannot_outrun_a_loop(void **state)
 
 static atomic_uint refusals;
 
-static void note_line(void *arg, enum log_level level, const char *line)
+static void note_line(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     (void)arg;
     if (level == LOG_LEVEL_WARN && strstr(line, "account \"messages\"") != NULL)
         atomic_fetch_add(&refusals, 1);

@@ -150,12 +150,12 @@ static int discard(struct actor *self, struct message *message)
 
 static const struct actor_ops flood_ops = { "flood", flood_start, discard, NULL, NULL };
 
-static void sink_line(void *arg, enum log_level level, const char *line)
+static void sink_line(void *arg, enum log_level level, const char *component, const char *line)
 {
     struct post_office *office = arg;
     (void)level;
     if (office->num_lines < 200)
-        snprintf(office->lines[office->num_lines++], LOG_LINE_MAX, "%s", line);
+        snprintf(office->lines[office->num_lines++], LOG_LINE_MAX, "%s: %s", component, line);
 }
 
 static bool says(const struct post_office *office, const char *text)

@@ -158,8 +158,9 @@ static int mayor_start(struct actor *self, const void *arg)
 
 static const struct actor_ops mayor_ops = { "mayor", mayor_start, discard, NULL, NULL };
 
-static void count_line(void *arg, enum log_level level, const char *line)
+static void count_line(void *arg, enum log_level level, const char *component, const char *line)
 {
+    (void)component;
     (void)level;
     (void)line;
     atomic_fetch_add(&((struct town *)arg)->lines, 1);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The log of a command's session on the standard error: a thread that takes the lines and prints
+ * those that matter to whoever started the command, "troupe train: ...".
+ *
+ * Thread rules: start before the session is opened, stop after it is closed, both on one thread.
+ */
+#ifndef CLI_LIB_LOG_PRINTER_H
+#define CLI_LIB_LOG_PRINTER_H
+
+#include <pthread.h>
+
+#include <troupe/log.h>
+
+struct log_printer {
+    struct tr_log *log; /* for the session's options */
+    const char *command;
+    enum tr_log_level most; /* lines of higher levels are left out, but for dumps */
+    pthread_t thread;
+};
+
+/* command: "train", of static storage. */
+int log_printer_start(struct log_printer *printer, const char *command, enum tr_log_level most,
+                      struct tr_error *error);
+/* Prints what is left first. */
+void log_printer_stop(struct log_printer *printer);
+
+#endif
