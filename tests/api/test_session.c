@@ -2,6 +2,7 @@
 /* Whole jobs in one process, through the public API. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -396,6 +397,39 @@ static void batches_outlive_all(void **state)
     tr_batch_release(batches[0]);
 }
 
+static void count_warning(void *arg, int level, const char *line)
+{
+    (void)line;
+    if (level <= 1)
+        atomic_fetch_add((atomic_int *)arg, 1);
+}
+
+/* A node whose actors are killed at the end of their time says so; these have time enough. */
+static void a_graph_that_is_closed_ends_in_order(void **state)
+{
+    struct tr_loader_options lo = loader_options();
+    struct tr_session_options o;
+    atomic_int warnings;
+    char path[256];
+    (void)state;
+    atomic_init(&warnings, 0);
+    world_partition(&world, PARTITION_RANDOM, 2, path);
+    tr_session_options_init(&o);
+    o.loops = 2;
+    o.samplers = 2;
+    o.log = count_warning;
+    o.log_arg = &warnings;
+    for (int i = 0; i < 8; i++) {
+        struct tr_batch *batch;
+        struct job job;
+        open_job(&job, &o, path, &lo);
+        ok(tr_loader_next(job.loader, 30 * SECOND, &batch, &failure));
+        tr_batch_release(batch);
+        close_job(&job);
+    }
+    assert_int_equal(atomic_load(&warnings), 0);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -413,10 +447,14 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_input_is_named),  cmocka_unit_test(a_node_listed_twice_is_two_seeds),
-        cmocka_unit_test(fetch_equals_truth),  cmocka_unit_test(a_large_fetch_equals_truth),
-        cmocka_unit_test(epochs_cover_seeds),  cmocka_unit_test(placement_changes_nothing),
+        cmocka_unit_test(bad_input_is_named),
+        cmocka_unit_test(a_node_listed_twice_is_two_seeds),
+        cmocka_unit_test(fetch_equals_truth),
+        cmocka_unit_test(a_large_fetch_equals_truth),
+        cmocka_unit_test(epochs_cover_seeds),
+        cmocka_unit_test(placement_changes_nothing),
         cmocka_unit_test(batches_outlive_all),
+        cmocka_unit_test(a_graph_that_is_closed_ends_in_order),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

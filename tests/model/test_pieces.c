@@ -80,6 +80,14 @@ static void test_lanes_cover_every_block_once(void **state)
         assert_true(lanes.count == 0 || (lanes.count - 1) * lanes.blocks_per_lane < lanes.blocks);
         assert_true(lanes.blocks * MATMUL_ROWS >= rows);
     }
+    /* As many blocks as lanes, or twice as many, fill all lanes; one more does not fit. */
+    for (size_t each = 1; each < 4; each++) {
+        assert_int_equal(matmul_lanes(MATMUL_LANES_MAX * MATMUL_ROWS * each).blocks_per_lane, each);
+        assert_int_equal(matmul_lanes(MATMUL_LANES_MAX * MATMUL_ROWS * each).count,
+                         MATMUL_LANES_MAX);
+        assert_int_equal(matmul_lanes(MATMUL_LANES_MAX * MATMUL_ROWS * each + 1).blocks_per_lane,
+                         each + 1);
+    }
 }
 
 static void test_conversions(void **state)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,45 @@ static void test_softmax_scores_equal_plain_counting(void **state)
     assert_true(fabs(scores.macro_f1 - f1) < 1e-12);
 }
 
+/* Binary cross-entropy by its definition: outputs without a label add nothing, a row without any is
+ * not counted, an output's weight multiplies its term. */
+static void test_sigmoid_loss_is_its_definition(void **state)
+{
+    (void)state;
+    static const float weights[4] = { 1, 0.5f, 3, 2 };
+    struct case_rows c;
+    fill(&c, MODEL_SIGMOID, 4, 11);
+    for (size_t k = 0; k < 4; k++)
+        c.labels[4 * 7 + k] = -1;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        float grads[ROWS * 4];
+        double want = 0;
+        uint64_t labelled = 0;
+        struct loss_sum loss;
+        c.config.class_weights = weighted ? weights : NULL;
+        assert_int_equal(
+            loss_compute(&c.config, parallel_serial, c.logits, ROWS, &c.rows, 10, grads, &loss), 0);
+        for (size_t i = 0; i < ROWS; i++) {
+            bool any = false;
+            for (size_t k = 0; k < 4; k++) {
+                double target = (double)c.labels[i * 4 + k], gradient = 0;
+                if (target >= 0) {
+                    double weight = (weighted ? (double)weights[k] : 1) / 4;
+                    double chance = 1 / (1 + exp(-(double)c.logits[i * 4 + k]));
+                    want -= weight * (target * log(chance) + (1 - target) * log(1 - chance));
+                    gradient = weight * (chance - target) / 10;
+                    any = true;
+                }
+                assert_true(fabs((double)grads[i * 4 + k] - gradient) < 1e-6);
+            }
+            labelled += any;
+        }
+        assert_true(labelled > 0 && labelled < ROWS);
+        assert_int_equal(loss.labelled, labelled);
+        assert_true(fabs(loss.sum - want) < 1e-9 * ROWS);
+    }
+}
+
 static void test_grouping_changes_no_count(void **state)
 {
     (void)state;
@@ -246,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_area_without_one_kind_is_undefined),
         cmocka_unit_test(test_area_equals_counting_pairs),
         cmocka_unit_test(test_softmax_scores_equal_plain_counting),
+        cmocka_unit_test(test_sigmoid_loss_is_its_definition),
         cmocka_unit_test(test_grouping_changes_no_count),
         cmocka_unit_test(test_sigmoid_area_is_the_mean_over_outputs),
         cmocka_unit_test(test_two_classes_rank_by_difference),

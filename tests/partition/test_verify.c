@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verification passes what partitioning wrote, and finds a changed byte in every file of it. */
+#include <inttypes.h>
 #include <unistd.h>
 
 #include "tests/partition/graph_util.h"
@@ -177,6 +178,31 @@ static void another_graph_is_told_apart(void **state)
     unmake(&other);
 }
 
+/* The last edge of the input ends elsewhere than when it was partitioned: that row is named with
+ * the edges that it has and those that the input has for it. */
+static void a_row_short_of_an_edge_is_named_with_both_counts(void **state)
+{
+    struct scratch *scratch = *state;
+    struct made made;
+    struct error error;
+    struct partition_options options = { .method = PARTITION_RANDOM, .num_parts = 1 };
+    char message[128];
+    make(&made, scratch, false, options);
+    uint64_t last = made.sample.num_edges[0] - 1, row = (made.sample.dst[0][last] + 1) % 90,
+             held = 0;
+    for (uint64_t e = 0; e < last; e++)
+        held += made.sample.dst[0][e] == row;
+    made.sample.dst[0][last] = row;
+    struct raw_graph *raw = sample_raw(&made.sample, at(scratch, "moved"));
+    snprintf(message, sizeof message,
+             "the number of in-edges of row %" PRIu64 " is %" PRIu64 ", the input says %" PRIu64,
+             row, held, held + 1);
+    assert_int_equal(verify_directory(made.json, raw, NULL, NULL, NULL, &error), TR_EMISMATCH);
+    assert_says(&error, TR_EMISMATCH, message);
+    raw_close(raw);
+    unmake(&made);
+}
+
 static void cut_off_and_missing_files_are_told(void **state)
 {
     struct made made;
@@ -305,6 +331,7 @@ int main(void)
         SCRATCH(a_changed_byte_is_found_in_every_file),
         SCRATCH(comparing_checksums_is_seen_and_ends_when_cancelled),
         SCRATCH(another_graph_is_told_apart),
+        SCRATCH(a_row_short_of_an_edge_is_named_with_both_counts),
         SCRATCH(cut_off_and_missing_files_are_told),
         SCRATCH(many_small_files_are_not_mapped),
         SCRATCH(facts_add_up),
