@@ -7,8 +7,8 @@ tests_limit_LDFLAGS =
 TESTS += tests/limit.sh
 EXTRA_DIST += tests/limit.sh
 # The sources against docs/architecture.md.
-TESTS += tests/rooms.sh tests/knots.sh
-EXTRA_DIST += tests/rooms.sh tests/knots.sh
+TESTS += tests/rooms.sh tests/knots.sh tests/named.sh
+EXTRA_DIST += tests/rooms.sh tests/knots.sh tests/named.sh
 # Not a test: what tests/cli/disturb.sh puts between the processes of a job.
 check_PROGRAMS += tests/tools/disturb
 tests_tools_disturb_SOURCES = tests/tools/disturb.c
