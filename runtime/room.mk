@@ -89,7 +89,7 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/post.h \
     runtime/core/route.c \
     runtime/core/router.h \
-    runtime/core/run_queue.c \
+    runtime/core/run_queue.h \
     runtime/core/runtime_codec.cc \
     runtime/core/runtime_codec.h \
     runtime/core/runtime_kinds.c \

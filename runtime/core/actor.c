@@ -31,6 +31,7 @@
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/run_queue.h"
 #include "runtime/core/runtime_kinds.h"
 #include "runtime/core/stream_impl.h"
 

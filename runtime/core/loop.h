@@ -73,14 +73,6 @@ uint64_t loop_first_timer(const struct loop *loop);
 /* The actor that lives at that address on this loop, or NULL. */
 struct actor *loop_actor(struct loop *loop, struct address address);
 
-/* Puts an actor into the queue of those with something to do, unless it stands there. */
-void loop_queue(struct loop *loop, struct actor *actor);
-/* Takes one out of it: the one after `before`; NULL: the first. */
-void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor);
-
-/* Takes one out to have its turn: the first; in the simulator any. The queue is not empty. */
-struct actor *loop_dequeue(struct loop *loop);
-
 /* Checks sizes and, with codec, puts the head through its encoding. */
 int loop_check(struct loop *loop, struct message *message);
 
@@ -112,8 +104,5 @@ void loop_buffer_release(struct loop *loop, struct buffer *buffer);
 
 /* When all threads are done: what still stands in inbox and outboxes goes home. */
 void loop_drain(struct loop *loop);
-
-/* A draw below n in the simulator; 0 elsewhere. */
-uint32_t loop_choose(struct loop *loop, uint32_t n);
 
 #endif

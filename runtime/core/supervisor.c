@@ -23,6 +23,7 @@
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/run_queue.h"
 
 static const struct supervisor_options defaults = {
     .strategy = SUPERVISOR_ONE_FOR_ONE,

@@ -9,6 +9,7 @@
 #include "runtime/core/crew.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/monitor.h"
+#include "runtime/core/run_queue.h"
 #include "runtime/core/timer.h"
 #include "tests/runtime/echo.h"
 

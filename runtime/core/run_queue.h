@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue of a loop's actors that have something to do. */
+/*
+ * The queue of a loop's actors that have something to do.
+ *
+ * Each message passes it, so it is inlined where it is used. Invariant: an actor stands in the queue
+ * of its loop once at most, exactly while `queued`. Thread rules: the loop's own.
+ */
+#ifndef RUNTIME_CORE_RUN_QUEUE_H
+#define RUNTIME_CORE_RUN_QUEUE_H
+
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/loop.h"
 
-uint32_t loop_choose(struct loop *loop, uint32_t n)
+/* A draw below n in the simulator; 0 elsewhere. */
+static inline uint32_t loop_choose(struct loop *loop, uint32_t n)
 {
     if (!loop->simulated || n < 2)
         return 0;
     return (uint32_t)(loop->env->ops->random(loop->env) % n);
 }
 
-void loop_queue(struct loop *loop, struct actor *actor)
+/* Puts an actor at the end of the queue, unless it stands there. */
+static inline void loop_queue(struct loop *loop, struct actor *actor)
 {
     if (actor->queued)
         return;
@@ -24,7 +34,8 @@ void loop_queue(struct loop *loop, struct actor *actor)
     loop->run_count++;
 }
 
-void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
+/* Takes one out: the one after `before`; NULL: the first. */
+static inline void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
 {
     if (before == NULL)
         loop->run_first = actor->run_next;
@@ -36,8 +47,8 @@ void loop_unqueue(struct loop *loop, struct actor *before, struct actor *actor)
     actor->queued = false;
 }
 
-/* The first in line; in the simulator any. */
-struct actor *loop_dequeue(struct loop *loop)
+/* Takes one out to have its turn: the first; in the simulator any. The queue is not empty. */
+static inline struct actor *loop_dequeue(struct loop *loop)
 {
     uint32_t skip = loop_choose(loop, loop->run_count);
     struct actor *before = NULL;
@@ -49,3 +60,5 @@ struct actor *loop_dequeue(struct loop *loop)
     loop_unqueue(loop, before, actor);
     return actor;
 }
+
+#endif
