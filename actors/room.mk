@@ -76,7 +76,7 @@ libtr_actors_la_SOURCES += \
     actors/data/epoch_plan.c actors/data/epoch_plan.h \
     actors/cluster/plan.c actors/cluster/plan.h \
     actors/data/proxy.c actors/data/proxy.h actors/data/proxy_ask.c actors/data/proxy_deposit.c actors/data/proxy_estimate.c \
-    actors/data/proxy_pull.c \
+    actors/data/proxy_list.c actors/data/proxy_pull.c \
     actors/data/proxy_state.h actors/data/proxy_window.c \
     actors/data/sampled_batch.c actors/data/sampled_batch.h \
     actors/data/sampler.c actors/data/sampler.h actors/data/sampler_answer.c actors/data/sampler_ask.c \

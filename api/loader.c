@@ -179,7 +179,7 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
     size_t bytes = l->nodes->ranks < 0 ? l->nodes->count * sizeof(uint64_t) : 0;
     size_t spec_bytes = sample_spec_bytes(&l->spec);
     unsigned char *body = request == NULL ? NULL
-                                          : port_body_alloc(port, request, 2 * bytes + spec_bytes);
+                                          : port_body_alloc(port, request, bytes + spec_bytes);
     if (body == NULL) {
         port_release(port, request);
         return NULL;
@@ -187,11 +187,9 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
     struct msg_loader_open *open = message_head(request);
     *open = l->open;
     open->spec_bytes = (uint32_t)spec_bytes;
-    sample_spec_write(&l->spec, body + 2 * bytes);
-    if (bytes > 0) {
+    sample_spec_write(&l->spec, body + bytes);
+    if (bytes > 0)
         memcpy(body, l->nodes->ids, bytes);
-        memcpy(body + bytes, l->nodes->original_ids, bytes);
-    }
     return request;
 }
 

@@ -276,7 +276,7 @@ struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
         .flags = head->flags & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST),
         .prefetch = 1,
         .spec_bytes = head->spec_bytes,
-        .seeds = MSG_SEEDS_LISTED,
+        .seeds = MSG_SEEDS_GIVEN,
     };
 }
 
@@ -293,9 +293,9 @@ static int verify_draw(const struct msg_draw_request *head, const void *body, ui
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)
 {
     struct sample_spec spec;
-    /* The seeds first: then the spec lies at a multiple of 16. */
     uint64_t listed = head->seeds == MSG_SEEDS_LISTED ? head->num_seeds : 0;
-    if (head->spec_bytes > length || verify_array(listed, 16, length - head->spec_bytes) != 0)
+    if (head->spec_bytes > length ||
+        verify_array(listed, sizeof(uint64_t), length - head->spec_bytes) != 0)
         return TR_EFORMAT;
     return loader_open_spec(head, body, length, &spec);
 }
@@ -375,6 +375,8 @@ int messages_verify(uint32_t kind, const void *head, const void *body, uint64_t 
         return verify_draw(head, body, length);
     case MSG_LOADER_OPEN:
         return verify_loader_open(head, body, length);
+    case MSG_BATCH_REQUEST:
+        return verify_array(((const struct msg_batch_request *)head)->num_seeds, 8, length);
     case MSG_BATCH_PIECE:
         return verify_array(((const struct msg_batch_piece *)head)->count, 1, length);
     case MSG_REDUCE:

@@ -33,7 +33,7 @@
     S(seeds) S(ranks) S(first_rank)
 #define FIELDS_msg_loader_opened(S, D) S(loader) S(num_batches)
 #define FIELDS_msg_loader_close(S, D) S(loader)
-#define FIELDS_msg_batch_request(S, D) S(loader) S(batch) S(epoch)
+#define FIELDS_msg_batch_request(S, D) S(loader) S(batch) S(epoch) S(num_seeds)
 #define FIELDS_msg_batch_reply(S, D) S(loader) S(batch) S(bytes) S(epoch) S(full)
 #define FIELDS_msg_join(S, D) S(role) S(rank) S(era) S(seen) S(plan) S(graph) \
     S(passed_name) S(passed_sequence) S(over_name) S(over_sequence)

@@ -5,14 +5,16 @@
 #include "schemas/body.h"
 #include "schemas/codec.h"
 
-/* Rows of a request: a frontier of 16 million nodes is beyond any batch. */
+/* Rows of a request, or seeds of a batch: 8 million of these, and a frontier of 16 million nodes, are
+ * beyond any batch. */
 #define REQUEST_BYTES_MAX (UINT64_C(64) << 20)
-/* Seeds of a loader, 16 bytes each. */
+/* Seeds of a loader, 8 bytes each, to a proxy in the process that lists them. */
 #define BULK_BYTES_MAX (UINT64_C(4) << 30)
 #define TEXT_BYTES_MAX (UINT64_C(16) << 20)
 
 #define BODY_BYTES_MAX(id)                                                                   \
-    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST     \
+    ((id) == MSG_SAMPLE_REQUEST || (id) == MSG_ROWS_REQUEST || (id) == MSG_FETCH_REQUEST ||  \
+             (id) == MSG_BATCH_REQUEST                                                       \
          ? REQUEST_BYTES_MAX                                                                 \
      : (id) == MSG_SAMPLE_REPLY || (id) == MSG_ROWS_REPLY || (id) == MSG_SELECT_REPLY ||     \
              (id) == MSG_FETCH_REPLY || (id) == MSG_BATCH_PIECE                              \

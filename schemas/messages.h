@@ -247,14 +247,19 @@ struct msg_error_reply {
 
 /* What the seeds of a loader are. */
 enum msg_seeds {
-    MSG_SEEDS_LISTED, /* nodes, listed in the body */
+    MSG_SEEDS_LISTED, /* nodes, listed in the body: to a proxy */
     MSG_SEEDS_RANKS,  /* nodes: a range of ranks of a table (graph/ranks.h) */
     MSG_SEEDS_EDGES,  /* edges of an edge type, and ... */
-    MSG_SEEDS_PAIRS   /* ... pairs of nodes: no loader serves them yet */
+    MSG_SEEDS_PAIRS,  /* ... pairs of nodes: no loader serves them yet */
+    MSG_SEEDS_GIVEN   /* nodes, in each request for a batch: to a sampler */
 };
 
-/* What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds], original_ids[num_seeds] in the order
- * of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). Opening the same loader again is harmless. */
+/*
+ * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the order of
+ * original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user
+ * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
+ * than a batch. Opening the same loader again is harmless.
+ */
 struct msg_loader_open {
     uint64_t loader;
     uint64_t seed;
@@ -309,11 +314,13 @@ struct msg_loader_close {
 #define MSG_BATCH_NONE UINT64_MAX
 
 /* To a sampler: make it. To a proxy, as a call: say when it is there; as a plain message: all
- * before it were taken. */
+ * before it were taken. Body, to a sampler whose loader has seeds that are given: uint64_t
+ * global_ids[num_seeds], those of the batch, in its order. */
 struct msg_batch_request {
     uint64_t loader;
     uint64_t batch; /* step in the epoch */
     uint32_t epoch;
+    uint32_t num_seeds; /* in the body */
 };
 
 /* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there, or,

@@ -39,7 +39,7 @@ void reference_fini(struct reference *reference)
 size_t wanted_loader_bytes(const struct wanted_loader *loader)
 {
     size_t listed = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
-    return listed * 2 * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
+    return listed * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
 }
 
 void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
@@ -47,11 +47,9 @@ void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *glo
 {
     size_t n = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
     uint64_t *ids = body;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         ids[i] = global[loader->seeds[i]];
-        ids[n + i] = loader->seeds[i];
-    }
-    sample_spec_write(&loader->spec, ids + 2 * n);
+    sample_spec_write(&loader->spec, ids + n);
     head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
 }
 

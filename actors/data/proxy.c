@@ -40,6 +40,9 @@ static void free_loader(struct proxy *p, struct proxy_loader *l)
 {
     message_release(p->self, l->waiter);
     message_release(p->self, l->message);
+    message_release(p->self, l->unlisted);
+    for (uint32_t i = 0; i < PROXY_ORDERS; i++)
+        epoch_order_fini(&l->orders[i]);
     free(l->slots);
     free(l->samplers);
     free(l);
@@ -64,10 +67,15 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
         free_loader(p, l);
         return NULL;
     }
-    struct epoch_plan epochs;
-    epoch_plan_init(&epochs, open, NULL);
+    epoch_plan_init(&l->epochs, open, NULL);
     loader_open_spec(open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
-    l->num_steps = epoch_plan_steps(&epochs);
+    l->ids = open->seeds == MSG_SEEDS_LISTED ? message_body(l->message) : NULL;
+    l->unlisted = proxy_make_unlisted(l);
+    if (l->unlisted == NULL) {
+        free_loader(p, l);
+        return NULL;
+    }
+    l->num_steps = epoch_plan_steps(&l->epochs);
     l->follows = !l->once;
     for (uint32_t i = 0; i < l->window; i++)
         proxy_init_slot(&l->slots[i], l);

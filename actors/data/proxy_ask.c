@@ -2,6 +2,7 @@
 /* The proxy's calls to samplers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "actors/common/error_reply.h"
 #include "actors/data/proxy_state.h"
@@ -87,16 +88,7 @@ void proxy_close_at(struct proxy_open *open)
 
 static void say_unopened(const struct proxy_open *open, int status, struct error *error)
 {
-    const struct msg_loader_open *head = &open->loader->open;
-    if (error->code != 0) /* the sampler's own words */
-        return;
-    if (status == TR_ETOOBIG)
-        error_set(error, status,
-                  "a loader of %" PRIu64 " seeds is larger than half the window of "
-                  "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, or give each "
-                  "trainer samplers in its own process",
-                  head->num_seeds, open->sampler);
-    else
+    if (error->code == 0) /* else the sampler's own words */
         error_set(error, status, "sampler %" PRIu32 " did not open the loader: %s", open->sampler,
                   tr_strerror(status));
 }
@@ -136,7 +128,7 @@ static int open_at(struct proxy_loader *l, uint32_t sampler)
         return 0;
     if (open->call.id != 0)
         actor_cancel(p->self, open->call);
-    struct message *request = message_copy(p->self, l->message);
+    struct message *request = message_copy(p->self, l->unlisted);
     if (request == NULL)
         return TR_ENOMEM;
     open->address = p->samplers[sampler].address;
@@ -237,6 +229,18 @@ static void say_late(const struct proxy_slot *slot, const struct error *why, str
               unopened[0] != '\0' ? "; " : "", unopened);
 }
 
+/* A sampler that refuses a batch as too large has words of its own for it; without any it is the link
+ * that refused the request, which is small but for the seeds that it gives. */
+static void say_too_large(const struct proxy_slot *slot, struct error *error)
+{
+    error_set(error, TR_ETOOBIG,
+              "batch %" PRIu64 ": its seeds (%" PRIu32
+              " at most) are larger than half the window of "
+              "the link to sampler %" PRIu32 "; raise the cluster's window_bytes, use smaller "
+              "batches, or give each trainer samplers in its own process",
+              slot->step, slot->loader->open.batch_size, slot->sampler);
+}
+
 static void slot_done(struct part_call *call, int status, struct message *reply,
                       const struct error *why)
 {
@@ -249,12 +253,16 @@ static void slot_done(struct part_call *call, int status, struct message *reply,
     error = *why;
     if (status == TR_ETIMEDOUT)
         say_late(slot, why, &error);
+    else if (status == TR_ETOOBIG && strcmp(why->text, tr_strerror(status)) == 0)
+        say_too_large(slot, &error);
     proxy_fail(slot, error.code, &error);
 }
 
 static int make_request(struct part_call *call, struct message **request)
 {
     const struct proxy_slot *slot = call->arg;
+    if (slot->loader->ids != NULL)
+        return proxy_make_listed(slot, request);
     bool once = slot->loader->once;
     *request = once ? message_copy(call->self, slot->loader->message)
                     : message_create(call->self, MSG_BATCH_REQUEST);

@@ -7,6 +7,7 @@
 
 #include "actors/common/part_call.h"
 #include "actors/common/process_member.h"
+#include "actors/data/epoch_plan.h"
 #include "actors/data/proxy.h"
 #include "runtime/core/call.h"
 #include "runtime/core/timer.h"
@@ -15,6 +16,9 @@
 struct proxy;
 struct proxy_loader;
 struct proxy_pull;
+
+/* Batches of two epochs are in the window at the end of an epoch. */
+#define PROXY_ORDERS 2u
 
 /* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
 #define PROXY_GRACE_NS UINT64_C(5000000000)
@@ -53,11 +57,16 @@ struct proxy_open {
 /* A loader, or a single draw: then its window is one batch, and it is open at no sampler. */
 struct proxy_loader {
     struct proxy *proxy;
-    struct message *message; /* the MSG_LOADER_OPEN, kept to open it at samplers; of a draw its
-                                MSG_DRAW_REQUEST, to be sent to one */
+    struct message *message; /* the MSG_LOADER_OPEN that came; of a draw its MSG_DRAW_REQUEST, to be
+                                sent to a sampler */
     bool once;               /* a single draw */
     struct msg_loader_open open;
-    struct sample_spec spec; /* its terms lie in the message */
+    const uint64_t *ids; /* [open.num_seeds] in the message's body, where they are listed */
+    struct message
+        *unlisted; /* what is sent to open it at samplers: the message but for that list */
+    struct epoch_plan epochs;
+    struct epoch_order orders[PROXY_ORDERS]; /* of a list: epoch e in orders[e % PROXY_ORDERS] */
+    struct sample_spec spec;                 /* its terms lie in the message */
     uint64_t num_steps;
     uint32_t window;
     uint32_t epoch;
@@ -129,6 +138,11 @@ void proxy_pull_end(struct proxy_slot *slot);
 void proxy_pull_fini(struct proxy_slot *slot);
 /* Tells a sampler that nobody will pull, or collect, the slot's batch. */
 void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
+
+/* proxy_list.c: seeds that a user listed. The message that opens the loader at samplers, without its
+ * list; NULL: no memory. And the request for a batch, with the seeds that it has: 0 or TR_ENOMEM. */
+struct message *proxy_make_unlisted(struct proxy_loader *loader);
+int proxy_make_listed(const struct proxy_slot *slot, struct message **request);
 
 /* proxy_deposit.c: a batch that came as bytes. An empty one to read it into, NULL: no memory; and
  * putting it into the store, or giving it up, with what came of reading: 0, or a TR_E* with its

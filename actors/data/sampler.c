@@ -60,11 +60,10 @@ void sampler_fail_task(struct task *task, int code, const char *sentence)
 
 struct msg_batch_request sampler_asked(const struct message *request)
 {
-    const void *head = request->head;
+    const struct msg_draw_request *draw = (const void *)request->head;
     if (request->frame.kind == MSG_DRAW_REQUEST)
-        return (
-            struct msg_batch_request){ .loader = ((const struct msg_draw_request *)head)->draw };
-    return *(const struct msg_batch_request *)head;
+        return (struct msg_batch_request){ .loader = draw->draw, .num_seeds = draw->num_seeds };
+    return *(const struct msg_batch_request *)(const void *)request->head;
 }
 
 static void answer(struct sampler *s, struct message *request, uint64_t bytes, bool full)
@@ -237,6 +236,12 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     if (asked->batch >= epoch_plan_steps(&l->epochs))
         return error_set(error, TR_ERANGE, "batch %" PRIu64 " asked for, an epoch has %" PRIu64,
                          asked->batch, epoch_plan_steps(&l->epochs));
+    uint32_t count, step_seeds;
+    epoch_plan_step(&l->epochs, asked->batch, &task->first_seed, &count, &step_seeds);
+    if (l->open.seeds == MSG_SEEDS_GIVEN && asked->num_seeds != count)
+        return error_set(error, TR_EINVAL,
+                         "batch %" PRIu64 " asked for with %" PRIu32 " seeds, it has %" PRIu32,
+                         asked->batch, asked->num_seeds, count);
     struct sampled_batch *out = batch_store_take(
         s->options->store, s->options->book->types.num_ntypes, s->options->book->types.num_etypes,
         l->spec.num_layers);
@@ -245,9 +250,8 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     const struct draw_key key = {
         .seed = l->open.seed, .batch = asked->batch, .epoch = asked->epoch, .rank = l->open.rank
     };
-    uint32_t count;
-    epoch_plan_step(&l->epochs, asked->batch, &task->next_seed, &count,
-                    &out->space.batch.step_seeds);
+    out->space.batch.step_seeds = step_seeds;
+    task->next_seed = task->first_seed;
     task->end_seed = task->next_seed + count;
     task->out = out;
     out->loader = l->open.loader;

@@ -54,6 +54,9 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
     int rv = seed_set_check(s->options->book, open, error);
     if (rv != 0)
         return rv;
+    if (open->seeds == MSG_SEEDS_LISTED)
+        return error_set(error, TR_EUNSUPPORTED,
+                         "loader: a list of seeds; requests for batches are to give theirs");
     if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
         return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
     rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
@@ -105,7 +108,7 @@ static void unpin_versions(struct loader_state *l)
     free(l->versions);
 }
 
-/* Keeps a copy of the request for its spec and its seeds (which the copy shares). NULL: no memory. */
+/* Keeps a copy of the request for its spec (which the copy shares). NULL: no memory. */
 static struct loader_state *add_loader(struct sampler *s, const struct msg_loader_open *open,
                                        struct message *request)
 {
@@ -122,7 +125,6 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
     }
     l->open = *open;
     l->message = message;
-    l->ids = message_body(message);
     epoch_plan_init(&l->epochs, open, NULL);
     loader_open_spec(open, message_body(message), message->frame.body_bytes, &l->spec);
     l->plan = (struct batch_builder_plan){

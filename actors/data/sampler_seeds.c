@@ -26,7 +26,23 @@ static const struct book *book_of(const struct task *task)
     return task->sampler->options->book;
 }
 
-/* IDs where the seeds are listed or ranks are IDs, else ranks. */
+/* The seeds of a request that gives them: a list is put in order by whoever has it. */
+static int copy_slice(struct task *task, struct error *error)
+{
+    uint64_t count = task->end_seed - task->next_seed;
+    const uint64_t *given = message_body(task->request);
+    count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
+    int rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
+    if (rv != 0)
+        return error_set(error, rv, "no memory for %" PRIu64 " seeds", count);
+    if (count > 0)
+        memcpy(task->seeds.data, given + (task->next_seed - task->first_seed),
+               count * sizeof *given);
+    task->num_seeds = (uint32_t)count;
+    return 0;
+}
+
+/* IDs where ranks are IDs, else ranks. */
 static int fill_slice(struct task *task, struct error *error)
 {
     const struct msg_batch_request asked = sampler_asked(task->request);
@@ -41,10 +57,9 @@ static int fill_slice(struct task *task, struct error *error)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
                          l->open.num_seeds);
     uint64_t *ids = task->seeds.data;
-    bool listed = l->open.seeds == MSG_SEEDS_LISTED;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t place = order == NULL ? begin + i : epoch_order_at(order, begin + i);
-        ids[i] = listed ? l->ids[place] : l->open.first_rank + place;
+        ids[i] = l->open.first_rank + place;
     }
     task->num_seeds = (uint32_t)count;
     return 0;
@@ -100,7 +115,8 @@ static int read_slice(struct task *task, uint32_t part, struct error *error)
 int sampler_find_seeds(struct task *task, struct error *error)
 {
     const struct rank_table *table = seed_set_table(book_of(task), &task->loader->open);
-    int rv = fill_slice(task, error);
+    bool given = task->loader->open.seeds == MSG_SEEDS_GIVEN;
+    int rv = given ? copy_slice(task, error) : fill_slice(task, error);
     if (rv != 0 || table == NULL)
         return rv;
     rv = group_ranks(task, table, error);

@@ -47,8 +47,7 @@ struct loader_state {
     struct kept_batch *kept;
     struct msg_loader_open open;
     bool once;               /* a single draw */
-    struct message *message; /* kept: its body has the seeds and the spec */
-    const uint64_t *ids;     /* [open.num_seeds], where they are listed */
+    struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
     /* The one version of each partition that its batches are drawn from, read here or asked for; and
      * what of these is here, held until the loader closes. */
@@ -95,7 +94,8 @@ struct task {
     struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
     const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
-    uint64_t next_seed, end_seed; /* of the epoch's order: those that are not added yet */
+    /* Of the epoch's order: the first, and those that are not added yet. */
+    uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
     struct vec seeds;        /* uint64_t[num_seeds] */

@@ -27,6 +27,7 @@ int seed_set_check(const struct book *book, const struct msg_loader_open *open, 
                          open->ntype, book->types.num_ntypes);
     switch (open->seeds) {
     case MSG_SEEDS_LISTED:
+    case MSG_SEEDS_GIVEN:
         return 0;
     case MSG_SEEDS_RANKS:
         return check_ranks(book, open, error);

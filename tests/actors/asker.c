@@ -108,7 +108,7 @@ int asker_open_spec(struct asker *asker, const struct msg_loader_open *open, con
                     const struct sample_spec *spec)
 {
     struct msg_loader_open head = *open;
-    size_t bytes = open->seeds == MSG_SEEDS_LISTED ? 2 * open->num_seeds * sizeof *seeds : 0;
+    size_t bytes = open->seeds == MSG_SEEDS_LISTED ? open->num_seeds * sizeof *seeds : 0;
     head.spec_bytes = (uint32_t)sample_spec_bytes(spec);
     unsigned char *body = malloc(bytes + head.spec_bytes);
     assert_non_null(body);

@@ -272,7 +272,7 @@ size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture)
 {
     struct sample_spec spec;
     fill_spec(fixture, &spec);
-    size_t bytes = 2 * CLUSTER_FIXTURE_SEEDS * sizeof(uint64_t) + sample_spec_bytes(&spec);
+    size_t bytes = CLUSTER_FIXTURE_SEEDS * sizeof(uint64_t) + sample_spec_bytes(&spec);
     sample_spec_free(&spec);
     return bytes;
 }
@@ -280,11 +280,8 @@ size_t cluster_fixture_open_bytes(const struct cluster_fixture *fixture)
 void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t trainer,
                                struct msg_loader_open *head, uint64_t *body)
 {
-    for (size_t i = 0; i < CLUSTER_FIXTURE_SEEDS; i++) {
-        const struct graph_part *part = &fixture->graph.parts[i / CLUSTER_FIXTURE_NODES];
+    for (size_t i = 0; i < CLUSTER_FIXTURE_SEEDS; i++)
         body[i] = i;
-        body[CLUSTER_FIXTURE_SEEDS + i] = part->nodes[0].original_ids[i % CLUSTER_FIXTURE_NODES];
-    }
     *head = (struct msg_loader_open){
         .loader = cluster_fixture_loader(fixture, trainer),
         .seed = 11,
@@ -298,11 +295,11 @@ void cluster_fixture_fill_open(const struct cluster_fixture *fixture, uint32_t t
                  MSG_LOADER_DEGREES,
         .prefetch = 4,
         .spec_bytes = (uint32_t)cluster_fixture_open_bytes(fixture) -
-                      2 * CLUSTER_FIXTURE_SEEDS * sizeof *body,
+                      CLUSTER_FIXTURE_SEEDS * sizeof *body,
     };
     struct sample_spec spec;
     fill_spec(fixture, &spec);
-    sample_spec_write(&spec, body + 2 * CLUSTER_FIXTURE_SEEDS);
+    sample_spec_write(&spec, body + CLUSTER_FIXTURE_SEEDS);
     sample_spec_free(&spec);
 }
 

@@ -116,22 +116,24 @@ static int ask_batch(uint64_t seed, uint64_t neighbour, char *sentence, size_t r
     const struct actor_options server = { .ops = &liar_ops, .arg = &liar };
     assert_int_equal(node_spawn(asker.node, &server, &address), 0);
     asker_spawn(&asker, &sampler_ops, &options);
-    uint64_t seeds[2 * SEEDS];
+    uint64_t seeds[SEEDS];
     for (uint32_t i = 0; i < SEEDS; i++)
-        seeds[i] = seeds[SEEDS + i] = seed + i;
+        seeds[i] = seed + i;
     const struct msg_loader_open open = { .loader = 1,
                                           .num_seeds = SEEDS,
                                           .batch_size = SEEDS,
                                           .world = 1,
                                           .ntype = 1,
+                                          .seeds = MSG_SEEDS_GIVEN,
                                           .features = MSG_MASK_ALL,
                                           .labels = MSG_MASK_ALL };
     const int32_t fanout = 2;
-    assert_int_equal(asker_open_loader(&asker, &open, seeds, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(asker_open_loader(&asker, &open, NULL, 1, &fanout, GRAPH_ETYPES), 0);
     assert_int_equal(asker.reply_kind, MSG_LOADER_OPENED);
     assert_int_equal(batch_store_open_loader(store, 1, 1000), 0);
-    const struct msg_batch_request asked = { .loader = 1 };
-    assert_int_equal(asker_ask(&asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
+    const struct msg_batch_request asked = { .loader = 1, .num_seeds = SEEDS };
+    assert_int_equal(
+        asker_ask(&asker, MSG_BATCH_REQUEST, &asked, sizeof asked, seeds, sizeof seeds), 0);
     int rv = 0;
     sentence[0] = '\0';
     if (asker.reply_kind == MSG_ERROR_REPLY) {

@@ -12,6 +12,7 @@
 
 #include "actors/common/error_reply.h"
 #include "actors/data/batch_flat.h"
+#include "actors/data/epoch_plan.h"
 #include "actors/data/proxy.h"
 #include "actors/data/sampler.h"
 #include "runtime/core/call.h"
@@ -28,6 +29,8 @@
 #define WINDOW 5u
 #define EPOCHS_MAX 16u
 #define LOADER 9u
+/* The seed with that place in the list. */
+#define SEED_OF(place) ((uint64_t)(place)*3 + 1)
 
 struct world;
 
@@ -37,6 +40,7 @@ struct stub_args {
 };
 
 struct world {
+    struct msg_loader_open open;
     struct asker asker;
     struct stub_args stubs[SAMPLERS];
     struct test_graph graph;
@@ -244,6 +248,26 @@ static void refuse_full(struct actor *self, struct world *world, struct message 
     error_reply_send(self, request, &error);
 }
 
+/* The seeds of a listed batch come with its request, in the order of its epoch. */
+static void check_given(const struct msg_loader_open *open, const struct msg_batch_request *asked,
+                        const uint64_t *given)
+{
+    struct epoch_plan plan;
+    struct epoch_order order = { 0 };
+    uint64_t begin;
+    uint32_t count, step_seeds;
+    assert_int_equal(epoch_plan_init(&plan, open, NULL), 0);
+    epoch_plan_step(&plan, asked->batch, &begin, &count, &step_seeds);
+    assert_int_equal(asked->num_seeds, count);
+    if (plan.shuffle)
+        assert_int_equal(epoch_order_make(&order, &plan, asked->epoch), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t place = plan.shuffle ? epoch_order_at(&order, begin + i) : begin + i;
+        assert_true(given[i] == SEED_OF(place));
+    }
+    epoch_order_fini(&order);
+}
+
 static int stub_receive(struct actor *self, struct message *message)
 {
     struct stub *stub = actor_state(self);
@@ -254,6 +278,9 @@ static int stub_receive(struct actor *self, struct message *message)
         return 0;
     }
     if (message->frame.kind == MSG_LOADER_OPEN) {
+        const struct msg_loader_open *open = message_head(message);
+        assert_true(open->seeds == MSG_SEEDS_GIVEN);
+        assert_true(message->frame.body_bytes == open->spec_bytes); /* the list stays */
         open_stub(self, message);
         return 0;
     }
@@ -276,6 +303,7 @@ static int stub_receive(struct actor *self, struct message *message)
     assert_true((asked->epoch < EPOCHS_MAX || is_last) && asked->batch < STEPS);
     assert_true(asked->epoch * (uint64_t)STEPS + asked->batch < world->turn + WINDOW);
     assert_true(stub->count < 64);
+    check_given(&world->open, asked, message_body(message));
     if (is_last)
         world->asked_last += asked->epoch == UINT32_MAX;
     else
@@ -342,7 +370,8 @@ static void settle(struct world *world)
     env_sim_run(world->asker.env, NULL, NULL, env_sim_now_ns(world->asker.env) + ENV_SECOND_NS);
 }
 
-static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
+static void open_list(struct world *world, uint64_t seed, size_t store_bytes, uint32_t num_seeds,
+                      uint32_t flags)
 {
     const struct actor_options parent = { .ops = &parent_ops, .arg = world->stubs };
     struct address address;
@@ -361,20 +390,29 @@ static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
     asker_open(&world->asker, seed, false);
     assert_int_equal(node_spawn(world->asker.node, &parent, &address), 0);
     asker_spawn(&world->asker, &proxy_ops, &world->options);
-    uint64_t seeds[2 * STEPS];
-    for (uint32_t i = 0; i < STEPS; i++)
-        seeds[i] = seeds[STEPS + i] = i;
-    const struct msg_loader_open open = { .loader = LOADER,
-                                          .num_seeds = STEPS,
-                                          .batch_size = 1,
-                                          .world = 1,
-                                          .features = MSG_MASK_ALL,
-                                          .labels = MSG_MASK_ALL,
-                                          .prefetch = WINDOW };
+    uint64_t *seeds = calloc(num_seeds, sizeof *seeds);
+    assert_non_null(seeds);
+    for (uint32_t i = 0; i < num_seeds; i++)
+        seeds[i] = SEED_OF(i);
+    world->open = (struct msg_loader_open){ .loader = LOADER,
+                                            .num_seeds = num_seeds,
+                                            .batch_size = (num_seeds + STEPS - 1) / STEPS,
+                                            .world = 1,
+                                            .features = MSG_MASK_ALL,
+                                            .labels = MSG_MASK_ALL,
+                                            .flags = flags,
+                                            .prefetch = WINDOW };
     const int32_t fanout = 2;
-    assert_int_equal(asker_open_loader(&world->asker, &open, seeds, 1, &fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(
+        asker_open_loader(&world->asker, &world->open, seeds, 1, &fanout, GRAPH_ETYPES), 0);
+    free(seeds);
     assert_int_equal(world->asker.reply_kind, MSG_LOADER_OPENED);
     settle(world); /* all names are registered before faults begin */
+}
+
+static void open_bounded(struct world *world, uint64_t seed, size_t store_bytes)
+{
+    open_list(world, seed, store_bytes, STEPS, 0);
 }
 
 static void open_world(struct world *world, uint64_t seed)
@@ -628,6 +666,22 @@ static void the_next_epoch_starves_nobody(void **state)
     batch_store_release(store);
 }
 
+/* The list stays with the proxy: a sampler opens the loader without it, and gets with each request
+ * the seeds of the batch, in an order that differs from epoch to epoch; of a short list and of one that
+ * no list of places is made of. */
+static void a_list_is_put_in_order_by_the_proxy(void **state)
+{
+    (void)state;
+    static const uint32_t lengths[] = { 50, 70000 };
+    for (uint32_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct world world;
+        open_list(&world, 7 + i, (size_t)1 << 28, lengths[i], MSG_LOADER_SHUFFLE);
+        for (uint32_t epoch = 0; epoch < 3; epoch++)
+            take_epoch(&world, epoch);
+        close_world(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -638,6 +692,7 @@ int main(void)
         cmocka_unit_test(samplers_that_are_full_for_a_while_fail_no_batch),
         cmocka_unit_test(a_store_without_room_is_no_failure_of_a_sampler),
         cmocka_unit_test(bytes_that_are_no_such_batch_are_refused),
+        cmocka_unit_test(a_list_is_put_in_order_by_the_proxy),
         cmocka_unit_test(another_epoch_drops_what_was_begun),
         cmocka_unit_test(the_next_epoch_is_begun_ahead),
         cmocka_unit_test(batches_come_once_and_in_order),

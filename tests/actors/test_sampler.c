@@ -34,15 +34,15 @@ struct world {
     struct snapshots *snapshots;
     struct sampler_options options;
     struct msg_loader_open open;
-    uint64_t *seeds; /* [2 * SEEDS] */
+    uint64_t *seeds; /* [SEEDS] */
 };
 
 static void open_world(struct world *world, uint64_t seed, bool flat)
 {
-    *world = (struct world){ .seeds = calloc(2 * SEEDS, sizeof(uint64_t)) };
+    *world = (struct world){ .seeds = calloc(SEEDS, sizeof(uint64_t)) };
     assert_non_null(world->seeds);
     for (uint32_t i = 0; i < SEEDS; i++)
-        world->seeds[i] = world->seeds[SEEDS + i] = i % NODES;
+        world->seeds[i] = i % NODES;
     test_graph_init(&world->graph, 3, NODES / GRAPH_PARTS, 10);
     assert_int_equal(graph_meta_init(&world->meta, &world->graph.parts[0]), 0);
     world->store = batch_store_create((size_t)1 << 24);
@@ -65,6 +65,7 @@ static void open_world(struct world *world, uint64_t seed, bool flat)
                                             .num_seeds = SEEDS,
                                             .batch_size = BATCH,
                                             .world = 1,
+                                            .seeds = MSG_SEEDS_GIVEN,
                                             .features = MSG_MASK_ALL,
                                             .labels = MSG_MASK_ALL,
                                             .flags = MSG_LOADER_SHUFFLE };
@@ -87,57 +88,58 @@ static void close_world(struct world *world)
     free(world->seeds);
 }
 
-static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t batch)
+/* Asks for a batch with that many seeds, of the list in its order. */
+static int ask_given(struct world *world, const struct msg_batch_request *asked)
 {
-    const struct msg_batch_request asked = { .loader = loader, .batch = batch, .epoch = epoch };
-    int rv = asker_ask(&world->asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0);
+    uint64_t first = asked->batch * BATCH < SEEDS ? asked->batch * BATCH : 0;
+    int rv = asker_ask(&world->asker, MSG_BATCH_REQUEST, asked, sizeof *asked, world->seeds + first,
+                       asked->num_seeds * sizeof *world->seeds);
     if (rv == 0 && world->asker.reply_kind == MSG_ERROR_REPLY)
         rv = ((const struct msg_error_reply *)(const void *)world->asker.reply_head)->code;
     return rv;
 }
 
-/* The nodes of the batch are those of the order, also where one comes again. */
-static void check_seeds(struct world *world, uint32_t epoch, uint64_t step)
+static int ask(struct world *world, uint64_t loader, uint32_t epoch, uint64_t batch)
 {
-    const struct epoch_plan plan = { .num_seeds = SEEDS,
-                                     .seed = world->open.seed,
-                                     .batch_size = BATCH,
-                                     .world = 1,
-                                     .shuffle = true };
-    struct epoch_order order = { 0 };
-    struct sampled_batch *batch = batch_store_collect(world->store, 1, epoch, step);
-    assert_non_null(batch);
-    const struct batch_nodes *nodes = &batch->space.nodes[0];
-    uint32_t at = 0;
-    assert_int_equal(epoch_order_make(&order, &plan, epoch), 0);
-    for (uint64_t i = step * BATCH; i < (step + 1) * BATCH && i < SEEDS; i++) {
-        uint64_t id = world->seeds[epoch_order_at(&order, i)];
-        assert_int_equal(nodes->ids[at++], id);
-    }
-    assert_true(nodes->num_seeds == at && nodes->num_nodes == at);
-    epoch_order_fini(&order);
-    sampled_batch_release(batch);
+    const struct msg_batch_request asked = { .loader = loader,
+                                             .batch = batch,
+                                             .epoch = epoch,
+                                             .num_seeds = world->seeds == NULL ? 0 : BATCH };
+    return ask_given(world, &asked);
 }
 
-static void batches_take_the_seeds_of_their_order(void **state)
+/* Whoever lists seeds puts them in order: the sampler takes them as they are given, also where one
+ * comes again, and as many as the batch has. */
+static void batches_take_the_seeds_that_they_are_given(void **state)
 {
     (void)state;
-    struct seeds seeds = seeds_wanted(3);
-    static const struct {
-        uint32_t epoch;
-        uint64_t step;
-    } asked[] = { { 0, 0 }, { 0, 6666 }, { 1, 3 }, { 1, 4 }, { 2, 0 }, { 4, 5 }, { 2, 1 } };
-    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
-        struct world world;
-        seeds_note(seed);
-        open_world(&world, seed + 1, false);
-        for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-            batch_store_set_epoch(world.store, 1, asked[i].epoch, asked[i].step);
-            assert_int_equal(ask(&world, 1, asked[i].epoch, asked[i].step), 0);
-            check_seeds(&world, asked[i].epoch, asked[i].step);
+    static const uint64_t asked[][2] = { { 0, 0 }, { 0, 6666 }, { 1, 3 }, { 2, 0 }, { 4, 5 } };
+    struct world world;
+    open_world(&world, 3, false);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        uint32_t epoch = (uint32_t)asked[i][0];
+        uint64_t step = asked[i][1], first = step * BATCH;
+        uint32_t count = SEEDS - first < BATCH ? (uint32_t)(SEEDS - first) : BATCH;
+        batch_store_set_epoch(world.store, 1, epoch, step);
+        for (uint32_t wrong = 0; wrong < 2 * BATCH; wrong += 7) {
+            const struct msg_batch_request request = {
+                .loader = 1, .epoch = epoch, .batch = step, .num_seeds = wrong
+            };
+            if (wrong != count && first + wrong <= SEEDS)
+                assert_int_equal(ask_given(&world, &request), TR_EINVAL);
         }
-        close_world(&world);
+        const struct msg_batch_request request = {
+            .loader = 1, .epoch = epoch, .batch = step, .num_seeds = count
+        };
+        assert_int_equal(ask_given(&world, &request), 0);
+        struct sampled_batch *batch = batch_store_collect(world.store, 1, epoch, step);
+        assert_non_null(batch);
+        const struct batch_nodes *nodes = &batch->space.nodes[0];
+        assert_true(nodes->num_seeds == count && nodes->num_nodes == count);
+        assert_memory_equal(nodes->ids, world.seeds + first, count * sizeof *world.seeds);
+        sampled_batch_release(batch);
     }
+    close_world(&world);
 }
 
 /* A batch is under way when the loader is closed, or the node stops. */
@@ -172,12 +174,13 @@ static void what_cannot_be_served_is_refused(void **state)
     assert_int_equal(ask(&world, 2, 0, 0), TR_ECLOSED);
     assert_int_equal(ask(&world, 1, 0, (SEEDS + BATCH - 1) / BATCH), TR_ERANGE);
     const struct msg_loader_open good = world.open;
-    struct msg_loader_open bad[] = { good, good, good, good };
+    struct msg_loader_open bad[] = { good, good, good, good, good };
     const int32_t fanout = 0;
     bad[0].ntype = GRAPH_NTYPES;
     bad[1].batch_size = 0;
     bad[2].rank = 1;
-    /* The last one has a spec for a graph of other edge types. */
+    bad[4].seeds = MSG_SEEDS_LISTED;
+    /* The fourth has a spec for a graph of other edge types. */
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bad[i].loader = 10 + i;
         assert_int_equal(asker_open_loader(&world.asker, &bad[i], world.seeds, 1, &fanout,
@@ -510,7 +513,7 @@ int main(void)
         cmocka_unit_test(a_draw_ends_when_its_batch_was_pulled),
         cmocka_unit_test(a_batch_is_kept_until_all_of_it_was_pulled),
         cmocka_unit_test(a_loader_may_close_while_a_batch_is_made),
-        cmocka_unit_test(batches_take_the_seeds_of_their_order),
+        cmocka_unit_test(batches_take_the_seeds_that_they_are_given),
     };
     return cmocka_run_group_tests_name("sampler", tests, NULL, NULL);
 }

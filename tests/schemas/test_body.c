@@ -200,10 +200,10 @@ static void a_loader_ends_with_its_spec(void **unused)
     struct sample_spec spec, read;
     assert_int_equal(sample_spec_alloc(&spec, 2, 1), 0);
     *sample_spec_term(&spec, 1, 0) = SAMPLE_TERM(-1, true);
-    size_t bytes = sample_spec_bytes(&spec), length = 32 + bytes;
+    size_t bytes = sample_spec_bytes(&spec), length = 16 + bytes;
     unsigned char whole[256] = { 0 };
     assert_true(length <= sizeof whole);
-    sample_spec_write(&spec, whole + 32);
+    sample_spec_write(&spec, whole + 16);
     struct msg_loader_open open = { .num_seeds = 2, .spec_bytes = (uint32_t)bytes };
     struct block block = block_of(whole, length);
     assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, length), 0);
@@ -218,7 +218,7 @@ static void a_loader_ends_with_its_spec(void **unused)
                          other == bytes ? 0 : TR_EFORMAT);
     }
     open.spec_bytes = (uint32_t)bytes;
-    open.num_seeds = UINT64_MAX / 16 + 3;
+    open.num_seeds = UINT64_MAX / 8 + 3;
     assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, block.bytes, length), TR_EFORMAT);
     free(block.bytes);
     sample_spec_free(&spec);
