@@ -274,6 +274,7 @@ void graph_release(struct tr_graph *graph)
         return;
     disown(graph->session, graph);
     graph_stop(graph);
+    graph_metrics_free(graph);
     free(graph->held);
     graph_meta_fini(&graph->meta);
     process_actors_fini(&graph->actors);

@@ -104,6 +104,7 @@ struct tr_graph {
     bool over;      /* its actors have gone, and nobody here answers a call any more */
     uint32_t calls; /* threads inside */
     struct graph_port *idle, *busy;
+    struct graph_metrics *metrics; /* that its node serves; freed after it */
 };
 
 struct tr_nodes {
@@ -205,6 +206,9 @@ int graph_enter_to_tell(struct tr_graph *graph, struct graph_port **port);
 void graph_leave(struct tr_graph *graph, struct graph_port *port);
 /* Has all calls inside look whether they are interrupted. */
 void graph_wake(struct tr_graph *graph);
+
+/* graph_metrics.c: once the actors have gone. */
+void graph_metrics_free(struct tr_graph *graph);
 
 /* graph_call.c */
 

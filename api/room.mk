@@ -12,6 +12,7 @@ libtr_api_la_SOURCES = \
     api/graph_cluster.c \
     api/graph_info.c \
     api/graph_load.c \
+    api/graph_metrics.c \
     api/group.c \
     api/internal.h \
     api/loader.c \

@@ -70,11 +70,11 @@ static int open_graph(struct serving *serving, struct error *error)
     options.log = serving->printer.log;
     int rv = tr_session_open(&options, &serving->session, &why);
     if (rv == 0) {
-        process_watch_peers(serving->session);
+        process_attach(&serving->process, serving->session);
         interrupter_watch(&serving->interrupter, serving->session);
     }
     if (rv == 0)
-        rv = tr_graph_open(serving->session, serving->process.graph, TR_WAIT_FOREVER,
+        rv = tr_graph_open(serving->session, serving->process.info.graph, TR_WAIT_FOREVER,
                            &serving->graph, &why);
     return rv == 0 ? 0 : error_take(&why, error);
 }
@@ -92,7 +92,7 @@ static int wait_for_end(struct serving *serving, struct error *error)
         return error_take(&why, error);
     /* Whoever started it alone wanted it to stop; a launcher counts an end that it did not ask for
      * as a failure. */
-    if (process_is_launched())
+    if (tr_process_is_launched())
         return error_set(error, TR_ECANCELED, "stopped before the job was done");
     return 0;
 }
@@ -102,11 +102,12 @@ static int wait_for_end(struct serving *serving, struct error *error)
 static int forget_run(const struct serving *serving, struct error *error)
 {
     const struct process *process = &serving->process;
-    const char *given = process->cluster.checkpoints.folder;
-    if (!serving->values->replace || process_is_restarted() || given == NULL ||
-        strstr(given, "%h") == NULL || !process->plays.first || process->plays.beside_trainers)
+    const char *given = process->info.checkpoints;
+    if (!serving->values->replace || tr_process_is_restarted() || given == NULL ||
+        strstr(given, "%h") == NULL || !process->info.first_of_host ||
+        process->info.beside_trainers)
         return 0;
-    char *folder = checkpoint_folder(given, process->cluster.hosts[process->plays.host].name);
+    char *folder = checkpoint_folder(given, process->info.host_name);
     int rv = folder == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", given)
                             : checkpoint_prune(files_posix, folder, 0, error);
     free(folder);
@@ -114,19 +115,19 @@ static int forget_run(const struct serving *serving, struct error *error)
 }
 
 static int serve(const struct invocation *invocation, const struct serve_values *values,
-                 enum launcher_role role)
+                 uint32_t role)
 {
     struct serving serving = { .values = values, .name = invocation->name };
     struct error error = { 0 };
     const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
-    int rv = process_find(&serving.process, &values->process, graph, role, &error);
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = process_find(&serving.process, &values->process, graph, role, &why);
     if (rv != 0) {
         process_fini(&serving.process);
-        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage_inside(invocation, &error)
-                                                  : fail_inside(invocation, &error);
+        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &why)
+                                                  : fail(invocation, &why);
     }
     /* Warnings say who is refused and why, at both ends. */
-    struct tr_error why = TR_ERROR_INIT;
     rv = log_printer_start(&serving.printer, serving.name,
                            values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &why);
     if (rv != 0) {
@@ -135,36 +136,38 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     }
     interrupter_init(&serving.interrupter);
     serving.process.interrupter = &serving.interrupter;
-    rv = process_begin(&serving.process, false, &error);
+    rv = process_begin(&serving.process, false, &why);
     if (rv == 0) {
         rv = forget_run(&serving, &error); /* before its store lives */
         if (rv == 0)
             rv = open_graph(&serving, &error);
+        if (rv != 0)
+            error_give(&error, &why);
         if (rv == 0)
-            rv = process_ready(&serving.process, serving.session, serving.graph, &error);
-        if (rv == 0)
-            rv = wait_for_end(&serving, &error);
+            rv = process_ready(&serving.process, serving.session, serving.graph, &why);
+        if (rv == 0 && (rv = wait_for_end(&serving, &error)) != 0)
+            error_give(&error, &why);
         tr_graph_close(serving.graph);
         serving.process.session = NULL;
         interrupter_watch(&serving.interrupter, NULL);
+        process_attach(&serving.process, NULL);
         signals_stop(&serving.process.signals); /* one that comes late must not end it in between */
         tr_session_close(serving.session);
-        process_end(&serving.process);
     }
     interrupter_fini(&serving.interrupter);
     log_printer_stop(&serving.printer);
     process_fini(&serving.process);
-    return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
+    return rv == 0 ? EXIT_DONE : process_fail(invocation, &why);
 }
 
 static int run_serve(const struct invocation *invocation, const void *values)
 {
-    return serve(invocation, values, LAUNCHER_SERVER);
+    return serve(invocation, values, TR_ROLE_SERVER);
 }
 
 static int run_sample(const struct invocation *invocation, const void *values)
 {
-    return serve(invocation, values, LAUNCHER_SAMPLER);
+    return serve(invocation, values, TR_ROLE_SAMPLER);
 }
 
 static const char *const SERVE_EXAMPLES[] = {

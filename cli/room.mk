@@ -9,6 +9,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_cluster.h \
     cli/cmd_cluster_check.c \
     cli/cmd_cluster_keys.c \
+    cli/cmd_completion.c \
     cli/cmd_generate.c \
     cli/cmd_import.c \
     cli/cmd_import.h \
@@ -17,6 +18,8 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_inspect.c \
     cli/cmd_partition.c \
     cli/cmd_verify.c \
+    cli/launch/job_process.c \
+    cli/launch/job_process.h \
     cli/lib/argv_builder.c \
     cli/lib/argv_builder.h \
     cli/lib/command.h \
@@ -53,7 +56,6 @@ libtr_cli_public_la_SOURCES = \
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/cmd_bench.c \
-    cli/cmd_completion.c \
     cli/cmd_infer.c \
     cli/cmd_launch.c \
     cli/cmd_serve.c \
@@ -64,10 +66,6 @@ libtr_cli_la_SOURCES = \
     cli/launch/child.c \
     cli/launch/child.h \
     cli/launch/exec_wrapper.c \
-    cli/launch/job_key.c \
-    cli/launch/job_key.h \
-    cli/launch/job_process.c \
-    cli/launch/job_process.h \
     cli/launch/launch.h \
     cli/launch/launch_copy.c \
     cli/launch/launch_host.c \
@@ -78,8 +76,6 @@ libtr_cli_la_SOURCES = \
     cli/launch/launch_show.h \
     cli/launch/observer.c \
     cli/launch/observer.h \
-    cli/launch/process_identity.c \
-    cli/launch/process_identity.h \
     cli/lib/inside.c \
     cli/lib/inside.h \
     cli/lib/status_view.c \

@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "cli/launch/child.h"
-#include "cli/launch/job_key.h"
 #include "cli/lib/argv_builder.h"
 #include "cli/lib/command.h"
 #include "cli/lib/inside.h"
 #include "cli/lib/self_pipe.h"
+#include "launch/job_key.h"
 
 /* Less than the launcher waits before it kills the holder. */
 #define GRACE_MS 15000
@@ -82,7 +82,7 @@ static int hold(struct child_process *child, struct self_pipe *wakeups)
 /* The key of the job stands in the input that is held; the program finds it by a path. */
 static int take_key(struct job_key *key, struct argv_builder *environment, struct error *error)
 {
-    int rv = job_key_find(key, error);
+    int rv = job_key_find(key, TR_WAIT_FOREVER, error);
     if (rv == 0 && key->path != NULL)
         argv_builder_addf(environment, JOB_KEY_VARIABLE "=%s", key->path);
     return rv == 0 && argv_builder_failed(environment)

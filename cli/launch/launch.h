@@ -12,10 +12,9 @@
 
 #include "actors/cluster/cluster.h"
 #include "actors/cluster/launcher.h"
-#include "cli/launch/job_key.h"
-#include "cli/launch/process_identity.h"
 #include "cli/lib/argv_builder.h"
 #include "cli/lib/command.h"
+#include "launch/job_key.h"
 #include "partition/store/book_json.h"
 
 /* How many lines of a host's commands a person reads; more is a log's matter. */

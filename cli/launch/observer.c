@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "actors/report/status.h"
-#include "cli/launch/job_key.h"
 #include "cli/lib/status_view.h"
+#include "launch/job_key.h"
 #include "partition/store/book_json.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
@@ -147,7 +147,7 @@ static int read_cluster(struct observer *observer, const char *path, const char 
 {
     struct cluster *cluster = &observer->cluster;
     struct book_file book = { 0 };
-    int rv = job_key_find(&observer->key, error);
+    int rv = job_key_find(&observer->key, TR_WAIT_FOREVER, error);
     if (rv == 0)
         rv = cluster_read(files_posix, path, cluster, error);
     if (rv != 0)

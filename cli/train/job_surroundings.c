@@ -19,7 +19,7 @@ static int warm_up_threads(void *arg, size_t threads, struct error *error)
         return rv;
     fprintf(stderr, "troupe: %s\n", error->text);
     fflush(NULL);
-    _exit(rv == TR_ENOMEM && process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
+    _exit(rv == TR_ENOMEM && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
 
 static void place(void *arg, struct tr_session_options *options)
@@ -32,8 +32,8 @@ static void place(void *arg, struct tr_session_options *options)
 static void opened(void *arg, struct tr_session *session)
 {
     const struct job_surroundings *surroundings = arg;
-    if (session != NULL && surroundings->process != NULL)
-        process_watch_peers(session);
+    if (surroundings->process != NULL)
+        process_attach(surroundings->process, session);
     if (surroundings->interrupter != NULL)
         interrupter_watch(surroundings->interrupter, session);
 }

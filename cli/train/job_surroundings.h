@@ -13,7 +13,7 @@
 #include "model/run_job.h"
 
 struct job_surroundings {
-    const struct process *process; /* of a cluster; NULL: all is here */
+    struct process *process; /* of a cluster; NULL: all is here */
     const struct cancel *cancel;
     struct interrupter *interrupter; /* fires on the job's session as long as that is open */
 };

@@ -7,6 +7,7 @@
 #ifndef CLI_TRAIN_TRAIN_H
 #define CLI_TRAIN_TRAIN_H
 
+#include "actors/cluster/cluster.h"
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
 #include "model/run_job.h"

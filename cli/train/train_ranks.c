@@ -63,7 +63,7 @@ static int save(void *arg, uint64_t steps, const void *bytes, size_t count, stru
     int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER, &why)
                          : group_skip_save(r->group, steps, synced, &why);
     if (rv == 0 && r->rank == 0)
-        process_say_checkpoint(steps);
+        (void)tr_process_say_checkpoint(steps, NULL);
     return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
 }
 

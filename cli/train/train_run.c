@@ -91,7 +91,7 @@ static bool keeps_run(const struct training *t)
 /* A process of a cluster goes on from the last checkpoint when it is not the first of its kind. */
 static bool resumes(const struct training *t)
 {
-    return t->values->resume || (t->in_cluster && process_is_restarted());
+    return t->values->resume || (t->in_cluster && tr_process_is_restarted());
 }
 
 static void begin_epoch(struct training *t, uint32_t epoch)
@@ -327,7 +327,7 @@ static int keep(void *arg, const struct trainer_result *result, struct error *er
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
     if (rv == 0 && t->in_cluster)
-        process_say_complete();
+        (void)tr_process_say_complete(NULL);
     return rv;
 }
 
@@ -468,15 +468,15 @@ static int name_checkpoints(struct training *t, struct run_job_layout *layout, s
     bool named = false;
     t->save_every = t->values->checkpoint_every;
     if (t->in_cluster) {
-        const struct cluster_checkpoints *all = &t->process.cluster.checkpoints;
-        if (given != NULL && all->folder != NULL && strcmp(given, all->folder) != 0)
+        const struct tr_process_info *all = &t->process.info;
+        if (given != NULL && all->checkpoints != NULL && strcmp(given, all->checkpoints) != 0)
             return error_set(error, TR_EINVAL,
                              "--checkpoints %s: the processes of %s keep them in "
                              "%s; name another folder there, in its field 'checkpoints'",
-                             given, t->process.cluster_path, all->folder);
-        named = all->folder != NULL;
-        given = named ? all->folder : given;
-        t->save_every = t->save_every != 0 ? t->save_every : all->every;
+                             given, all->cluster, all->checkpoints);
+        named = all->checkpoints != NULL;
+        given = named ? all->checkpoints : given;
+        t->save_every = t->save_every != 0 ? t->save_every : all->checkpoint_every;
     }
     /* Those of the cluster file are gone back to even by a run that makes none. */
     if (t->save_every == 0 && !t->values->resume && !named)
@@ -521,6 +521,11 @@ static int do_job(struct training *t, struct error *error)
     return rv;
 }
 
+static int taken_from(int rv, const struct tr_error *why, struct error *error)
+{
+    return rv == 0 ? 0 : error_take(why, error);
+}
+
 static int run(struct training *t, struct run_job_layout *layout, struct error *error)
 {
     /* Evaluations poll this between their pieces. */
@@ -529,7 +534,7 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
                                              .cancel = &working,
                                              .interrupter = &t->interrupter };
     struct run_job_hooks hooks = job_surroundings_hooks(&surroundings);
-    struct process_metrics metrics = { 0 };
+    struct tr_error why = TR_ERROR_INIT;
     layout->log = t->printer.log;
     int rv = name_checkpoints(t, layout, error);
     if (rv == 0)
@@ -544,11 +549,14 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
     }
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_OPENED);
     if (rv == 0 && t->in_cluster)
-        process_say_kernels(model_kernels_text(t->job.model));
+        (void)tr_process_say_kernels(model_kernels_text(t->job.model), NULL);
     if (rv == 0 && t->in_cluster)
-        rv = process_ready(&t->process, t->job.session, t->job.graph, error);
+        rv = taken_from(process_ready(&t->process, t->job.session, t->job.graph, &why), &why,
+                        error);
     else if (rv == 0)
-        rv = process_serve_metrics(&metrics, t->values->process.metrics, t->job.graph, error);
+        rv = taken_from(
+            process_serve_metrics(t->values->process.metrics, t->job.graph, false, &why), &why,
+            error);
     failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_START_READY);
     if (rv == 0)
         rv = do_job(t, error);
@@ -556,7 +564,7 @@ static int run(struct training *t, struct run_job_layout *layout, struct error *
     run_job_split_close(&t->val);
     run_job_split_close(&t->test);
     t->process.session = NULL;
-    run_job_close(&t->job); /* before the metrics that its node serves */
+    run_job_close(&t->job);
     return rv;
 }
 
@@ -568,15 +576,17 @@ static int join_cluster(struct training *t, struct run_job_layout *layout, struc
                                 : error_set(error, TR_EINVAL,
                                             "something is missing: give "
                                             "DIR/NAME.json");
-    int rv = process_find(&t->process, &t->values->process, t->graph, LAUNCHER_TRAINER, error);
+    struct tr_error why = TR_ERROR_INIT;
+    const struct tr_process_info *info = &t->process.info;
+    int rv = process_find(&t->process, &t->values->process, t->graph, TR_ROLE_TRAINER, &why);
     t->in_cluster = true;
     if (rv != 0)
-        return rv;
-    t->graph = t->process.graph;
-    layout->trainers = t->process.plays.trainers;
-    layout->threads = t->process.plays.threads * t->process.plays.trainers;
-    if (t->process.cluster.has_seed)
-        t->config.model.seed = t->process.cluster.seed;
+        return error_take(&why, error);
+    t->graph = info->graph;
+    layout->trainers = info->num_trainers;
+    layout->threads = info->threads * info->num_trainers;
+    if (info->has_seed)
+        t->config.model.seed = info->seed;
     return 0;
 }
 
@@ -591,13 +601,12 @@ static int run_with_signals(struct training *t, struct run_job_layout *layout, s
         return rv;
     }
     t->process.interrupter = &t->interrupter;
+    struct tr_error why = TR_ERROR_INIT;
     if (t->in_cluster)
-        rv = process_begin(&t->process, true, error);
+        rv = taken_from(process_begin(&t->process, true, &why), &why, error);
     if (rv == 0) {
         rv = run(t, layout, error);
         progress_end(&t->progress);
-        if (t->in_cluster)
-            process_end(&t->process);
     }
     signals_stop(&t->signals);
     interrupter_fini(&t->interrupter);
@@ -634,7 +643,9 @@ int train_run(const struct invocation *invocation, const void *values)
         run_config_fini(&t.config);
         return fail_usage_inside(invocation, &error);
     }
-    t.limits = train_choose_limits(values, t.in_cluster ? &t.process.cluster.limits : NULL);
+    const struct cluster_limits said = { .step_limit = t.process.info.step_limit_s,
+                                         .disk_wait = t.process.info.disk_wait_s };
+    t.limits = train_choose_limits(values, t.in_cluster ? &said : NULL);
     rv = run_all(&t, &layout, &error);
     process_fini(&t.process);
     run_config_fini(&t.config);
@@ -646,5 +657,6 @@ int train_run(const struct invocation *invocation, const void *values)
         fail_inside(invocation, &error);
         return EXIT_USAGE;
     }
-    return t.in_cluster ? process_fail(invocation, &error) : fail_inside(invocation, &error);
+    int code = fail_inside(invocation, &error);
+    return t.in_cluster && error.code == TR_EMISMATCH ? EXIT_USAGE : code;
 }

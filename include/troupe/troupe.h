@@ -15,8 +15,10 @@
 #include <troupe/keys.h>
 #include <troupe/loader.h>
 #include <troupe/log.h>
+#include <troupe/observe.h>
 #include <troupe/part.h>
 #include <troupe/partition.h>
+#include <troupe/process.h>
 #include <troupe/raw.h>
 #include <troupe/sample.h>
 #include <troupe/schema.h>

@@ -13,7 +13,7 @@ if ! command -v "$NM" >"$work/nm"; then
     exit
 fi
 
-for room in runtime schemas graph partition actors model api; do
+for room in runtime schemas graph partition actors model api launch; do
     "$NM" --defined-only "$build/.libs/libtr_$room.a" 2>/dev/null
 done | awk 'NF == 3 && $2 ~ /[A-Z]/ { print $3 }' | sort -u >"$work/defined"
 expect "the rooms define names" grep -qx error_set "$work/defined"

@@ -53,10 +53,6 @@ check_PROGRAMS += tests/cli/test_launch_parts
 TESTS += tests/cli/test_launch_parts
 tests_cli_test_launch_parts_SOURCES = tests/cli/test_launch_parts.c tests/schemas/random.h
 tests_cli_test_launch_parts_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
-check_PROGRAMS += tests/cli/test_process_identity
-TESTS += tests/cli/test_process_identity
-tests_cli_test_process_identity_SOURCES = tests/cli/test_process_identity.c
-tests_cli_test_process_identity_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/cli/test_watchdog
 TESTS += tests/cli/test_watchdog

@@ -12,10 +12,11 @@
  *
  * Ownership: job_key_fini closes the memory; a zeroed struct is no key. Thread rules: one thread.
  */
-#ifndef CLI_LAUNCH_JOB_KEY_H
-#define CLI_LAUNCH_JOB_KEY_H
+#ifndef LAUNCH_JOB_KEY_H
+#define LAUNCH_JOB_KEY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "runtime/base/error.h"
 #include "runtime/net/secret.h"
@@ -36,8 +37,9 @@ struct job_key {
 int job_key_make(struct job_key *key, struct error *error);
 
 /* That of this process, as TROUPE_SHARED_KEY has it; none where that is not set. TR_EFORMAT: the
- * input ended before the line, or the line is no key's. */
-int job_key_find(struct job_key *key, struct error *error);
+ * input ended before the line, or the line is no key's; TR_ETIMEDOUT: it did not come (timeout_ns
+ * below 0: there is no such time). */
+int job_key_find(struct job_key *key, int64_t timeout_ns, struct error *error);
 
 void job_key_fini(struct job_key *key);
 

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* memfd_create, asprintf */
 
-#include "cli/launch/job_key.h"
+#include "launch/job_key.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Puts the line into memory that has a path. Its mode is that which readers of a key demand. */
@@ -46,10 +49,37 @@ int job_key_make(struct job_key *key, struct error *error)
     return give_path(key, error);
 }
 
-/* A byte at a time: what follows the line is not ours to take. */
-static int read_line(struct job_key *key, struct error *error)
+static int64_t now_ms(void)
 {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether the input has something, or its end, before until_ms; below 0: there is no such time. */
+static bool wait_input(int64_t until_ms)
+{
+    struct pollfd polled = { .fd = STDIN_FILENO, .events = POLLIN };
+    for (;;) {
+        int64_t left_ms = until_ms < 0 ? -1 : until_ms - now_ms();
+        left_ms = until_ms >= 0 && left_ms < 0 ? 0 : left_ms;
+        int ready = poll(&polled, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+        if (ready != 0 && !(ready < 0 && errno == EINTR))
+            return true;
+        if (ready == 0 && (left_ms == 0 || now_ms() >= until_ms))
+            return false;
+    }
+}
+
+/* A byte at a time: what follows the line is not ours to take. */
+static int read_line(struct job_key *key, int64_t timeout_ns, struct error *error)
+{
+    int64_t until_ms = timeout_ns < 0 ? -1 : now_ms() + timeout_ns / 1000000;
     for (size_t used = 0; used < JOB_KEY_LINE_MAX;) {
+        if (!wait_input(until_ms))
+            return error_set(error, TR_ETIMEDOUT,
+                             JOB_KEY_VARIABLE "=" JOB_KEY_INPUT ": the line of the job's key did "
+                                              "not come by the standard input");
         ssize_t got = read(STDIN_FILENO, &key->line[used], 1);
         if (got < 0 && errno == EINTR)
             continue;
@@ -69,7 +99,7 @@ static int read_line(struct job_key *key, struct error *error)
                                       "standard input is longer than a key");
 }
 
-int job_key_find(struct job_key *key, struct error *error)
+int job_key_find(struct job_key *key, int64_t timeout_ns, struct error *error)
 {
     const char *from = getenv(JOB_KEY_VARIABLE);
     *key = (struct job_key){ 0 };
@@ -82,7 +112,7 @@ int job_key_find(struct job_key *key, struct error *error)
                                              "no memory for the path of a "
                                              "key");
     }
-    int rv = read_line(key, error);
+    int rv = read_line(key, timeout_ns, error);
     return rv == 0 ? give_path(key, error) : rv;
 }
 

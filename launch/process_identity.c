@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/launch/process_identity.h"
+#include "launch/process_identity.h"
 
 #include <errno.h>
 #include <stdlib.h>

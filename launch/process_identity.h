@@ -17,8 +17,8 @@
  *
  * Ownership: pure; nothing is kept. Thread rules: any thread.
  */
-#ifndef CLI_LAUNCH_PROCESS_IDENTITY_H
-#define CLI_LAUNCH_PROCESS_IDENTITY_H
+#ifndef LAUNCH_PROCESS_IDENTITY_H
+#define LAUNCH_PROCESS_IDENTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

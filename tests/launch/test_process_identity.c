@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cli/launch/process_identity.h"
+#include "launch/process_identity.h"
 
 /* Processes: a: 0 and 1 servers, 2 sampler, 3 and 4 trainers; b: 5 everything. */
 static const char CLUSTER[] =

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of a graph's node over HTTP: the actor of actors/report/metrics.h with what it needs,
+ * which the graph frees once its actors have gone.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <troupe/observe.h>
+
+#include "actors/report/metrics.h"
+#include "api/internal.h"
+#include "api/public_error.h"
+
+#define SECOND_NS INT64_C(1000000000)
+/* A listener is there or refused at once; whoever would wait longer waits for a loop that hangs. */
+#define LISTEN_SECONDS_MAX 3600
+
+_Static_assert(TR_ADDRESS_TEXT_MAX >= ENDPOINT_TEXT_MAX, "an address fits");
+
+enum listening { LISTENING_SOON, LISTENING, LISTENING_REFUSED };
+
+struct graph_metrics {
+    struct graph_metrics *next;
+    struct metrics_options options;
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t wake;
+    enum listening state;
+    struct endpoint at;
+    struct error error;
+};
+
+static void take_listening(void *arg, const struct endpoint *endpoint, const struct error *error)
+{
+    struct graph_metrics *metrics = arg;
+    pthread_mutex_lock(&metrics->mutex);
+    metrics->state = endpoint != NULL ? LISTENING : LISTENING_REFUSED;
+    if (endpoint != NULL)
+        metrics->at = *endpoint;
+    else
+        metrics->error = *error;
+    pthread_cond_signal(&metrics->wake);
+    pthread_mutex_unlock(&metrics->mutex);
+}
+
+static struct graph_metrics *create(struct tr_graph *graph)
+{
+    struct graph_metrics *metrics = calloc(1, sizeof *metrics);
+    if (metrics == NULL)
+        return NULL;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&metrics->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&metrics->mutex, NULL);
+    metrics->options = (struct metrics_options){ .status = &graph->status,
+                                                 .listening = take_listening,
+                                                 .arg = metrics };
+    return metrics;
+}
+
+static void destroy(struct graph_metrics *metrics)
+{
+    pthread_cond_destroy(&metrics->wake);
+    pthread_mutex_destroy(&metrics->mutex);
+    free(metrics);
+}
+
+void graph_metrics_free(struct tr_graph *graph)
+{
+    while (graph->metrics != NULL) {
+        struct graph_metrics *metrics = graph->metrics;
+        graph->metrics = metrics->next;
+        destroy(metrics);
+    }
+}
+
+static int wait_listening(struct graph_metrics *metrics, int64_t timeout_ns, struct error *error)
+{
+    struct timespec until;
+    int64_t seconds = timeout_ns / SECOND_NS;
+    bool bounded = timeout_ns >= 0 && seconds < LISTEN_SECONDS_MAX;
+    int rv = 0;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += bounded ? timeout_ns % SECOND_NS : 0;
+    until.tv_sec += (bounded ? seconds : LISTEN_SECONDS_MAX) + until.tv_nsec / SECOND_NS;
+    until.tv_nsec %= SECOND_NS;
+    pthread_mutex_lock(&metrics->mutex);
+    while (metrics->state == LISTENING_SOON && rv == 0)
+        rv = pthread_cond_timedwait(&metrics->wake, &metrics->mutex, &until);
+    enum listening state = metrics->state;
+    *error = metrics->error;
+    pthread_mutex_unlock(&metrics->mutex);
+    if (state == LISTENING_SOON)
+        return error_set(error, TR_ETIMEDOUT, "the loop does not begin to listen");
+    return state == LISTENING ? 0 : error->code;
+}
+
+/* From the spawn on the graph has the memory: the actor may still begin after this call gave up. */
+static int serve(struct tr_graph *graph, struct graph_metrics *metrics, int64_t timeout_ns,
+                 struct error *error)
+{
+    const struct actor_options root = { .ops = &metrics_ops, .arg = &metrics->options };
+    struct address ignored;
+    int rv = node_spawn(graph->node, &root, &ignored);
+    if (rv != 0) {
+        destroy(metrics);
+        return error_set(error, rv, "%s", tr_strerror(rv));
+    }
+    pthread_mutex_lock(&graph->mutex);
+    metrics->next = graph->metrics;
+    graph->metrics = metrics;
+    pthread_mutex_unlock(&graph->mutex);
+    return wait_listening(metrics, timeout_ns, error);
+}
+
+int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t timeout_ns,
+                           char *at, size_t at_bytes, struct tr_error *error)
+{
+    struct graph_port *port;
+    struct error inner = { 0 };
+    char text[ENDPOINT_TEXT_MAX];
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    struct graph_metrics *metrics = create(graph);
+    if (metrics == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory to serve metrics");
+    rv = address != NULL ? metrics_address(address, &metrics->options.listen, &inner)
+                         : error_set(&inner, TR_EINVAL, "an address of metrics is NULL");
+    if (rv == 0) {
+        /* Whoever is inside keeps the node alive. */
+        rv = graph_enter(graph, &port);
+        if (rv != 0)
+            error_set(&inner, rv, "%s", call_text(rv));
+    }
+    if (rv != 0) {
+        destroy(metrics);
+        return error_give(&inner, error);
+    }
+    rv = serve(graph, metrics, timeout_ns, &inner);
+    if (rv == 0) {
+        endpoint_format(&metrics->at, text, sizeof text);
+        if (at != NULL)
+            snprintf(at, at_bytes, "%s", text);
+    }
+    graph_leave(graph, port);
+    return rv == 0 ? 0 : error_give(&inner, error);
+}

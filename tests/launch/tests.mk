@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests of launch/.
+check_PROGRAMS += tests/launch/test_process_identity
+TESTS += tests/launch/test_process_identity
+tests_launch_test_process_identity_SOURCES = tests/launch/test_process_identity.c
+tests_launch_test_process_identity_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/launch/test_own_process
+TESTS += tests/launch/test_own_process
+tests_launch_test_own_process_SOURCES = tests/launch/test_own_process.c tests/api/api_world.c \
+    tests/api/api_world.h
+tests_launch_test_own_process_LDADD = $(api_libs) $(test_libs)
