@@ -68,7 +68,7 @@ static int spawn_reducers(struct actor *self, const struct process_actors *actor
 }
 
 /* Members that find no coordinator end this actor, and with it the process. */
-static void tell_root(struct actor *self, struct process_actors *actors)
+static void give_root(struct actor *self, struct process_actors *actors)
 {
     struct address root = actor_address(self);
     for (uint32_t i = 0; i < actors->num_servers; i++)
@@ -96,7 +96,10 @@ static int start(struct actor *self, const void *arg)
     const struct supervisor_options restarts = { SUPERVISOR_ONE_FOR_ONE, RESTARTS_MAX,
                                                  RESTARTS_NS };
     actor_set_state(self, actors);
-    tell_root(self, actors);
+    /* What children are given and how they are started again is settled before the first of them.
+     * Among themselves their order is free, since names are waited for: the coordinator is first,
+     * so that the others find it at once. */
+    give_root(self, actors);
     int rv = actor_supervise(self, &restarts);
     if (rv == 0 && actors->options.process == actors->options.plan->coordinator)
         rv = spawn(self, &coordinator_ops, &actors->coordinator, COORDINATOR_NAME, 0);

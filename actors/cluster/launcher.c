@@ -128,6 +128,8 @@ static void obey(struct launcher *launcher, const struct launcher_command *comma
 bool launcher_turn(struct launcher *launcher, uint64_t now_ns)
 {
     struct launcher_command command;
+    /* Deadlines before commands, which follow from them; and commands until there is none, since
+     * one that cannot be carried out is an end that leads to others. */
     launcher_policy_tick(&launcher->policy, now_ns);
     while (launcher_policy_next(&launcher->policy, &command))
         obey(launcher, &command, now_ns);

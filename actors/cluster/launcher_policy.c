@@ -156,6 +156,7 @@ static void policy_failed(struct launcher_policy *policy, uint32_t process, int 
 {
     struct launcher_member *member = &policy->members[process];
     bool usage = code == 2 && signal == 0;
+    /* Idle before the budget is asked: where there is none, what still runs is stopped, not it. */
     policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
     if (usage || !policy_spend(policy, &policy->budgets[member->role])) {
         char reason[LAUNCHER_REASON_MAX];
@@ -220,6 +221,8 @@ void launcher_policy_exited(struct launcher_policy *policy, uint32_t process, in
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
     struct launcher_member *member = &policy->members[process];
+    /* What is decided for all counts before how this one ended: once everything stops, or the job
+     * is complete, no end is a failure any more. */
     if (policy->stopping) {
         policy_enter(member, LAUNCHER_IDLE, LAUNCHER_NEVER);
         ask_in_order(policy);
@@ -291,7 +294,8 @@ void launcher_policy_complete(struct launcher_policy *policy, uint64_t now_ns)
     policy->complete_until_ns = policy->now_ns + LAUNCHER_GRACE_NS;
     if (policy->stopping)
         return;
-    /* One that is to be started is dead at present, and the others may wait for it. */
+    /* Looked at before they are idle: one that is to be started is dead at present, and the others
+     * may wait for it. */
     bool failed = any_failed(policy);
     for (uint32_t p = 0; p < policy->count; p++)
         if (policy->members[p].state == LAUNCHER_PAUSING)
@@ -330,6 +334,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
         return false;
     *command = (struct launcher_command){ .process = process };
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
+        /* Running before it is started: where that fails, its end is taken as any other. */
         policy_enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
         member->ready = member->ended = false;
         command->action = LAUNCHER_START;

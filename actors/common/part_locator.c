@@ -74,6 +74,7 @@ static void add_wait(struct part_location *owner, struct part_locator_wait *wait
  * others. */
 static void settle(struct part_location *owner, int status, struct address address)
 {
+    /* What was found is there before anyone hears of it: whoever does asks for the address. */
     struct part_locator_wait *first = owner->first;
     owner->finding = false;
     owner->address = address;
@@ -154,7 +155,7 @@ void part_locator_find(struct part_locator *owners, uint32_t part, uint64_t dead
                        struct part_locator_wait *wait)
 {
     struct part_location *owner = &owners->parts[part];
-    add_wait(owner, wait);
+    add_wait(owner, wait); /* also to a search that is under way, whose end notifies all */
     if (owner->finding)
         return;
     owner->finding = true;

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Joining the coordinator, and staying joined.
+ *
+ *     looking for it -> asking to join -> joined, watching it --its DOWN--> looking for it
+ *
+ * Invariants: exactly one thing is under way: a search, a call, a pause, or the monitor of the one
+ * that was joined. `coordinator` is its address while joined, else none. All of it ends at
+ * `until_ns`, which each loss sets anew: a member without a coordinator ends, and with it its
+ * process.
+ */
 #include "actors/common/process_member.h"
 
 #include <inttypes.h>
@@ -22,6 +32,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 {
     struct process_member *member = arg;
     (void)who, (void)reason;
+    /* No address first: nothing is asked of it until another one has been joined. */
     member->coordinator = ADDRESS_NONE;
     member->lost = true;
     member->until_ns = actor_now_ns(self) + patience_ns(member, false);
@@ -30,6 +41,7 @@ static void down(struct actor *self, void *arg, struct address who, int reason)
 
 static void watch(struct actor *self, struct process_member *member, const struct message *reply)
 {
+    /* Address and era before `joined`, which asks the coordinator what waited for it. */
     member->coordinator = reply->frame.from;
     member->era = ((const struct msg_joined *)(const void *)reply->head)->era;
     int rv = actor_monitor(self, member->coordinator, down, member, NULL);
@@ -91,6 +103,7 @@ static void give_up(struct actor *self, struct process_member *member, int statu
 static void try_again_or_exit(struct actor *self, struct process_member *member, int status,
                               const struct error *why)
 {
+    /* Patience first: only what will not pass, or has taken too long, is said and ends it. */
     uint64_t now_ns = actor_now_ns(self);
     if (may_pass(status) && now_ns < member->until_ns) {
         timer_start(self, &member->timer, now_ns + MEMBER_RETRY_NS, look_for_coordinator, member);

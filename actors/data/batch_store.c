@@ -107,7 +107,8 @@ static void discard(struct sampled_batch **list, struct sampled_batch *batch)
     *list = batch;
 }
 
-/* Each of these held a reference on the store, which it gives up here. */
+/* Outside of the mutex: freeing a batch takes long, and the last reference frees the mutex too.
+ * Each of these held a reference on the store, which it gives up here. */
 static void destroy_list(struct batch_store *store, struct sampled_batch *list)
 {
     while (list != NULL) {
@@ -274,6 +275,8 @@ static size_t estimate(const struct store_loader *l)
 static int reserve(struct batch_store *store, struct store_loader *l, size_t *bytes,
                    struct sampled_batch **list)
 {
+    /* Idle batches give way first, for they only save making new ones. Then a loader that is alone
+     * gets all there is: with less than its estimate, batches that do fit would never be made. */
     int rv = account_reserve(&store->account, *bytes, NULL);
     if (rv != 0) {
         drop_idle(store, list);
@@ -383,6 +386,8 @@ static int deposit(struct batch_store *store, struct sampled_batch *batch,
     if (*find_ready(l, epoch, index) != NULL)
         return TR_EEXIST;
     size_t bytes = sampled_batch_bytes(batch);
+    /* The reservation goes before the bytes are charged: an account that has room for one of them
+     * need not have it for both. */
     unreserve(store, l, epoch, index);
     int rv = account_reserve(&store->account, bytes, NULL);
     if (rv != 0) {

@@ -1,4 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operations wait, run and end:
+ *
+ *     WAITING -> RUNNING -> ENDED, then answered and freed by settle_ended()
+ *
+ * Invariants: they begin in the order in which they came; the first that finds no room keeps those
+ * behind it waiting, so a large one is not starved by small ones. What an operation holds is charged
+ * from before it begins until it has been answered. Any step may end an operation; it is freed by
+ * work() alone, when the crew is not busy with it, so whoever ends it may still look at it.
+ */
 #include "actors/data/client_state.h"
 
 #include <assert.h>
@@ -33,6 +43,7 @@ void operation_end(struct operation *op, int status, const char *sentence)
 {
     if (op->state == OPERATION_ENDED)
         return;
+    /* ENDED first: what is stopped below must not end it again, or begin something new. */
     op->state = OPERATION_ENDED;
     op->error = (struct error){ .code = status };
     if (status != 0)
@@ -125,6 +136,7 @@ static bool begin(struct client *c, struct operation *op)
     }
     if (operation_charge(op, bytes, &op->error) != 0)
         return false;
+    /* It counts as running before it begins: stop_running() takes back whatever that got to. */
     op->began = true;
     c->num_running++;
     rv = op->ops->begin(op, &error);
@@ -132,7 +144,7 @@ static bool begin(struct client *c, struct operation *op)
         op->state = OPERATION_RUNNING;
         op->error = (struct error){ 0 };
         c->num_waiting--;
-        lanes_start(op);
+        lanes_start(op); /* last: it may end the operation at once */
         return true;
     }
     stop_running(op);
@@ -172,6 +184,8 @@ static void work(struct actor *self, void *arg)
 {
     struct client *c = arg;
     (void)self;
+    /* The memory of those that ended is for those that wait; what they ask of servers travels while
+     * a slice is read here. */
     settle_ended(c);
     begin_waiting(c);
     if (read_slice(c))

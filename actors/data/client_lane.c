@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partition after partition: asking owners until they answer, and reading what is here. */
+/*
+ * Partition after partition: asking owners until they answer, and reading what is here.
+ *
+ * Invariants: lane 0 takes the partitions that are here, the others share those that are not; each
+ * partition is taken once (`next_part`). A busy lane has a partition, and either a call under way
+ * or a turn of work() to come. The lane that is the last to find no partition finishes the
+ * operation.
+ */
 #include "actors/data/client_state.h"
 
 static void send_lane(struct lane *lane);
@@ -107,7 +114,7 @@ static void init_lane(struct lane *lane, struct operation *op, bool local)
 void lanes_start(struct operation *op)
 {
     op->next_part[0] = op->next_part[1] = 0;
-    op->lanes_open = CLIENT_LANES;
+    op->lanes_open = CLIENT_LANES; /* all, before the first: one may find nothing to do at once */
     for (uint32_t i = 0; i < CLIENT_LANES; i++)
         init_lane(&op->lanes[i], op, i == 0);
     /* Lanes that ask come first: their answers travel while the rest is read. */

@@ -209,7 +209,7 @@ static void finish(struct operation *op)
     }
     n->sort = (struct node_sort){ .from = n->pairs, .to = body, .count = n->count };
     n->job = (struct job){ .piece = sort_piece, .done = sorted, .arg = n };
-    op->busy = true;
+    op->busy = true; /* before the crew has it: until it is done nothing of it is freed */
     crew_submit(self, &n->job);
 }
 

@@ -124,6 +124,7 @@ static void open_loader(struct proxy *p, struct message *request)
     int rv = check(p, open, request);
     if (rv == 0 && l == NULL)
         rv = add_loader(p, open, request, &l);
+    /* A loader that could not be answered stays: the call comes again and finds it. */
     struct message *reply = rv != 0 ? NULL : message_create(p->self, MSG_LOADER_OPENED);
     if (reply == NULL) {
         actor_refuse(p->self, request, rv != 0 ? rv : TR_ENOMEM);
@@ -138,6 +139,7 @@ static void open_loader(struct proxy *p, struct message *request)
 static void end_loader(struct proxy_loader *l)
 {
     struct proxy *p = l->proxy;
+    /* Slots give their room back while the store still knows the loader. */
     proxy_drop_epoch(l);
     timer_stop(&l->retry);
     batch_store_close_loader(p->options->store, l->open.loader);
@@ -172,6 +174,8 @@ static void close_loader(struct proxy *p, uint64_t id)
     if (l == NULL)
         return;
     end_loader(l);
+    /* On the list of those that close before any sampler is notified: calls that open it somewhere
+     * are under way, and their ends look for it there. */
     l->closed = true;
     l->next = p->closing;
     p->closing = l;
@@ -202,6 +206,8 @@ static void ask_batch(struct proxy *p, struct message *request)
         message_release(p->self, request);
         return;
     }
+    /* The window moves before the request waits: the waiter is answered by the batch of the
+     * position, and the old one is not to have the batch that the new one asked for. */
     proxy_move_to(l, asked->epoch, asked->batch, waits);
     if (waits && l->waiter != NULL)
         actor_refuse(p->self, l->waiter, TR_ECANCELED);

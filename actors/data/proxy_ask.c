@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proxy's calls to samplers. */
+/*
+ * The proxy's calls to samplers.
+ *
+ * Invariants: a loader is opened at a sampler before a batch is asked for there, in the same lane,
+ * and once for each life of the sampler (`address` says which). An answer that says the sampler is
+ * gone, or knows no such loader, forgets that, and the next attempt finds or opens it anew; so a
+ * batch fails for good only by its deadline or by an answer that asking again would not change.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +39,7 @@ static void found(struct actor *self, void *arg, int status, struct address addr
     link->finding = false;
     if (status == TR_ECANCELED)
         return;
+    /* The address first: slots that wait ask at once, and look for it here. */
     link->address = status == 0 ? address : ADDRESS_NONE;
     for (struct proxy_loader *l = link->proxy->loaders; l != NULL; l = l->next)
         for (uint64_t turn = l->position; turn < l->next_ask; turn++)
@@ -103,6 +111,8 @@ static void open_done(struct actor *self, void *arg, int status, struct message 
     if (status == 0)
         status = error_reply_read(reply, &error);
     message_release(self, reply);
+    /* Whatever the answer is: a loader that is closed by now waits only for this call. It is closed
+     * there before it is forgotten, which frees it. */
     if (open->loader->closed) {
         proxy_close_at(open);
         proxy_forget(open->loader);
@@ -170,6 +180,7 @@ void proxy_fail(struct proxy_slot *slot, int status, const struct error *error)
         error_set(&slot->error, status, "batch %" PRIu64 ": %s", slot->step, tr_strerror(status));
     batch_store_unreserve(slot->loader->proxy->options->store, slot->loader->open.loader,
                           slot->epoch, slot->step);
+    /* Last: where the client waits for this one it hears of it, and the slot starts anew. */
     proxy_fill(slot->loader);
 }
 
@@ -292,6 +303,7 @@ static int locate_sampler(struct part_call *call, struct address *to)
     if (!choose_sampler(p, slot->step, &slot->sampler))
         return is_searched(p) ? 1 : TR_EPEERDOWN;
     *to = p->samplers[slot->sampler].address;
+    /* Opened before the batch is asked for: messages of one lane arrive in order. */
     return slot->loader->once ? 0 : open_at(slot->loader, slot->sampler);
 }
 
@@ -333,6 +345,8 @@ void proxy_ask(struct proxy_slot *slot)
 void proxy_cancel(struct proxy_slot *slot)
 {
     struct proxy *p = slot->loader->proxy;
+    /* The notice before the call is cancelled, which forgets that it was sent. The room last: as
+     * long as bytes of the batch are held here, they are charged as that. */
     if (slot->call.state == PART_CALL_SENT)
         proxy_unwanted(slot, slot->call.to);
     part_call_cancel(&slot->call);

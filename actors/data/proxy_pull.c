@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches of samplers in other processes: pulled in pieces into one buffer. */
+/*
+ * Batches of samplers in other processes: pulled in pieces into one buffer.
+ *
+ * Invariants: each byte is asked for once (`next`) and taken once (`taken`), by the piece that
+ * asked; a sampler that was started again has another batch in other memory, so no piece is asked
+ * of a second life (`one_life`). When all are taken the crew has the pull alone: `slot` is NULL
+ * where it was given up meanwhile, and then the crew's end frees it.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +92,8 @@ void proxy_pull_end(struct proxy_slot *slot)
     }
     for (uint32_t i = 0; i < PIECES_MAX; i++)
         part_call_cancel(&pull->pieces[i].call);
+    /* A sampler forgets a batch with its last piece; of one that was pulled in part it
+     * is notified. */
     if (pull->taken < pull->total)
         proxy_unwanted(slot, pull->from);
     free_pull(pull);
@@ -102,6 +111,7 @@ void proxy_pull_fini(struct proxy_slot *slot)
 /* A batch that the sampler keeps no more, or lost with its life, is made again. */
 static void finish(struct proxy_slot *slot, int status, const struct error *error)
 {
+    /* The pull ends before the slot is asked for again, which begins another. */
     proxy_pull_end(slot);
     proxy_settle(slot, status == TR_ENOENT ? TR_ECLOSED : status, error);
 }
@@ -128,7 +138,7 @@ static void deposit(struct proxy_pull *pull)
 {
     struct error error = { 0 };
     struct sampled_batch *batch = pull->batch;
-    pull->batch = NULL;
+    pull->batch = NULL; /* first: the end of the pull would take it for the crew's */
     struct proxy_slot *slot = pull->slot;
     int rv = proxy_deposit(slot, batch, pull->read, &error);
     proxy_pull_end(slot);
@@ -175,7 +185,7 @@ static int make_request(struct part_call *call, struct message **request)
     return *request != NULL ? 0 : TR_ENOMEM;
 }
 
-static int locate_checkpoint_store(struct part_call *call, struct address *to)
+static int locate_sampler_of_batch(struct part_call *call, struct address *to)
 {
     const struct pulled_piece *piece = call->arg;
     *to = piece->slot->pull->from;
@@ -208,7 +218,7 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     }
 }
 
-static const struct part_call_ops piece_ops = { .locate = locate_checkpoint_store,
+static const struct part_call_ops piece_ops = { .locate = locate_sampler_of_batch,
                                                 .make = make_request,
                                                 .done = piece_done };
 
@@ -277,7 +287,7 @@ int proxy_pull(struct proxy_slot *slot, struct address from, uint64_t total, str
     slot->pull = make(slot, from, total);
     if (slot->pull == NULL)
         return error_set(error, TR_ENOMEM, "no memory for batch %" PRIu64, slot->step);
-    slot->state = SLOT_PULLED;
+    slot->state = SLOT_PULLED; /* before the first piece, whose failure settles the slot */
     for (uint32_t i = 0; i < PIECES_MAX; i++)
         ask(&slot->pull->pieces[i]);
     return 0;

@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The window of batches in flight ahead of the client. */
+/*
+ * The window of batches in flight ahead of the client.
+ *
+ *     EMPTY -> QUEUED -> ASKED -> [PULLED] -> READY      QUEUED again when a sampler was lost,
+ *                                          -> FAILED     EMPTY again when the client moves past it
+ *
+ * Invariants: turns [position, next_ask) have slots, turn t in slot t % window, and next_ask is
+ * never more than a window ahead, so no two turns share one. A slot that is not EMPTY or FAILED has
+ * its room reserved in the store, or its batch there. Only the batch of `position` answers a
+ * client; what is READY ahead of it waits in the store. Everything that changes a slot ends in
+ * proxy_fill(), which alone answers and asks.
+ */
 #include "actors/common/error_reply.h"
 #include "actors/data/proxy_state.h"
 
@@ -25,6 +36,7 @@ void proxy_drop_epoch(struct proxy_loader *l)
     for (uint32_t i = 0; i < l->window; i++)
         proxy_cancel(&l->slots[i]);
     l->begun = false;
+    /* After the slots, whose room is given back under the epoch that they were reserved for. */
     batch_store_set_epoch(store_of(l), l->open.loader, l->epoch, l->position - l->first);
 }
 
@@ -40,6 +52,7 @@ static void begin_epoch(struct proxy_loader *l, uint32_t epoch, uint64_t step)
 
 static void advance(struct proxy_loader *l, uint64_t position)
 {
+    /* Slots before the store's position: what is passed is neither wanted nor reserved there. */
     for (uint64_t turn = l->position; turn < position && turn < l->next_ask; turn++)
         proxy_cancel(proxy_slot(l, turn));
     batch_store_advance(store_of(l), l->open.loader, l->epoch, position - l->first);
@@ -57,6 +70,8 @@ static void forget_failures(struct proxy_loader *l)
 
 static void go_on(struct proxy_loader *l)
 {
+    /* Past the old epoch while `first` is still its beginning, by which the store counts
+     * its steps. */
     advance(l, l->first + l->num_steps);
     l->first += l->num_steps;
     l->epoch++;
@@ -74,6 +89,8 @@ void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool w
     bool is_next = l->begun && l->epoch != UINT32_MAX && epoch == l->epoch + 1;
     bool ended = l->begun && is_of_next(l, l->position + 1); /* at the last batch, or past it */
     step = step < l->num_steps ? step : l->num_steps;
+    /* What the client does at an epoch's end is learned before anything moves: it says how far the
+     * window reaches the next time. */
     if (ended && (epoch != l->epoch || l->first + step < l->position))
         l->follows = is_next;
     if (is_next)
@@ -102,8 +119,8 @@ static void reply_ready(struct proxy_loader *l)
     actor_reply(self, request, reply);
 }
 
-/* A failure is reported once; the next request tries again. */
-static void tell(struct proxy_loader *l)
+/* Answers the client that waits. A failure is reported once; the next request tries again. */
+static void answer_waiter(struct proxy_loader *l)
 {
     struct proxy_slot *slot = proxy_slot(l, l->position);
     if (l->waiter == NULL || !l->begun || l->position >= l->next_ask)
@@ -142,11 +159,14 @@ void proxy_fill(struct proxy_loader *l)
         return;
     uint64_t end = l->position + l->window;
     end = end < end_of(l) ? end : end_of(l);
-    tell(l);
+    /* Before asking: the client gets what is there at once, and a failure that it was told of
+     * leaves its slot free to be asked for again. */
+    answer_waiter(l);
     uint64_t turn = l->position;
     for (; turn < end && fill_slot(l, turn); turn++)
         l->next_ask = turn < l->next_ask ? l->next_ask : turn + 1;
     if (turn < end && !is_of_next(l, turn)) /* the next epoch can wait until the client moves */
         proxy_retry_later(l);
-    tell(l);
+    /* And after it: an ask that fails at once is an answer too. */
+    answer_waiter(l);
 }

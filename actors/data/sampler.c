@@ -1,4 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A batch request becomes a task when one is idle, and a task goes through these steps:
+ *
+ *     SEEDS -> WAIT_SEEDS -> PLACE -> WAIT_SAMPLES -> DRAW --+      once a slice of seeds, then
+ *       ^__________|           ^______________________________|      once a layer
+ *                            PLACE -> GATHER -> WAIT_ROWS -> [WAIT_KEEP] -> idle
+ *
+ * Invariants: a task that has a request answers it exactly once, and is idle afterwards; it holds
+ * its snapshots, its batch and its asks until then. It waits only for what it asked of others
+ * (asks_open) or for room to keep its batch; everything else is done a slice at a time by work(),
+ * which is scheduled whenever something can go on. Servers are asked before what is here is read,
+ * in each hop and for rows, so that the answers travel meanwhile.
+ */
 #include "actors/data/sampler.h"
 
 #include <assert.h>
@@ -45,6 +58,8 @@ static void release_borrowed(struct task *task)
 
 static void finish_task(struct task *task)
 {
+    /* The asks first: an answer is put where the batch's memory is. The request was answered by the
+     * caller; without it the task is idle. */
     sampler_cancel_asks(task);
     timer_stop(&task->keep);
     release_borrowed(task);
@@ -102,7 +117,7 @@ static void put_in_store(struct task *task)
     struct sampler *s = task->sampler;
     struct sampled_batch *batch = task->out;
     task->out = NULL;
-    size_t bytes = sampled_batch_bytes(batch);
+    size_t bytes = sampled_batch_bytes(batch); /* before the deposit, which consumes it */
     int rv = batch_store_deposit(s->options->store, batch);
     if (rv != 0 && rv != TR_EFULL) {
         sampler_fail_task(task, rv, "nobody waits for the batch");
@@ -279,11 +294,13 @@ static void begin_task(struct task *task, struct message *request)
         sampler_fail_request(s, request, rv, error.text);
         return;
     }
+    /* A repeat of a request whose batch is made, but was not pulled, gets that one. */
     uint64_t kept = sampler_offer_kept(task->loader, asked.epoch, asked.batch);
     if (kept != 0) {
         sampler_answer(s, request, kept);
         return;
     }
+    /* The request is the task's before the builder begins: what fails from here on answers it. */
     task->request = request;
     task->order = s->tasks_begun++;
     task->step = TASK_SEEDS;
@@ -316,6 +333,7 @@ static void work(struct actor *self, void *arg)
     struct task *task = next_task(s);
     (void)self;
     sampler_forget_draws(s);
+    /* Tasks that can go on come before new ones, whose batches are wanted later. */
     if (task == NULL && s->queue_count > 0 && (task = idle_task(s)) != NULL)
         begin_task(task, pop_request(s));
     else if (task != NULL)
@@ -361,6 +379,8 @@ static void drop_requests(struct sampler *s, const struct dropped *dropped)
 
 void sampler_close_loader(struct loader_state *l)
 {
+    /* Whatever points at the loader goes before it: queued requests, tasks, batches that
+     * are kept. */
     drop_requests(l->sampler, &(struct dropped){ l->opener, l->open.loader, NULL });
     sampler_drop_kept(l);
     sampler_schedule(l->sampler);

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batches for proxies in other processes: flattened and kept until they were pulled. */
+/*
+ * Batches for proxies in other processes: flattened and kept until they were pulled.
+ *
+ * Invariants: a kept batch is charged from its making to its freeing. While `from` is there the
+ * crew may be at it: then it is offered to nobody, and one that is dropped is freed by the crew's
+ * end. Its request is answered once, when it is flattened or was dropped before.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -149,13 +155,14 @@ int sampler_keep(struct task *task, struct error *error)
     struct sampler *s = task->sampler;
     struct loader_state *l = task->loader;
     const struct msg_batch_request asked = sampler_asked(task->request);
+    /* One that a repeat makes anew gives its room back first. */
     drop(find(l, asked.epoch, asked.batch));
     struct kept_batch *kept = make(task, asked);
     if (kept == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a batch of %" PRIu64 " bytes",
                          task->flat_bytes);
     kept->next = l->kept;
-    l->kept = kept;
+    l->kept = kept; /* before it is flattened, whose answer lets the proxy pull it at once */
     uint64_t at_once = s->options->at_once_bytes;
     if (kept->bytes > (at_once != 0 ? at_once : SAMPLER_AT_ONCE_BYTES)) {
         kept->job = (struct job){ .piece = flatten_piece, .done = flatten_done, .arg = kept };

@@ -39,6 +39,7 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
     int rv = actor_monitor(s->self, opener, opener_down, l, &down);
     if (rv != 0)
         return rv;
+    /* The new monitor before the old one goes: without memory for it the loader stays watched. */
     if (l->down.id != 0)
         actor_demonitor(s->self, l->down);
     l->down = down;
@@ -183,6 +184,7 @@ int sampler_open_draw(struct sampler *s, struct message *request, struct loader_
     if (l == NULL)
         return error_set(error, TR_ENOMEM, "no memory for a draw from %" PRIu64 " seeds",
                          open.num_seeds);
+    /* Counted as a draw before it is watched: its removal takes both back. */
     l->once = true;
     s->num_draws++;
     rv = watch(s, l, request->frame.from);

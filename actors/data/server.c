@@ -85,6 +85,7 @@ static int step(struct actor *self, struct server_work *work)
     struct error error = { 0 };
     uint64_t deadline_ns = work->request->frame.deadline_ns;
     work->server->worked_ns = actor_now_ns(self);
+    /* Each slice looks at the deadline first: nobody waits for what comes later. */
     if (deadline_ns != 0 && deadline_ns <= actor_now_ns(self)) {
         actor_refuse(self, work->request, TR_ETIMEDOUT);
     } else {
@@ -106,6 +107,7 @@ static int step(struct actor *self, struct server_work *work)
 static void step_first(struct actor *self, void *arg)
 {
     struct server *server = arg;
+    /* What is needed of the work afterwards is read first: a step that ends it frees it. */
     struct server_work *work = server->first, *next = work->next;
     uint64_t body_bytes = work->body_bytes;
     if (step(self, work) == WORK_DONE) {
@@ -148,6 +150,7 @@ static void serve(struct actor *self, struct server *server, const struct work_o
     struct error error = { 0 };
     int rv = 0;
     struct server_work *work = NULL;
+    /* Verified before anything reads it, and refused while that costs no memory. */
     if (messages_verify(ops->kind, message_head(request), message_body(request),
                         request->frame.body_bytes) != 0)
         rv = error_set(&error, TR_EFORMAT, "the body of a request is not what its head says");

@@ -214,6 +214,7 @@ static int plan_slice(struct sample_work *state, struct error *error)
         else if (!open || rows < count || count == 0)
             state->full = true;
     }
+    /* Only when the planning has ended is it known which sections are answered, and whether any. */
     state->planned = state->full || state->at == state->num_plans;
     if (!state->planned || !state->full)
         return 0;

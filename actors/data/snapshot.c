@@ -121,7 +121,7 @@ int snapshots_retire(struct snapshots *set, uint32_t part, uint32_t version)
             *at = found->older;
     }
     pthread_mutex_unlock(&set->mutex);
-    snapshot_release(found);
+    snapshot_release(found); /* after it left the list: the last release frees it */
     return found != NULL ? 0 : TR_ENOENT;
 }
 
@@ -159,6 +159,8 @@ void snapshot_release(struct snapshot *snapshot)
     pthread_mutex_unlock(&set->mutex);
     if (left > 0)
         return;
+    /* Unloading takes long, so it runs without the mutex: nobody finds it any more, for its own
+     * reference went when it left the list. It counts as live until all of it is gone. */
     if (snapshot->unload != NULL)
         snapshot->unload(snapshot->arg, snapshot->part);
     free(snapshot);

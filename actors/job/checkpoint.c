@@ -75,6 +75,7 @@ int checkpoint_write_file(struct files *files, const char *path, const void *byt
 int checkpoint_put_part(struct files *files, const char *fresh, const char *path,
                         struct error *error)
 {
+    /* Its folder is synced after it has its name: a name is durable only with that. */
     char *inside = files_parent(path);
     int rv = inside == NULL ? no_memory(path, error) : files_rename(files, fresh, path, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_PART_NAMED);
@@ -127,6 +128,7 @@ void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step
     char *aside = checkpoint_path_aside(folder, step, era);
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
     char *manifest = aside == NULL ? NULL : files_join(aside, CHECKPOINT_MANIFEST);
+    /* The folder last: it goes with the last part, and else stays with those of other ranks. */
     if (path != NULL)
         (void)files_remove_tree(files, path, NULL);
     if (manifest != NULL) /* the half of one that did not fit */
@@ -146,6 +148,7 @@ static int write_manifest(struct files *files, const char *aside,
     int rv = path == NULL || text == NULL
                  ? no_memory(aside, error)
                  : checkpoint_write_file(files, path, text, strlen(text), error);
+    /* All names inside are durable before the folder gets its own: what is named is whole. */
     if (rv == 0)
         rv = files_sync_folder(files, aside, error);
     failpoint_reach(files->failpoints, FAILPOINT_CHECKPOINT_MANIFEST_SYNCED);
@@ -158,6 +161,8 @@ static int write_manifest(struct files *files, const char *aside,
 static int replace(struct files *files, const char *folder, const char *aside, const char *final,
                    struct error *error)
 {
+    /* A folder that is not empty cannot be renamed over. A kill in between leaves none of this
+     * step, but the one before it, which is pruned only when this one has its name. */
     int rv = 0;
     if (files_exists(files, final))
         rv = checkpoint_remove(files, final, error);
@@ -218,6 +223,7 @@ int checkpoint_commit(struct files *files, const char *folder,
                       const struct checkpoint_manifest *manifest, uint32_t keep,
                       struct error *error)
 {
+    /* The parts before the manifest, which once written makes a checkpoint of whatever is there. */
     char *aside = checkpoint_path_aside(folder, manifest->step, manifest->era);
     int rv = aside == NULL ? no_memory(folder, error) : check_parts(files, aside, manifest, error);
     free(aside);

@@ -48,6 +48,7 @@ static void worked(struct actor *self, struct job *job, int status)
     struct message *request = errand->request, *reply = errand->reply;
     if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
         status = fill_found(self, errand);
+    /* What is sent is not the errand's any more: drop() releases the rest. */
     errand->request = NULL;
     if (status == 0) {
         errand->reply = NULL;
@@ -145,6 +146,7 @@ static int receive(struct actor *self, struct message *request)
     }
     errand->request = request;
     errand->bytes = bytes;
+    /* Listed and charged before it is prepared, whose failure leads to drop() as its end does. */
     errand->next = store->errands;
     errand->link = &store->errands;
     if (errand->next != NULL)

@@ -80,6 +80,7 @@ static void attempt_failed(struct part_call *call, const struct error *why)
     struct checkpoint_store_call *k = call->arg;
     if (why->code == TR_EPEERDOWN)
         k->store = ADDRESS_NONE;
+    /* Only a refusal says that it is there, and may lengthen the deadline. */
     if (why->code != TR_EFULL && why->code != TR_ENOMEM)
         return;
     uint64_t until_ns = actor_now_ns(call->self) + REFUSED_NS;
@@ -94,6 +95,7 @@ static void checkpoint_store_call_done(struct part_call *call, int status, struc
     struct actor *self = call->self;
     checkpoint_store_done *done = k->done;
     void *arg = k->arg;
+    /* The call is gone before done, which may make another one or cancel all of them. */
     unlink_call(k);
     free(k);
     done(self, arg, status, reply, error);

@@ -43,6 +43,7 @@ static int grow(struct slots *slots)
         free(unused);
         return TR_ENOMEM;
     }
+    /* From here on nothing fails. Low slots are handed out first, so they are pushed last. */
     if (slots->capacity > 0)
         memcpy(generations, slots->generations, slots->capacity * sizeof *generations);
     for (uint32_t i = capacity; i > slots->capacity; i--)

@@ -109,6 +109,8 @@ int tls_explain(const struct tls_failure *failure, struct error *error)
 {
     unsigned long code = ERR_peek_error();
     int rc;
+    /* The causes that we know ourselves come first: OpenSSL's own word for them (a bad record, an
+     * unexpected end) names only what followed from them. */
     if (failure->status == TR_ETOOBIG)
         rc = error_set(error, TR_ETOOBIG,
                        "the other side sent %u bytes and had not ended its "
