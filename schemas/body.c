@@ -256,7 +256,8 @@ static int verify_with_path(uint64_t count, uint64_t size, uint64_t path_bytes, 
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec)
 {
-    if (head->spec_bytes > length || head->spec_bytes % 8 != 0)
+    /* A body without bytes has no place to read from either. */
+    if (head->spec_bytes == 0 || head->spec_bytes > length || head->spec_bytes % 8 != 0)
         return TR_EFORMAT;
     return sample_spec_read((const unsigned char *)body + (length - head->spec_bytes),
                             head->spec_bytes, spec);
