@@ -240,8 +240,8 @@ static void say_late(const struct proxy_slot *slot, const struct error *why, str
               unopened[0] != '\0' ? "; " : "", unopened);
 }
 
-/* A sampler that refuses a batch as too large has words of its own for it; without any it is the link
- * that refused the request, which is small but for the seeds that it gives. */
+/* A sampler that refuses a batch as too large has words of its own for it; without any it is the
+ * link that refused the request, which is small but for the seeds that it gives. */
 static void say_too_large(const struct proxy_slot *slot, struct error *error)
 {
     error_set(error, TR_ETOOBIG,

@@ -23,6 +23,7 @@ static void halt(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* What is under way goes before what it would put its answer into. */
     timer_stop(&op->expire);
     timer_stop(&op->again);
     if (op->kind == MSG_GROUP_REDUCE)
@@ -75,7 +76,8 @@ static void withdraw(struct actor *self, int status)
         actor_refuse(self, waiting, status);
 }
 
-/* The operation's answer goes to the call that waits, or to its repeat. failure: NULL, it succeeded. */
+/* The operation's answer goes to the call that waits, or to its repeat. failure: NULL,
+ * it succeeded. */
 static void note_answered(struct reducer *r, const struct error *failure)
 {
     const struct reducer_operation *op = &r->operation;
@@ -92,6 +94,7 @@ void reducer_reply(struct actor *self, struct message *reply)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     assert(!op->working);
+    /* Halted first: the operation is over, and nothing of it may end it again. */
     halt(self);
     if (op->waiting != NULL) {
         note_answered(r, NULL);
@@ -141,9 +144,13 @@ bool reducer_is_completing(const struct reducer *r)
 void reducer_roll_back(struct actor *self, uint32_t era)
 {
     struct reducer *r = actor_state(self);
+    /* Noted even where this rank is in no era: it joins, and is restored, knowing it. */
     r->seen = r->member.seen = era > r->seen ? era : r->seen;
     if (r->era == 0 || r->era >= r->seen || r->finished)
         return;
+    /* Out of the era before anything of it is answered: what comes in between is refused. A restore
+     * that is under way goes on, since it leads to the next era; its outcome, though, is of
+     * this one. */
     r->era = r->member.restored = 0;
     reducer_drop_shares(self, TR_EROLLBACK);
     sequenced_end_eras(&r->adders, self, r->seen, TR_EROLLBACK);
@@ -186,6 +193,7 @@ static bool dismiss(struct actor *self, int status)
         withdraw(self, status);
         return false;
     }
+    /* Nobody waits, before the refusal goes: its repeat may come at once. */
     op->request = operands;
     op->waiting = NULL;
     actor_refuse(self, waiting, status);
@@ -324,6 +332,9 @@ static int operate(struct actor *self, struct message *request, struct error *er
         message_release(self, request);
         return 0;
     }
+    /* Three kinds of repeat come before new work: of a save that was answered, whose operation is
+     * gone; of the operation that is under way; and else what is under way is of no interest
+     * any more. */
     if (is_answered(r, head))
         return answer_again(self, request, error);
     /* The call before this one is not waited for any more: the trainer has one at a time. */
@@ -340,6 +351,7 @@ static int operate(struct actor *self, struct message *request, struct error *er
     if (op->request != NULL)
         return error_set(error, TR_EFULL, "trainer %" PRIu32 " still writes a checkpoint",
                          r->options->rank);
+    /* Checked after the last operation has ended: the era may have ended with it. */
     int rv = check(r, head, error);
     if (rv != 0)
         return rv;
@@ -347,6 +359,7 @@ static int operate(struct actor *self, struct message *request, struct error *er
                                       .waiting = request,
                                       .kind = head->operation };
     set_deadline(self, op, head->timeout_ns);
+    /* Before it begins, but as the operation under way: a roll-back ends all others. */
     if (op->kind == MSG_GROUP_RESTORE && r->era != 0)
         reducer_roll_back(self, r->era + 1); /* it leaves the era that it is in */
     rv = begin(self, error);
@@ -416,6 +429,8 @@ static void tell_outcome(struct actor *self, const struct reducer *r)
 static void joined(struct actor *self, struct process_member *member)
 {
     struct reducer *r = actor_state(self);
+    /* The coordinator's era first: of an older one there is nothing left to say or to ask. What it
+     * cannot know goes before the question whose answer depends on that. */
     reducer_roll_back(self, member->era);
     tell_outcome(self, r);
     reducer_tell_end(self);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a reducer asks the coordinator: to restore it, a barrier, to take its part. */
+/*
+ * What a reducer asks the coordinator: to restore it, a barrier, to take its part.
+ *
+ * Invariants: one call at most is under way (`calling`), and none while the crew works for the
+ * operation or its part travels. Sequences of barriers and saves grow only when an outcome is known
+ * here, so a question is repeated, to this coordinator or the next, by the number that it had. What
+ * a failure says of the era counts before what it says of the operation.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +89,7 @@ static void enter(struct actor *self, const struct message *reply)
         reducer_end(self, r->peers == NULL ? TR_ENOMEM : TR_EMISMATCH);
         return;
     }
+    /* All of the old era's counts are gone before anything is done in the new one. */
     memcpy(r->peers, message_body(reply), world * sizeof *r->peers);
     r->era = r->member.restored = head->era;
     r->seen = r->member.seen = head->era > r->seen ? head->era : r->seen;
@@ -107,6 +115,8 @@ static void pass(struct actor *self, uint64_t sequence, int status)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
+    /* Noted before the trainer is answered, which may ask for the next one at once: and a
+     * coordinator that is started again hears of it when this rank joins. */
     r->barriers = sequence > r->barriers ? sequence : r->barriers + 1;
     r->member.over_name = asked->value;
     r->member.over_sequence = r->barriers;
@@ -134,6 +144,7 @@ static void finish(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     const struct msg_group_request *asked = message_head(r->operation.request);
+    /* The coordinator is notified before the trainer is answered: its process may end with that. */
     r->finished = true;
     r->result = (int32_t)asked->value;
     reducer_tell_end(self);
@@ -163,8 +174,10 @@ static void save_failed(struct actor *self, int status, const struct error *erro
     reducer_drop_begin(self, &why);
 }
 
-/* An answer that is none. */
-static void handle(struct actor *self, int status, const struct error *error)
+/* An answer that is none: the era is over; the outcome of a barrier is to be asked for; it may
+ * pass; or it is the operation's. In this order, for the first two are transient failures by
+ * their codes. */
+static void handle_refusal(struct actor *self, int status, const struct error *error)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
@@ -213,7 +226,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     if (status == 0)
         status = error_reply_read(reply, &error);
     if (status != 0)
-        handle(self, status, &error);
+        handle_refusal(self, status, &error);
     else if (op->kind == MSG_GROUP_RESTORE && reply->frame.kind == MSG_RESTORED)
         enter(self, reply);
     else if (op->kind == MSG_GROUP_BARRIER && reply->frame.kind == MSG_BARRIER_DONE)
@@ -241,6 +254,8 @@ void reducer_ask(struct actor *self)
                    : op->asks_outcome            ? actor_now_ns(self) + REDUCER_OUTCOME_NS
                                                  : op->deadline_ns;
     int rv = request == NULL ? TR_ENOMEM : 0;
+    /* Calling before the call: a process may die at the fail-points below, in the middle
+     * of both. */
     op->calling = rv == 0;
     if (rv == 0)
         rv = actor_call(self, r->member.coordinator, request, op->until_ns, answered, op,

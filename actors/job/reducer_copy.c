@@ -4,7 +4,9 @@
  * is gone or damaged here. Whether there is anything to copy, the other host's store says: where
  * both see one folder, it has the part already.
  *
- * One piece is on its way at a time. It is asked for until the operation ends.
+ * One piece is on its way at a time. It is asked for until the operation ends. Invariants: `copied`
+ * bytes are there, from the beginning on; `away` from the first question until the last answer, so
+ * that meanwhile nothing is asked of the coordinator.
  */
 #include <string.h>
 
@@ -122,7 +124,7 @@ static bool take(struct actor *self, int status, const struct message *reply, ui
 
 static void finish_copy(struct actor *self)
 {
-    reducer_copy_stop(self);
+    reducer_copy_stop(self); /* first: nothing is asked of the coordinator while it is away */
     reducer_ask(self);
 }
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* This rank's part of a checkpoint: written before it is reported, read when it is restored. */
+/*
+ * This rank's part of a checkpoint: written before it is reported, read when it is restored.
+ *
+ *     save:     write -> [copy to another host] -> ask the coordinator -> answer, or drop -> fail
+ *     restore:  ask the coordinator -> read -> [pull from another host -> keep] -> answer
+ *
+ * Invariants: while the crew works (`working`) the operation is not ended but marked (`ended`),
+ * since the crew has its memory; the crew's end then ends it. A part is reported only when it is
+ * durable, on two hosts where there are two. A part that is lost or damaged here is looked for on
+ * the other host before the restore fails.
+ */
 #include <inttypes.h>
 
 #include "actors/job/checkpoint.h"
@@ -21,7 +31,7 @@ static void work(struct actor *self, int (*piece)(struct job *),
     op->part.folder = r->folder;
     op->part.rank = r->options->rank;
     op->part.job = (struct job){ .piece = piece, .done = done, .arg = &op->part };
-    op->working = true;
+    op->working = true; /* before the crew has it */
     crew_submit(self, &op->part.job);
 }
 
@@ -30,6 +40,7 @@ static bool is_done(struct actor *self, int status)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
+    /* Not working any more before it is ended: else that would only mark it again. */
     op->working = false;
     int ended = op->ended;
     op->ended = 0;

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reducing: the values of this rank, piece by piece, to their owners and back. */
+/*
+ * Reducing: the values of this rank, piece by piece, to their owners and back.
+ *
+ * Invariants: pieces before `first` have their sums, pieces [first, first + REDUCER_WINDOW) are in
+ * slots, piece p in slot p % REDUCER_WINDOW, and none beyond was sent. All ranks send in the order
+ * of pieces, so an owner that waits for a rank waits for one that is not ahead of it: no circle.
+ * Sums take the place of addends in the request's body, which a piece that was sent is not read
+ * from again.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -54,7 +62,7 @@ static void finish(struct actor *self)
         reducer_again(self);
         return;
     }
-    r->reductions = op->reduction.sequence;
+    r->reductions = op->reduction.sequence; /* before the answer, after which the next may come */
     *(struct msg_group_reply *)message_head(
         reply) = (struct msg_group_reply){ .count = op->reduction.total, .era = r->era };
     struct buffer *buffer = message_body_detach(op->request);
@@ -104,6 +112,7 @@ static void piece_done(struct part_call *call, int status, struct message *reply
     struct actor *self = call->self;
     struct reducer *r = actor_state(self);
     struct slot *slot = call->arg;
+    /* Free before anything is made of the answer: ending the operation cancels what is sent. */
     slot->state = SLOT_FREE;
     if (status == 0 && is_sum(r, slot, reply))
         store(self, slot, reply);
@@ -135,6 +144,7 @@ void reducer_reduce_pump(struct actor *self)
     struct reducer *r = actor_state(self);
     struct reduction *reduction = &r->operation.reduction;
     struct slot *slots = reduction->slots;
+    /* The window moves before it is filled: a slot is used again only for a piece beyond it. */
     while (reduction->first < reduction->num_pieces &&
            slots[reduction->first % REDUCER_WINDOW].state == SLOT_DONE) {
         slots[reduction->first % REDUCER_WINDOW].state = SLOT_FREE;

@@ -5,6 +5,10 @@
  * The table of clients holds the request of each rank for each piece, and recognizes repeats. The
  * answer to all ranks is one, so the piece keeps it, not the table: until the reduction after the
  * next begins, when no rank can ask for it any more.
+ *
+ * Invariants: ranks before `next` are in the sums, in their order and once each; a request that
+ * came out of order waits in the table. The values of a request that was added are freed, its frame
+ * is kept for the answer. Two reductions are there at most, by sequence % 2.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -66,6 +70,7 @@ void reducer_drop_shares(struct actor *self, int status)
 static int check(const struct reducer *r, const struct msg_reduce *head, struct error *error)
 {
     const struct reducer_options *o = r->options;
+    /* The era before the rest: what an older one says is not compared with this one. */
     if (head->era < r->seen || head->era == 0)
         return TR_EROLLBACK;
     if (head->era > r->era) /* this rank was not told yet that it begins */
@@ -199,6 +204,8 @@ int reducer_add(struct actor *self, struct message *request, struct error *error
     struct reducer *r = actor_state(self);
     const struct msg_reduce *head = message_head(request);
     struct share *share = NULL;
+    /* The table takes the request last, when there is a piece to add it to: until then a failure
+     * leaves it with the sender, who asks again. */
     int rv = check(r, head, error);
     if (rv == 0)
         rv = find_share(self, head, &share, error);
