@@ -284,6 +284,8 @@ static int start(struct actor *self, const void *arg)
     for (uint32_t i = 0; i < p->options->num_samplers; i++)
         p->samplers[i].proxy = p;
     p->own = own_samplers(p->options);
+    /* Samplers are looked for before anyone finds the proxy by its name, and asks; it joins last,
+     * when it could be asked to stop. */
     proxy_find_samplers(p, false);
     char name[DIRECTORY_NAME_MAX];
     proxy_name(p->options->rank, name);

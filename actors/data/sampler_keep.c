@@ -213,7 +213,7 @@ void sampler_pull(struct sampler *s, struct message *request)
         actor_refuse(s->self, request, count == 0 ? TR_ERANGE : TR_ENOMEM);
         return;
     }
-    actor_reply(s->self, request, reply);
+    actor_reply(s->self, request, reply); /* it holds the buffer, which the drop below gives up */
     /* The end of the batch may overtake a piece that our mailbox refused, which comes again. */
     kept->pulled += count;
     if (kept->pulled >= kept->bytes) {

@@ -89,7 +89,9 @@ static void send(struct actor *self, struct message *request, checkpoint_store_d
         reducer_again(self);
 }
 
-/* True: the answer is one of that kind. Else the operation goes on later, or ends. */
+/* True: the answer is one of that kind. Else the operation goes on later, or ends: what begins anew
+ * or may pass comes first; a save that fails for good is reported, for the other ranks wait for it;
+ * only then is it the trainer's. */
 static bool take(struct actor *self, int status, const struct message *reply, uint32_t kind,
                  const struct error *why)
 {
