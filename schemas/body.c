@@ -340,6 +340,8 @@ static int verify_checkpoint(uint32_t kind, const void *head, uint64_t length)
         return verify_array(((const struct msg_checkpoint_piece *)head)->count, 1, length);
     case MSG_CHECKPOINT_FIND:
         return verify_array(((const struct msg_checkpoint_find *)head)->path_bytes, 1, length);
+    case MSG_CHECKPOINT_DROP:
+        return verify_array(((const struct msg_checkpoint_drop *)head)->path_bytes, 1, length);
     case MSG_CHECKPOINT_FOUND:
         return verify_array(((const struct msg_checkpoint_found *)head)->world,
                             sizeof(struct msg_checkpoint_entry), length);

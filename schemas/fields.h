@@ -60,7 +60,7 @@
     S(step) S(bytes) S(crc32c) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_checkpoint_seen(S, D) S(found)
 #define FIELDS_msg_checkpoint_copy(S, D) \
-    S(step) S(bytes) S(offset) S(crc32c) S(era) S(rank) S(count) S(path_bytes)
+    S(step) S(bytes) S(offset) S(sequence) S(crc32c) S(era) S(rank) S(count) S(path_bytes)
 #define FIELDS_msg_checkpoint_copied(S, D) S(next)
 #define FIELDS_msg_checkpoint_fetch(S, D) \
     S(step) S(bytes) S(offset) S(crc32c) S(era) S(rank) S(path_bytes)
@@ -68,6 +68,7 @@
 #define FIELDS_msg_checkpoint_find(S, D) S(before) S(path_bytes)
 #define FIELDS_msg_checkpoint_found(S, D) S(step) S(era) S(world)
 #define FIELDS_msg_checkpoint_commit(S, D) S(step) S(era) S(world) S(keep) S(path_bytes)
+#define FIELDS_msg_checkpoint_drop(S, D) S(step) S(sequence) S(era) S(rank) S(path_bytes)
 #define FIELDS_msg_draw_request(S, D) \
     S(draw) S(seed) S(num_seeds) S(ntype) S(features) S(labels) S(flags) S(spec_bytes)
 /* clang-format on */

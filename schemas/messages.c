@@ -26,7 +26,8 @@
          ? BULK_BYTES_MAX                                                                    \
      : (id) == MSG_REDUCE || (id) == MSG_REDUCED ? MSG_REDUCE_VALUES_MAX * sizeof(float)     \
      : (id) == MSG_RESTORE || (id) == MSG_CHECKPOINT_PART || (id) == MSG_CHECKPOINT_LOOK ||  \
-             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND                     \
+             (id) == MSG_CHECKPOINT_FETCH || (id) == MSG_CHECKPOINT_FIND ||                  \
+             (id) == MSG_CHECKPOINT_DROP                                                     \
          ? MSG_PATH_BYTES_MAX                                                                \
      : (id) == MSG_CHECKPOINT_COPY || (id) == MSG_CHECKPOINT_PIECE                           \
          ? MSG_CHECKPOINT_PIECE_MAX + MSG_PATH_BYTES_MAX                                     \

@@ -69,6 +69,7 @@
     X(MSG_CHECKPOINT_FIND, msg_checkpoint_find, DATA, PURE)          \
     X(MSG_CHECKPOINT_FOUND, msg_checkpoint_found, DATA, PURE)        \
     X(MSG_CHECKPOINT_COMMIT, msg_checkpoint_commit, DATA, SEQUENCED) \
+    X(MSG_CHECKPOINT_DROP, msg_checkpoint_drop, DATA, PURE)          \
     X(MSG_DRAW_REQUEST, msg_draw_request, DATA, PURE)
 
 /* Sections of one request or reply: every type of a graph that has many, several times over. */
@@ -551,7 +552,8 @@ struct msg_checkpoint_copy {
     uint64_t step;
     uint64_t bytes; /* of the part */
     uint64_t offset;
-    uint32_t crc32c; /* of the part */
+    uint64_t sequence; /* of the rank's saves in the era */
+    uint32_t crc32c;   /* of the part */
     uint32_t era;
     uint32_t rank;
     uint32_t count;
@@ -604,6 +606,16 @@ struct msg_checkpoint_commit {
     uint32_t era;
     uint32_t world;
     uint32_t keep; /* checkpoints; 0: coordinator.h's */
+    uint32_t path_bytes;
+};
+
+/* The save failed: the copy of the rank's part is not wanted any more, nor are pieces of that save
+ * that come later. Answered with MSG_CHECKPOINT_DONE. Body: the folder. */
+struct msg_checkpoint_drop {
+    uint64_t step;
+    uint64_t sequence; /* as the pieces' */
+    uint32_t era;
+    uint32_t rank;
     uint32_t path_bytes;
 };
 

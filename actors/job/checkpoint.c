@@ -127,15 +127,19 @@ void checkpoint_drop_part(struct files *files, const char *folder, uint64_t step
 {
     char *aside = checkpoint_path_aside(folder, step, era);
     char *path = aside == NULL ? NULL : checkpoint_part_path(aside, rank);
+    char *copied = path == NULL ? NULL : checkpoint_fresh_path(path, CHECKPOINT_COPIED);
     char *manifest = aside == NULL ? NULL : files_join(aside, CHECKPOINT_MANIFEST);
     /* The folder last: it goes with the last part, and else stays with those of other ranks. */
     if (path != NULL)
         (void)files_remove_tree(files, path, NULL);
+    if (copied != NULL) /* the half of a copy */
+        (void)files_remove_tree(files, copied, NULL);
     if (manifest != NULL) /* the half of one that did not fit */
         (void)files_remove_tree(files, manifest, NULL);
     if (aside != NULL)
         (void)files->rmdir(files, aside);
     free(manifest);
+    free(copied);
     free(path);
     free(aside);
 }

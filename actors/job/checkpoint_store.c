@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariants:
+ *  1. A request is on the list from its coming until it is answered. Of the pieces and drops of one
+ *     rank the crew has one at a time, in the order of their coming: a piece that is still being
+ *     written never follows the drop of its save, nor the first piece of the next one.
+ *  2. A piece of a save that was dropped, or of one before the newest, changes nothing, however late
+ *     it comes; neither does the drop of a save before the newest. (era, sequence) orders a rank's
+ *     saves. What this store knows of them may go with it, since messages to an actor that ended
+ *     do not reach the next one.
+ */
 #include "actors/job/checkpoint_store.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +53,66 @@ static int fill_found(struct actor *self, struct errand *errand)
     return 0;
 }
 
+/* The piece or drop that a request is, as the rank's saves are ordered. */
+struct save_id {
+    uint64_t sequence;
+    uint32_t era, rank;
+};
+
+static bool read_save(const struct message *request, struct save_id *id)
+{
+    const void *head = request->head;
+    const struct msg_checkpoint_copy *copy = head;
+    const struct msg_checkpoint_drop *drop = head;
+    if (request->frame.kind == MSG_CHECKPOINT_COPY)
+        *id = (struct save_id){ copy->sequence, copy->era, copy->rank };
+    else if (request->frame.kind == MSG_CHECKPOINT_DROP)
+        *id = (struct save_id){ drop->sequence, drop->era, drop->rank };
+    else
+        return false;
+    return true;
+}
+
+static bool is_of_rank(const struct errand *errand, uint32_t rank)
+{
+    struct save_id id = { 0 };
+    return errand->request != NULL && read_save(errand->request, &id) && id.rank == rank;
+}
+
+static void begin_errand(struct actor *self, struct errand *errand)
+{
+    errand->begun = true;
+    crew_submit(self, &errand->job);
+}
+
+/* The oldest of the rank's that waits is next. */
+static void begin_next(struct actor *self, uint32_t rank)
+{
+    struct checkpoint_store *store = actor_state(self);
+    struct errand *oldest = NULL;
+    for (struct errand *errand = store->errands; errand != NULL; errand = errand->next)
+        if (is_of_rank(errand, rank))
+            oldest = errand;
+    if (oldest != NULL && !oldest->begun)
+        begin_errand(self, oldest);
+}
+
+/* Begins an errand, unless one of the same rank goes before it. */
+static void begin_in_turn(struct actor *self, struct errand *errand)
+{
+    struct save_id id = { 0 };
+    if (!read_save(errand->request, &id))
+        begin_errand(self, errand);
+    else
+        begin_next(self, id.rank);
+}
+
 static void worked(struct actor *self, struct job *job, int status)
 {
     struct errand *errand = job->arg;
     struct message *request = errand->request, *reply = errand->reply;
+    struct save_id id = { 0 };
+    bool in_turn = read_save(request, &id);
     if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
         status = fill_found(self, errand);
     /* What is sent is not the errand's any more: drop() releases the rest. */
@@ -59,6 +126,8 @@ static void worked(struct actor *self, struct job *job, int status)
         actor_refuse(self, request, status);
     }
     drop(self, errand);
+    if (in_turn && status != TR_ECANCELED) /* else self ends */
+        begin_next(self, id.rank);
 }
 
 static uint32_t reply_kind(uint32_t kind)
@@ -66,7 +135,7 @@ static uint32_t reply_kind(uint32_t kind)
     static const uint32_t kinds[] = {
         MSG_CHECKPOINT_LOOK,   MSG_CHECKPOINT_SEEN,  MSG_CHECKPOINT_COPY, MSG_CHECKPOINT_COPIED,
         MSG_CHECKPOINT_FETCH,  MSG_CHECKPOINT_PIECE, MSG_CHECKPOINT_FIND, MSG_CHECKPOINT_FOUND,
-        MSG_CHECKPOINT_COMMIT, MSG_CHECKPOINT_DONE,
+        MSG_CHECKPOINT_COMMIT, MSG_CHECKPOINT_DONE,  MSG_CHECKPOINT_DROP, MSG_CHECKPOINT_DONE,
     };
     size_t i = 0;
     while (kinds[i] != kind)
@@ -86,6 +155,8 @@ static int read_folder(const struct checkpoint_store *store, const struct messag
                         ? ((const struct msg_checkpoint_copy *)head)->path_bytes
                     : kind == MSG_CHECKPOINT_FETCH
                         ? ((const struct msg_checkpoint_fetch *)head)->path_bytes
+                    : kind == MSG_CHECKPOINT_DROP
+                        ? ((const struct msg_checkpoint_drop *)head)->path_bytes
                     : kind == MSG_CHECKPOINT_FIND
                         ? ((const struct msg_checkpoint_find *)head)->path_bytes
                         : ((const struct msg_checkpoint_commit *)head)->path_bytes;
@@ -106,12 +177,56 @@ static int read_folder(const struct checkpoint_store *store, const struct messag
     return rv == 0 && *folder == NULL ? TR_ENOMEM : rv;
 }
 
+static bool is_before(const struct save_id *id, const struct known_save *known)
+{
+    return id->era < known->era || (id->era == known->era && id->sequence < known->sequence);
+}
+
+static int make_known(struct checkpoint_store *store, uint32_t rank)
+{
+    if (rank < store->num_saves)
+        return 0;
+    struct known_save *saves = realloc(store->saves, (rank + (size_t)1) * sizeof *saves);
+    if (saves == NULL)
+        return TR_ENOMEM;
+    memset(saves + store->num_saves, 0, (rank + (size_t)1 - store->num_saves) * sizeof *saves);
+    store->saves = saves;
+    store->num_saves = rank + 1;
+    return 0;
+}
+
+/* Notes the save that a request is of. */
+static int note_save(struct checkpoint_store *store, const struct message *request,
+                     struct error *error)
+{
+    struct save_id id = { 0 };
+    if (!read_save(request, &id))
+        return 0;
+    bool drops = request->frame.kind == MSG_CHECKPOINT_DROP;
+    if (id.rank >= CHECKPOINT_WORLD_MAX)
+        return error_set(error, TR_ERANGE, "there is no trainer %" PRIu32, id.rank);
+    int rv = make_known(store, id.rank);
+    if (rv != 0)
+        return rv;
+    struct known_save *known = &store->saves[id.rank];
+    bool before = is_before(&id, known);
+    bool same = id.era == known->era && id.sequence == known->sequence;
+    if (before || (same && known->dropped && !drops))
+        return error_set(error, TR_EINVAL,
+                         "trainer %" PRIu32 " dropped its save %" PRIu64 " of era %" PRIu32,
+                         id.rank, id.sequence, id.era);
+    *known = (struct known_save){ id.sequence, id.era, drops };
+    return 0;
+}
+
 static int prepare(struct actor *self, struct errand *errand)
 {
     struct checkpoint_store *store = actor_state(self);
     const struct message *request = errand->request;
     errand->files = store->options->files != NULL ? store->options->files : files_posix;
     int rv = read_folder(store, request, &errand->folder, &errand->error);
+    if (rv == 0)
+        rv = note_save(store, request, &errand->error);
     if (rv != 0)
         return rv;
     errand->reply = message_create(self, reply_kind(request->frame.kind));
@@ -165,7 +280,7 @@ static int receive(struct actor *self, struct message *request)
         return 0;
     }
     errand->job = (struct job){ .piece = piece, .done = worked, .arg = errand };
-    crew_submit(self, &errand->job);
+    begin_in_turn(self, errand);
     return 0;
 }
 
@@ -179,9 +294,15 @@ static int start(struct actor *self, const void *arg)
     return directory_register(self, CHECKPOINT_STORE_NAME, NULL, NULL);
 }
 
+/* Its jobs are done, and with them the errands that had begun. */
 static void fini(struct actor *self)
 {
-    free(actor_state(self)); /* its jobs, and with them the errands, are done */
+    struct checkpoint_store *store = actor_state(self);
+    while (store != NULL && store->errands != NULL)
+        drop(self, store->errands);
+    if (store != NULL)
+        free(store->saves);
+    free(store);
 }
 
 const struct actor_ops checkpoint_store_ops = {

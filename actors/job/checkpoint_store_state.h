@@ -10,10 +10,11 @@
 #include "runtime/core/crew.h"
 #include "schemas/messages.h"
 
-/* A request while the crew works on it. */
+/* A request while the crew works on it, or while it waits for one before it. */
 struct errand {
     struct job job;
-    struct errand *next, **link;
+    struct errand *next, **link; /* newest first */
+    bool begun;                  /* the crew has it */
     struct files *files;
     struct message *request;
     struct message *reply; /* made before, so that its body can be filled */
@@ -24,11 +25,20 @@ struct errand {
     struct error error;
 };
 
+/* The newest save of a rank that this store heard of. */
+struct known_save {
+    uint64_t sequence;
+    uint32_t era;
+    bool dropped;
+};
+
 struct checkpoint_store {
     const struct checkpoint_store_options *options;
     struct errand *errands;
     uint32_t num_errands;
-    size_t bytes; /* that they hold */
+    size_t bytes;             /* that they hold */
+    struct known_save *saves; /* [num_saves], by rank: those of other hosts' copies */
+    uint32_t num_saves;       /* at most CHECKPOINT_WORLD_MAX, which take a MiB */
 };
 
 /* The piece of work that a kind of request asks for; NULL: none. */

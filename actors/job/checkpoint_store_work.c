@@ -71,6 +71,17 @@ static int commit(struct job *job)
                               &errand->error);
 }
 
+static int drop_copy(struct job *job)
+{
+    struct errand *errand = job->arg;
+    const struct msg_checkpoint_drop *head = message_head(errand->request);
+    *(struct msg_checkpoint_done *)message_head(errand->reply) = (struct msg_checkpoint_done){
+        .step = head->step, .sequence = head->sequence, .era = head->era
+    };
+    checkpoint_drop_part(errand->files, errand->folder, head->step, head->era, head->rank);
+    return 0;
+}
+
 int (*checkpoint_store_work(uint32_t kind))(struct job *job)
 {
     switch (kind) {
@@ -84,6 +95,8 @@ int (*checkpoint_store_work(uint32_t kind))(struct job *job)
         return find;
     case MSG_CHECKPOINT_COMMIT:
         return commit;
+    case MSG_CHECKPOINT_DROP:
+        return drop_copy;
     default:
         return NULL;
     }

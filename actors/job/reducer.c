@@ -474,6 +474,7 @@ static void fini(struct actor *self)
     if (r == NULL)
         return;
     checkpoint_store_calls_fini(&r->checkpoint_store_calls);
+    checkpoint_store_calls_fini(&r->drops);
     message_release(self, release_operation(self));
     message_release(self, r->operation.reply);
     reducer_drop_shares(self, TR_EPEERDOWN);

@@ -47,6 +47,7 @@ static struct message *make_copy(struct actor *self, const struct reducer *r)
             request) = (struct msg_checkpoint_copy){ .step = op->part.step,
                                                      .bytes = op->part.bytes,
                                                      .offset = op->copied,
+                                                     .sequence = r->saves + 1,
                                                      .crc32c = op->part.crc32c,
                                                      .era = op->part.era,
                                                      .rank = r->options->rank,
@@ -131,6 +132,16 @@ static void finish_copy(struct actor *self)
 }
 
 static void copied(struct actor *self, void *arg, int status, struct message *reply,
+                   const struct error *error);
+
+/* From here on the other host may have something of this save. */
+static void send_copy(struct actor *self, struct reducer *r)
+{
+    r->operation.copies = true;
+    send(self, make_copy(self, r), copied);
+}
+
+static void copied(struct actor *self, void *arg, int status, struct message *reply,
                    const struct error *error)
 {
     struct reducer *r = actor_state(self);
@@ -141,7 +152,7 @@ static void copied(struct actor *self, void *arg, int status, struct message *re
         if (op->copied == op->part.bytes)
             finish_copy(self);
         else
-            send(self, make_copy(self, r), copied);
+            send_copy(self, r);
     }
     message_release(self, reply);
 }
@@ -155,7 +166,7 @@ static void looked(struct actor *self, void *arg, int status, struct message *re
         if (((const struct msg_checkpoint_seen *)(const void *)reply->head)->found != 0)
             finish_copy(self);
         else
-            send(self, make_copy(self, r), copied);
+            send_copy(self, r);
     }
     message_release(self, reply);
 }
@@ -199,7 +210,7 @@ void reducer_copy_again(struct actor *self)
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     if (op->kind == MSG_GROUP_SAVE && op->copied > 0)
-        send(self, make_copy(self, r), copied);
+        send_copy(self, r);
     else if (op->kind == MSG_GROUP_SAVE)
         send(self, make_look(self, r), looked);
     else if (op->copied < op->part.bytes)
@@ -228,4 +239,35 @@ void reducer_copy_stop(struct actor *self)
     struct reducer *r = actor_state(self);
     checkpoint_store_calls_cancel(&r->checkpoint_store_calls);
     r->operation.away = false;
+}
+
+/* Whether or not it was, and where not: what stays there goes with the next checkpoint or the next
+ * era. */
+static void drop_ended(struct actor *self, void *arg, int status, struct message *reply,
+                       const struct error *error)
+{
+    (void)arg, (void)status, (void)error;
+    message_release(self, reply);
+}
+
+void reducer_copy_drop(struct actor *self, uint64_t sequence)
+{
+    struct reducer *r = actor_state(self);
+    const struct reducer_operation *op = &r->operation;
+    const char *folder = r->options->checkpoints;
+    if (!op->copies)
+        return;
+    struct message *request = checkpoint_store_request(self, MSG_CHECKPOINT_DROP, NULL, 0, folder);
+    if (request == NULL)
+        return;
+    *(struct msg_checkpoint_drop *)message_head(
+        request) = (struct msg_checkpoint_drop){ .step = op->part.step,
+                                                 .sequence = sequence,
+                                                 .era = op->part.era,
+                                                 .rank = r->options->rank,
+                                                 .path_bytes = (uint32_t)strlen(folder) };
+    /* One at a time is a bound; the one before this had until now. */
+    checkpoint_store_calls_cancel(&r->drops);
+    (void)checkpoint_store_call(self, &r->drops, second_node(r), request,
+                                actor_now_ns(self) + REDUCER_DROP_NS, drop_ended, NULL);
 }

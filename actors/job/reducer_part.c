@@ -149,9 +149,11 @@ static void dropped(struct actor *self, struct job *job, int status)
 
 void reducer_drop_begin(struct actor *self, const struct error *error)
 {
-    struct reducer_operation *op = &((struct reducer *)actor_state(self))->operation;
+    struct reducer *r = actor_state(self);
+    struct reducer_operation *op = &r->operation;
     if (op->part.error.code == 0) /* else it names the file that this rank could not write */
         op->part.error = *error;
+    reducer_copy_drop(self, r->saves);
     work(self, drop_part, dropped);
 }
 

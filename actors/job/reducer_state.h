@@ -23,6 +23,9 @@
 /* How long the outcome of a barrier whose deadline passed is asked for. */
 #define REDUCER_OUTCOME_NS UINT64_C(1000000000)
 
+/* How long a host that keeps the copy of a part is asked to drop it. */
+#define REDUCER_DROP_NS UINT64_C(60000000000)
+
 struct share;
 
 enum reducer_slot_state { SLOT_FREE, SLOT_SENT, SLOT_DONE };
@@ -89,6 +92,7 @@ struct reducer_operation {
     int ended;         /* while working: the status to end with; 0: none */
     struct part_work part;
     bool away;             /* the part is copied to, or pulled from, another host */
+    bool copies;           /* that host was sent pieces of the part that is being saved */
     uint64_t copied;       /* bytes of it */
     uint32_t crc32c;       /* of those that were pulled */
     struct message *reply; /* of a restore: made, waits for its body */
@@ -121,10 +125,11 @@ struct reducer {
     struct reducer_operation operation;
     char *folder; /* of checkpoints here; NULL: none are kept */
     struct checkpoint_store_calls
-        checkpoint_store_calls; /* one at a time: what is asked of another host */
-    struct share *shares[2];    /* pieces that this rank owns, by sequence % 2 */
-    struct account account;     /* "sequenced" */
-    struct sequenced adders;    /* requests that wait for sums: a client is a rank at a piece */
+        checkpoint_store_calls;          /* one at a time: what is asked of another host */
+    struct checkpoint_store_calls drops; /* no operation waits for it */
+    struct share *shares[2];             /* pieces that this rank owns, by sequence % 2 */
+    struct account account;              /* "sequenced" */
+    struct sequenced adders; /* requests that wait for sums: a client is a rank at a piece */
 };
 
 /* Ends the operation: with a reply of the reducer's, a status alone, or a message. */
@@ -172,6 +177,8 @@ void reducer_copy_begin(struct actor *self);
 void reducer_pull_begin(struct actor *self);
 void reducer_copy_again(struct actor *self);
 void reducer_copy_stop(struct actor *self);
+/* The save of that number failed: has the other host give back the room of what it was sent. */
+void reducer_copy_drop(struct actor *self, uint64_t sequence);
 
 /* The part is in the reply. */
 void reducer_loaded(struct actor *self);

@@ -17,6 +17,7 @@
 #include "actors/job/checkpoint.h"
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/checkpoint_store_state.h"
+#include "runtime/base/crc32c.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
@@ -61,6 +62,7 @@ struct run {
     uint64_t saved;      /* the newest step whose checkpoint was made */
     uint64_t saved_then; /* when a disk was lost */
     bool lost;
+    bool skips; /* the last rank has no part of any save, so all saves fail */
     uint32_t losses, pulls;
     uint64_t
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
@@ -176,6 +178,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         status = error_reply_read(reply, &error);
     if (status == 0)
         take(t, reply);
+    else if (status == TR_ENOSPC && t->stage == SAVE && t->run->skips)
+        t->stage = t->memory.step == STEPS ? DONE : REDUCE;
     else if (status == TR_EROLLBACK)
         t->stage = RESTORE;
     else if (status == TR_EPEERDOWN || status == TR_ECLOSED)
@@ -210,7 +214,10 @@ static void ask(struct actor *self, struct trainer *t)
                                         .value = t->stage == SAVE ? t->memory.step : 0,
                                         .timeout_ns = ASK_NS };
     fill_rest(&t->memory, t->rank);
-    if (t->stage == SAVE) {
+    if (t->stage == SAVE && t->run->skips && t->rank + 1 == t->run->fixture.layout->trainers) {
+        head->operation = MSG_GROUP_SKIP;
+        head->count = (uint64_t)(int64_t)TR_ENOSPC;
+    } else if (t->stage == SAVE) {
         head->count = sizeof t->memory;
         memcpy(message_body_alloc(self, request, sizeof t->memory), &t->memory, sizeof t->memory);
     } else if (t->stage == REDUCE) {
@@ -506,6 +513,168 @@ static void a_part_that_was_pulled_is_put_back(void **state)
     free(run);
 }
 
+static int count_entry(void *arg, const char *name)
+{
+    (void)name;
+    ++*(uint32_t *)arg;
+    return 0;
+}
+
+/* A save that failed leaves nothing: no part where its rank is, no copy of it on the second host,
+ * and no folder of theirs. Stores that are busy meanwhile drop it afterwards. */
+static void a_save_that_failed_leaves_nothing_on_any_host(void **state)
+{
+    struct seeds seeds = seeds_wanted(12);
+    struct run *run = malloc(sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    for (uint64_t seed = seeds.begin; seed < seeds.end; seed++) {
+        struct cluster_fixture_layout layout = layouts[seed % 3];
+        const char *const folders[] = { "c", "c/here" };
+        struct env *env;
+        bool busy = seed % 2 != 0;
+        if (busy)
+            layout.checkpoint_store_ops = &busy_keeper_ops;
+        busy_until_ns = refusals = 0;
+        seeds_note(seed);
+        *run = (struct run){ .skips = true, .busy_ns = busy ? 10 * ENV_SECOND_NS : 0 };
+        run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
+        assert_int_equal(env_sim_create(seed, NULL, &env), 0);
+        cluster_fixture_open(&run->fixture, &layout, env, true);
+        for (uint32_t p = 0; p < layout.num_processes; p++)
+            cluster_fixture_play_start_trainers(&run->play, p);
+        make_busy(run, PLAN_NO_NODE);
+        bool made = false;
+        for (uint32_t i = 0; i < 20000 && !made; i++) {
+            (void)cluster_fixture_play_run(&run->play, MS);
+            for (uint32_t p = 0; p < layout.num_processes; p++)
+                made = made || files_exists(run->fixture.parties[p].files, folders[seed % 3 == 0]);
+        }
+        assert_true(made);
+        assert_int_equal(cluster_fixture_play_run(&run->play, LIMIT_NS), 0);
+        (void)env_sim_run(env, never, NULL, env_sim_now_ns(env) + 30 * CLUSTER_FIXTURE_SECOND);
+        assert_int_equal(run->saved, 0);
+        for (uint32_t p = 0; p < layout.num_processes; p++) {
+            struct files *files = run->fixture.parties[p].files;
+            uint32_t entries = 0;
+            (void)files->list(files, folders[seed % 3 == 0], count_entry, &entries);
+            assert_int_equal(entries, 0);
+        }
+        cluster_fixture_close(&run->fixture);
+    }
+    free(run);
+}
+
+/* Asks a store for one thing after the other. */
+struct piece_request {
+    bool drops;
+    uint32_t era;
+    uint64_t step, sequence;
+    int status;     /* that it is answered with */
+    bool is_there;  /* afterwards, the part of that step and era */
+    uint64_t times; /* it is sent so often, without waiting for an answer */
+};
+
+struct copier {
+    const struct piece_request *request;
+    uint32_t answers;
+    int status;
+    struct checkpoint_store_calls calls;
+};
+
+static void copier_answered(struct actor *self, void *arg, int status, struct message *reply,
+                            const struct error *error)
+{
+    struct copier *copier = arg;
+    (void)error;
+    copier->status = status;
+    copier->answers++;
+    message_release(self, reply);
+}
+
+static int start_copier(struct actor *self, const void *arg)
+{
+    static const char part[] = "weights", given[] = "c/%h";
+    struct copier *copier = (void *)(uintptr_t)arg;
+    const struct piece_request *r = copier->request;
+    for (uint64_t i = 0; i < r->times; i++) {
+        struct message *request = checkpoint_store_request(
+            self, r->drops ? MSG_CHECKPOINT_DROP : MSG_CHECKPOINT_COPY, part,
+            r->drops ? 0 : sizeof part, given);
+        assert_non_null(request);
+        if (r->drops)
+            *(struct msg_checkpoint_drop *)message_head(
+                request) = (struct msg_checkpoint_drop){ .step = r->step,
+                                                         .sequence = r->sequence,
+                                                         .era = r->era,
+                                                         .rank = 1,
+                                                         .path_bytes = strlen(given) };
+        else
+            *(struct msg_checkpoint_copy *)message_head(
+                request) = (struct msg_checkpoint_copy){ .step = r->step,
+                                                         .bytes = sizeof part,
+                                                         .sequence = r->sequence,
+                                                         .crc32c = crc32c(0, part, sizeof part),
+                                                         .era = r->era,
+                                                         .rank = 1,
+                                                         .count = sizeof part,
+                                                         .path_bytes = strlen(given) };
+        assert_int_equal(checkpoint_store_call(self, &copier->calls, 0, request,
+                                               actor_now_ns(self) + ASK_NS, copier_answered,
+                                               copier),
+                         0);
+    }
+    return 0;
+}
+
+static const struct actor_ops copier_ops = { .name = "copier",
+                                             .start = start_copier,
+                                             .receive = drop };
+
+static bool copier_done(void *arg)
+{
+    const struct copier *copier = arg;
+    return copier->answers == copier->request->times;
+}
+
+/* A drop may be repeated, and counts whenever pieces of its save come; a later save of the same step
+ * is another, which the drop of the one before it leaves alone. */
+static void what_was_dropped_stays_dropped(void **state)
+{
+    static const struct piece_request REQUESTS[] = {
+        { true, 1, 4, 1, 0, false, 1 },          /* of what never came */
+        { false, 1, 4, 1, TR_EINVAL, false, 1 }, /* and comes now */
+        { false, 1, 4, 2, 0, true, 2 },          /* saved again */
+        { true, 1, 4, 1, TR_EINVAL, true, 1 },   /* late */
+        { true, 1, 4, 2, 0, false, 3 },          { false, 1, 4, 2, TR_EINVAL, false, 1 },
+        { false, 1, 4, 1, TR_EINVAL, false, 1 }, { false, 1, 6, 3, 0, true, 1 },
+        { false, 2, 4, 1, 0, true, 1 },        /* of a new era */
+        { true, 1, 6, 3, TR_EINVAL, true, 1 }, /* of the era before it */
+        { true, 2, 4, 1, 0, false, 1 },
+    };
+    struct env *env;
+    struct run *run = calloc(1, sizeof *run);
+    (void)state;
+    assert_non_null(run);
+    assert_int_equal(env_sim_create(9, NULL, &env), 0);
+    cluster_fixture_open(&run->fixture, &layouts[0], env, true);
+    struct files *files = run->fixture.parties[0].files;
+    for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
+        struct copier copier = { .request = &REQUESTS[i] };
+        const struct actor_options options = { .ops = &copier_ops, .arg = &copier };
+        struct address address;
+        char path[64];
+        snprintf(path, sizeof path, "c/here/%u-%u.tmp/part1", (unsigned)REQUESTS[i].step,
+                 REQUESTS[i].era);
+        assert_int_equal(node_spawn(run->fixture.parties[1].node, &options, &address), 0);
+        assert_int_equal(env_sim_run(env, copier_done, &copier, LIMIT_NS), 0);
+        assert_int_equal(copier.status, REQUESTS[i].status);
+        assert_int_equal(files_exists(files, path), REQUESTS[i].is_there);
+    }
+    cluster_fixture_close(&run->fixture);
+    free(run);
+}
+
 struct stranger {
     const char *folder;
     int status;
@@ -601,6 +770,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_part_is_on_two_hosts),
         cmocka_unit_test(a_part_that_was_pulled_is_put_back),
+        cmocka_unit_test(a_save_that_failed_leaves_nothing_on_any_host),
+        cmocka_unit_test(what_was_dropped_stays_dropped),
         cmocka_unit_test(a_manifest_of_too_many_trainers_is_refused),
         cmocka_unit_test(no_other_folder_is_touched),
         cmocka_unit_test(keepers_that_are_full_for_a_while_lose_nothing),
