@@ -201,16 +201,10 @@ static bool is_cancelled(struct tr_loader *l)
     return cancelled;
 }
 
-/* Nobody waits for the loader any more: TR_ECANCELED is then no answer of a proxy that ends. */
-static bool is_given_up(struct tr_loader *l, const struct port *port)
-{
-    return is_cancelled(l) || port_is_interrupted(port);
-}
-
 /* Before another attempt. False: there is none. */
 static bool pause_before(struct tr_loader *l, struct port *port, uint64_t deadline_ns)
 {
-    if (is_given_up(l, port) || port_now_ns(port) >= deadline_ns)
+    if (is_cancelled(l) || port_now_ns(port) >= deadline_ns)
         return false;
     nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
     return true;
@@ -235,8 +229,7 @@ static int open_at_proxy(struct tr_loader *l, struct port *port, uint64_t deadli
             rv = port_call(port, proxy, request, deadline_ns, &reply);
         error_set(error, rv, "%s: %s", found ? "opening a loader" : "the trainer-proxy",
                   tr_strerror(rv));
-    } while ((part_call_peer_recovers(rv) || rv == TR_ECANCELED) &&
-             pause_before(l, port, deadline_ns));
+    } while (part_call_peer_recovers(rv) && pause_before(l, port, deadline_ns));
     if (rv != 0)
         return rv;
     *error = (struct error){ 0 };
@@ -385,7 +378,7 @@ static int ask(struct tr_loader *l, struct port *port, uint64_t deadline_ns, str
     enum proxy_call_end end = proxy_call_end(rv);
     if (end == PROXY_CALL_AGAIN && pause_before(l, port, deadline_ns))
         return 0;
-    if (end == PROXY_CALL_REOPEN && !is_given_up(l, port))
+    if (end == PROXY_CALL_REOPEN && !is_cancelled(l))
         rv = open_at_proxy(l, port, deadline_ns, error);
     if (rv == TR_ETIMEDOUT && now < deadline_ns && port_now_ns(port) < deadline_ns)
         return 0;

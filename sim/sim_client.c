@@ -197,11 +197,11 @@ static void sim_client_answered(struct actor *self, void *arg, int status, struc
         note_failure(c, failed, &error);
     } else if (status == 0) {
         sim_client_go(c);
-    } else if (status != TR_ECANCELED && proxy_call_end(status) == PROXY_CALL_REOPEN) {
+    } else if (proxy_call_end(status) == PROXY_CALL_REOPEN) {
         find_again(c);
     } else if (status == TR_ETIMEDOUT || status == TR_ECANCELED ||
                proxy_call_end(status) == PROXY_CALL_AGAIN) {
-        /* A look ended, or we or a proxy that ends cancelled it, or it may pass. */
+        /* A look ended, or we cancelled it, or it may pass. */
         if (status != TR_ETIMEDOUT || batch_store_is_starving(c->world->store, c->loader))
             release_held(c);
         go_later(c, status == TR_ETIMEDOUT ? 0 : AGAIN_NS);
@@ -338,7 +338,8 @@ static void sim_client_drawn(struct actor *self, void *arg, int status, struct m
         note_failure(c, failed, &error);
     else if (status == 0)
         sim_client_check_draw(c, &one);
-    else if (proxy_call_end(status) == PROXY_CALL_REOPEN)
+    else if (status == TR_ECANCELED) { /* this actor ends */
+    } else if (proxy_call_end(status) == PROXY_CALL_REOPEN)
         find_again(c);
     else if (status == TR_ETIMEDOUT || proxy_call_end(status) == PROXY_CALL_AGAIN) {
         release_held(c);

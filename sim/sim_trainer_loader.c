@@ -35,9 +35,10 @@ static void loader_opened(struct actor *self, void *arg, int status, struct mess
     struct error error = { 0 };
     t->fleet->tally.calls_completed++;
     int failed = status == 0 ? error_reply_read(reply, &error) : 0;
-    if (part_call_peer_recovers(status) || status == TR_ECANCELED) {
+    if (part_call_peer_recovers(status)) {
         t->proxy = ADDRESS_NONE;
         sim_trainer_go_later(t, SIM_TRAINER_AGAIN_NS);
+    } else if (status == TR_ECANCELED) { /* this actor ends */
     } else if (status != 0 || failed != 0) {
         fleet_fail(t->fleet, "trainer %" PRIu32 ": its loader was not opened: %s %s", t->rank,
                    tr_error_name(status != 0 ? status : failed), error.text);
@@ -106,6 +107,8 @@ static void batch_answered(struct actor *self, void *arg, int status, struct mes
         t->go(t);
         return;
     }
+    if (status == TR_ECANCELED) /* this actor ends */
+        return;
     switch (proxy_call_end(status)) {
     case PROXY_CALL_REOPEN:
         t->proxy = ADDRESS_NONE;

@@ -23,7 +23,7 @@ void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX])
 
 enum proxy_call_end proxy_call_end(int status)
 {
-    if (status == TR_EPEERDOWN || status == TR_ECLOSED || status == TR_ECANCELED)
+    if (status == TR_EPEERDOWN || status == TR_ECLOSED)
         return PROXY_CALL_REOPEN;
     return part_call_peer_recovers(status) ? PROXY_CALL_AGAIN : PROXY_CALL_FAILED;
 }

@@ -64,9 +64,6 @@ enum proxy_call_end {
                           opened at the present one */
 };
 
-/* TR_ECANCELED is the answer of a proxy that ends, unless the caller itself was cancelled or ends:
- * it looks for that first. */
-
 enum proxy_call_end proxy_call_end(int status);
 
 #endif
