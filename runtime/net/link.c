@@ -56,16 +56,31 @@ static void retry(struct link *link)
         link->retry_ns = LINK_RETRY_MOST_NS;
 }
 
-/* Processes of a job start in any order, so the first failures say nothing. */
-#define FAILURES_SILENT 8u
+/* Processes of a job start in any order, so the first failures say nothing. After dead_ns without a
+ * link the peer is named, and again each time that this has doubled: it may be stopped, and where no
+ * peer has heard of its present life, no silence of it counts. */
+static bool warn_apart(struct link *link, const char *why)
+{
+    const struct links *links = link->links;
+    char where[ENDPOINT_TEXT_MAX];
+    if (link->silent_ticks < links->dead_ticks || link->silent_ticks < link->warn_ticks)
+        return false;
+    link->warn_ticks = 2 * link->silent_ticks;
+    endpoint_format(&link->peer->endpoint, where, sizeof where);
+    log_write(links->node, LOG_LEVEL_WARN, "links",
+              "node %u: no link with node %u at %s for %llu s, is it stopped? The last attempt: %s",
+              links->node->id, link->node, where,
+              (unsigned long long)(link->silent_ticks * links->heartbeat_ns / 1000000000), why);
+    return true;
+}
 
 static void note_end(struct link *link, const char *why)
 {
     bool greeting = link->phase == LINK_DIALING || link->phase == LINK_GREETING;
-    uint32_t failures = greeting ? ++link->failures : 0;
-    bool tell = failures >= FAILURES_SILENT && (failures & (failures - 1)) == 0;
-    log_write(link->links->node, tell ? LOG_LEVEL_WARN : LOG_LEVEL_DEBUG, "links",
-              "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
+    link->failures += greeting;
+    if (!greeting || !dials(link) || link->leaving || !warn_apart(link, why))
+        log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
+                  "node %u: connection with node %u: %s", link->links->node->id, link->node, why);
 }
 
 void link_disconnect(struct link *link, const char *why)
@@ -427,6 +442,8 @@ static int start(struct actor *self, const void *arg)
     actor_set_state(self, link);
     link->self = self;
     link->last_tick_ns = actor_now_ns(self);
+    /* So that its silence is seen from the beginning. */
+    atomic_store_explicit(&link->seen.heard_ns, link->last_tick_ns, memory_order_relaxed);
     timer_start(self, &link->tick_timer, actor_now_ns(self) + link->links->heartbeat_ns, tick,
                 link);
     if (link->peer == NULL) {

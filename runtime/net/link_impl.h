@@ -189,7 +189,8 @@ struct link {
     uint32_t failures; /* to connect, since it was up */
     uint64_t last_tick_ns;
     uint32_t silent_ticks;
-    bool heard, spoke; /* since the last tick */
+    uint32_t warn_ticks; /* of silence without a link, when it is due to be named again */
+    bool heard, spoke;   /* since the last tick */
 
     atomic_uint downs_open;
     struct link_down_post *downs; /* [loops] */

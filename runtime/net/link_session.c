@@ -287,6 +287,7 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     link->retry_ns = LINK_RETRY_FIRST_NS;
     link->failures = 0;
     link->heard = true;
+    link->warn_ticks = 0;
     link->goodbye_sent = link->stalled = false;
     for (int lane = 0; lane < WIRE_LANES; lane++)
         link->acked[lane] = link->in[lane].received;
@@ -324,7 +325,7 @@ void link_peer_down(struct link *link, const char *why)
     link->data_acked = link->data_sent = link->data_granted = 0;
     link->data_received = link->data_released = 0;
     link->peer_window = link->links->window_bytes;
-    link->corrupt_times = link->silent_ticks = 0;
+    link->corrupt_times = link->silent_ticks = link->warn_ticks = 0;
     link->overflown = false;
     if (gone != 0) {
         log_write(link->links->node, why != NULL ? LOG_LEVEL_WARN : LOG_LEVEL_INFO, "links",

@@ -11,6 +11,10 @@
  *
  * If both sides fenced each other, only the dialing side ends.
  *
+ * A peer that this node dials, and has no link with for dead_ns, is named in the log with its
+ * endpoint, ever more rarely: it may have been stopped before this node began, so that nobody here
+ * knows the incarnation that is silent.
+ *
  * Order is kept between two actors in each lane, as inside a node. What a link can't carry is
  * answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is handed
  * on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN. Forwarded
@@ -106,7 +110,7 @@ struct links_status {
     uint64_t retained_bytes; /* sent, not acknowledged */
     uint64_t credit_bytes;   /* that the other side grants now */
     uint64_t connections;    /* so far */
-    uint64_t silent_ns;      /* since we heard of it */
+    uint64_t silent_ns;      /* since we heard of it, or since the link began */
 };
 
 /* Copies the picture of up to `most` links; returns how many there are. */

@@ -4,6 +4,7 @@
 #include "tests/runtime/link_support.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/core/directory.h"
 #include "runtime/core/timer.h"
@@ -92,7 +93,19 @@ struct town {
     struct env *env;
     struct node *nodes[2];
     struct asker asker;
+    uint32_t warnings; /* of peers that no link is had with */
+    char warning[LOG_LINE_MAX];
 };
+
+static void note_line(void *arg, enum log_level level, const char *component, const char *line)
+{
+    (void)component;
+    struct town *town = arg;
+    if (level != LOG_LEVEL_WARN || strstr(line, "no link with") == NULL)
+        return;
+    town->warnings++;
+    snprintf(town->warning, sizeof town->warning, "%s", line);
+}
 
 static struct endpoint endpoint_of(uint32_t id)
 {
@@ -104,7 +117,11 @@ static struct endpoint endpoint_of(uint32_t id)
 static void make(struct town *town, uint32_t id, uint32_t incarnation)
 {
     struct node_options options = {
-        .id = id, .incarnation = incarnation, .loops = 2, .kinds = link_kinds()
+        .id = id,
+        .incarnation = incarnation,
+        .loops = 2,
+        .kinds = link_kinds(),
+        .log = { .write = note_line, .arg = town, .level = LOG_LEVEL_WARN },
     };
     struct endpoint listen = endpoint_of(id);
     struct links_peer peer = { .node = 1 - id, .endpoint = endpoint_of(1 - id) };
@@ -227,12 +244,54 @@ static void a_node_that_dies_is_replaced(void **state)
     }
 }
 
+static void run_until(struct town *town, uint64_t ns)
+{
+    env_sim_run(town->env, NULL, NULL, ns);
+}
+
+/* A node that is stopped before its peer begins anew: nobody knows an incarnation that is silent,
+ * and the connections that its system accepts lead nowhere. The peer names it, with where it looks
+ * for it, ever more rarely, and its status shows for how long. */
+static void a_peer_that_stood_still_before_is_named(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct town town;
+        struct links_status status;
+        found_town(&town, seed);
+        await(&town, some_came);
+        uint64_t begun_ns = env_sim_now_ns(town.env);
+        for (uint32_t loop = 0; loop < 2; loop++)
+            env_sim_pause(town.env, town.nodes[0], loop, begun_ns + 100 * ENV_SECOND_NS);
+        env_sim_kill(town.env, town.nodes[1]);
+        node_destroy(town.nodes[1]);
+        make(&town, 1, 2);
+        run_until(&town, begun_ns + 4 * ENV_SECOND_NS);
+        assert_int_equal(town.warnings, 0);
+        run_until(&town, begun_ns + 9 * ENV_SECOND_NS);
+        assert_int_equal(town.warnings, 1);
+        assert_non_null(strstr(town.warning, "node 1: no link with node 0 at tcp:host0:7000 for "));
+        assert_int_equal(links_status(town.nodes[1], &status, 1), 1);
+        assert_int_not_equal(status.state, LINKS_UP);
+        assert_true(status.silent_ns > 8 * ENV_SECOND_NS);
+        run_until(&town, begun_ns + 95 * ENV_SECOND_NS);
+        assert_in_range(town.warnings, 2, 5); /* each after twice the time of the one before */
+        await(&town, all_came);
+        uint32_t warnings = town.warnings;
+        run_until(&town, env_sim_now_ns(town.env) + 30 * ENV_SECOND_NS);
+        assert_int_equal(town.warnings, warnings);
+        assert_int_equal(town.asker.wrong, 0);
+        leave(&town);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_call_notices_a_reset),
         cmocka_unit_test(no_flipped_bit_is_believed),
         cmocka_unit_test(a_node_that_dies_is_replaced),
+        cmocka_unit_test(a_peer_that_stood_still_before_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
