@@ -3,17 +3,15 @@
  * `troupe infer`: predicts the class of every node with a trained model.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
+#include <unistd.h>
 
-#include "cli/lib/inside.h"
+#include <troupe/model.h>
+
+#include "cli/lib/canceller.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/options.h"
 #include "cli/lib/report.h"
-#include "cli/lib/work.h"
-#include "cli/train/job_surroundings.h"
-#include "model/model_file.h"
-#include "model/run_folder.h"
-#include "model/run_job.h"
-#include "partition/store/npy.h"
 
 struct infer_values {
     const char *run;
@@ -86,103 +84,104 @@ static const char *const EXAMPLES[] = {
     NULL,
 };
 
-static int infer(struct run_job *job, const struct infer_values *values, struct error *error)
+/* Threads that are stuck in the BLAS end with the process alone. */
+static void show(const struct tr_model_event *event)
 {
-    return values->exact ? run_job_infer(job, error)
-                         : run_job_infer_sampled(job, (uint32_t)values->epoch, error);
-}
-
-static int score(struct run_job *job, const char *key, const char *mask, struct report *report,
-                 struct error *error)
-{
-    struct run_job_split split;
-    struct scores scores;
-    int rv = run_job_split_open(job, mask, &split, error);
-    if (rv == 0)
-        rv = run_job_score(job, &split, &scores, error);
-    if (rv == 0) {
-        report_row(report, "scores");
-        report_text(report, "split", "split", key);
-        report_count(report, "labelled", "labelled", scores.labelled);
-        report_real(report, "accuracy", "accuracy", scores.accuracy);
-        report_real(report, "macro_f1", "macro-F1", scores.macro_f1);
-        if (isfinite(scores.roc_auc))
-            report_real(report, "roc_auc", "ROC AUC", scores.roc_auc);
+    fprintf(stderr, "troupe: %s\n", event->text);
+    if (event->kind == TR_MODEL_STUCK) {
+        fflush(NULL);
+        _exit(EXIT_FAILED);
     }
-    run_job_split_close(&split);
-    return rv;
 }
 
-static int report_job(struct run_job *job, const struct infer_values *values, struct error *error)
+static int wait_for_end(struct tr_task *task, struct tr_error *error)
+{
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    while (tr_model_next_event(task, TR_WAIT_FOREVER, &event, NULL) == 0)
+        show(&event);
+    return tr_task_wait(task, TR_WAIT_FOREVER, error);
+}
+
+static int score(struct tr_task *task, enum tr_split split, const char *key, struct report *report,
+                 struct tr_error *error)
+{
+    struct tr_scores scores = TR_SCORES_INIT;
+    int rv = tr_infer_get_scores(task, split, &scores, error);
+    if (rv != 0)
+        return rv;
+    report_row(report, "scores");
+    report_text(report, "split", "split", key);
+    report_count(report, "labelled", "labelled", scores.labelled);
+    report_real(report, "accuracy", "accuracy", scores.accuracy);
+    report_real(report, "macro_f1", "macro-F1", scores.macro_f1);
+    if (isfinite(scores.roc_auc))
+        report_real(report, "roc_auc", "ROC AUC", scores.roc_auc);
+    return 0;
+}
+
+static int report_outputs(struct tr_task *task, const struct infer_values *values,
+                          struct tr_error *error)
 {
     struct report report;
+    struct tr_rows outputs = TR_ROWS_INIT;
+    int rv = tr_infer_get_outputs(task, &outputs, error);
+    if (rv != 0)
+        return rv;
     report_init(&report, values->json);
     report_text(&report, "run", "run", values->run);
-    report_count(&report, "nodes", "nodes", job->logits.rows);
+    report_count(&report, "nodes", "nodes", outputs.num_rows);
     report_text(&report, "inference", "inference", values->exact ? "exact" : "sampled");
-    int rv = score(job, "train", job->config->train_mask, &report, error);
+    rv = score(task, TR_SPLIT_TRAIN, "train", &report, error);
     if (rv == 0)
-        rv = score(job, "validation", job->config->val_mask, &report, error);
+        rv = score(task, TR_SPLIT_VALIDATION, "validation", &report, error);
     if (rv == 0)
-        rv = score(job, "test", job->config->test_mask, &report, error);
+        rv = score(task, TR_SPLIT_TEST, "test", &report, error);
     report_rows_end(&report);
     if (rv != 0) {
         report_fini(&report);
         return rv;
     }
-    return report_print_inside(&report, error);
+    return report_print(&report, error);
 }
 
-static int run(const char *graph, const struct infer_values *values, struct work *work,
-               struct error *error)
+static int infer(const char *graph, const struct infer_values *values, struct canceller *canceller,
+                 struct tr_error *error)
 {
-    struct run_config config = { 0 };
-    struct run_folder folder = { 0 };
-    struct run_job job = { 0 };
-    const struct run_job_layout layout = { .threads = (uint32_t)values->threads,
-                                           .loops = (uint32_t)values->loops,
-                                           .map_files = values->map,
-                                           .verify_files = values->verify };
-    struct job_surroundings surroundings = { .cancel = &work->cancel,
-                                             .interrupter = &work->interrupter };
-    const struct run_job_hooks hooks = job_surroundings_hooks(&surroundings);
-    int rv = run_folder_find(&folder, files_posix, values->run, error);
+    struct tr_infer_options options;
+    struct tr_task *task;
+    tr_infer_options_init(&options);
+    options.graph = graph;
+    options.run = values->run;
+    options.sampled = !values->exact;
+    options.epoch = (uint32_t)values->epoch;
+    options.loops = (uint32_t)values->loops;
+    options.threads = (uint32_t)values->threads;
+    options.map_files = values->map;
+    options.verify_files = values->verify;
+    int rv = tr_infer_start(&options, &task, error);
     if (rv != 0)
         return rv;
-    rv = run_config_read(files_posix, folder.config_path, &config, error);
-    if (rv != 0)
-        goto err_after_folder;
-    config.balanced_weights = false; /* they weigh the loss, not the outputs */
-    rv = run_job_open(&job, graph, &config, &layout, &hooks, error);
-    if (rv != 0)
-        goto err_after_config;
-    job_surroundings_warn(&job, graph);
-    rv = model_load(job.model, files_posix, folder.model_path, error);
-    if (rv == 0)
-        rv = infer(&job, values, error);
+    canceller_watch(canceller, task);
+    rv = wait_for_end(task, error);
     if (rv == 0 && values->out != NULL)
-        rv = run_job_write_logits(&job, values->out, error);
+        rv = tr_infer_write(task, values->out, error);
     if (rv == 0)
-        rv = report_job(&job, values, error);
-    run_job_close(&job);
-err_after_config:
-    run_config_fini(&config);
-err_after_folder:
-    run_folder_close(&folder);
+        rv = report_outputs(task, values, error);
+    canceller_watch(canceller, NULL);
+    tr_task_close(task);
     return rv;
 }
 
 static int infer_run(const struct invocation *invocation, const void *values)
 {
-    const struct infer_values *v = values;
-    struct error error = { 0 };
-    struct work work;
-    int rv = work_begin(&work, v->quiet, &error);
+    struct tr_error error = TR_ERROR_INIT;
+    struct canceller canceller;
+    int rv = canceller_begin(&canceller, &error);
     if (rv == 0) {
-        rv = run(invocation->operands[0], v, &work, &error);
-        work_end(&work);
+        rv = infer(invocation->operands[0], values, &canceller, &error);
+        canceller_end(&canceller);
     }
-    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
 const struct command command_infer = {

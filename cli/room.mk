@@ -15,6 +15,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_import.h \
     cli/cmd_import_debian.c \
     cli/cmd_import_edges.c \
+    cli/cmd_infer.c \
     cli/cmd_inspect.c \
     cli/cmd_partition.c \
     cli/cmd_verify.c \
@@ -22,6 +23,8 @@ libtr_cli_public_la_SOURCES = \
     cli/launch/job_process.h \
     cli/lib/argv_builder.c \
     cli/lib/argv_builder.h \
+    cli/lib/canceller.c \
+    cli/lib/canceller.h \
     cli/lib/command.h \
     cli/lib/fail.c \
     cli/lib/fail.h \
@@ -56,7 +59,6 @@ libtr_cli_public_la_SOURCES = \
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/cmd_bench.c \
-    cli/cmd_infer.c \
     cli/cmd_launch.c \
     cli/cmd_serve.c \
     cli/cmd_simulate.c \
@@ -80,18 +82,13 @@ libtr_cli_la_SOURCES = \
     cli/lib/inside.h \
     cli/lib/status_view.c \
     cli/lib/status_view.h \
-    cli/lib/work.c \
-    cli/lib/work.h \
     cli/train/job_surroundings.c \
     cli/train/job_surroundings.h \
-    cli/train/ticks.h \
     cli/train/train.h \
     cli/train/train_options.c \
     cli/train/train_ranks.c \
     cli/train/train_ranks.h \
     cli/train/train_run.c \
-    cli/train/warm_up.c \
-    cli/train/warm_up.h \
     cli/train/watchdog.c \
     cli/train/watchdog.h
 troupe_SOURCES = cli/main.c cli/train/blas_threads.c

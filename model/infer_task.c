@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "api/sized.h"
+#include "model/live_session.h"
 #include "model/model_file.h"
 #include "model/public_scores.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
-
-#define NAME "infer"
+#include "model/task_events.h"
 
 /*
  * The task's thread fills all of it and sets `done` last, under the mutex; from then on the job's
@@ -18,6 +18,8 @@
  * threads.
  */
 struct inference {
+    struct task_events events; /* first: see task_events.h */
+    struct live_session live;
     struct tr_infer_options options; /* strings are copies */
     char *graph, *run;
     struct run_config config;
@@ -33,6 +35,22 @@ static bool is_cancelled(void *arg)
     return tr_task_is_cancelled(arg);
 }
 
+static void interrupt(void *arg)
+{
+    live_session_interrupt(&((struct inference *)arg)->live);
+}
+
+static void opened(void *arg, struct tr_session *session)
+{
+    live_session_set(&((struct inference *)arg)->live, session);
+}
+
+static void stuck(void *arg, const struct error *error)
+{
+    task_events_say(&((struct inference *)arg)->events, TR_MODEL_STUCK, error->code == TR_ENOMEM,
+                    "%s", error->text);
+}
+
 static int infer(struct inference *inference, struct tr_task *task, struct error *error)
 {
     const struct tr_infer_options *options = &inference->options;
@@ -42,7 +60,9 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
                                            .log = options->log,
                                            .verify_files = options->verify_files };
     inference->cancel = (struct cancel){ .asked = is_cancelled, .arg = task };
-    const struct run_job_hooks hooks = { .cancel = &inference->cancel };
+    const struct run_job_hooks hooks = {
+        .cancel = &inference->cancel, .stuck = stuck, .opened = opened, .arg = inference
+    };
     tr_task_report(task, "load", "", 0, 0);
     int rv = run_folder_find(&inference->folder, files_posix, inference->run, error);
     if (rv == 0)
@@ -52,6 +72,8 @@ static int infer(struct inference *inference, struct tr_task *task, struct error
     inference->config.balanced_weights = false; /* they weigh the loss, not the outputs */
     rv = run_job_open(&inference->job, inference->graph, &inference->config, &layout, &hooks,
                       error);
+    if (rv == 0)
+        task_events_warn_unchecked(&inference->events, inference->job.graph, inference->graph);
     if (rv == 0)
         rv = model_load(inference->job.model, files_posix, inference->folder.model_path, error);
     if (rv != 0)
@@ -66,6 +88,7 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     struct inference *inference = arg;
     struct error why = { 0 };
     int rv = infer(inference, task, &why);
+    task_events_end(&inference->events);
     if (rv != 0)
         return tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
     pthread_mutex_lock(&inference->mutex);
@@ -80,6 +103,7 @@ static void destroy(void *arg)
     run_job_close(&inference->job);
     run_config_fini(&inference->config);
     run_folder_close(&inference->folder);
+    task_events_fini(&inference->events);
     pthread_mutex_destroy(&inference->mutex);
     free(inference->graph);
     free(inference->run);
@@ -108,14 +132,16 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
         return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
     inference->options = read;
     pthread_mutex_init(&inference->mutex, NULL);
+    task_events_init(&inference->events);
     inference->graph = strdup(read.graph);
     inference->run = strdup(read.run);
     if (inference->graph == NULL || inference->run == NULL) {
         destroy(inference);
         return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
     }
-    work.name = NAME;
+    work.name = TASK_INFER;
     work.run = run;
+    work.interrupt = interrupt;
     work.destroy = destroy;
     return tr_task_start(&work, inference, out, error);
 }
@@ -123,7 +149,7 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
 /* Locks what the task found; 0, or it is not locked. */
 static int enter(const struct tr_task *task, struct inference **inference, struct tr_error *error)
 {
-    *inference = tr_task_arg(task, NAME);
+    *inference = tr_task_arg(task, TASK_INFER);
     if (*inference == NULL)
         return tr_error_set(error, TR_EINVAL, "the task does not infer");
     pthread_mutex_lock(&(*inference)->mutex);

@@ -23,6 +23,7 @@ libtr_model_la_SOURCES = \
     model/labels.h \
     model/layer.c \
     model/layer.h \
+    model/live_session.h \
     model/loader_source.c \
     model/loader_source.h \
     model/loss.c \
@@ -66,14 +67,19 @@ libtr_model_la_SOURCES = \
     model/scores.h \
     model/state.c \
     model/state.h \
+    model/task_events.c \
+    model/task_events.h \
     model/tensor.c \
     model/tensor.h \
+    model/ticks.h \
     model/train_task.c \
     model/trainer.c \
     model/trainer.h \
     model/trainer_state.c \
     model/training_loop.c \
-    model/training_loop.h
+    model/training_loop.h \
+    model/warm_up.c \
+    model/warm_up.h
 
 # The library of the models. What it takes of the files, errors and threads of runtime/ and of the
 # keys of graph/ has no state, so it has copies of its own, which it does not show: of libtroupe it
@@ -102,4 +108,4 @@ libtroupe_model_la_SOURCES = \
     runtime/core/crew_parallel.c
 libtroupe_model_la_LIBADD = libtr_model.la libtroupe.la $(BLAS_LIBS) $(JANSSON_LIBS) $(PTHREAD_LIBS) -lm
 libtroupe_model_la_LDFLAGS = $(AM_LDFLAGS) -no-undefined -version-info 0:0:0 \
-    -export-symbols-regex '^tr_(infer|train)_'
+    -export-symbols-regex '^tr_(infer|model|train|trainer)_'

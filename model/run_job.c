@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "model/labels.h"
+#include "model/warm_up.h"
 #include "partition/store/npy.h"
 #include "runtime/core/crew.h"
 
@@ -317,12 +318,18 @@ static void share_threads(struct run_job *job, const struct run_job_layout *layo
     job->threads = job->threads != 0 ? job->threads : 1;
 }
 
-static int warm_up(struct run_job *job, const struct run_job_layout *layout, struct error *error)
+static int warm_threads(struct run_job *job, const struct run_job_layout *layout,
+                        struct error *error)
 {
+    bool stuck;
+    struct error why = { 0 };
     size_t trainers = layout->trainers != 0 ? layout->trainers : 1;
     size_t at_once = job->threads * trainers;
     at_once = at_once > job->threads_of_all ? at_once : job->threads_of_all;
-    return job->hooks.warm_up == NULL ? 0 : job->hooks.warm_up(job->hooks.arg, at_once, error);
+    int rv = warm_up(at_once, job->hooks.cancel, &stuck, &why);
+    if (stuck && job->hooks.stuck != NULL)
+        job->hooks.stuck(job->hooks.arg, &why);
+    return rv == 0 ? 0 : error_set(error, rv, "%s", why.text);
 }
 
 int run_job_open(struct run_job *job, const char *graph, struct run_config *config,
@@ -333,7 +340,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
     *job = (struct run_job){ .config = config, .hooks = *hooks };
     share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
-    int rv = warm_up(job, layout, error);
+    int rv = warm_threads(job, layout, error);
     if (rv == 0)
         rv = open_session(job, layout, error);
     if (rv != 0)

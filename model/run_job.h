@@ -36,8 +36,8 @@ struct run_job_layout {
 /* What the job says to its surroundings, and asks them; all may be NULL. */
 struct run_job_hooks {
     const struct cancel *cancel;
-    /* First of all, while there is nothing to clean up: so many threads will compute at once. */
-    int (*warm_up)(void *arg, size_t threads, struct error *error);
+    /* The job cannot be opened, and threads of the BLAS go on asking for memory (warm_up.h). */
+    void (*stuck)(void *arg, const struct error *error);
     /* Before the session is opened: what this process is of a cluster. */
     void (*place)(void *arg, struct tr_session_options *options);
     /* The session is open; NULL: it is about to be closed. */

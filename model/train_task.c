@@ -7,18 +7,20 @@
 #include <time.h>
 
 #include "api/sized.h"
+#include "model/live_session.h"
 #include "model/model_file.h"
 #include "model/public_scores.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
-
-#define NAME "train"
+#include "model/task_events.h"
 
 /*
  * All but what the mutex guards is the task's thread's. Epochs are added before the run's folder has
  * their line, so what a caller pulls may be ahead of the disk, never behind it.
  */
 struct training_task {
+    struct task_events events; /* first: see task_events.h */
+    struct live_session live;
     struct tr_task *task;
     char *graph, *run;
     bool replace;
@@ -41,6 +43,22 @@ struct training_task {
 static bool is_cancelled(void *arg)
 {
     return tr_task_is_cancelled(((struct training_task *)arg)->task);
+}
+
+static void interrupt(void *arg)
+{
+    live_session_interrupt(&((struct training_task *)arg)->live);
+}
+
+static void opened(void *arg, struct tr_session *session)
+{
+    live_session_set(&((struct training_task *)arg)->live, session);
+}
+
+static void stuck(void *arg, const struct error *error)
+{
+    task_events_say(&((struct training_task *)arg)->events, TR_MODEL_STUCK,
+                    error->code == TR_ENOMEM, "%s", error->text);
 }
 
 static uint64_t now_ns(void *arg)
@@ -178,9 +196,13 @@ static int train(struct training_task *t, struct trainer_result *result, struct 
                                        .patience = t->config.patience,
                                        .evaluate_every = t->config.evaluate_every };
     t->cancel = (struct cancel){ .asked = is_cancelled, .arg = t };
-    const struct run_job_hooks around = { .cancel = &t->cancel };
+    const struct run_job_hooks around = {
+        .cancel = &t->cancel, .stuck = stuck, .opened = opened, .arg = t
+    };
     tr_task_report(t->task, "load", "", 0, 0);
     int rv = run_job_open(&t->job, t->graph, &t->config, &t->layout, &around, error);
+    if (rv == 0)
+        task_events_warn_unchecked(&t->events, t->job.graph, t->graph);
     if (rv == 0)
         rv = open_splits(t, error);
     if (rv == 0)
@@ -203,6 +225,7 @@ static int run(struct tr_task *task, void *arg, struct tr_error *error)
     run_job_split_close(&t->test);
     run_job_close(&t->job);
     run_folder_close(&t->folder);
+    task_events_end(&t->events);
     if (rv != 0)
         return tr_error_set(error, rv, "%s", why.text[0] != '\0' ? why.text : tr_strerror(rv));
     pthread_mutex_lock(&t->mutex);
@@ -216,6 +239,7 @@ static void destroy(void *arg)
 {
     struct training_task *t = arg;
     run_config_fini(&t->config);
+    task_events_fini(&t->events);
     pthread_mutex_destroy(&t->mutex);
     free(t->epochs);
     free(t->graph);
@@ -387,20 +411,22 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     if (t == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a training");
     pthread_mutex_init(&t->mutex, NULL);
+    task_events_init(&t->events);
     rv = read_options(t, &read, error);
     if (rv != 0) {
         destroy(t);
         return rv;
     }
-    work.name = NAME;
+    work.name = TASK_TRAIN;
     work.run = run;
+    work.interrupt = interrupt;
     work.destroy = destroy;
     return tr_task_start(&work, t, out, error);
 }
 
 static struct training_task *training_of(const struct tr_task *task, struct tr_error *error)
 {
-    struct training_task *t = tr_task_arg(task, NAME);
+    struct training_task *t = tr_task_arg(task, TASK_TRAIN);
     if (t == NULL)
         tr_error_set(error, TR_EINVAL, "the task does not train");
     return t;

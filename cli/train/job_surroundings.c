@@ -5,21 +5,16 @@
 #include <unistd.h>
 
 #include "cli/lib/command.h"
-#include "cli/train/warm_up.h"
 
 /* Threads that are stuck in the BLAS end with the process alone. Where memory was lacking, another
  * start would end in the same way, which the exit code says to a launcher; a process that was only
  * interrupted meanwhile may well be started again. */
-static int warm_up_threads(void *arg, size_t threads, struct error *error)
+static void end_stuck(void *arg, const struct error *error)
 {
-    const struct job_surroundings *surroundings = arg;
-    bool stuck;
-    int rv = warm_up(threads, surroundings->cancel, &stuck, error);
-    if (!stuck)
-        return rv;
+    (void)arg;
     fprintf(stderr, "troupe: %s\n", error->text);
     fflush(NULL);
-    _exit(rv == TR_ENOMEM && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
+    _exit(error->code == TR_ENOMEM && tr_process_is_launched() ? EXIT_USAGE : EXIT_FAILED);
 }
 
 static void place(void *arg, struct tr_session_options *options)
@@ -41,7 +36,7 @@ static void opened(void *arg, struct tr_session *session)
 struct run_job_hooks job_surroundings_hooks(struct job_surroundings *surroundings)
 {
     return (struct run_job_hooks){ .cancel = surroundings->cancel,
-                                   .warm_up = warm_up_threads,
+                                   .stuck = end_stuck,
                                    .place = place,
                                    .opened = opened,
                                    .arg = surroundings };

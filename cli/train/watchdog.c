@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/lib/command.h"
-#include "cli/train/ticks.h"
+#include "model/ticks.h"
 #include "runtime/base/thread.h"
 
 #define LOOK_NS UINT64_C(100000000)

@@ -165,6 +165,40 @@ TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
 /* Writes them as a .npy file, which appears whole or not at all. */
 TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error *error);
 
+/*
+ * What a task has to say beside its progress. Events are pulled in their order; one that is not
+ * pulled in time makes room, the oldest first, when there are TR_MODEL_EVENTS_MAX.
+ */
+#define TR_MODEL_EVENTS_MAX 4096
+
+enum tr_model_event_kind {
+    /* Text: what the task goes on in spite of. */
+    TR_MODEL_WARNING = 1,
+    /* Text: threads of the BLAS ask for memory for ever. The task has failed, and exit() would wait
+     * for them: end the process by _exit(). number: whether there was none (1), or the task was
+     * cancelled before it was there (0). */
+    TR_MODEL_STUCK
+};
+
+#define TR_MODEL_TEXT_MAX 1280
+
+struct tr_model_event {
+    size_t size;
+    enum tr_model_event_kind kind;
+    uint64_t number;
+    char text[TR_MODEL_TEXT_MAX]; /* printable UTF-8 */
+};
+
+#define TR_MODEL_EVENT_INIT                                               \
+    {                                                                     \
+        sizeof(struct tr_model_event), (enum tr_model_event_kind)0, 0, "" \
+    }
+
+/* The next event. TR_ETIMEDOUT: there is none yet; TR_EEND: the task has ended, and none is left;
+ * TR_EINVAL: it neither trains nor infers. */
+TR_API int tr_model_next_event(struct tr_task *task, int64_t timeout_ns,
+                               struct tr_model_event *event, struct tr_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <troupe/model.h>
+#include <troupe/trainer_state.h>
 
 #define CHECK(what)                                                               \
     do {                                                                          \
@@ -147,12 +148,54 @@ static void check_cancel(const char *graph, const char *run)
     tr_task_close(task);
 }
 
+static int run_nothing(struct tr_task *task, void *arg, struct tr_error *error)
+{
+    (void)task;
+    (void)arg;
+    (void)error;
+    return 0;
+}
+
+/* A part that somebody else saved has no position. */
+static void check_position(void)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_trainer_position position = TR_TRAINER_POSITION_INIT;
+    const char head[TR_TRAINER_HEAD_BYTES] = "somebody else's";
+    CHECK(tr_trainer_position_read(head, &position, &error) == TR_EFORMAT);
+}
+
+/* Events of a task end with the task, and other tasks have none. */
+static void check_events(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_task *task;
+    struct tr_infer_options infer;
+    tr_infer_options_init(&infer);
+    infer.graph = graph;
+    infer.run = run;
+    CHECK(tr_infer_start(&infer, &task, &error) == 0);
+    CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == TR_EEND);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    CHECK(tr_model_next_event(task, 0, &event, &error) == TR_EEND);
+    tr_task_close(task);
+    struct tr_task_work work = TR_TASK_WORK_INIT;
+    work.name = "nothing";
+    work.run = run_nothing;
+    CHECK(tr_task_start(&work, NULL, &task, &error) == 0);
+    CHECK(tr_model_next_event(task, 0, &event, &error) == TR_EINVAL);
+    tr_task_close(task);
+}
+
 int main(int argc, char **argv)
 {
     assert(argc == 4); /* GRAPH, the folder of a finished run, one for a new run */
     check_options(argv[1], argv[2]);
     check_sizes(argv[1], argv[2]);
     check_kinds(argv[1], argv[2]);
+    check_position();
+    check_events(argv[1], argv[2]);
     check_cancel(argv[1], argv[3]);
     return 0;
 }

@@ -7,8 +7,8 @@
  *
  * Thread rules: one thread.
  */
-#ifndef CLI_TRAIN_TICKS_H
-#define CLI_TRAIN_TICKS_H
+#ifndef MODEL_TICKS_H
+#define MODEL_TICKS_H
 
 #include <stdint.h>
 #include <time.h>

@@ -7,10 +7,10 @@
  * overcommit) it asks again for ever, deaf to everything. So it is made to take them all while
  * nothing is lost, and is given WARM_UP_NS for it.
  *
- * Thread rules: the main thread, before actors.
+ * Thread rules: any thread, before actors.
  */
-#ifndef CLI_TRAIN_WARM_UP_H
-#define CLI_TRAIN_WARM_UP_H
+#ifndef MODEL_WARM_UP_H
+#define MODEL_WARM_UP_H
 
 #include <stdbool.h>
 #include <stddef.h>

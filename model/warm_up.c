@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train/warm_up.h"
+#include "model/warm_up.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "cli/train/ticks.h"
 #include "model/matmul.h"
+#include "model/ticks.h"
 #include "runtime/base/thread.h"
 
 /* A product that takes a buffer for about a millisecond, often enough that all threads are at it at

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/lib/canceller.h"
+
+/* On the signal thread, under the mutex, so that the task is not closed meanwhile. */
+static void fire(void *arg)
+{
+    struct canceller *canceller = arg;
+    pthread_mutex_lock(&canceller->mutex);
+    canceller->fired = true;
+    tr_task_cancel(canceller->task);
+    pthread_mutex_unlock(&canceller->mutex);
+}
+
+int canceller_begin(struct canceller *canceller, struct tr_error *error)
+{
+    pthread_mutex_init(&canceller->mutex, NULL);
+    canceller->fired = false;
+    canceller->task = NULL;
+    int rv = signals_start(&canceller->signals, fire, NULL, canceller, error);
+    if (rv != 0)
+        pthread_mutex_destroy(&canceller->mutex);
+    return rv;
+}
+
+void canceller_end(struct canceller *canceller)
+{
+    signals_stop(&canceller->signals);
+    pthread_mutex_destroy(&canceller->mutex);
+}
+
+void canceller_watch(struct canceller *canceller, struct tr_task *task)
+{
+    pthread_mutex_lock(&canceller->mutex);
+    canceller->task = task;
+    if (canceller->fired)
+        tr_task_cancel(task);
+    pthread_mutex_unlock(&canceller->mutex);
+}

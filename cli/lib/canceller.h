@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a signal does to the task of a command: it cancels it, at once.
+ *
+ *     canceller_begin(&canceller, &error) -> the task starts -> canceller_watch(&canceller, task)
+ *         ... -> canceller_watch(&canceller, NULL) -> tr_task_close(task) -> canceller_end
+ *
+ * Thread rules: the main thread, one at a time in a process.
+ */
+#ifndef CLI_LIB_CANCELLER_H
+#define CLI_LIB_CANCELLER_H
+
+#include <pthread.h>
+
+#include <troupe/task.h>
+
+#include "cli/lib/signals.h"
+
+struct canceller {
+    struct signals signals;
+    pthread_mutex_t mutex; /* guards all below */
+    bool fired;
+    struct tr_task *task;
+};
+
+int canceller_begin(struct canceller *canceller, struct tr_error *error);
+void canceller_end(struct canceller *canceller);
+
+/* Cancels that task from now on, at once if a signal came before. NULL, before the task is closed:
+ * none. */
+void canceller_watch(struct canceller *canceller, struct tr_task *task);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a task of this library has to say, kept in order until somebody pulls it
+ * (tr_model_next_event).
+ *
+ * Saying never waits for a reader: at TR_MODEL_EVENTS_MAX the oldest event goes. Of a task that is
+ * over a reader gets what is left, and is then told so.
+ *
+ * Ownership: embedded, as the first member of the arg of each kind of task, where it is found again.
+ * Thread rules: any thread.
+ */
+#ifndef MODEL_TASK_EVENTS_H
+#define MODEL_TASK_EVENTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <troupe/model.h>
+
+#include "runtime/base/error.h"
+
+/* The names of the kinds of tasks. */
+#define TASK_TRAIN "train"
+#define TASK_INFER "infer"
+
+struct task_events {
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t changed;
+    struct task_event *first, *last;
+    uint32_t count;
+    bool over;
+};
+
+void task_events_init(struct task_events *events);
+void task_events_fini(struct task_events *events);
+
+/* Without memory nothing is said: no event is worth the task. */
+void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
+                     const char *format, ...) TR_PRINTF(4, 5);
+/* A warning, where the files of that graph were loaded unchecked. */
+void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,
+                                const char *path);
+/* Nothing more will be said. */
+void task_events_end(struct task_events *events);
+
+#endif
