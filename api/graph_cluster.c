@@ -129,7 +129,7 @@ int graph_spawn_status(struct tr_graph *graph)
     return node_spawn(graph->node, &status, &address);
 }
 
-int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error)
+int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error)
 {
     struct env *env = graph->session->env;
     uint64_t begin_ns = env_now_ns(env);
@@ -162,4 +162,40 @@ int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *
     if (rv == TR_ETIMEDOUT) /* only this wait may say that of itself */
         rv = TR_EPEERDOWN;
     return rv != 0 ? tr_error_set(error, rv, "the process: %s", call_text(rv)) : 0;
+}
+
+static bool is_first_with_trainers(const struct tr_graph *graph)
+{
+    const struct plan_process *mine = graph_plays(graph);
+    for (const struct plan_process *p = graph->plan->processes; p < mine; p++)
+        if (p->host == mine->host && p->trainers.count > 0)
+            return false;
+    return true;
+}
+
+int tr_graph_place(const struct tr_graph *graph, struct tr_graph_place *place,
+                   struct tr_error *error)
+{
+    int rv = session_mine(graph->session, error);
+    if (rv != 0)
+        return rv;
+    const struct tr_session *session = graph->session;
+    const struct plan_process *plays = graph_plays(graph);
+    const struct tr_graph_place known = {
+        .size = sizeof known,
+        .process = graph->process,
+        .num_processes = graph->plan->num_processes,
+        .host_name = session->in_cluster ? session->cluster.hosts[plays->host].name : NULL,
+        .first_trainer = plays->trainers.first,
+        .num_trainers = plays->trainers.count,
+        .world = graph->plan->trainers,
+        .first_with_trainers = is_first_with_trainers(graph),
+    };
+    return sized_write(place, &known, sizeof known, "tr_graph_place", error);
+}
+
+void tr_graph_note_epochs(struct tr_graph *graph, uint32_t epochs)
+{
+    if (!session_is_child(graph->session))
+        job_progress_note_epochs(&graph->progress, epochs);
 }

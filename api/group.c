@@ -207,7 +207,7 @@ static int fail(struct tr_group *group, const struct asked *asked, int rv, const
 {
     if (rv == TR_EROLLBACK)
         group->restored = false;
-    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0, NULL) == 0)
+    if (rv == TR_ECLOSED && tr_graph_wait_end(group->graph, 0, NULL) == 0)
         return tr_error_set(error, rv,
                             "trainer %" PRIu32 ": %s: the job has "
                             "ended, and with it the actors of this process",
@@ -224,7 +224,7 @@ static bool has_ended(struct tr_group *group, const struct asked *asked, int rv)
 {
     bool lost = rv == TR_ECLOSED || (rv != 0 && address_is_none(group->reducer));
     return lost && asked->operation == MSG_GROUP_FINISH &&
-           graph_wait_end(group->graph, END_NS, NULL) == 0;
+           tr_graph_wait_end(group->graph, END_NS, NULL) == 0;
 }
 
 /* take may be NULL; it keeps what it wants of the reply, and counts: after run another thread may
@@ -339,14 +339,15 @@ int tr_group_save(struct tr_group *group, uint64_t step, const void *bytes, size
     return run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
-int group_skip_save(struct tr_group *group, uint64_t step, int code, struct tr_error *error)
+int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
+                       struct tr_error *error)
 {
     const struct asked asked = { .name = "save",
                                  .operation = MSG_GROUP_SKIP,
                                  .value = step,
                                  .count = (uint32_t)code,
                                  .number = group->saves + 1 };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
+    return run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 static int take_checkpoint(struct tr_group *group, const struct message *reply, void *arg)
@@ -379,31 +380,28 @@ int tr_group_restore(struct tr_group *group, int64_t timeout_ns, struct tr_check
     return rv == 0 ? sized_write(checkpoint, &full, sizeof full, "tr_checkpoint", error) : rv;
 }
 
-int group_finish(struct tr_group *group, int code, struct tr_error *error)
+int tr_group_done(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
-    const struct asked asked = { .name = "the end of the job",
-                                 .operation = MSG_GROUP_FINISH,
-                                 .value = (uint32_t)code };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
+    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
+    return run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
-int group_complete(struct tr_group *group, struct tr_error *error)
+int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
     const struct asked asked = { .name = "the end of the job",
                                  .operation = MSG_GROUP_FINISH,
                                  .count = 1 };
-    return run(group, &asked, TR_WAIT_FOREVER, NULL, NULL, error);
+    return run(group, &asked, timeout_ns, NULL, NULL, error);
 }
 
 int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error)
 {
-    const struct asked asked = { .name = "the end of the job", .operation = MSG_GROUP_FINISH };
-    int rv = run(group, &asked, timeout_ns, NULL, NULL, error);
-    if (rv == TR_ECLOSED && graph_wait_end(group->graph, 0, NULL) == 0)
+    int rv = tr_group_done(group, timeout_ns, error);
+    if (rv == TR_ECLOSED && tr_graph_wait_end(group->graph, 0, NULL) == 0)
         return 0; /* its actors heard of the end before it could be answered */
     /* Do not return before the job has ended: closing the session would stop actors that other
      * ranks still wait for. */
-    return rv == 0 ? graph_wait_end(group->graph, timeout_ns, error) : rv;
+    return rv == 0 ? tr_graph_wait_end(group->graph, timeout_ns, error) : rv;
 }
 
 /* Ends what the reducer does for the thread that waits. */
@@ -424,8 +422,10 @@ static void cancel(struct tr_group *group)
     graph_leave(group->graph, port);
 }
 
-void group_shut(struct tr_group *group)
+void tr_group_shut(struct tr_group *group)
 {
+    if (session_is_child(group->graph->session))
+        return;
     pthread_mutex_lock(&group->mutex);
     group->closed = true;
     while (group->waiting) {
@@ -447,7 +447,7 @@ void tr_group_close(struct tr_group *group)
 {
     if (group == NULL || session_is_child(group->graph->session))
         return;
-    group_shut(group);
+    tr_group_shut(group);
     struct tr_graph *graph = group->graph;
     pthread_cond_destroy(&group->left);
     pthread_mutex_destroy(&group->mutex);

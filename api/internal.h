@@ -132,10 +132,6 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph);
  * sentence where they are not to be seen from this host. */
 int graph_map_parts(struct tr_graph *graph, struct tr_error *error);
 
-/* Waits until the job has ended (0), which ends the actors here; the reason for which the process
- * can't go on, or TR_ETIMEDOUT (timeout_ns below 0: none). */
-int graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error);
-
 /* The node that runs the graph's actors; until graph or session is closed. */
 struct node *graph_node(struct tr_graph *graph);
 
@@ -239,18 +235,6 @@ int graph_await(struct port *port, struct port_errand *errand, uint64_t deadline
 /* loader.c: the number of a feature's name (NULL: MSG_MASK_ALL); TR_ENOENT names the option. */
 int graph_find_name(const struct tr_graph *graph, const char *name, const char *option,
                     uint32_t *out, struct tr_error *error);
-
-/* group.c: the trainer is done with the job (code 0), or the job has failed. When all are done its
- * actors are stopped, everywhere. */
-int group_finish(struct tr_group *group, int code, struct tr_error *error);
-/* Takes part in a save that this rank has no part for (code says why), so that it fails for all ranks
- * alike. Always fails: with code, or as tr_group_save. */
-int group_skip_save(struct tr_group *group, uint64_t step, int code, struct tr_error *error);
-/* The trainer has written what the whole job was for: the job is over, for the other trainers too,
- * and no death takes that back. */
-int group_complete(struct tr_group *group, struct tr_error *error);
-/* Wakes the thread that waits in the group (TR_ECANCELED); later calls give TR_ECLOSED. */
-void group_shut(struct tr_group *group);
 
 /* nodes.c */
 /* A set with room for that many nodes; NULL: no memory, and the error says so. */

@@ -4,6 +4,7 @@ libtr_api_la_SOURCES = \
     api/apt_reader.c \
     api/apt_reader.h \
     api/batch.c \
+    api/checkpoint_folder.c \
     api/checkpoints.c \
     api/deal.c \
     api/fetch.c \

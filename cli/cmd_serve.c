@@ -85,7 +85,7 @@ static int wait_for_end(struct serving *serving, struct error *error)
     struct tr_error why = TR_ERROR_INIT;
     int rv = TR_ETIMEDOUT;
     while (rv == TR_ETIMEDOUT && !process_cancelled(&serving->process))
-        rv = graph_wait_end(serving->graph, LOOK_NS, &why);
+        rv = tr_graph_wait_end(serving->graph, LOOK_NS, &why);
     if (rv == 0)
         return 0;
     if (!process_cancelled(&serving->process))

@@ -173,7 +173,7 @@ static struct message *make_call(struct sim_trainer *t)
     case TRAINING_MEET:
         return make_group_request(t, 0, t->barriers + 1, 0);
     case TRAINING_FINISH:
-        return make_group_request(t, 0, t->rank == 0, 0); /* group_complete() */
+        return make_group_request(t, 0, t->rank == 0, 0); /* tr_group_complete() */
     default:
         return make_group_request(t, 0, 0, 0);
     }

@@ -61,7 +61,7 @@ static int save(void *arg, uint64_t steps, const void *bytes, size_t count, stru
     struct train_rank *r = arg;
     int synced = r->rank == 0 ? run_folder_sync(r->all->folder, error) : 0;
     int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER, &why)
-                         : group_skip_save(r->group, steps, synced, &why);
+                         : tr_group_skip_save(r->group, steps, synced, TR_WAIT_FOREVER, &why);
     if (rv == 0 && r->rank == 0)
         (void)tr_process_say_checkpoint(steps, NULL);
     return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
@@ -239,12 +239,13 @@ static int finish(void *arg, struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
     struct train_rank *r = arg;
-    int rv = r->rank == 0 ? group_complete(r->group, &why) : group_finish(r->group, 0, &why);
+    int rv = r->rank == 0 ? tr_group_complete(r->group, TR_WAIT_FOREVER, &why)
+                          : tr_group_done(r->group, TR_WAIT_FOREVER, &why);
     if (rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EROLLBACK)
         return rv;
     /* The actors may be gone before the answer is here. A signal in that time ends a process that
      * has done its work. */
-    if (graph_wait_end(r->all->job->graph, 0, NULL) == 0 || cancel_asked(r->all->cancel))
+    if (tr_graph_wait_end(r->all->job->graph, 0, NULL) == 0 || cancel_asked(r->all->cancel))
         return 0;
     return session_failed(&why, rv, error);
 }
@@ -298,7 +299,7 @@ static void train(struct train_rank *r)
     r->code = trainer_run(r->model, &r->split.source.base, &plan, &hooks, &r->result, &r->error);
     /* One that was started again, or went back with its group, may find that rank 0 has ended the job
      * without it. */
-    if (r->code == TR_ECLOSED && all->finishes && graph_wait_end(all->job->graph, 0, NULL) == 0)
+    if (r->code == TR_ECLOSED && all->finishes && tr_graph_wait_end(all->job->graph, 0, NULL) == 0)
         r->code = 0;
     if (r->code != 0)
         atomic_store_explicit(&r->all->failed, true, memory_order_relaxed);
@@ -378,7 +379,7 @@ static void wait_for(struct train_ranks *ranks, uint32_t count)
         shut = true;
         for (uint32_t i = 0; i < count; i++)
             if (ranks->ranks[i].group != NULL)
-                group_shut(ranks->ranks[i].group);
+                tr_group_shut(ranks->ranks[i].group);
     }
     for (uint32_t i = 0; i < count; i++)
         pthread_join(ranks->ranks[i].thread, NULL);

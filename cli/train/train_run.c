@@ -500,7 +500,7 @@ static int wait_for_end(struct training *t, struct error *error)
     struct tr_error why = TR_ERROR_INIT;
     int rv;
     do
-        rv = graph_wait_end(t->job.graph, END_LOOK_NS, &why);
+        rv = tr_graph_wait_end(t->job.graph, END_LOOK_NS, &why);
     while (rv == TR_ETIMEDOUT && !asked(t));
     /* The job's end is known here: that the coordinator died since takes nothing back. */
     bool done = rv == 0 || rv == TR_ETIMEDOUT || rv == TR_EPEERDOWN || rv == TR_ECANCELED;

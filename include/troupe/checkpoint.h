@@ -66,6 +66,15 @@ struct tr_checkpoint_part_info {
 /* Whether the path names a checkpoint or a folder of them; a raw graph never is one. */
 TR_API bool tr_checkpoints_named(const char *path);
 
+/* What a session's folder of checkpoints is on that host: "%h" in it stands for the host's name. host
+ * NULL: it stands for itself. TR_ETOOBIG: path [bytes] is too short. */
+TR_API int tr_checkpoints_folder(const char *folder, const char *host, char *path, size_t bytes,
+                                 struct tr_error *error);
+/* Whether a folder has any, whole or not. One that cannot be listed counts as if it had. */
+TR_API bool tr_checkpoints_exist(const char *folder);
+/* Removes all but the newest `keep`; no folder is fine. No job may be saving there. */
+TR_API int tr_checkpoints_remove(const char *folder, uint32_t keep, struct tr_error *error);
+
 /* TR_ENOENT: there is none that was finished; TR_EFORMAT names a manifest that is not as it must be,
  * or a part that is not as long as its manifest says. *out is NULL after a failure. */
 TR_API int tr_checkpoints_open(const char *path, struct tr_checkpoints **out,

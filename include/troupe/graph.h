@@ -10,6 +10,7 @@
 #ifndef TROUPE_GRAPH_H
 #define TROUPE_GRAPH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -45,6 +46,32 @@ TR_API int tr_graph_open(struct tr_session *session, const char *path, int64_t t
                          struct tr_graph **out, struct tr_error *error);
 /* NULL is ignored, here and in every other close. */
 TR_API void tr_graph_close(struct tr_graph *graph);
+
+/* Where this process stands in the job whose graph it opened. */
+struct tr_graph_place {
+    size_t size;
+    uint32_t process; /* its number in the cluster file's plan; 0 without one */
+    uint32_t num_processes;
+    const char
+        *host_name; /* in the cluster file, valid while the graph is open; NULL without one */
+    uint32_t first_trainer, num_trainers; /* ranks here */
+    uint32_t world;                       /* ranks of the job */
+    bool first_with_trainers;             /* of the processes of its host that have some */
+};
+#define TR_GRAPH_PLACE_INIT                                       \
+    {                                                             \
+        sizeof(struct tr_graph_place), 0, 0, NULL, 0, 0, 0, false \
+    }
+TR_API int tr_graph_place(const struct tr_graph *graph, struct tr_graph_place *place,
+                          struct tr_error *error);
+
+/* Waits until the job has ended, which ends the actors of this process, or until this process cannot
+ * go on: the reason. TR_ETIMEDOUT: neither; with timeout 0 it is only looked, which is not
+ * interrupted. */
+TR_API int tr_graph_wait_end(struct tr_graph *graph, int64_t timeout_ns, struct tr_error *error);
+
+/* Whoever observes this process sees from now on that its trainers are to make so many epochs. */
+TR_API void tr_graph_note_epochs(struct tr_graph *graph, uint32_t epochs);
 
 TR_API uint32_t tr_graph_num_ntypes(const struct tr_graph *graph);
 TR_API uint32_t tr_graph_num_etypes(const struct tr_graph *graph);

@@ -87,6 +87,25 @@ TR_API int tr_group_restore(struct tr_group *group, int64_t timeout_ns,
  * ended here, by whatever rank, every other call of a group gives TR_ECLOSED. */
 TR_API int tr_group_finish(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
 
+/* The same in two steps, for ranks of one process: says that this rank has nothing more to do, and
+ * waits until all have said so. The process then waits for the end of its actors once, by
+ * tr_graph_wait_end(), for other processes may need them until then. */
+TR_API int tr_group_done(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
+
+/* As tr_group_done(), of a rank that has written what the whole job was for: the job is over, for the
+ * other ranks too, and no death takes that back. */
+TR_API int tr_group_complete(struct tr_group *group, int64_t timeout_ns, struct tr_error *error);
+
+/* Takes part in a checkpoint that this rank has no part for (code, a TR_E*, says why), so that it
+ * fails for all ranks alike, as when a disk refuses a part. Always fails: with code, or as
+ * tr_group_save() does. */
+TR_API int tr_group_skip_save(struct tr_group *group, uint64_t step, int code, int64_t timeout_ns,
+                              struct tr_error *error);
+
+/* Wakes the thread that waits in the group (TR_ECANCELED), from any thread; later calls of the group
+ * give TR_ECLOSED. It is still to be closed. */
+TR_API void tr_group_shut(struct tr_group *group);
+
 #ifdef __cplusplus
 }
 #endif

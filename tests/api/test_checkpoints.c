@@ -176,12 +176,42 @@ static void folder_without_checkpoints_is_refused(void **state)
     assert_true(tr_checkpoints_named(*state));
 }
 
+/* The folder of a host, and what a run that is replaced leaves there. */
+static void folders_are_named_by_hosts_and_emptied(void **state)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    char path[64];
+    assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, sizeof path, &error), 0);
+    assert_string_equal(path, "/c/b/x");
+    assert_int_equal(tr_checkpoints_folder("/c/%h/x", NULL, path, sizeof path, &error), 0);
+    assert_string_equal(path, "/c/%h/x");
+    assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 7, &error), 0);
+    assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 6, &error), TR_ETOOBIG);
+    assert_false(tr_checkpoints_exist(*state));
+    assert_int_equal(tr_checkpoints_remove(*state, 0, &error), 0);
+    assert_int_equal(tr_checkpoints_remove("/nowhere/at/all", 0, &error), 0);
+    save(*state, 4);
+    save(*state, 8);
+    assert_true(tr_checkpoints_exist(*state));
+    assert_int_equal(tr_checkpoints_remove(*state, 1, &error), 0);
+    struct tr_checkpoints *list;
+    struct tr_checkpoint_info info = TR_CHECKPOINT_INFO_INIT;
+    assert_int_equal(tr_checkpoints_open(*state, &list, &error), 0);
+    assert_int_equal(tr_checkpoints_get(list, 0, &info, &error), 0);
+    assert_int_equal(info.step, 8);
+    assert_int_equal(tr_checkpoints_get(list, 1, &info, &error), TR_ERANGE);
+    tr_checkpoints_close(list);
+    assert_int_equal(tr_checkpoints_remove(*state, 0, &error), 0);
+    assert_false(tr_checkpoints_exist(*state));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(folder_without_checkpoints_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(damage_is_found, setup, teardown),
         cmocka_unit_test_setup_teardown(part_that_is_elsewhere_or_gone_is_missing, setup, teardown),
+        cmocka_unit_test_setup_teardown(folders_are_named_by_hosts_and_emptied, setup, teardown),
         cmocka_unit_test_setup_teardown(all_are_listed_newest_first, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

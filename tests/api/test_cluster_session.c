@@ -346,10 +346,10 @@ static void the_end_of_the_job_ends_its_processes(void **state)
     struct job job;
     (void)state;
     open_cluster(&job, "true");
-    assert_int_equal(graph_wait_end(job.graphs[1], SECOND / 20, &failure), TR_ETIMEDOUT);
+    assert_int_equal(tr_graph_wait_end(job.graphs[1], SECOND / 20, &failure), TR_ETIMEDOUT);
     end_job(&job);
     for (uint32_t p = 0; p < PROCESSES; p++)
-        ok(graph_wait_end(job.graphs[p], 30 * SECOND, &failure));
+        ok(tr_graph_wait_end(job.graphs[p], 30 * SECOND, &failure));
     close_job(&job);
 }
 
@@ -388,7 +388,7 @@ static void no_call_outlives_the_actors(void **state)
     ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &nodes, &failure));
     assert_int_equal(pthread_create(&thread, NULL, wait_in_group, &waiting), 0);
     end_job(&job);
-    ok(graph_wait_end(graph, 30 * SECOND, &failure));
+    ok(tr_graph_wait_end(graph, 30 * SECOND, &failure));
     uint64_t begin_ns = env_now_ns(session->env);
     while (!atomic_load(&waiting.returned) &&
            env_now_ns(session->env) - begin_ns < 30 * UINT64_C(1000000000))

@@ -138,6 +138,78 @@ static void a_close_wakes_who_waits(void **state)
     free(ranks);
 }
 
+/* Rank 1 has no part of the checkpoint; then all are done, and rank 0 says that this was the job. */
+static int end_together(struct rank *r)
+{
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    int rv = tr_group_restore(r->group, 60 * SECOND, &checkpoint, &failure);
+    if (rv != 0)
+        return rv;
+    rv = r->rank == 1 ? tr_group_skip_save(r->group, 3, TR_ENOSPC, 60 * SECOND, &failure)
+                      : tr_group_save(r->group, 3, "part", 4, 60 * SECOND, &failure);
+    if (rv != TR_ENOSPC)
+        return rv != 0 ? rv : TR_EINTERNAL;
+    rv = tr_group_save(r->group, 4, "part", 4, 60 * SECOND, &failure);
+    if (rv != 0)
+        return rv;
+    return r->rank == 0 ? tr_group_complete(r->group, 60 * SECOND, &failure)
+                        : tr_group_done(r->group, 60 * SECOND, &failure);
+}
+
+static void *run_end(void *arg)
+{
+    struct rank *r = arg;
+    r->code = end_together(r);
+    return NULL;
+}
+
+static void the_job_ends_when_its_result_is_written(void **state)
+{
+    char folder[] = "/tmp/troupe-group.XXXXXX";
+    struct tr_session_options options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    pthread_t threads[RANKS];
+    struct rank *ranks = calloc(RANKS, sizeof *ranks);
+    assert_non_null(ranks);
+    assert_non_null(mkdtemp(folder));
+    tr_session_options_init(&options);
+    options.trainers = RANKS;
+    options.checkpoints = folder;
+    assert_int_equal(tr_session_open(&options, &session, &failure), 0);
+    assert_int_equal(tr_graph_open(session, *state, TR_WAIT_FOREVER, &graph, &failure), 0);
+    assert_int_equal(tr_graph_place(graph, &place, &failure), 0);
+    assert_int_equal(place.num_trainers, RANKS);
+    assert_int_equal(place.first_trainer, 0);
+    assert_int_equal(place.world, RANKS);
+    assert_int_equal(place.num_processes, 1);
+    assert_true(place.first_with_trainers);
+    assert_null(place.host_name);
+    assert_int_equal(tr_graph_wait_end(graph, 0, &failure), TR_ETIMEDOUT);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        ranks[i].rank = i;
+        assert_int_equal(tr_group_open(graph, i, &ranks[i].group, &failure), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, run_end, &ranks[i]), 0);
+    }
+    for (uint32_t i = 0; i < RANKS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(ranks[i].code == 0 || ranks[i].code == TR_ECLOSED);
+    }
+    assert_int_equal(ranks[0].code, 0);
+    assert_int_equal(tr_graph_wait_end(graph, 60 * SECOND, &failure), 0);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        tr_group_shut(ranks[i].group);
+        assert_int_equal(tr_group_barrier(ranks[i].group, "late", 0, &failure), TR_ECLOSED);
+        tr_group_close(ranks[i].group);
+    }
+    tr_graph_close(graph);
+    tr_session_close(session);
+    free(ranks);
+    assert_true(tr_checkpoints_exist(folder));
+    assert_int_equal(files_remove_tree(files_posix, folder, NULL), 0);
+}
+
 static struct world world;
 static char path[256];
 
@@ -161,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_train_together),
         cmocka_unit_test(a_close_wakes_who_waits),
+        cmocka_unit_test(the_job_ends_when_its_result_is_written),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

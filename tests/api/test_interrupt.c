@@ -250,7 +250,7 @@ static int call_restore(struct job *job)
 
 static int call_wait_end(struct job *job)
 {
-    return graph_wait_end(job->graph, TR_WAIT_FOREVER, &failure);
+    return tr_graph_wait_end(job->graph, TR_WAIT_FOREVER, &failure);
 }
 
 static void calls_that_wait_for_peers_end(void **state)
@@ -263,7 +263,7 @@ static void calls_that_wait_for_peers_end(void **state)
         { "tr_graph_original_ids", call_original_ids },
         { "tr_graph_degrees", call_degrees },
         { "tr_group_restore", call_restore },
-        { "graph_wait_end", call_wait_end },
+        { "tr_graph_wait_end", call_wait_end },
     };
     struct job job;
     (void)state;
