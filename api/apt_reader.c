@@ -5,12 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "runtime/base/helper_program.h"
 
 #define APT_PROGRAM "apt-cache"
 /* What a C library without a check of its own ends a child with that cannot run its program. */
@@ -24,31 +24,19 @@ static int no_apt(struct error *error)
                      APT_COMMAND);
 }
 
-/* Its standard output is the pipe; no signal is blocked or ignored, whatever this thread does. */
-static int spawn(int output, pid_t *child)
+/* Its standard output is the pipe. */
+static int spawn_apt(int output, pid_t *child)
 {
     char *const argv[] = { (char *)(uintptr_t)APT_PROGRAM, (char *)(uintptr_t) "dumpavail", NULL };
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
+    const struct helper_program apt = {
+        .program = APT_PROGRAM, .in_path = true, .argv = argv, .actions = &actions
+    };
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return ENOMEM;
-    }
     int rc = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
     if (rc == 0)
-        rc = posix_spawnattr_setsigmask(&attributes, &none);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (rc == 0)
-        rc = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (rc == 0)
-        rc = posix_spawnp(child, APT_PROGRAM, &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
+        rc = helper_program_start(&apt, child);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
@@ -58,7 +46,7 @@ int apt_reader_open(struct apt_reader *reader, struct error *error)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return error_set_errno(error, errno, "cannot make the pipe for %s", APT_COMMAND);
-    int rc = spawn(ends[1], &reader->child);
+    int rc = spawn_apt(ends[1], &reader->child);
     close(ends[1]);
     reader->input = rc == 0 ? fdopen(ends[0], "r") : NULL;
     if (reader->input != NULL)

@@ -24,6 +24,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/fork_mark.c \
     runtime/base/fork_mark.h \
     runtime/base/flat.hh \
+    runtime/base/helper_program.c \
+    runtime/base/helper_program.h \
     runtime/base/hotmem.c \
     runtime/base/hotmem.h \
     runtime/base/json_field.c \

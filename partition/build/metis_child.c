@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +16,7 @@
 
 #include "partition/build/metis_program.h"
 #include "partition/metis/metis_exchange.h"
+#include "runtime/base/helper_program.h"
 
 /* How long the library sleeps between looks at the helper: short first, for small graphs. */
 #define SLEEP_FIRST_NS 200000
@@ -127,38 +127,22 @@ static int exchange_open(struct exchange *exchange, struct partition_job *job,
 }
 
 /* Standard streams lead nowhere: METIS prints to them. A group of its own, since signals that a
- * terminal or timeout(1) sends to the whole group are for this process to answer; no signal is
- * blocked or ignored, whatever this thread does with them. */
-static int spawn(const char *program, int memory, pid_t *child)
+ * terminal or timeout(1) sends to the whole group are for this process to answer. */
+static int spawn_metis(const char *program, int memory, pid_t *child)
 {
     char *const argv[] = { (char *)(uintptr_t) "troupe-metis", NULL };
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
+    const struct helper_program metis = {
+        .program = program, .argv = argv, .actions = &actions, .own_group = true
+    };
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return ENOMEM;
-    }
     /* The memory before the streams: its number may be one of theirs. */
     int rc = posix_spawn_file_actions_adddup2(&actions, memory, METIS_EXCHANGE_FD);
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO && rc == 0; stream++)
         rc = posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
     if (rc == 0)
-        rc = posix_spawnattr_setpgroup(&attributes, 0);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigmask(&attributes, &none);
-    if (rc == 0)
-        rc = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (rc == 0)
-        rc = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                       POSIX_SPAWN_SETSIGDEF);
-    if (rc == 0)
-        rc = posix_spawn(child, program, &actions, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
+        rc = helper_program_start(&metis, child);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
 }
@@ -291,7 +275,7 @@ int metis_run(struct partition_job *job, const struct metis_question *question, 
         return rv;
     }
     symmetric_free_edges(question->graph); /* before METIS needs its memory */
-    int rc = spawn(program, exchange.memory, &child);
+    int rc = spawn_metis(program, exchange.memory, &child);
     if (rc != 0)
         rv = error_set_errno(error, rc, "starting %s, which runs METIS", program);
     else
