@@ -6,6 +6,7 @@
 #include "api/internal.h"
 #include "api/sized.h"
 #include "graph/digest.h"
+#include "schemas/sample_spec.h"
 
 const struct mini_batch *batch_mini(const struct tr_batch *batch)
 {
@@ -134,6 +135,17 @@ int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows
 {
     const struct batch_nodes *nodes = nodes_of(batch, ntype);
     return nodes != NULL ? give_rows(&nodes->labels, rows) : TR_ENOENT;
+}
+
+int tr_batch_table(const struct tr_batch *batch, uint32_t table, uint32_t layer,
+                   struct tr_rows *rows)
+{
+    const struct mini_batch *b = batch_mini(batch);
+    for (uint32_t i = 0; i < b->num_tables; i++)
+        if (b->tables[i].table == table &&
+            (b->tables[i].of == SAMPLE_OF_NODES || b->tables[i].layer == layer))
+            return give_rows(&b->tables[i].rows, rows);
+    return TR_ENOENT;
 }
 
 int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest)

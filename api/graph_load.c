@@ -15,14 +15,16 @@ static int fill_meta(struct tr_graph *graph, const char *path, struct error *err
 {
     const struct book_file *file = store_book_file(graph->store);
     const struct graph_types *types = &graph->book->types;
-    int rv = graph_meta_create(&graph->meta, types->num_ntypes);
-    for (uint32_t i = 0; i < file->num_tables && rv == 0; i++) {
-        const struct book_table *table = &file->tables[i];
+    int rv = graph_meta_create(&graph->meta, types->num_ntypes, types->num_etypes);
+    /* First those of nodes, whose numbers no table of edges changes. */
+    for (uint32_t i = 0; i < 2 * file->num_tables && rv == 0; i++) {
+        bool on_edges = i >= file->num_tables;
+        const struct book_table *table = &file->tables[i % file->num_tables];
         uint64_t width;
         size_t row_bytes = book_table_row_bytes(table, &width);
-        if (!table->on_edges)
-            rv = graph_meta_add_table(&graph->meta, table->type, table->name, table->dtype, width,
-                                      row_bytes);
+        if (table->on_edges == on_edges)
+            rv = graph_meta_add_table(&graph->meta, on_edges, table->type, table->name,
+                                      table->dtype, width, row_bytes);
     }
     for (uint32_t e = 0; e < types->num_etypes && rv == 0; e++)
         if (file->column_tables[e])

@@ -170,6 +170,8 @@ static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
         sample_spec_set_layer(spec, l, &term);
     }
     rv = sample_spec_check(spec, num_etypes, "loader", &why);
+    if (rv == 0)
+        rv = sample_tables_check(spec, &graph->meta, "loader", &why);
     return rv != 0 ? error_give(&why, error) : 0;
 }
 

@@ -25,6 +25,7 @@
 #define AGAIN_NS 5000000L
 
 struct tr_sample_spec {
+    struct tr_graph *graph; /* which it does not outlive */
     struct sample_spec spec;
 };
 
@@ -51,6 +52,7 @@ int tr_sample_spec_create(struct tr_graph *graph, uint32_t num_layers, struct tr
         return tr_error_set(error, rv, "%" PRIu32 " layers of %" PRIu32 " edge types: %s",
                             num_layers, num_etypes, tr_strerror(rv));
     }
+    spec->graph = graph;
     *out = spec;
     return 0;
 }
@@ -111,6 +113,85 @@ int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t layer, uint
     return 0;
 }
 
+_Static_assert(TR_FOR_ALL == SAMPLE_FOR_ALL && TR_FOR_SEEDS == SAMPLE_FOR_SEEDS &&
+                   (int)TR_OF_NODES == SAMPLE_OF_NODES && (int)TR_OF_EDGES == SAMPLE_OF_EDGES,
+               "what is public is what is sent");
+
+static bool is_of_edges(enum tr_table_of of)
+{
+    return of == TR_OF_EDGES;
+}
+
+/* The number of the feature's name where that type has it, else TR_ENOENT. */
+static int name_of(const struct graph_meta *meta, enum tr_table_of of, uint32_t type,
+                   const char *name)
+{
+    int number = is_of_edges(of) ? graph_meta_edge_name(meta, name) : graph_meta_name(meta, name);
+    if (number < 0)
+        return TR_ENOENT;
+    int table = is_of_edges(of) ? graph_meta_edge_table(meta, type, (uint32_t)number)
+                                : graph_meta_table(meta, type, (uint32_t)number);
+    return table < 0 ? TR_ENOENT : number;
+}
+
+static int check_table(const struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
+                       uint32_t where, struct tr_error *error)
+{
+    const struct graph_types *types = &spec->graph->book->types;
+    if (of != TR_OF_NODES && of != TR_OF_EDGES)
+        return tr_error_set(error, TR_ERANGE, "of: %d; tables are of nodes or of edges", (int)of);
+    uint32_t count = is_of_edges(of) ? types->num_etypes : types->num_ntypes;
+    if (type >= count)
+        return tr_error_set(error, TR_ERANGE, "%s type %" PRIu32 ", the graph has %" PRIu32,
+                            is_of_edges(of) ? "edge" : "node", type, count);
+    bool seeds = where == TR_FOR_SEEDS && !is_of_edges(of);
+    if (where >= spec->spec.num_layers && where != TR_FOR_ALL && !seeds)
+        return tr_error_set(error, TR_ERANGE,
+                            "where: %" PRIu32 "; give TR_FOR_ALL%s or a layer below %" PRIu32,
+                            where, is_of_edges(of) ? "" : ", TR_FOR_SEEDS", spec->spec.num_layers);
+    return 0;
+}
+
+int tr_sample_spec_add_table(struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
+                             const char *name, uint32_t where, struct tr_error *error)
+{
+    const struct graph_types *types = &spec->graph->book->types;
+    int rv = check_table(spec, of, type, where, error);
+    if (rv != 0)
+        return rv;
+    int number = name_of(&spec->graph->meta, of, type, name);
+    if (number < 0)
+        return tr_error_set(error, TR_ENOENT, "%s of type %s have no feature \"%s\"",
+                            is_of_edges(of) ? "edges" : "nodes",
+                            is_of_edges(of) ? types->etypes[type].name : types->ntypes[type], name);
+    const struct sample_table table = { (uint32_t)of, type, (uint32_t)number, where };
+    rv = sample_spec_add_table(&spec->spec, &table);
+    return rv == 0 ? 0
+                   : tr_error_set(error, rv, "table %" PRIu32 " of at most %u: %s",
+                                  spec->spec.num_tables, SAMPLE_TABLES_MAX, tr_strerror(rv));
+}
+
+uint32_t tr_sample_spec_num_tables(const struct tr_sample_spec *spec)
+{
+    return spec->spec.num_tables;
+}
+
+int tr_sample_spec_find_table(const struct tr_sample_spec *spec, enum tr_table_of of, uint32_t type,
+                              const char *name, uint32_t *table)
+{
+    if (check_table(spec, of, type, TR_FOR_ALL, NULL) != 0)
+        return TR_ENOENT;
+    int number = name_of(&spec->graph->meta, of, type, name);
+    for (uint32_t i = 0; i < spec->spec.num_tables; i++) {
+        const struct sample_table *at = &spec->spec.tables[i];
+        if (at->of == (uint32_t)of && at->type == type && (int)at->name == number) {
+            *table = i;
+            return 0;
+        }
+    }
+    return TR_ENOENT;
+}
+
 void tr_sample_options_init_sized(struct tr_sample_options *options, size_t size)
 {
     memset(options, 0, size);
@@ -123,6 +204,8 @@ static int check_options(const struct tr_graph *graph, const struct tr_sample_op
     const struct graph_types *types = &graph->book->types;
     if (o->spec == NULL)
         return tr_error_set(error, TR_EINVAL, "spec: NULL; give what to draw");
+    if (o->spec->graph != graph)
+        return tr_error_set(error, TR_EMISMATCH, "spec: it is of another graph");
     if (o->ntype >= types->num_ntypes)
         return tr_error_set(error, TR_ERANGE, "ntype: %" PRIu32 ", the graph has %" PRIu32,
                             o->ntype, types->num_ntypes);

@@ -57,6 +57,15 @@ struct batch_nodes {
     struct batch_rows labels;     /* of the seeds */
 };
 
+/* A table that was asked for, of the nodes or edges that it was asked for. */
+struct batch_table {
+    uint32_t table; /* its place in the list of the spec */
+    uint32_t of;    /* enum sample_table_of */
+    uint32_t type;
+    uint32_t layer; /* of edges: whose block's, in their order there; of nodes 0 */
+    struct batch_rows rows;
+};
+
 struct mini_batch {
     uint64_t seed;
     uint32_t epoch;
@@ -68,6 +77,8 @@ struct mini_batch {
     uint32_t num_layers;
     const struct block *blocks;      /* [num_layers], input layer first */
     const struct batch_nodes *nodes; /* [num_ntypes] */
+    uint32_t num_tables;
+    const struct batch_table *tables; /* [num_tables], by table, then by layer */
 };
 
 #endif

@@ -56,6 +56,7 @@ void batch_builder_fini(struct batch_builder *builder)
         vec_fini(&builder->answers[i].columns);
         vec_fini(&builder->answers[i].edge_ids);
     }
+    batch_builder_fini_edges(builder);
     free(builder->types);
     free(builder->answers);
     free(builder->parts);
@@ -98,6 +99,8 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
     builder->key = *key;
     builder->out = out;
     builder->hop = 0;
+    builder->num_edges = 0;
+    builder->edges_open = false;
     out->batch.seed = key->seed;
     out->batch.epoch = key->epoch;
     out->batch.rank = key->rank;
@@ -289,5 +292,7 @@ int batch_builder_place(struct batch_builder *builder, struct error *error)
                              type->nodes.ids[type->placed], builder->graph.types->ntypes[t]);
         return 1;
     }
-    return 0;
+    bool ended = builder->hop == builder->plan->spec->num_layers;
+    return ended && builder->plan->spec->num_tables > 0 ? batch_builder_place_edges(builder, error)
+                                                        : 0;
 }

@@ -71,6 +71,14 @@ struct batch_builder_type {
     struct batch_builder_list *lists; /* [num_parts] */
 };
 
+/* The edges of a type in one layer's block whose tables are wanted. */
+struct batch_builder_edges {
+    uint32_t etype, layer;
+    uint32_t num_edges, placed;
+    struct vec owners;                /* uint16_t[placed] */
+    struct batch_builder_list *lists; /* [num_parts]; rows are positions in the partition */
+};
+
 /* What others answered for one (edge type, partition) in this hop, and how far it is used. */
 struct batch_builder_answer {
     uint32_t num_rows;
@@ -122,6 +130,7 @@ struct batch_builder_graph {
     const uint64_t *num_nodes;          /* [num_ntypes] */
     const uint64_t *num_edges;          /* [num_etypes] */
     struct extent *const *node_extents; /* [num_ntypes][num_parts] */
+    struct extent *const *edge_extents; /* [num_etypes][num_parts]; NULL: no plan has edge tables */
     const struct graph_meta *meta;
     uint32_t slice; /* edges and nodes of one call; 0: those above */
 };
@@ -136,15 +145,18 @@ struct batch_builder {
     struct batch_builder_answer *answers; /* [num_etypes][num_parts] */
     const struct graph_part **parts;      /* [num_parts] read directly; NULL: asked for */
     uintptr_t *bases;                     /* [num_parts]; see batch_builder_gather */
+    struct batch_builder_edges *edges;    /* [room_edges] */
+    uint32_t num_edges, room_edges;
+    bool edges_open; /* they are those of this batch */
     uint32_t hop;
     /* Where the work in pieces stands. */
     uint32_t etype;
-    uint32_t at; /* destination node of that type; node of a table */
-    uint32_t ntype;
-    uint32_t table; /* enum batch_builder_table */
+    uint32_t at;    /* destination node of that type; row of a table */
+    uint32_t list;  /* whose tables are gathered: a node type or, after these, edges[] */
+    uint32_t table; /* enum batch_builder_table or, after these, the spec's */
 };
 
-/* Tables that may be brought along, in this order. */
+/* Tables that may be brought along, in this order; after them those that the spec lists. */
 enum batch_builder_table {
     BATCH_BUILDER_FEATURES,
     BATCH_BUILDER_ORIGINAL_IDS,
@@ -154,11 +166,12 @@ enum batch_builder_table {
     BATCH_BUILDER_TABLES
 };
 
-/* One table of one node type in the batch. */
+/* One table of one list in the batch. */
 struct batch_builder_rows {
+    uint32_t type;  /* of nodes or edges */
     uint32_t table; /* of a partition: a feature of the type, or TABLE_* */
     size_t row_bytes;
-    uint32_t num_rows; /* nodes of the type, or seeds */
+    uint32_t num_rows; /* the first so many of the list */
     unsigned char *rows;
 };
 
@@ -182,7 +195,8 @@ int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const
 /* Lets go of all that was borrowed. */
 void batch_builder_end(struct batch_builder *builder);
 
-/* Places a piece of the nodes that are not placed yet: 1 when more are left, 0 when all are. */
+/* Places a piece of the nodes that are not placed yet and, when all hops are done, of the edges whose
+ * tables are wanted: 1 when more are left, 0 when all are. */
 int batch_builder_place(struct batch_builder *builder, struct error *error);
 
 /* Opens the block of the hop (all nodes are placed). */
@@ -209,9 +223,37 @@ int batch_builder_open_rows(struct batch_builder *builder, struct error *error);
 /* Copies a piece of the rows that are read directly: 1 more, 0 done. */
 int batch_builder_gather(struct batch_builder *builder, struct error *error);
 
-/* Whether that table is wanted for that type; fills *rows. */
-bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t ntype, uint32_t table,
+/* Lists whose rows are wanted: of each node type, then of edges. */
+static inline uint32_t batch_builder_num_lists(const struct batch_builder *builder)
+{
+    return builder->num_ntypes + builder->num_edges;
+}
+
+/* Tables that a list may have. */
+static inline uint32_t batch_builder_num_tables(const struct batch_builder *builder)
+{
+    return BATCH_BUILDER_TABLES + builder->plan->spec->num_tables;
+}
+#define BATCH_BUILDER_TABLES_MAX (BATCH_BUILDER_TABLES + SAMPLE_TABLES_MAX)
+
+/* A list as it lies at the partitions: [num_parts]. */
+static inline struct batch_builder_list *batch_builder_lists(const struct batch_builder *builder,
+                                                             uint32_t list)
+{
+    return list < builder->num_ntypes ? builder->types[list].lists
+                                      : builder->edges[list - builder->num_ntypes].lists;
+}
+
+/* Whether that table is wanted for that list; fills *rows. */
+bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list, uint32_t table,
                               struct batch_builder_rows *rows);
+
+/* batch_builder_edges.c: places a piece of the edges, as batch_builder_place; frees what they stand in. */
+int batch_builder_place_edges(struct batch_builder *builder, struct error *error);
+void batch_builder_fini_edges(struct batch_builder *builder);
+/* Per-type global IDs of a list of edges. */
+const uint64_t *batch_builder_edge_ids(const struct batch_builder *builder,
+                                       const struct batch_builder_edges *edges);
 
 static inline bool batch_builder_is_local(const struct batch_builder *builder, uint32_t part)
 {

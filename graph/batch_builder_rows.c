@@ -36,6 +36,43 @@ static bool wants(const struct batch_builder *builder, uint32_t ntype, uint32_t 
     return false;
 }
 
+/* Where the rows of a table that the spec lists go; of nodes they have layer 0. */
+static struct batch_table *listed_table(const struct batch_builder *builder, uint32_t table,
+                                        uint32_t layer)
+{
+    struct batch_table *at = builder->out->tables;
+    while (at->table != table || at->layer != layer)
+        at++;
+    return at;
+}
+
+/* A table that the spec lists, where it is one of that list. */
+static bool listed_rows(const struct batch_builder *builder, uint32_t list, uint32_t table,
+                        struct batch_builder_rows *rows)
+{
+    const struct sample_table *wanted = &builder->plan->spec->tables[table];
+    const struct graph_meta *meta = builder->graph.meta;
+    const struct batch_table *out;
+    if (list < builder->num_ntypes) {
+        if (wanted->of != SAMPLE_OF_NODES || wanted->type != list)
+            return false;
+        out = listed_table(builder, table, 0);
+        rows->table = (uint32_t)graph_meta_table(meta, list, wanted->name);
+    } else {
+        const struct batch_builder_edges *edges = &builder->edges[list - builder->num_ntypes];
+        if (!sample_table_has_edges(wanted, edges->etype, edges->layer))
+            return false;
+        out = listed_table(builder, table, edges->layer);
+        rows->table = TABLE_EDGES +
+                      (uint32_t)graph_meta_edge_table(meta, edges->etype, wanted->name);
+    }
+    rows->type = wanted->type;
+    rows->num_rows = out->rows.num_rows;
+    rows->row_bytes = out->rows.row_bytes;
+    rows->rows = out->rows.rows;
+    return true;
+}
+
 static const struct feature_meta *feature(const struct batch_builder *builder, uint32_t ntype,
                                           uint32_t name_number, uint32_t *table)
 {
@@ -43,11 +80,15 @@ static const struct feature_meta *feature(const struct batch_builder *builder, u
     return &builder->graph.meta->nodes[ntype].features[*table];
 }
 
-bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t ntype, uint32_t table,
+bool batch_builder_table_rows(const struct batch_builder *builder, uint32_t list, uint32_t table,
                               struct batch_builder_rows *rows)
 {
-    if (!wants(builder, ntype, table))
+    if (table >= BATCH_BUILDER_TABLES)
+        return listed_rows(builder, list, table - BATCH_BUILDER_TABLES, rows);
+    uint32_t ntype = list;
+    if (list >= builder->num_ntypes || !wants(builder, ntype, table))
         return false;
+    rows->type = ntype;
     const struct node_space *space = &builder->out->node_space[ntype];
     const struct batch_nodes *nodes = &builder->out->nodes[ntype];
     rows->num_rows = nodes->num_nodes;
@@ -121,6 +162,63 @@ static int open_type(struct batch_builder *builder, uint32_t t)
     return rv;
 }
 
+static uint32_t rows_of_nodes(const struct batch_builder *builder, const struct sample_table *table)
+{
+    const struct batch_nodes *nodes = &builder->out->nodes[table->type];
+    return table->where == SAMPLE_FOR_ALL ? nodes->num_nodes
+           : table->where == SAMPLE_FOR_SEEDS
+               ? nodes->num_seeds
+               : builder->out->blocks[table->where].num_src[table->type];
+}
+
+/* A table of the edges of all layers is one of each. */
+static uint32_t num_listed(const struct sample_spec *spec, const struct sample_table *table)
+{
+    bool each = table->of == SAMPLE_OF_EDGES && table->where == SAMPLE_FOR_ALL;
+    return each ? spec->num_layers : 1;
+}
+
+/* Makes room for one table, or for those of all layers, from *at on. */
+static int open_listed(struct batch_builder *builder, uint32_t number, uint32_t *at)
+{
+    const struct sample_spec *spec = builder->plan->spec;
+    const struct sample_table *table = &spec->tables[number];
+    const struct graph_meta *meta = builder->graph.meta;
+    bool edges = table->of == SAMPLE_OF_EDGES;
+    int found = edges ? graph_meta_edge_table(meta, table->type, table->name)
+                      : graph_meta_table(meta, table->type, table->name);
+    const struct feature_meta *feature = edges ? &meta->edges[table->type].features[found]
+                                               : &meta->nodes[table->type].features[found];
+    uint32_t first = edges && table->where != SAMPLE_FOR_ALL ? table->where : 0;
+    int rv = 0;
+    for (uint32_t l = first; l < first + num_listed(spec, table) && rv == 0; l++, ++*at) {
+        uint32_t count = edges ? batch_space_edges(builder->out, l, table->type)->num_edges
+                               : rows_of_nodes(builder, table);
+        struct vec *space = &builder->out->table_space[*at];
+        rv = vec_reserve(space, count, feature->row_bytes, 0);
+        builder->out->tables[*at] = (struct batch_table){
+            .table = number,
+            .of = table->of,
+            .type = table->type,
+            .layer = l,
+            .rows = { feature->dtype, count, feature->width, feature->row_bytes, space->data }
+        };
+    }
+    return rv;
+}
+
+static int open_all_listed(struct batch_builder *builder)
+{
+    const struct sample_spec *spec = builder->plan->spec;
+    uint32_t count = 0, at = 0;
+    for (uint32_t i = 0; i < spec->num_tables; i++)
+        count += num_listed(spec, &spec->tables[i]);
+    int rv = batch_space_set_tables(builder->out, count);
+    for (uint32_t i = 0; i < spec->num_tables && rv == 0; i++)
+        rv = open_listed(builder, i, &at);
+    return rv;
+}
+
 int batch_builder_open_rows(struct batch_builder *builder, struct error *error)
 {
     for (uint32_t t = 0; t < builder->num_ntypes; t++)
@@ -130,8 +228,21 @@ int batch_builder_open_rows(struct batch_builder *builder, struct error *error)
                              " nodes of type %s",
                              builder->key.batch, builder->types[t].nodes.num_ids,
                              builder->graph.types->ntypes[t]);
-    builder->ntype = builder->table = builder->at = 0;
+    if (open_all_listed(builder) != 0)
+        return error_set(error, TR_ENOMEM, "batch %" PRIu64 ": no memory for its tables",
+                         builder->key.batch);
+    builder->list = builder->table = builder->at = 0;
     return 0;
+}
+
+static bool is_of_nodes(const struct batch_builder *builder)
+{
+    return builder->list < builder->num_ntypes;
+}
+
+static const struct batch_builder_edges *edges_of(const struct batch_builder *builder)
+{
+    return &builder->edges[builder->list - builder->num_ntypes];
 }
 
 static inline void prefetch_row(const unsigned char *row, size_t bytes)
@@ -145,7 +256,7 @@ static int find_base(struct batch_builder *builder, const struct batch_builder_r
                      uint32_t part, struct error *error)
 {
     struct local_table from;
-    int rv = local_table_find(builder->parts[part], builder->ntype, to->table, &from, error);
+    int rv = local_table_find(builder->parts[part], to->type, to->table, &from, error);
     if (rv != 0)
         return rv;
     if (from.row_bytes != to->row_bytes)
@@ -153,7 +264,8 @@ static int find_base(struct batch_builder *builder, const struct batch_builder_r
                          "partition %" PRIu32 ": rows of table %" PRIu32
                          " have %zu bytes, those of the graph have %zu",
                          part, to->table, from.row_bytes, to->row_bytes);
-    uint64_t begin = builder->graph.node_extents[builder->ntype][part].begin;
+    uint64_t begin = is_of_nodes(builder) ? builder->graph.node_extents[to->type][part].begin
+                                          : builder->graph.edge_extents[to->type][part].begin;
     builder->bases[part] = (uintptr_t)from.rows - begin * to->row_bytes;
     return 0;
 }
@@ -161,8 +273,11 @@ static int find_base(struct batch_builder *builder, const struct batch_builder_r
 static void gather(const struct batch_builder *builder, const struct batch_builder_rows *to,
                    uint32_t end)
 {
-    const uint16_t *owners = builder->types[builder->ntype].owners.data;
-    const uint64_t *ids = builder->types[builder->ntype].nodes.ids;
+    bool nodes = is_of_nodes(builder);
+    const uint16_t *owners = nodes ? builder->types[builder->list].owners.data
+                                   : edges_of(builder)->owners.data;
+    const uint64_t *ids = nodes ? builder->types[builder->list].nodes.ids
+                                : batch_builder_edge_ids(builder, edges_of(builder));
     const uintptr_t *bases = builder->bases;
     size_t bytes = to->row_bytes;
     for (uint32_t i = builder->at; i < end; i++) {
@@ -180,7 +295,8 @@ static int gather_piece(struct batch_builder *builder, const struct batch_builde
     int rv = 0;
     for (uint32_t p = 0; p < builder->num_parts && rv == 0; p++) {
         builder->bases[p] = 0;
-        if (batch_builder_is_local(builder, p) && builder->types[builder->ntype].lists[p].count > 0)
+        if (batch_builder_is_local(builder, p) &&
+            batch_builder_lists(builder, builder->list)[p].count > 0)
             rv = find_base(builder, to, p, error);
     }
     if (rv == 0)
@@ -192,20 +308,20 @@ static void next_table(struct batch_builder *builder)
 {
     builder->at = 0;
     builder->table++;
-    if (builder->table == BATCH_BUILDER_TABLES) {
+    if (builder->table == batch_builder_num_tables(builder)) {
         builder->table = 0;
-        builder->ntype++;
+        builder->list++;
     }
 }
 
 int batch_builder_gather(struct batch_builder *builder, struct error *error)
 {
     struct batch_builder_rows to;
-    while (builder->ntype < builder->num_ntypes &&
-           !(batch_builder_table_rows(builder, builder->ntype, builder->table, &to) &&
+    while (builder->list < batch_builder_num_lists(builder) &&
+           !(batch_builder_table_rows(builder, builder->list, builder->table, &to) &&
              builder->at < to.num_rows && to.row_bytes > 0))
         next_table(builder);
-    if (builder->ntype == builder->num_ntypes)
+    if (builder->list == batch_builder_num_lists(builder))
         return 0;
     size_t piece = BATCH_BUILDER_SLICE_BYTES / to.row_bytes + 1;
     uint32_t left = to.num_rows - builder->at;

@@ -52,6 +52,27 @@ static void fini_nodes(struct node_space *space)
     vec_fini(&space->labels);
 }
 
+int batch_space_set_tables(struct batch_space *s, uint32_t num_tables)
+{
+    s->batch.num_tables = 0;
+    if (num_tables > s->room_tables) {
+        struct batch_table *tables = realloc(s->tables, num_tables * sizeof *tables);
+        if (tables == NULL)
+            return TR_ENOMEM;
+        s->batch.tables = s->tables = tables;
+        struct vec *space = realloc(s->table_space, num_tables * sizeof *space);
+        if (space == NULL)
+            return TR_ENOMEM;
+        s->table_space = space;
+        memset(space + s->room_tables, 0, (num_tables - s->room_tables) * sizeof *space);
+        s->room_tables = num_tables;
+    }
+    if (num_tables > 0)
+        memset(s->tables, 0, num_tables * sizeof *s->tables);
+    s->batch.num_tables = num_tables;
+    return 0;
+}
+
 /* Of one whose init failed the counts are 0. */
 void batch_space_fini(struct batch_space *s)
 {
@@ -63,6 +84,10 @@ void batch_space_fini(struct batch_space *s)
     }
     for (size_t t = 0; t < s->batch.num_ntypes; t++)
         fini_nodes(&s->node_space[t]);
+    for (uint32_t i = 0; i < s->room_tables; i++)
+        vec_fini(&s->table_space[i]);
+    free(s->tables);
+    free(s->table_space);
     free(s->blocks);
     free(s->edges);
     free(s->nodes);
@@ -83,7 +108,7 @@ void batch_space_clear(struct batch_space *s)
     memset(s->num_src, 0, cells * sizeof *s->num_src);
     memset(s->num_dst, 0, cells * sizeof *s->num_dst);
     m->seed = m->index = 0;
-    m->epoch = m->rank = m->step_seeds = 0;
+    m->epoch = m->rank = m->step_seeds = m->num_tables = 0;
 }
 
 size_t batch_space_bytes(const struct batch_space *s)
@@ -98,5 +123,7 @@ size_t batch_space_bytes(const struct batch_space *s)
         bytes += sizeof *n + n->ids.capacity + n->original_ids.capacity + n->in_degrees.capacity +
                  n->out_degrees.capacity + n->features.capacity + n->labels.capacity;
     }
+    for (uint32_t i = 0; i < s->room_tables; i++)
+        bytes += sizeof *s->tables + sizeof *s->table_space + s->table_space[i].capacity;
     return bytes;
 }

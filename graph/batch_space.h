@@ -34,11 +34,16 @@ struct batch_space {
     uint32_t *etype_src;           /* [num_etypes] node type of sources */
     struct edge_space *edge_space; /* [num_layers][num_etypes] */
     struct node_space *node_space; /* [num_ntypes] */
+    struct batch_table *tables;    /* [room_tables] */
+    struct vec *table_space;       /* [room_tables] */
+    uint32_t room_tables;          /* as many as a batch in it had so far */
 };
 
 /* An empty batch of that shape; TR_ENOMEM, and then nothing is held. */
 int batch_space_init(struct batch_space *space, uint32_t num_ntypes, uint32_t num_etypes,
                      uint32_t num_layers);
+/* Gives the batch that many tables, all zeroes. TR_ENOMEM: it has none. */
+int batch_space_set_tables(struct batch_space *space, uint32_t num_tables);
 void batch_space_fini(struct batch_space *space);
 
 /* Empties it for use again: counts and pointers to 0, capacities stay. */

@@ -37,9 +37,38 @@ static int find_slice(const struct graph_part *part, uint32_t ntype, uint32_t nu
     return 0;
 }
 
+static int take_feature(const struct graph_part *part, const char *type,
+                        const struct feature_table *features, uint32_t count, uint32_t number,
+                        struct local_table *out, struct error *error)
+{
+    if (number >= count)
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": table %" PRIu32
+                         " of type %s asked for, it has %" PRIu32,
+                         part->part_id, number, type, count);
+    *out = (struct local_table){ features[number].rows, features[number].num_rows,
+                                 features[number].row_bytes, features[number].width,
+                                 tr_dtype_size(features[number].dtype) };
+    return 0;
+}
+
+static int find_edges(const struct graph_part *part, uint32_t etype, uint32_t number,
+                      struct local_table *out, struct error *error)
+{
+    if (etype >= part->types->num_etypes)
+        return error_set(error, TR_ERANGE,
+                         "partition %" PRIu32 ": edge type %" PRIu32
+                         " asked for, the graph has %" PRIu32,
+                         part->part_id, etype, part->types->num_etypes);
+    return take_feature(part, part->types->etypes[etype].name, part->edges[etype].features,
+                        part->edges[etype].num_features, number, out, error);
+}
+
 int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
                      struct local_table *out, struct error *error)
 {
+    if (table >= TABLE_EDGES && table < TABLE_RANKS)
+        return find_edges(part, ntype, table - TABLE_EDGES, out, error);
     if (ntype >= part->types->num_ntypes)
         return error_set(error, TR_ERANGE,
                          "partition %" PRIu32 ": node type %" PRIu32
@@ -49,16 +78,8 @@ int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t tab
         return find_special(part, ntype, table, out, error);
     if (table >= TABLE_RANKS)
         return find_slice(part, ntype, table - TABLE_RANKS, out, error);
-    const struct node_part *nodes = &part->nodes[ntype];
-    if (table >= nodes->num_features)
-        return error_set(error, TR_ERANGE,
-                         "partition %" PRIu32 ": table %" PRIu32
-                         " of node type %s asked for, it has %" PRIu32,
-                         part->part_id, table, part->types->ntypes[ntype], nodes->num_features);
-    const struct feature_table *feature = &nodes->features[table];
-    *out = (struct local_table){ feature->rows, feature->num_rows, feature->row_bytes,
-                                 feature->width, tr_dtype_size(feature->dtype) };
-    return 0;
+    return take_feature(part, part->types->ntypes[ntype], part->nodes[ntype].features,
+                        part->nodes[ntype].num_features, table, out, error);
 }
 
 int local_rows_check(const struct graph_part *part, const struct local_table *table,

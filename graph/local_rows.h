@@ -20,6 +20,9 @@
  * features end at 65536 a graph, tables of ranks at 131072. */
 #define TABLE_RANKS 0xf0000000u
 
+/* From here on the features of an edge type, by their number; row i is the edge at position i. */
+#define TABLE_EDGES 0xe0000000u
+
 /* A table as somebody reads it; points into the partition. */
 struct local_table {
     const void *rows;
@@ -29,8 +32,8 @@ struct local_table {
     size_t element_bytes;
 };
 
-/* table: a feature's number or TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
-int local_table_find(const struct graph_part *part, uint32_t ntype, uint32_t table,
+/* type: of nodes, or of edges for TABLE_EDGES. table: a feature's number or TABLE_*. TR_ERANGE, or TR_ENOENT for one that is not loaded. */
+int local_table_find(const struct graph_part *part, uint32_t type, uint32_t table,
                      struct local_table *out, struct error *error);
 
 /* Checks rows that came from outside: TR_ERANGE names partition, row and bound. */

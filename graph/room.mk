@@ -5,7 +5,7 @@ libtr_graph_la_SOURCES = \
     graph/batch_builder.c \
     graph/batch_builder.h \
     graph/batch_builder_answer.c \
-    graph/batch_builder_draw.c \
+    graph/batch_builder_draw.c graph/batch_builder_edges.c \
     graph/batch_builder_rows.c \
     graph/batch_space.c \
     graph/batch_space.h \

@@ -60,3 +60,22 @@ int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const
         rv = sample_method_check(spec->kind, spec->row_fields, &spec->terms[i], where, error);
     return rv;
 }
+
+int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
+                        const char *where, struct error *error)
+{
+    for (uint32_t i = 0; i < spec->num_tables; i++) {
+        const struct sample_table *table = &spec->tables[i];
+        bool edges = table->of == SAMPLE_OF_EDGES;
+        if (table->type >= (edges ? meta->num_etypes : meta->num_ntypes))
+            return error_set(error, TR_ERANGE, "%s: table %" PRIu32 " is of %s type %" PRIu32,
+                             where, i, edges ? "edge" : "node", table->type);
+        int found = edges ? graph_meta_edge_table(meta, table->type, table->name)
+                          : graph_meta_table(meta, table->type, table->name);
+        if (found < 0)
+            return error_set(error, TR_ENOENT,
+                             "%s: table %" PRIu32 ": %s type %" PRIu32 " has no such feature",
+                             where, i, edges ? "edge" : "node", table->type);
+    }
+    return 0;
+}

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "graph/graph_meta.h"
 #include "graph/sample.h"
 #include "runtime/base/error.h"
 #include "schemas/sample_spec.h"
@@ -36,6 +37,9 @@ int sample_method_check(uint32_t kind, uint32_t row_fields, const struct sample_
                         const char *where, struct error *error);
 
 /* The same for all terms of a spec; TR_EMISMATCH: it is not for a graph of so many edge types. */
+/* Whether the graph has the tables that a spec lists: TR_ERANGE, TR_ENOENT name one. */
+int sample_tables_check(const struct sample_spec *spec, const struct graph_meta *meta,
+                        const char *where, struct error *error);
 int sample_spec_check(const struct sample_spec *spec, uint32_t num_etypes, const char *where,
                       struct error *error);
 

@@ -157,6 +157,8 @@ struct msg_sample_reply {
 /* From here on slices of tables of ranks, by number; u64 rows, which are nobody's. A fetch of them has
  * ranks for IDs. */
 #define MSG_TABLE_RANKS 0xf0000000u
+/* From here on features of an edge type, by number: the section's type is of edges then. */
+#define MSG_TABLE_EDGES 0xe0000000u
 
 /*
  * Read rows of tables of owned nodes. Body: struct msg_rows_section[num_sections], then
@@ -169,7 +171,7 @@ struct msg_rows_request {
 };
 
 struct msg_rows_section {
-    uint32_t ntype;
+    uint32_t ntype; /* or an edge type */
     uint32_t table;
     uint32_t num_rows;
     uint32_t same_rows;

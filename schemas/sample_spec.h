@@ -46,6 +46,14 @@ enum sample_direction { SAMPLE_IN = 0, SAMPLE_OUT = 1 };
 /* In the place of a table's number: none. */
 #define SAMPLE_NO_TABLE UINT32_MAX
 
+/* Whose rows a table has. */
+enum sample_table_of { SAMPLE_OF_NODES = 0, SAMPLE_OF_EDGES = 1 };
+
+/* For which nodes or edges of a batch a table comes along: a layer's number (the source nodes of its
+ * block, or its edges), or one of these. Edges have no seeds. */
+#define SAMPLE_FOR_ALL UINT32_MAX         /* all nodes, or the edges of every layer */
+#define SAMPLE_FOR_SEEDS (UINT32_MAX - 1) /* the seeds of the type */
+
 /* What comes with each row of a request; a spec has those that its requests will have. */
 #define SAMPLE_ROW_SALT 1u    /* uint32_t: which occurrence of its node the row is */
 #define SAMPLE_ROW_TIME 2u    /* int64_t: edges after it are not drawn */
@@ -61,6 +69,14 @@ struct sample_term {
     uint32_t mask;    /* table of the edge type, or SAMPLE_NO_TABLE */
 };
 
+/* A table that a batch brings along. */
+struct sample_table {
+    uint32_t of;    /* enum sample_table_of */
+    uint32_t type;  /* of the nodes or edges */
+    uint32_t name;  /* its number among the graph's names (graph/graph_meta.h) */
+    uint32_t where; /* a layer or SAMPLE_FOR_* */
+};
+
 /* Uniform draws of so many. */
 #define SAMPLE_TERM(count, replaces)                                 \
     ((struct sample_term){ .fanout = (count),                        \
@@ -73,8 +89,18 @@ struct sample_spec {
     uint32_t row_fields;
     uint32_t num_layers; /* 1 .. SAMPLE_LAYERS_MAX */
     uint32_t num_etypes;
-    struct sample_term *terms; /* [num_layers][num_etypes] */
+    uint32_t num_tables;         /* at most SAMPLE_TABLES_MAX */
+    struct sample_term *terms;   /* [num_layers][num_etypes] */
+    struct sample_table *tables; /* [num_tables], in the order in which they were asked for */
 };
+
+/* Whether the table comes with the edges of that type in that layer's block. */
+static inline bool sample_table_has_edges(const struct sample_table *table, uint32_t etype,
+                                          uint32_t layer)
+{
+    return table->of == SAMPLE_OF_EDGES && table->type == etype &&
+           (table->where == SAMPLE_FOR_ALL || table->where == layer);
+}
 
 static inline struct sample_term *sample_spec_term(const struct sample_spec *spec, uint32_t layer,
                                                    uint32_t etype)
@@ -90,10 +116,13 @@ void sample_spec_free(struct sample_spec *spec);
 void sample_spec_set_layer(const struct sample_spec *spec, uint32_t layer,
                            const struct sample_term *term);
 
+/* One table more. TR_ETOOBIG, TR_ENOMEM: nothing changed. */
+int sample_spec_add_table(struct sample_spec *spec, const struct sample_table *table);
+
 /* The encoded form: bytes is a multiple of 8. */
 size_t sample_spec_bytes(const struct sample_spec *spec);
 void sample_spec_write(const struct sample_spec *spec, void *bytes);
 /* TR_EFORMAT: the bytes, aligned to 8, are no spec within the bounds above. Then every term has a
- * fanout, flags and a direction that there are. */
+ * fanout, flags and a direction that there are, and every table an owner and a place. */
 int sample_spec_read(const void *bytes, uint64_t length, struct sample_spec *spec);
 #endif

@@ -35,6 +35,7 @@ static void open_world(struct fleet *fleet)
     struct draws draws = draws_of(plan->seed, 99);
     sim_partitions_init(&fleet->partitions, &plan->raw, plan->plan.num_parts, &draws);
     wanted_loader_rank(&fleet->plan.loader, &fleet->partitions);
+    wanted_loader_list(&fleet->plan.loader, &fleet->partitions);
     expected_run_init(&fleet->expected, plan);
     int rv = messages_register(&fleet->kinds, NULL);
     if (rv == 0)

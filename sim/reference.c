@@ -79,6 +79,30 @@ void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *par
     open->ranks = sim_partitions_rank(partitions, open->ntype, loader->seeds, open->num_seeds);
 }
 
+void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions)
+{
+    const struct graph_meta *meta = &partitions->meta;
+    struct sample_spec *spec = &loader->spec;
+    uint64_t drawn = key_mix(loader->open.seed + 3);
+    uint32_t layer = (uint32_t)(drawn >> 8) % spec->num_layers;
+    const uint32_t of_nodes[] = { SAMPLE_FOR_ALL, SAMPLE_FOR_SEEDS, layer };
+    const uint32_t of_edges[] = { SAMPLE_FOR_ALL, layer };
+    struct sample_table tables[] = {
+        { SAMPLE_OF_NODES, (uint32_t)(drawn >> 16) % meta->num_ntypes, PLACED_LABEL,
+          of_nodes[(drawn >> 24) % 3] },
+        { SAMPLE_OF_EDGES, 0, 0, of_edges[(drawn >> 32) % 2] },
+        { SAMPLE_OF_NODES, loader->open.ntype, PLACED_LABEL, SAMPLE_FOR_SEEDS },
+    };
+    if (drawn % 2 == 0 || meta->num_etypes == 0)
+        return;
+    tables[1].type = (uint32_t)(drawn >> 40) % meta->num_etypes;
+    tables[1].name = (uint32_t)graph_meta_edge_name(meta, "edge");
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        int rv = sample_spec_add_table(spec, &tables[i]);
+        assert(rv == 0);
+    }
+}
+
 void wanted_loader_fini(struct wanted_loader *loader)
 {
     sample_spec_free(&loader->spec);
@@ -373,6 +397,63 @@ static int check_digest(const struct mini_batch *batch, const struct mini_batch 
     return 0;
 }
 
+/* A table of nodes has as many rows as the block, the batch or its seeds have nodes of the type. */
+static uint32_t rows_of(const struct sample_table *table, const struct mini_batch *wanted)
+{
+    return table->where == SAMPLE_FOR_ALL     ? wanted->nodes[table->type].num_nodes
+           : table->where == SAMPLE_FOR_SEEDS ? wanted->nodes[table->type].num_seeds
+                                              : wanted->blocks[table->where].num_src[table->type];
+}
+
+static int check_table(struct reference *r, const struct batch_table *got,
+                       const struct sample_table *table, const struct mini_batch *wanted,
+                       struct error *error)
+{
+    bool of_edges = table->of == SAMPLE_OF_EDGES;
+    const struct block_edges *edges = of_edges ? &wanted->blocks[got->layer].edges[table->type]
+                                               : NULL;
+    uint32_t count = of_edges ? edges->num_edges : rows_of(table, wanted);
+    if (got->of != table->of || got->type != table->type || got->rows.num_rows != count ||
+        got->rows.row_bytes != sizeof(int64_t))
+        return error_set(error, TR_EMISMATCH,
+                         "table %" PRIu32 ": %" PRIu32 " rows came, not %" PRIu32, got->table,
+                         got->rows.num_rows, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t original = of_edges ? sim_partitions_edge(&r->partitions, table->type,
+                                                           edges->edge_ids[i])
+                                     : wanted->nodes[table->type].ids[i];
+        uint32_t type = table->type + (of_edges ? PLACED_EDGES : 0);
+        if (((const int64_t *)got->rows.rows)[i] != raw_label(type, original))
+            return error_set(error, TR_EMISMATCH, "table %" PRIu32 ", row %" PRIu32 " is another's",
+                             got->table, i);
+    }
+    return 0;
+}
+
+/* Every listed table, of each layer that it is wanted of, and no other. */
+static int check_tables(struct reference *r, const struct sample_spec *spec,
+                        const struct mini_batch *batch, const struct mini_batch *wanted,
+                        struct error *error)
+{
+    uint32_t at = 0;
+    int rv = 0;
+    for (uint32_t i = 0; i < spec->num_tables && rv == 0; i++) {
+        const struct sample_table *table = &spec->tables[i];
+        bool each = table->of == SAMPLE_OF_EDGES && table->where == SAMPLE_FOR_ALL;
+        for (uint32_t l = 0; l < (each ? spec->num_layers : 1) && rv == 0; l++, at++) {
+            uint32_t layer = each ? l : table->of == SAMPLE_OF_EDGES ? table->where : 0;
+            if (at >= batch->num_tables || batch->tables[at].table != i ||
+                batch->tables[at].layer != layer)
+                return error_set(error, TR_EMISMATCH, "table %" PRIu32 " is missing", i);
+            rv = check_table(r, &batch->tables[at], table, wanted, error);
+        }
+    }
+    if (rv == 0 && at != batch->num_tables)
+        rv = error_set(error, TR_EMISMATCH, "%" PRIu32 " tables came, not %" PRIu32,
+                       batch->num_tables, at);
+    return rv;
+}
+
 int reference_check(struct reference *r, const struct sim_partitions *partitions,
                     const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
                     const struct mini_batch *batch, struct error *error)
@@ -403,6 +484,8 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
             rv = check_edges(r, partitions, e, &batch->blocks[l].edges[e],
                              &wanted.blocks[l].edges[e], (open->flags & MSG_LOADER_EDGE_IDS) != 0,
                              error);
+    if (rv == 0)
+        rv = check_tables(r, &loader->spec, batch, &wanted, error);
     if (rv == 0 && (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0)
         rv = check_digest(batch, &wanted, error);
     return rv;

@@ -50,6 +50,8 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace);
 /* The loader names its seeds by ranks, of a table that the placement gets, where its seed says so; else
  * it lists them. */
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions);
+/* Half of the loaders, by their seeds, bring labels of some nodes along, and of some edges. */
+void wanted_loader_list(struct wanted_loader *loader, const struct sim_partitions *partitions);
 void wanted_loader_fini(struct wanted_loader *loader);
 
 void reference_init(struct reference *reference, const struct sim_graph *raw);

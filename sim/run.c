@@ -31,8 +31,10 @@ static void open_graph(struct world *world)
 {
     struct draws draws = world_draws(world, WORLD_DRAWS_PLACE, 0);
     sim_partitions_init(&world->partitions, &world->scenario.raw, world->scenario.parts, &draws);
-    for (uint32_t c = 0; c < world->scenario.clients; c++)
+    for (uint32_t c = 0; c < world->scenario.clients; c++) {
         wanted_loader_rank(&world->scenario.client[c].loader, &world->partitions);
+        wanted_loader_list(&world->scenario.client[c].loader, &world->partitions);
+    }
     reference_init(&world->reference, &world->scenario.raw);
     int rv = snapshots_create(&world->partitions.book, &world->snapshots);
     for (uint32_t p = 0; p < world->scenario.parts && rv == 0; p++)

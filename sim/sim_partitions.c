@@ -93,6 +93,13 @@ static struct feature_table make_labels(const uint64_t *originals, uint64_t n, u
                                    .rows = rows };
 }
 
+static struct feature_table make_edge_labels(const uint64_t *originals, uint64_t n, uint32_t e)
+{
+    struct feature_table table = make_labels(originals, n, PLACED_EDGES + e);
+    table.name = "edge";
+    return table;
+}
+
 static struct feature_table make_features(const struct sim_graph *raw, const uint64_t *originals,
                                           uint64_t n, uint32_t t)
 {
@@ -177,9 +184,13 @@ static void make_edge_part(struct sim_partitions *p, uint32_t part, uint32_t e, 
     }
     free(next);
     struct edge_part *edge = &p->parts[part].edges[e];
+    struct feature_table *table = partitions_make(1, sizeof *table);
+    *table = make_edge_labels(originals, num_edges, e);
     *edge = (struct edge_part){
         .csc = { num_rows, num_edges, index, indices, NULL, owned->begin },
         .original_edge_ids = originals,
+        .num_features = 1,
+        .features = table,
     };
     if (wide)
         partitions_widen(edge, indices, p->raw->num_nodes[src]);
@@ -269,6 +280,8 @@ static void free_part(struct graph_part *part)
         partitions_drop(part->edges[e].csc.indices);
         partitions_drop(part->edges[e].csc.column_global);
         partitions_drop(part->edges[e].original_edge_ids);
+        partitions_drop(part->edges[e].features->rows);
+        partitions_drop(part->edges[e].features);
     }
     for (uint32_t i = 0; i < part->num_slices; i++)
         partitions_drop(part->slices[i].ids);

@@ -19,6 +19,7 @@
 #define PLACED_TABLES 2u /* of a node type: "label", then "feat" where it has one */
 #define PLACED_LABEL 0u  /* the number of the name, as loaders have it */
 #define PLACED_FEATURE 1u
+#define PLACED_EDGES 100u /* labels of edges ("edge") are those of node types from here on */
 
 struct sim_partitions {
     const struct sim_graph *raw;

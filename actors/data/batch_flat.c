@@ -8,6 +8,10 @@
 #include <troupe/types.h>
 
 #include "schemas/body.h"
+#include "schemas/sample_spec.h"
+
+/* Each of a spec's tables, in each layer. */
+#define FLAT_TABLES_MAX (SAMPLE_TABLES_MAX * SAMPLE_LAYERS_MAX)
 
 enum flat_mode { FLAT_SIZE, FLAT_WRITE, FLAT_READ };
 
@@ -23,6 +27,7 @@ struct flat {
 struct flat_head {
     uint64_t seed, index;
     uint32_t epoch, rank, step_seeds, num_ntypes, num_etypes, num_layers;
+    uint32_t num_tables, zero;
 };
 
 struct flat_edges {
@@ -35,6 +40,11 @@ struct flat_rows {
     uint64_t width, row_bytes;
     uint32_t dtype, num_rows;
     uint32_t fetched, zero;
+};
+
+struct flat_table {
+    uint32_t table, of, type, layer;
+    struct flat_rows rows;
 };
 
 struct flat_nodes {
@@ -146,15 +156,28 @@ static void walk_nodes(struct flat *f, struct batch_nodes *n, struct node_space 
         *n = out;
 }
 
+static void walk_table(struct flat *f, struct batch_table *t, struct vec *space)
+{
+    struct flat_table head = { t->table, t->of, t->type, t->layer, rows_head(&t->rows) };
+    plain(f, &head, 1, sizeof head);
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        *t = (struct batch_table){ head.table, head.of, head.type, head.layer, { 0 } };
+    walk_rows(f, &t->rows, space, &head.rows);
+}
+
 static void walk(struct flat *f, struct batch_space *s)
 {
     struct mini_batch *m = &s->batch;
-    struct flat_head head = { m->seed,       m->index,      m->epoch,      m->rank,
-                              m->step_seeds, m->num_ntypes, m->num_etypes, m->num_layers };
+    struct flat_head head = {
+        m->seed,       m->index,      m->epoch,      m->rank,       m->step_seeds,
+        m->num_ntypes, m->num_etypes, m->num_layers, m->num_tables, 0
+    };
     plain(f, &head, 1, sizeof head);
     if (f->rv == 0 && (head.num_ntypes != m->num_ntypes || head.num_etypes != m->num_etypes ||
-                       head.num_layers != m->num_layers))
+                       head.num_layers != m->num_layers || head.num_tables > FLAT_TABLES_MAX))
         f->rv = TR_EFORMAT;
+    if (f->rv == 0 && f->mode == FLAT_READ)
+        f->rv = batch_space_set_tables(s, head.num_tables);
     if (f->rv == 0 && f->mode == FLAT_READ) {
         m->seed = head.seed;
         m->index = head.index;
@@ -169,6 +192,8 @@ static void walk(struct flat *f, struct batch_space *s)
         walk_edges(f, &s->edges[i], &s->edge_space[i]);
     for (uint32_t t = 0; t < m->num_ntypes && f->rv == 0; t++)
         walk_nodes(f, &s->nodes[t], &s->node_space[t]);
+    for (uint32_t i = 0; i < m->num_tables && f->rv == 0; i++)
+        walk_table(f, &s->tables[i], &s->table_space[i]);
 }
 
 static bool edges_fit(const struct block_edges *e, uint32_t num_src, uint32_t num_dst)
@@ -210,11 +235,27 @@ static bool type_fits(const struct batch_space *s, uint32_t ntype)
            rows_fit(&n->labels, n->num_nodes);
 }
 
+/* A table says no more rows than there are nodes or edges for it. */
+static bool table_fits(const struct mini_batch *m, const struct batch_table *t)
+{
+    if (t->layer >= m->num_layers || t->rows.rows == NULL)
+        return false;
+    if (t->of == SAMPLE_OF_EDGES)
+        return t->type < m->num_etypes &&
+               t->rows.num_rows == m->blocks[t->layer].edges[t->type].num_edges &&
+               rows_fit(&t->rows, t->rows.num_rows);
+    return t->of == SAMPLE_OF_NODES && t->type < m->num_ntypes &&
+           rows_fit(&t->rows, m->nodes[t->type].num_nodes);
+}
+
 static bool fits(const struct batch_space *s, const struct graph_types *types)
 {
     const struct mini_batch *m = &s->batch;
     for (uint32_t t = 0; t < m->num_ntypes; t++)
         if (!type_fits(s, t))
+            return false;
+    for (uint32_t i = 0; i < m->num_tables; i++)
+        if (!table_fits(m, &m->tables[i]))
             return false;
     for (uint32_t l = 0; l < m->num_layers; l++)
         for (uint32_t e = 0; e < m->num_etypes; e++) {

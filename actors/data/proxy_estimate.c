@@ -30,6 +30,25 @@ static size_t widest_row(const struct graph_meta *meta, uint32_t name_number)
     return widest;
 }
 
+/* Rows of the listed tables of one node or edge, at most. */
+static uint64_t listed_bytes(const struct graph_meta *meta, const struct sample_spec *spec,
+                             uint32_t of)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < spec->num_tables; i++) {
+        const struct sample_table *table = &spec->tables[i];
+        bool edges = of == SAMPLE_OF_EDGES;
+        if (table->of != of || table->type >= (edges ? meta->num_etypes : meta->num_ntypes))
+            continue;
+        int found = edges ? graph_meta_edge_table(meta, table->type, table->name)
+                          : graph_meta_table(meta, table->type, table->name);
+        if (found >= 0)
+            bytes += edges ? meta->edges[table->type].features[found].row_bytes
+                           : meta->nodes[table->type].features[found].row_bytes;
+    }
+    return bytes < COUNT_MAX ? bytes : COUNT_MAX;
+}
+
 /* What one layer draws for so many nodes. */
 static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, uint64_t nodes,
                                const struct book *book)
@@ -61,7 +80,9 @@ size_t proxy_estimate(const struct proxy_options *options, const struct msg_load
         nodes = nodes + drawn < nodes_max ? nodes + drawn : nodes_max;
     }
     uint64_t edge_bytes = (open->flags & MSG_LOADER_EDGE_IDS) != 0 ? 12 : 4;
+    edge_bytes += listed_bytes(options->meta, spec, SAMPLE_OF_EDGES);
     uint64_t node_bytes = 8 + widest_row(options->meta, open->features);
+    node_bytes += listed_bytes(options->meta, spec, SAMPLE_OF_NODES);
     node_bytes += (open->flags & MSG_LOADER_ORIGINAL_IDS) != 0 ? 8 : 0;
     node_bytes += (open->flags & MSG_LOADER_DEGREES) != 0 ? 8 : 0;
     bytes += times(edges, edge_bytes, COUNT_MAX) + times(nodes, node_bytes, COUNT_MAX);

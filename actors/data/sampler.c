@@ -451,6 +451,7 @@ static int init_task(struct sampler *s, struct task *task)
                                                .num_nodes = book->num_nodes,
                                                .num_edges = book->num_edges,
                                                .node_extents = book->node_extents,
+                                               .edge_extents = book->edge_extents,
                                                .meta = s->options->meta };
     task->sampler = s;
     task->asks = calloc(book->num_parts, sizeof *task->asks);

@@ -64,9 +64,9 @@ int sampler_take_samples(struct ask *ask, struct message *reply, struct error *e
 
 int sampler_take_rows(struct ask *ask, struct message *reply, struct error *error)
 {
-    struct rows_piece pieces[BATCH_BUILDER_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX];
     uint32_t count = sampler_rows_pieces(ask, pieces);
-    const uint32_t *positions = (const uint32_t *)ask_list(ask, ask->ntype)->positions.data +
+    const uint32_t *positions = (const uint32_t *)ask_list(ask, ask->list)->positions.data +
                                 ask->at;
     struct body_reader reader;
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);

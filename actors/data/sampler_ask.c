@@ -101,8 +101,10 @@ static bool has_nodes(const struct ask *ask, enum ask_what what)
 {
     if (what == ASK_SEEDS)
         return sampler_seeds_of(ask->task, ask->part) > 0;
-    for (uint32_t t = 0; t < ask->task->builder.num_ntypes; t++)
-        if (ask_list(ask, t)->count > 0)
+    const struct batch_builder *builder = &ask->task->builder;
+    uint32_t lists = what == ASK_ROWS ? batch_builder_num_lists(builder) : builder->num_ntypes;
+    for (uint32_t i = 0; i < lists; i++)
+        if (ask_list(ask, i)->count > 0)
             return true;
     return false;
 }
@@ -114,7 +116,7 @@ static void ask_all(struct task *task, enum ask_what what)
     task->asks_open = 0;
     for (uint32_t p = 0; p < num_parts; p++) {
         struct ask *ask = &task->asks[p];
-        ask->sections_done = ask->rows_done = ask->ntype = ask->at = ask->piece = 0;
+        ask->sections_done = ask->rows_done = ask->list = ask->at = ask->piece = 0;
         part_call_reset(&ask->call);
         bool wanted = !batch_builder_is_local(&task->builder, p) && has_nodes(ask, what);
         ask->what = wanted ? what : ASK_NOTHING;

@@ -61,6 +61,8 @@ static int check_open(const struct sampler *s, const struct msg_loader_open *ope
     if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
         return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
     rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
+    if (rv == 0)
+        rv = sample_tables_check(&spec, s->options->meta, "loader", error);
     if (rv != 0)
         return rv;
     if (s->num_loaders == SAMPLER_LOADERS_MAX)
@@ -82,6 +84,14 @@ static struct message *opened(struct sampler *s, const struct loader_state *l)
 static bool has_flag(const struct msg_loader_open *open, uint32_t flag)
 {
     return (open->flags & flag) != 0;
+}
+
+static bool has_edge_tables(const struct sample_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->num_tables; i++)
+        if (spec->tables[i].of == SAMPLE_OF_EDGES)
+            return true;
+    return false;
 }
 
 /* A loader that mixed versions would draw other batches on another placement: what is replaced
@@ -130,7 +140,8 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
     loader_open_spec(open, message_body(message), message->frame.body_bytes, &l->spec);
     l->plan = (struct batch_builder_plan){
         .spec = &l->spec,
-        .edge_ids = has_flag(open, MSG_LOADER_EDGE_IDS),
+        /* The rows of edges are found by these. */
+        .edge_ids = has_flag(open, MSG_LOADER_EDGE_IDS) || has_edge_tables(&l->spec),
         .original_ids = has_flag(open, MSG_LOADER_ORIGINAL_IDS),
         .degrees = has_flag(open, MSG_LOADER_DEGREES),
         .features = open->features,

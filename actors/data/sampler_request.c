@@ -155,15 +155,16 @@ static uint32_t count_before(const struct batch_builder_list *list, uint32_t end
     return low;
 }
 
-uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES])
+uint32_t sampler_rows_pieces(const struct ask *ask,
+                             struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX])
 {
     const struct batch_builder *builder = &ask->task->builder;
     uint32_t count = 0;
-    for (uint32_t table = 0; table < BATCH_BUILDER_TABLES; table++) {
+    for (uint32_t table = 0; table < batch_builder_num_tables(builder); table++) {
         struct rows_piece *piece = &pieces[count];
-        if (!batch_builder_table_rows(builder, ask->ntype, table, &piece->rows))
+        if (!batch_builder_table_rows(builder, ask->list, table, &piece->rows))
             continue;
-        uint32_t with_rows = count_before(ask_list(ask, ask->ntype), piece->rows.num_rows);
+        uint32_t with_rows = count_before(ask_list(ask, ask->list), piece->rows.num_rows);
         uint32_t left = with_rows > ask->at ? with_rows - ask->at : 0;
         piece->count = left < ask->piece ? left : ask->piece;
         count += piece->count > 0;
@@ -172,10 +173,10 @@ uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[BAT
 }
 
 /* Makes ask->piece as large as a reply may be, and moves past types of which nothing is wanted. */
-static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES])
+static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX])
 {
-    for (; ask->ntype < ask->task->builder.num_ntypes; ask->ntype++, ask->at = 0) {
-        ask->piece = ask_list(ask, ask->ntype)->count - ask->at;
+    for (; ask->list < batch_builder_num_lists(&ask->task->builder); ask->list++, ask->at = 0) {
+        ask->piece = ask_list(ask, ask->list)->count - ask->at;
         uint32_t count = ask->piece == 0 ? 0 : sampler_rows_pieces(ask, pieces);
         if (count == 0)
             continue;
@@ -194,14 +195,14 @@ static uint32_t find_piece(struct ask *ask, struct rows_piece pieces[BATCH_BUILD
 
 bool sampler_wants_rows(struct ask *ask)
 {
-    struct rows_piece pieces[BATCH_BUILDER_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX];
     return find_piece(ask, pieces) > 0;
 }
 
 int sampler_make_rows(const struct ask *ask, struct message **out)
 {
     struct actor *self = ask->task->sampler->self;
-    struct rows_piece pieces[BATCH_BUILDER_TABLES];
+    struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX];
     uint32_t count = sampler_rows_pieces(ask, pieces);
     uint64_t bytes = count * sizeof(struct msg_rows_section);
     for (uint32_t i = 0; i < count; i++)
@@ -215,12 +216,12 @@ int sampler_make_rows(const struct ask *ask, struct message **out)
         message_release(self, request);
         return TR_ENOMEM;
     }
-    const uint32_t *rows = (const uint32_t *)ask_list(ask, ask->ntype)->rows.data + ask->at;
+    const uint32_t *rows = (const uint32_t *)ask_list(ask, ask->list)->rows.data + ask->at;
     uint32_t *to = (uint32_t *)(sections + count);
     for (uint32_t i = 0; i < count; i++) {
         bool same = i > 0 && pieces[i].count == pieces[i - 1].count;
-        sections[i] = (struct msg_rows_section){ ask->ntype, pieces[i].rows.table, pieces[i].count,
-                                                 same };
+        sections[i] = (struct msg_rows_section){ pieces[i].rows.type, pieces[i].rows.table,
+                                                 pieces[i].count, same };
         if (!same) {
             memcpy(to, rows, pieces[i].count * sizeof *rows);
             to += pieces[i].count;

@@ -69,8 +69,8 @@ struct ask {
     struct part_call call;
     /* Samples: what was answered so far. */
     uint32_t sections_done, rows_done;
-    /* Rows: nodes of this type's list from `at` on; the piece that is under way. */
-    uint32_t ntype, at, piece;
+    /* Rows: of this list of the builder's, from `at` on; the piece that is under way. */
+    uint32_t list, at, piece;
 };
 
 enum task_step {
@@ -203,19 +203,20 @@ int sampler_make_samples(const struct ask *ask, struct message **request);
 int sampler_make_rows(const struct ask *ask, struct message **request);
 
 /* The sections of the rows request that the ask stands at: each table that is wanted of the nodes
- * [ask->at, ask->at + ask->piece) of the list of ask->ntype. Returns their number. */
+ * [ask->at, ask->at + ask->piece) of ask->list. Returns their number. */
 struct rows_piece {
     struct batch_builder_rows rows;
     uint32_t count; /* of those nodes that have a row: seeds have labels, others none */
 };
-uint32_t sampler_rows_pieces(const struct ask *ask, struct rows_piece pieces[BATCH_BUILDER_TABLES]);
+uint32_t sampler_rows_pieces(const struct ask *ask,
+                             struct rows_piece pieces[BATCH_BUILDER_TABLES_MAX]);
 
 /* Whether that edge type has a section in sample requests to that partition. */
 bool sampler_samples_etype(const struct ask *ask, uint32_t etype);
 
-static inline const struct batch_builder_list *ask_list(const struct ask *ask, uint32_t ntype)
+static inline const struct batch_builder_list *ask_list(const struct ask *ask, uint32_t list)
 {
-    return &ask->task->builder.types[ntype].lists[ask->part];
+    return &batch_builder_lists(&ask->task->builder, list)[ask->part];
 }
 
 #endif

@@ -17,7 +17,7 @@
 
 _Static_assert(MSG_TABLE_ORIGINAL_ID == TABLE_ORIGINAL_ID &&
                    MSG_TABLE_IN_DEGREE == TABLE_IN_DEGREE &&
-                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE,
+                   MSG_TABLE_OUT_DEGREE == TABLE_OUT_DEGREE && MSG_TABLE_EDGES == TABLE_EDGES,
                "messages number tables as partitions do");
 
 struct rows_part {

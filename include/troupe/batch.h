@@ -89,6 +89,12 @@ TR_API int tr_batch_features(const struct tr_batch *batch, uint32_t ntype, struc
 /* Labels of the seeds, in their order; TR_ENOENT if none came. */
 TR_API int tr_batch_labels(const struct tr_batch *batch, uint32_t ntype, struct tr_rows *rows);
 
+/* Rows of the table of that number in the list of the spec (troupe/sample.h). Of nodes they are in the
+ * order of tr_batch_nodes(), and layer is not read; of edges in the order of that layer's block.
+ * TR_ENOENT: the spec lists no such table for that layer. */
+TR_API int tr_batch_table(const struct tr_batch *batch, uint32_t table, uint32_t layer,
+                          struct tr_rows *rows);
+
 /* A hash of the batch in original IDs: equal on every placement. Needs original_ids in the
  * loader's options, else TR_EINVAL. */
 TR_API int tr_batch_digest(const struct tr_batch *batch, uint64_t *digest);

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "actors/data/batch_flat.h"
+#include "schemas/sample_spec.h"
 #include "tests/schemas/random.h"
 
 #define LAYERS 2
@@ -85,6 +86,17 @@ static struct sampled_batch *make_batch(const struct graph_types *types, uint64_
     for (uint32_t l = 0; l < LAYERS; l++)
         for (uint32_t e = 0; e < 2; e++)
             make_edges(s, state, l, e, types);
+    uint32_t nodes = s->num_src[1], edges = batch_space_edges(s, 1, 0)->num_edges;
+    assert_int_equal(batch_space_set_tables(s, 2), 0);
+    s->tables[0] = (struct batch_table){ 0,
+                                         SAMPLE_OF_NODES,
+                                         1,
+                                         0,
+                                         { TR_I64, nodes, 2, 16,
+                                           fill(&s->table_space[0], state, nodes, 16) } };
+    s->tables[1] = (struct batch_table){
+        3, SAMPLE_OF_EDGES, 0, 1, { TR_F32, edges, 1, 4, fill(&s->table_space[1], state, edges, 4) }
+    };
     return b;
 }
 
@@ -117,6 +129,35 @@ static void a_batch_comes_back_equal(void **unused)
         sampled_batch_release(back);
         free(bytes);
         free(same);
+    }
+    graph_types_fini(&types);
+}
+
+/* Rows of types, layers and counts that the batch has not. */
+static void tables_that_do_not_fit_are_refused(void **unused)
+{
+    (void)unused;
+    uint64_t state = 9, length;
+    struct graph_types types;
+    make_types(&types);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct sampled_batch *b = make_batch(&types, &state, false), *back;
+        struct batch_table *table = &b->space.tables[i == 5 || i == 6 ? 0 : 1];
+        uint32_t *fields[] = { &table->of,   &table->type,          &table->layer, &table->layer,
+                               &table->type, &table->rows.num_rows, &table->type,  &table->of };
+        const uint32_t values[] = { 2, 2, LAYERS, UINT32_MAX, UINT32_MAX, 0, 2, UINT32_MAX };
+        back = sampled_batch_create(2, 2, LAYERS);
+        assert_non_null(back);
+        if (i == 5) /* a row more than there are nodes; its bytes are there */
+            assert_int_equal(vec_reserve(&b->space.table_space[0], table->rows.num_rows + 1, 16, 0),
+                             0);
+        *fields[i] = i == 5 ? b->space.num_src[1] + 1 : values[i];
+        table->rows.rows = b->space.table_space[table - b->space.tables].data;
+        unsigned char *bytes = flatten(b, &length);
+        assert_int_equal(batch_unflatten(back, &types, bytes, length), TR_EFORMAT);
+        free(bytes);
+        sampled_batch_release(b);
+        sampled_batch_release(back);
     }
     graph_types_fini(&types);
 }
@@ -160,6 +201,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_bytes_do_no_harm),
+        cmocka_unit_test(tables_that_do_not_fit_are_refused),
         cmocka_unit_test(a_batch_comes_back_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

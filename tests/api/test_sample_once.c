@@ -22,8 +22,23 @@ struct job {
     struct tr_graph *graph;
     struct tr_sample_spec *spec;
     uint64_t seeds[SEEDS]; /* global IDs of the same original ones, on every placement */
-    uint64_t digest;       /* of the batch that a thread drew */
+    struct sample sample;
+    uint64_t digest; /* of the batch that a thread drew */
+    uint64_t rows;   /* a hash of its tables' bytes */
 };
+
+/* What every batch brings along, in this order. */
+static const struct {
+    enum tr_table_of of;
+    uint32_t type;
+    const char *name;
+    uint32_t where;
+} LISTED[] = {
+    { TR_OF_NODES, 0, "feat", TR_FOR_ALL },   { TR_OF_NODES, 1, "feat", 1 },
+    { TR_OF_NODES, 0, "feat", TR_FOR_SEEDS }, { TR_OF_EDGES, 0, "weight", TR_FOR_ALL },
+    { TR_OF_EDGES, 2, "weight", 0 },          { TR_OF_NODES, 1, "none", TR_FOR_ALL },
+};
+#define LISTED_TABLES (sizeof LISTED / sizeof *LISTED)
 
 static void ok(int rv, const struct tr_error *error)
 {
@@ -45,6 +60,12 @@ static void make_spec(struct job *job)
         for (uint32_t l = 0; l < LAYERS; l++)
             ok(tr_sample_spec_set_fanout(job->spec, l, e, fanout_of(l, e), &error), &error);
         ok(tr_sample_spec_set_replace(job->spec, TR_EVERY, e, e % 2 == 1, &error), &error);
+    }
+    for (uint32_t i = 0; i < LISTED_TABLES; i++) {
+        assert_int_equal(tr_sample_spec_num_tables(job->spec), i);
+        ok(tr_sample_spec_add_table(job->spec, LISTED[i].of, LISTED[i].type, LISTED[i].name,
+                                    LISTED[i].where, &error),
+           &error);
     }
 }
 
@@ -73,14 +94,13 @@ static void find_seeds(struct job *job)
 static void open_job(struct job *job, uint32_t parts, bool direct)
 {
     struct tr_session_options options;
-    struct sample sample;
     struct error error = { 0 };
     char path[256];
     strcpy(job->dir, "/tmp/troupe-once-XXXXXX");
     assert_non_null(mkdtemp(job->dir));
-    sample_init(&sample, true, 300, 2500, 5);
+    sample_init(&job->sample, true, 300, 2500, 5);
     snprintf(path, sizeof path, "%s/raw", job->dir);
-    struct raw_graph *raw = sample_raw(&sample, path);
+    struct raw_graph *raw = sample_raw(&job->sample, path);
     const struct partition_options how = {
         .name = "g", .method = PARTITION_RANDOM, .num_parts = parts, .seed = 7, .halo_hops = 1
     };
@@ -89,7 +109,6 @@ static void open_job(struct job *job, uint32_t parts, bool direct)
     if (partition_graph(raw, &how, path, parallel_serial, NULL, &report, &error) != 0)
         fail_msg("%s", error.text);
     raw_close(raw);
-    sample_fini(&sample);
     tr_session_options_init(&options);
     options.loops = 2;
     options.samplers = 2;
@@ -105,6 +124,7 @@ static void open_job(struct job *job, uint32_t parts, bool direct)
 static void close_job(struct job *job)
 {
     char command[100];
+    sample_fini(&job->sample);
     tr_sample_spec_destroy(job->spec);
     tr_graph_close(job->graph);
     tr_session_close(job->session);
@@ -144,6 +164,78 @@ static void check_batch(const struct job *job, const struct tr_batch *batch)
         }
 }
 
+/* Adds bytes to the hash of those before. */
+static void hash_rows(uint64_t *hash, const struct tr_rows *rows)
+{
+    const unsigned char *bytes = rows->rows;
+    for (size_t i = 0; i < rows->num_rows * rows->row_bytes; i++)
+        *hash = (*hash ^ bytes[i]) * UINT64_C(1099511628211);
+}
+
+/* Row i is that of the i-th node of the type. */
+static void check_node_rows(const struct tr_batch *batch, uint32_t ntype,
+                            const struct tr_rows *rows)
+{
+    size_t count;
+    const uint64_t *original = tr_batch_original_ids(batch, ntype, &count);
+    assert_true(rows->num_rows <= count);
+    for (size_t i = 0; i < rows->num_rows; i++)
+        for (uint64_t k = 0; k < rows->width; k++)
+            assert_true(((const float *)rows->rows)[i * rows->width + k] ==
+                        sample_value(ntype, original[i], k));
+}
+
+/* Row i says which edge the i-th of the block is, whose ends the block has too. */
+static void check_edge_rows(const struct job *job, const struct tr_batch *batch, uint32_t layer,
+                            uint32_t etype, const struct tr_rows *rows)
+{
+    const struct graph_etype *type = &job->sample.types.etypes[etype];
+    struct tr_block block = TR_BLOCK_INIT;
+    size_t count;
+    const uint64_t *src = tr_batch_original_ids(batch, type->src, &count);
+    const uint64_t *dst = tr_batch_original_ids(batch, type->dst, &count);
+    assert_int_equal(tr_batch_block(batch, layer, etype, &block), 0);
+    assert_int_equal(rows->num_rows, block.num_edges);
+    for (uint32_t d = 0; d < block.num_dst && block.num_edges > 0; d++)
+        for (uint32_t i = block.index[d]; i < block.index[d + 1]; i++) {
+            const float *row = (const float *)rows->rows + (size_t)i * 2;
+            uint64_t edge = (uint64_t)(row[0] - sample_value(10 + etype, 0, 0)) / 8;
+            assert_true(edge < job->sample.num_edges[etype]);
+            assert_true(row[1] == sample_value(10 + etype, edge, 1));
+            assert_true(job->sample.src[etype][edge] == src[block.sources[i]]);
+            assert_true(job->sample.dst[etype][edge] == dst[d]);
+        }
+}
+
+static void check_tables(struct job *job, const struct tr_batch *batch)
+{
+    struct tr_rows rows = TR_ROWS_INIT;
+    uint64_t edges = 0;
+    job->rows = 0;
+    for (uint32_t i = 0; i < LISTED_TABLES; i++)
+        for (uint32_t l = 0; l < LAYERS; l++) {
+            bool of_edges = LISTED[i].of == TR_OF_EDGES, every = LISTED[i].where == TR_FOR_ALL;
+            int wanted = of_edges && !every && LISTED[i].where != l ? TR_ENOENT : 0;
+            assert_int_equal(tr_batch_table(batch, i, l, &rows), wanted);
+            if (wanted != 0)
+                continue;
+            hash_rows(&job->rows, &rows);
+            if (of_edges)
+                check_edge_rows(job, batch, l, LISTED[i].type, &rows);
+            else
+                check_node_rows(batch, LISTED[i].type, &rows);
+            edges += of_edges ? rows.num_rows : 0;
+        }
+    assert_true(edges > 0);
+    size_t count;
+    assert_int_equal(tr_batch_table(batch, 0, 0, &rows), 0);
+    tr_batch_nodes(batch, 0, &count);
+    assert_int_equal(rows.num_rows, count);
+    assert_int_equal(tr_batch_table(batch, 2, 0, &rows), 0);
+    assert_int_equal(rows.num_rows, SEEDS);
+    assert_int_equal(tr_batch_table(batch, LISTED_TABLES, 0, &rows), TR_ENOENT);
+}
+
 static void *draw(void *arg)
 {
     struct job *job = arg;
@@ -152,6 +244,7 @@ static void *draw(void *arg)
     struct tr_batch *batch;
     ok(tr_sample(job->graph, &o, 30 * SECOND, &batch, &error), &error);
     check_batch(job, batch);
+    check_tables(job, batch);
     assert_int_equal(tr_batch_digest(batch, &job->digest), 0);
     tr_batch_release(batch);
     return NULL;
@@ -160,13 +253,15 @@ static void *draw(void *arg)
 static void placements_draw_the_same(void **state)
 {
     static const uint32_t parts[] = { 1, 3, 4 };
-    uint64_t first = 0;
+    uint64_t first = 0, rows = 0;
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct job job;
         open_job(&job, parts[i], i != 2);
         draw(&job);
         first = i == 0 ? job.digest : first;
+        rows = i == 0 ? job.rows : rows;
+        assert_true(job.rows == rows);
         assert_true(job.digest == first);
         draw(&job); /* every time */
         assert_true(job.digest == first);
@@ -293,6 +388,34 @@ static void what_cannot_be_drawn_is_named(void **state)
     assert_int_equal(tr_sample_spec_set_fanout(job.spec, 0, 0, -2, &error), TR_ERANGE);
     assert_non_null(strstr(error.message, "fanout -2"));
     assert_int_equal(tr_sample_spec_set_replace(job.spec, 0, 77, true, NULL), TR_ERANGE);
+    static const struct {
+        int of;
+        uint32_t type;
+        const char *name;
+        uint32_t where;
+        int code;
+        const char *word;
+    } tables[] = {
+        { TR_OF_NODES, 2, "feat", TR_FOR_ALL, TR_ERANGE, "node type 2" },
+        { TR_OF_EDGES, 3, "weight", TR_FOR_ALL, TR_ERANGE, "edge type 3" },
+        { TR_OF_EDGES, 0, "feat", TR_FOR_ALL, TR_ENOENT, "\"feat\"" },
+        { TR_OF_NODES, 0, "weight", TR_FOR_ALL, TR_ENOENT, "\"weight\"" },
+        { TR_OF_EDGES, 0, "weight", TR_FOR_SEEDS, TR_ERANGE, "where" },
+        { TR_OF_NODES, 0, "feat", LAYERS, TR_ERANGE, "where: 2" },
+        { 7, 0, "feat", TR_FOR_ALL, TR_ERANGE, "of: 7" },
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        assert_int_equal(tr_sample_spec_add_table(job.spec, (enum tr_table_of)tables[i].of,
+                                                  tables[i].type, tables[i].name, tables[i].where,
+                                                  &error),
+                         tables[i].code);
+        assert_non_null(strstr(error.message, tables[i].word));
+    }
+    uint32_t found;
+    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 2, "weight", &found), 0);
+    assert_int_equal(found, 4);
+    assert_int_equal(tr_sample_spec_find_table(job.spec, TR_OF_EDGES, 1, "weight", &found),
+                     TR_ENOENT);
     assert_int_equal(tr_sample_spec_create(job.graph, 0, &none, &error), TR_ERANGE);
     assert_int_equal(tr_sample_spec_create(job.graph, TR_LAYERS_MAX + 1, &none, &error), TR_ERANGE);
     assert_null(none);

@@ -24,6 +24,9 @@ static void touch(const struct mini_batch *batch)
         if (nodes->features.rows != NULL)
             fuzz_touch(nodes->features.rows, nodes->features.num_rows * nodes->features.row_bytes);
     }
+    for (uint32_t i = 0; i < batch->num_tables; i++)
+        fuzz_touch(batch->tables[i].rows.rows,
+                   batch->tables[i].rows.num_rows * batch->tables[i].rows.row_bytes);
     for (uint32_t l = 0; l < batch->num_layers; l++)
         for (uint32_t e = 0; e < batch->num_etypes; e++) {
             const struct block_edges *edges = &batch->blocks[l].edges[e];

@@ -319,6 +319,13 @@ static struct sampled_batch *make_batch(void)
             };
         }
     *batch_space_edges(s, 1, 1) = (struct block_edges){ 1, 0, NULL, NULL, NULL };
+    FAIL_IF(batch_space_set_tables(s, 2) != 0);
+    s->tables[0] = (struct batch_table){
+        0, SAMPLE_OF_NODES, 1, 0, { TR_F32, 2, 3, 12, fill_vec(&s->table_space[0], 2, 12) }
+    };
+    s->tables[1] = (struct batch_table){
+        1, SAMPLE_OF_EDGES, 0, 1, { TR_I64, 1, 1, 8, fill_vec(&s->table_space[1], 1, 8) }
+    };
     return b;
 }
 

@@ -270,11 +270,51 @@ static void a_spec_that_lies_is_refused(void **unused)
         assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
     }
     sample_spec_write(&spec, words);
-    words[4] = (uint32_t)-2; /* a fanout that is none */
+    words[6] = (uint32_t)-2; /* a fanout that is none */
     assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
     sample_spec_free(&spec);
     assert_int_equal(sample_spec_alloc(&spec, SAMPLE_LAYERS_MAX + 1, 1), TR_ETOOBIG);
     assert_int_equal(sample_spec_alloc(&spec, 16, UINT32_MAX), TR_ETOOBIG);
+}
+
+/* Tables come last, in their order; one of nothing, for nothing, or beyond their number is refused. */
+static void a_spec_lists_tables(void **unused)
+{
+    (void)unused;
+    static const struct sample_table good[] = { { SAMPLE_OF_NODES, 9, 4, SAMPLE_FOR_SEEDS },
+                                                { SAMPLE_OF_EDGES, 2, 0, SAMPLE_FOR_ALL },
+                                                { SAMPLE_OF_EDGES, 0, 1, 1 } };
+    static const struct sample_table bad[] = { { 2, 0, 0, SAMPLE_FOR_ALL },
+                                               { SAMPLE_OF_EDGES, 3, 0, SAMPLE_FOR_ALL },
+                                               { SAMPLE_OF_EDGES, 0, 0, SAMPLE_FOR_SEEDS },
+                                               { SAMPLE_OF_NODES, 0, 0, 2 } };
+    struct sample_spec spec, read, copy;
+    uint64_t words[64];
+    assert_int_equal(sample_spec_alloc(&spec, 2, 3), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(sample_spec_add_table(&spec, &good[i]), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    assert_true(bytes <= sizeof words);
+    sample_spec_write(&spec, words);
+    assert_int_equal(sample_spec_read(words, bytes, &read), 0);
+    assert_int_equal(read.num_tables, 3);
+    assert_memory_equal(read.tables, good, sizeof good);
+    for (size_t cut = 0; cut < bytes; cut += 8)
+        assert_int_equal(sample_spec_read(words, cut, &read), TR_EFORMAT);
+    assert_int_equal(sample_spec_copy(&copy, &spec), 0);
+    assert_memory_equal(copy.tables, good, sizeof good);
+    sample_spec_free(&copy);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        spec.tables[i % 3] = bad[i];
+        sample_spec_write(&spec, words);
+        assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
+        spec.tables[i % 3] = good[i % 3];
+    }
+    while (spec.num_tables < SAMPLE_TABLES_MAX)
+        assert_int_equal(sample_spec_add_table(&spec, &good[0]), 0);
+    assert_int_equal(sample_spec_add_table(&spec, &good[0]), TR_ETOOBIG);
+    assert_int_equal(spec.num_tables, SAMPLE_TABLES_MAX);
+    sample_spec_free(&spec);
 }
 
 /* Salts, times and exclusions come after the rows of a section, and are not read beyond the body. */
@@ -385,6 +425,7 @@ int main(void)
         cmocka_unit_test(a_loader_ends_with_its_spec),
         cmocka_unit_test(a_draw_has_seeds_and_its_spec),
         cmocka_unit_test(a_spec_that_lies_is_refused),
+        cmocka_unit_test(a_spec_lists_tables),
         cmocka_unit_test(fields_of_rows_follow_them),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
