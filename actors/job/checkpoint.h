@@ -110,6 +110,10 @@ int checkpoint_receive(struct files *files, const char *folder,
                        const struct checkpoint_manifest *manifest, uint32_t keep,
                        struct error *error);
 
+/* Removes the checkpoint of that step, era and world, if it was made here. Best effort. */
+void checkpoint_unmake(struct files *files, const char *folder,
+                       const struct checkpoint_manifest *manifest);
+
 /* The newest manifest of a step before that one, whose parts may be elsewhere. TR_ENOENT. */
 int checkpoint_newest(struct files *files, const char *folder, uint64_t before,
                       struct checkpoint_manifest *manifest, struct error *error);

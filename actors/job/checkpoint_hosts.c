@@ -222,6 +222,15 @@ int checkpoint_receive(struct files *files, const char *folder,
     return rv;
 }
 
+void checkpoint_unmake(struct files *files, const char *folder,
+                       const struct checkpoint_manifest *manifest)
+{
+    char *path = checkpoint_path(folder, manifest->step);
+    if (path != NULL && is_committed(files, folder, manifest))
+        (void)checkpoint_remove(files, path, NULL);
+    free(path);
+}
+
 struct newest {
     uint64_t before, step;
     bool found;

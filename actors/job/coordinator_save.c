@@ -12,14 +12,14 @@
  * Among several hosts the manifest is then brought to a second one, however long that takes; the
  * others are notified of it.
  *
- *     LOOKING -> GATHERING -> COMMITTING -> [COPYING] -> ENDED
+ *     LOOKING -> GATHERING -> COMMITTING -> [COPYING -> [UNDOING]] -> ENDED
  *         \-> [COPYING] -> ENDED, where the folder has it already
  *
  * Invariants: a record only goes that way, and its outcome (`error`) is settled when it has ENDED:
  * reports that come later get the same. One piece of work at most is under way (`working`), and
  * owns a record whose era is over. A manifest is written only when all ranks have reported and none
  * of them a failure; it is committed here before it is copied, so a checkpoint that any rank heard
- * of is in this folder.
+ * of is in this folder; one that the second host refused is taken back before a rank hears of that.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -34,8 +34,9 @@
 #include "actors/job/checkpoint_store.h"
 #include "actors/job/coordinator_state.h"
 #include "runtime/core/crew.h"
+#include "runtime/core/log.h"
 
-enum stage { LOOKING, GATHERING, COMMITTING, COPYING, ENDED };
+enum stage { LOOKING, GATHERING, COMMITTING, COPYING, UNDOING, ENDED };
 
 /* A store that writes to a slow disk; one that died is a DOWN long before. */
 #define ANSWER_NS UINT64_C(10000000000)
@@ -130,7 +131,36 @@ static int saving_commit(struct job *job)
                              &saving->error);
 }
 
+/* Best effort: where the disk takes nothing, not even that, it stays, short of the parts that ranks
+ * drop now, and is passed over. */
+static int saving_undo(struct job *job)
+{
+    struct saving *saving = job->arg;
+    checkpoint_unmake(saving->files, saving->folder, &saving->manifest);
+    return 0;
+}
+
 static void copy_manifest(struct actor *self, void *arg);
+static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
+
+/* The second host refused the manifest. What a coordinator before this one committed may be known to
+ * ranks as made, so it is. What this one committed is taken back before any rank hears that it
+ * failed: ranks drop their parts then, and the coordinator after this one would find it and answer
+ * those that have no answer yet that it was made. */
+static void manifest_refused(struct actor *self, struct saving *saving, int status,
+                             const struct error *error)
+{
+    if (saving->before.world != 0) {
+        log_write(actor_node(self), LOG_LEVEL_WARN, "job",
+                  "the checkpoint of step %" PRIu64 " has its manifest on one host alone: %s",
+                  saving->manifest.step, error->text);
+        saving_end(self, saving);
+        return;
+    }
+    error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s", error->text);
+    saving->stage = UNDOING;
+    saving_work(self, saving, saving_undo);
+}
 
 static void manifest_copied(struct actor *self, void *arg, int status, struct message *reply,
                             const struct error *error)
@@ -144,14 +174,12 @@ static void manifest_copied(struct actor *self, void *arg, int status, struct me
         return;
     } else if (part_call_is_transient(status)) {
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
+    } else if (status != 0) {
+        manifest_refused(self, saving, status, error);
     } else {
-        if (status != 0)
-            error_set(&saving->error, status, "a checkpoint's manifest on a second host: %s",
-                      error->text);
         /* Ranks wait for the answer, other hosts for nothing: two have the manifest already. */
         saving_end(self, saving);
-        if (status == 0)
-            coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
+        coordinator_spread(self, saving->given, saving->keep, &saving->manifest);
     }
 }
 
@@ -170,8 +198,6 @@ static void copy_manifest(struct actor *self, void *arg)
     if (!saving->working)
         timer_start(self, &saving->again, actor_now_ns(self) + AGAIN_NS, copy_manifest, saving);
 }
-
-static void saving_work(struct actor *self, struct saving *saving, int (*piece)(struct job *));
 
 /* Did ranks hear of this one that it failed, from a coordinator before this one? */
 static bool is_refused(const struct coordinator *state, const struct saving *saving)
@@ -217,6 +243,10 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     }
     if (status == TR_ECANCELED) /* self ends */
         return;
+    if (saving->stage == UNDOING) {
+        saving_end(self, saving);
+        return;
+    }
     if (status != 0 && saving->error.code == 0)
         error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
     /* What was found here may not be on the second host yet. */

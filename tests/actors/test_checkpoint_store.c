@@ -62,7 +62,8 @@ struct run {
     uint64_t saved;      /* the newest step whose checkpoint was made */
     uint64_t saved_then; /* when a disk was lost */
     bool lost;
-    bool skips; /* the last rank has no part of any save, so all saves fail */
+    bool fails; /* all saves, ... */
+    bool skips; /* ... since the last rank has no part of them */
     uint32_t losses, pulls;
     uint64_t
         busy_ns; /* checkpoint stores are full for so long after each strike; without: at first */
@@ -98,6 +99,21 @@ static void fini_busy(struct actor *self)
 
 static const struct actor_ops busy_keeper_ops = {
     .name = "busy store", .start = start_busy, .receive = receive_busy, .fini = fini_busy
+};
+
+/* Checkpoint stores that have room for everything but manifests. */
+static int receive_parts(struct actor *self, struct message *request)
+{
+    struct error error = { 0 };
+    if (request->frame.kind != MSG_CHECKPOINT_COMMIT)
+        return checkpoint_store_ops.receive(self, request);
+    error_set(&error, TR_ENOSPC, "no room for a manifest");
+    error_reply_send(self, request, &error);
+    return 0;
+}
+
+static const struct actor_ops parts_keeper_ops = {
+    .name = "full store", .start = start_busy, .receive = receive_parts, .fini = fini_busy
 };
 
 /* A host whose disk is new has room to say that it has nothing. */
@@ -178,7 +194,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         status = error_reply_read(reply, &error);
     if (status == 0)
         take(t, reply);
-    else if (status == TR_ENOSPC && t->stage == SAVE && t->run->skips)
+    else if (status == TR_ENOSPC && t->stage == SAVE && t->run->fails)
         t->stage = t->memory.step == STEPS ? DONE : REDUCE;
     else if (status == TR_EROLLBACK)
         t->stage = RESTORE;
@@ -520,8 +536,9 @@ static int count_entry(void *arg, const char *name)
     return 0;
 }
 
-/* A save that failed leaves nothing: no part where its rank is, no copy of it on the second host,
- * and no folder of theirs. Stores that are busy meanwhile drop it afterwards. */
+/* A save that failed, since a rank has no part or the second host no room for the manifest, leaves
+ * nothing: no part where its rank is, no copy of it on the second host, no folder of theirs and no
+ * manifest. Stores that are busy meanwhile drop it afterwards. */
 static void a_save_that_failed_leaves_nothing_on_any_host(void **state)
 {
     struct seeds seeds = seeds_wanted(12);
@@ -532,12 +549,14 @@ static void a_save_that_failed_leaves_nothing_on_any_host(void **state)
         struct cluster_fixture_layout layout = layouts[seed % 3];
         const char *const folders[] = { "c", "c/here" };
         struct env *env;
-        bool busy = seed % 2 != 0;
-        if (busy)
-            layout.checkpoint_store_ops = &busy_keeper_ops;
+        bool busy = seed % 4 == 1, skips = seed % 4 < 2;
+        if (busy || !skips)
+            layout.checkpoint_store_ops = busy ? &busy_keeper_ops : &parts_keeper_ops;
         busy_until_ns = refusals = 0;
         seeds_note(seed);
-        *run = (struct run){ .skips = true, .busy_ns = busy ? 10 * ENV_SECOND_NS : 0 };
+        *run = (struct run){ .fails = true,
+                             .skips = skips,
+                             .busy_ns = busy ? 10 * ENV_SECOND_NS : 0 };
         run->play = (struct cluster_fixture_play){ &run->fixture, trainer_of, is_done, run };
         assert_int_equal(env_sim_create(seed, NULL, &env), 0);
         cluster_fixture_open(&run->fixture, &layout, env, true);
