@@ -8,7 +8,7 @@
 #   files_of HOST               the folder that holds the host's files, seen from here
 #   processes_of HOST           the numbers of the processes that have its network
 #
-# The program under test is /run/bin/troupe on both. Nothing outside can be reached from them.
+# The programs under test are in /run/bin on both. Nothing outside can be reached from them.
 
 . "${srcdir:-.}/tests/cli/tap.sh"
 
@@ -37,7 +37,7 @@ make_files() {
     host=$1
     files=$(files_of "$host")
     mkdir -p "$files/home" "$files/root" "$files/run/sshd" "$files/run/bin" "$files/etc" &&
-        mkdir -m 1777 "$files/tmp" "$files/var-tmp" && cp "$TROUPE" "$files/run/bin/troupe" &&
+        mkdir -m 1777 "$files/tmp" "$files/var-tmp" && cp "$TROUPE" "$TROUPE_METIS" "$files/run/bin" &&
         cp /etc/passwd /etc/group "$files/etc" && grep '^root:' /etc/shadow >"$files/etc/shadow" || return 1
     number=$job_uid
     for user in troupe mallory; do
