@@ -86,6 +86,7 @@ libtr_runtime_core_la_SOURCES = \
     runtime/core/node.h \
     runtime/core/node_impl.h \
     runtime/core/node_kill.c \
+    runtime/core/outbox.h \
     runtime/core/port.c \
     runtime/core/port.h \
     runtime/core/post.h \

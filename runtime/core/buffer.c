@@ -6,6 +6,7 @@
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/outbox.h"
 
 struct buffer *loop_buffer_create(struct loop *loop, size_t bytes)
 {

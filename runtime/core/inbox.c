@@ -4,7 +4,6 @@
  *
  * Invariants:
  *   - A loop touches another one only here and under that one's inbox mutex.
- *   - A bit of loop->dirty is set exactly while that outbox holds something.
  *   - Whoever puts something in that needs a turn looks at `sleeping` under the same mutex and
  *     clears it, so exactly one of those who find a loop asleep wakes it. What only comes home
  *     wakes nobody: the next turn, whatever it is for, finds it.
@@ -13,11 +12,11 @@
  */
 #include "runtime/core/inbox.h"
 
-#include <assert.h>
 #include <sched.h>
 
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/outbox.h"
 
 /* Under the inbox's mutex. True: the caller calls make_wake once it gave the mutex back. */
 static bool claim_wake(struct inbox *inbox)
@@ -40,37 +39,6 @@ void loop_await_wakers(struct loop *loop)
 {
     while (atomic_load_explicit(&loop->inbox.wakers, memory_order_acquire) > 0)
         sched_yield(); /* each is one write to an eventfd that never blocks */
-}
-
-static void mark(struct loop *loop, uint32_t target)
-{
-    loop->dirty[target / 64] |= UINT64_C(1) << (target % 64);
-}
-
-void loop_hand_over(struct loop *loop, uint32_t target, struct message *message)
-{
-    messages_push(&loop->outboxes[target].messages, message);
-    mark(loop, target);
-}
-
-void loop_return_message(struct loop *loop, struct message *message)
-{
-    uint32_t home = message->home->index;
-    assert(message->home->node == loop->node);
-    messages_push(&loop->outboxes[home].returned, message);
-    mark(loop, home);
-}
-
-void loop_return_buffer(struct loop *loop, struct buffer *buffer)
-{
-    uint32_t home = buffer->home->index;
-    struct outbox *outbox = &loop->outboxes[home];
-    assert(buffer->home->node == loop->node);
-    buffer->next = outbox->buffers;
-    if (outbox->buffers == NULL)
-        outbox->last_buffer = buffer;
-    outbox->buffers = buffer;
-    mark(loop, home);
 }
 
 static void flush(struct loop *loop, uint32_t target)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inboxes and outboxes: how loops hand messages, posts and memory to each other.
+ * Inboxes: how loops hand messages, posts and memory to each other.
  *
  * Messages for actors of the same loop go straight to their mailboxes. Those for another loop
  * wait in an outbox and move, once a turn, into the target's inbox in one splice under its mutex:
@@ -45,21 +45,7 @@ struct inbox {
     atomic_bool filled;
 };
 
-/* What waits for the end of the turn to move to one other loop. */
-struct outbox {
-    struct messages messages;
-    struct messages returned;
-    struct buffer *buffers, *last_buffer;
-};
-
-/* To the inbox of the target, of the same node, at the end of the turn. */
-void loop_hand_over(struct loop *loop, uint32_t target, struct message *message);
-
-/* Home to the loop that made it, at the end of the turn. */
-void loop_return_message(struct loop *loop, struct message *message);
-void loop_return_buffer(struct loop *loop, struct buffer *buffer);
-
-/* Moves what waits in all outboxes. */
+/* Moves what waits in all outboxes (outbox.h). */
 void loop_flush_outboxes(struct loop *loop);
 
 /* A message or buffer of this loop (the other is NULL) comes home at once. */

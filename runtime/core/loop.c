@@ -21,6 +21,7 @@
 #include "runtime/core/dump_impl.h"
 #include "runtime/core/log.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/outbox.h"
 #include "runtime/core/run_queue.h"
 
 /* Actors that have a turn before the inbox and the timers are looked at again. */

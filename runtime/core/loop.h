@@ -22,6 +22,7 @@
 #include "runtime/core/timers.h"
 
 struct node;
+struct outbox;
 
 struct loop {
     struct node *node;

@@ -12,6 +12,7 @@
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/outbox.h"
 
 struct message *loop_message_create(struct loop *loop, const struct kind *kind)
 {

@@ -19,6 +19,7 @@
 #include "runtime/core/log.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/node_impl.h"
+#include "runtime/core/outbox.h"
 #include "runtime/core/run_queue.h"
 
 /* The head through its bytes and back, as a link would do it. */
