@@ -3,12 +3,35 @@
  * `troupe launch`: starts every process of a cluster file, on this host or on others, shows what
  * they print, starts again what dies, and stops everything at the end.
  */
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "cli/launch/launch.h"
-#include "cli/lib/inside.h"
+#include <troupe/launch.h>
+
+#include "cli/launch/launch_show.h"
+#include "cli/lib/command.h"
+#include "cli/lib/fail.h"
+#include "cli/lib/self_pipe.h"
+
+/* How observers are let in, as troupe-status(1) says. */
+#define JOB_KEY_VARIABLE "TROUPE_SHARED_KEY"
+
+struct launch_values {
+    const char *run;
+    const char *graph;
+    const char *exec;
+    int launcher; /* enum tr_launcher */
+    uint64_t master_port;
+    bool no_copy;
+    bool dry_run;
+    bool json;
+    bool quiet;
+};
 
 static const struct option_spec OPTIONS[] = {
     { .name = "run",
@@ -60,60 +83,131 @@ static const char *const EXAMPLES[] = {
     NULL,
 };
 
-static int print_command(const struct launch_plan *plan, uint32_t process, struct error *error)
+/* What this is, so that processes here and there are of one version. */
+static int find_program(char program[PATH_MAX], struct tr_error *error)
 {
-    struct argv_builder words = { 0 }, environment = { 0 }, line = { 0 };
-    char prefix[LAUNCH_PREFIX_MAX];
-    int rv = launch_process_words(plan, process, 0, false, &words, &environment, error);
-    if (rv == 0 && environment.count > 0) {
-        argv_builder_add(&line, "env");
-        argv_builder_add_all(&line, &environment);
-    }
-    argv_builder_add_all(&line, &words);
-    char *text = argv_builder_failed(&line) ? NULL : argv_builder_quote(&line);
-    launch_prefix(plan, process, prefix);
+    ssize_t length = readlink("/proc/self/exe", program, PATH_MAX - 1);
+    if (length < 0)
+        return tr_error_set(error, TR_EIO, "/proc/self/exe: cannot find the program to start: %s",
+                            strerror(errno));
+    program[length] = '\0';
+    return 0;
+}
+
+static int open_launch(const struct invocation *invocation, const struct launch_values *values,
+                       struct tr_launch **launch, struct tr_error *error)
+{
+    struct tr_launch_options options = TR_LAUNCH_OPTIONS_INIT;
+    char program[PATH_MAX];
+    int rv = find_program(program, error);
+    if (rv != 0)
+        return rv;
+    options.cluster = invocation->operands[0];
+    options.graph = values->graph;
+    options.program = program;
+    options.run = values->run;
+    options.exec = values->exec;
+    options.arguments = (const char *const *)(invocation->operands + 1);
+    options.num_arguments = (size_t)invocation->num_operands - 1;
+    options.launcher = (enum tr_launcher)values->launcher;
+    options.master_port = (uint32_t)values->master_port;
+    options.no_copy = values->no_copy;
+    options.keep_lines = true;
+    return tr_launch_open(&options, launch, error);
+}
+
+static int print_command(const struct tr_launch *launch, uint32_t process, struct tr_error *error)
+{
+    size_t needed = 0;
+    int rv = tr_launch_command(launch, process, NULL, 0, &needed, error);
+    char *text = rv == 0 ? malloc(needed) : NULL;
     if (rv == 0 && text == NULL)
-        rv = error_set(error, TR_ENOMEM, "no memory to print a command");
+        rv = tr_error_set(error, TR_ENOMEM, "no memory to print a command");
     if (rv == 0)
-        printf("%s %s\n", prefix, text);
+        rv = tr_launch_command(launch, process, text, needed, NULL, error);
+    if (rv == 0)
+        puts(text);
     free(text);
-    argv_builder_fini(&words);
-    argv_builder_fini(&environment);
-    argv_builder_fini(&line);
     return rv;
 }
 
-static int print_commands(const struct launch_plan *plan, struct error *error)
+static int print_commands(const struct tr_launch *launch, const struct tr_launch_info *info,
+                          struct tr_error *error)
 {
     int rv = 0;
-    for (uint32_t p = 0; rv == 0 && p < plan->plan.plan.num_processes; p++)
-        rv = print_command(plan, p, error);
+    for (uint32_t p = 0; rv == 0 && p < info->num_processes; p++) {
+        char prefix[TR_LAUNCH_PREFIX_MAX];
+        rv = tr_launch_prefix(launch, p, prefix, error);
+        if (rv == 0) {
+            printf("%s ", prefix);
+            rv = print_command(launch, p, error);
+        }
+    }
+    return rv;
+}
+
+static void take_signals(struct self_pipe *wakeups, struct tr_task *task)
+{
+    struct self_pipe_seen seen;
+    self_pipe_take(wakeups, &seen);
+    for (; seen.stops > 0; seen.stops--)
+        tr_launch_stop(task, seen.interrupted);
+}
+
+/* Shows events until there are no more. */
+static int follow_launch(struct tr_task *task, struct self_pipe *wakeups,
+                         const struct launch_show *show, struct tr_error *error)
+{
+    struct pollfd polled[] = { { .fd = wakeups->pipe[0], .events = POLLIN },
+                               { .fd = tr_launch_descriptor(task), .events = POLLIN } };
+    for (;;) {
+        struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+        take_signals(wakeups, task);
+        int rv = tr_launch_next(task, 0, &event, error);
+        if (rv == 0)
+            launch_show_event(show, &event);
+        else if (rv != TR_ETIMEDOUT)
+            return rv == TR_EEND ? tr_task_wait(task, TR_WAIT_FOREVER, error) : rv;
+        else
+            poll(polled, 2, -1);
+    }
+}
+
+static int run_job(struct tr_launch *launch, const struct tr_launch_info *info,
+                   const struct launch_values *values, struct tr_error *error)
+{
+    struct launch_show show;
+    struct self_pipe wakeups;
+    struct tr_task *task;
+    launch_show_init(&show, values->json, values->quiet);
+    if (info->shared_key != NULL && !values->quiet && !values->json)
+        fprintf(stderr, "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
+                info->shared_key);
+    int rv = self_pipe_start(&wakeups, error);
+    if (rv != 0)
+        return rv;
+    rv = tr_launch_start(launch, &task, error);
+    if (rv == 0)
+        rv = follow_launch(task, &wakeups, &show, error);
+    tr_task_close(task);
+    self_pipe_stop(&wakeups);
     return rv;
 }
 
 static int run(const struct invocation *invocation, const void *values)
 {
-    struct launch_plan plan;
-    struct error error = { 0 };
-    int rv = launch_plan_init(&plan, invocation, values, &error);
-    bool usage = rv == TR_EINVAL;
-    if (rv == 0 && plan.values->dry_run) {
-        rv = print_commands(&plan, &error);
-    } else if (rv == 0) {
-        rv = launch_copy(&plan, &error);
-        if (rv == 0)
-            rv = launch_check_shared(&plan, &error);
-        if (rv == 0 && plan.key.path != NULL && !plan.values->quiet && !plan.values->json)
-            fprintf(stderr,
-                    "troupe launch: status and top are let in with " JOB_KEY_VARIABLE "=%s\n",
-                    plan.key.path);
-        if (rv == 0)
-            rv = launch_run(&plan, &error);
-    }
-    launch_plan_fini(&plan);
+    const struct launch_values *v = values;
+    struct tr_launch *launch;
+    struct tr_launch_info info = TR_LAUNCH_INFO_INIT;
+    struct tr_error error = TR_ERROR_INIT;
+    int rv = open_launch(invocation, v, &launch, &error);
+    if (rv != 0)
+        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+    rv = tr_launch_info(launch, &info, &error);
     if (rv == 0)
-        return EXIT_DONE;
-    return usage ? fail_usage_inside(invocation, &error) : fail_inside(invocation, &error);
+        rv = v->dry_run ? print_commands(launch, &info, &error) : run_job(launch, &info, v, &error);
+    tr_launch_close(launch);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
 const struct command command_launch = {
@@ -121,7 +215,7 @@ const struct command command_launch = {
     .summary = "Start a job on the hosts of a cluster file, and keep it running",
     .operands = "CLUSTER [-- OPTION ...]",
     .operands_min = 1,
-    .operands_max = ARGV_WORDS_MAX,
+    .operands_max = TR_LAUNCH_WORDS_MAX,
     .options = OPTIONS,
     .values_size = sizeof(struct launch_values),
     .examples = EXAMPLES,

@@ -11,15 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/launch/observer.h"
+#include <troupe/observe.h>
+
 #include "cli/lib/command.h"
-#include "cli/lib/inside.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/report.h"
 #include "cli/lib/signals.h"
-#include "cli/lib/status_view.h"
 
 /* Until every process has answered or has been given up. */
-#define STATUS_WAIT_NS UINT64_C(10000000000)
+#define STATUS_WAIT_NS INT64_C(10000000000)
+/* Until the first picture, at most. */
+#define FIRST_NS INT64_C(3000000000)
 /* How often the keyboard and the signals are looked at, and the picture is drawn. */
 #define LOOK_MS 100
 #define DRAW_NS UINT64_C(1000000000)
@@ -48,21 +50,7 @@ static const struct option_spec STATUS_OPTIONS[] = {
 
 static const struct option_spec TOP_OPTIONS[] = { STATUS_ROWS, OPTION_ROW_END };
 
-/* All that answered. */
-static struct job_progress_now look_at_job(struct observer *observer)
-{
-    struct job_progress_now job = { 0 };
-    for (uint32_t p = 0; p < observer_plan(observer)->plan.num_processes; p++) {
-        struct observer_seen seen;
-        observer_look(observer, p, &seen);
-        if (seen.document != NULL)
-            status_view_add_job(&job, seen.document);
-        json_decref(seen.document);
-    }
-    return job;
-}
-
-static void report_job(struct report *report, const struct job_progress_now *job)
+static void report_job(struct report *report, const struct tr_job_status *job)
 {
     report_count(report, "era", "era", job->era);
     report_count(report, "epoch", "epoch", job->epoch);
@@ -73,7 +61,8 @@ static void report_job(struct report *report, const struct job_progress_now *job
         report_count(report, "checkpoint", "last checkpoint, at step", job->checkpoint);
 }
 
-static void report_line(struct report *report, uint32_t process, const struct status_view *line)
+static void report_line(struct report *report, uint32_t process,
+                        const struct tr_process_status *line)
 {
     report_row(report, "processes");
     report_count(report, "process", "process", process);
@@ -82,7 +71,7 @@ static void report_line(struct report *report, uint32_t process, const struct st
     report_flag(report, "up", "up", line->up);
     report_count(report, "incarnation", "incarnation", line->incarnation);
     report_seconds(report, "uptime_seconds", "uptime", line->uptime_s);
-    report_real(report, "lag_milliseconds", "lag ms", line->lag_ms);
+    report_real(report, "lag_milliseconds", "lag ms", line->round_trip_s * 1e3);
     report_count(report, "links_up", "links up", line->links_up);
     report_count(report, "mailbox_messages", "mailboxes", line->mailbox_messages);
     report_bytes(report, "mailbox_bytes", "held", line->mailbox_bytes);
@@ -90,49 +79,62 @@ static void report_line(struct report *report, uint32_t process, const struct st
     report_bytes(report, "credit_bytes", "credit", line->credit_bytes);
     report_bytes(report, "bytes_sent", "sent", line->sent_bytes);
     report_bytes(report, "bytes_received", "received", line->received_bytes);
-    report_count(report, "batches_made", "made", line->made);
-    report_count(report, "batches_taken", "taken", line->taken);
+    report_count(report, "batches_made", "made", line->batches_made);
+    report_count(report, "batches_taken", "taken", line->batches_taken);
 }
 
-static int report_all(struct observer *observer, bool json, uint32_t *down, struct error *error)
+static int report_all(struct tr_observer *observer, bool json, struct tr_error *error)
 {
-    const struct cluster_plan *plan = observer_plan(observer);
+    struct tr_job_status job = TR_JOB_STATUS_INIT;
     struct report report;
-    const struct job_progress_now job = look_at_job(observer);
-    *down = 0;
+    uint32_t down = 0;
+    int rv = tr_observer_job(observer, &job, error);
+    if (rv != 0)
+        return rv;
     report_init(&report, json);
-    report_text(&report, "job", "job", plan->cluster->name);
+    report_text(&report, "job", "job", job.name);
     report_job(&report, &job);
-    for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
-        struct observer_seen seen;
-        struct status_view line;
-        observer_look(observer, p, &seen);
-        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
-        report_line(&report, p, &line);
-        *down += !line.up;
-        json_decref(seen.document);
+    for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
+        struct tr_process_status line = TR_PROCESS_STATUS_INIT;
+        rv = tr_observer_process(observer, p, &line, error);
+        if (rv == 0)
+            report_line(&report, p, &line);
+        down += !line.up;
     }
     report_rows_end(&report);
-    return report_print_inside(&report, error);
+    if (rv != 0) {
+        report_fini(&report);
+        return rv;
+    }
+    rv = report_print(&report, error);
+    if (rv == 0 && down > 0)
+        rv = tr_error_set(error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
+                          job.num_processes);
+    return rv;
+}
+
+static int open_observer(const struct invocation *invocation, const struct status_values *values,
+                         struct tr_observer **observer, struct tr_error *error)
+{
+    struct tr_observer_options options = TR_OBSERVER_OPTIONS_INIT;
+    options.cluster = invocation->operands[0];
+    options.graph = values->graph;
+    options.host = values->host;
+    return tr_observer_open(&options, TR_WAIT_FOREVER, observer, error);
 }
 
 static int run_status(const struct invocation *invocation, const void *values)
 {
     const struct status_values *v = values;
-    struct observer *observer;
-    struct error error = { 0 };
-    uint32_t down = 0;
-    int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
+    struct tr_observer *observer;
+    struct tr_error error = TR_ERROR_INIT;
+    int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
-        return rv == TR_EINVAL ? fail_usage_inside(invocation, &error)
-                               : fail_inside(invocation, &error);
-    observer_wait(observer, 1, STATUS_WAIT_NS);
-    rv = report_all(observer, v->json, &down, &error);
-    if (rv == 0 && down > 0)
-        rv = error_set(&error, TR_EPEERDOWN, "%u of %u processes do not answer", down,
-                       observer_plan(observer)->plan.num_processes);
-    observer_close(observer);
-    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
+        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+    (void)tr_observer_wait(observer, 1, STATUS_WAIT_NS, NULL); /* who is silent is shown so */
+    rv = report_all(observer, v->json, &error);
+    tr_observer_close(observer);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
 /* The picture before, to tell rates. */
@@ -152,7 +154,7 @@ static double rate(uint64_t now, uint64_t before, double seconds)
     return now >= before && seconds > 0 ? (double)(now - before) / seconds : 0;
 }
 
-static void draw_line(uint32_t process, const struct status_view *line, struct rates *before,
+static void draw_line(uint32_t process, const struct tr_process_status *line, struct rates *before,
                       uint64_t at_ns, const char *end)
 {
     if (!line->up) {
@@ -163,14 +165,15 @@ static void draw_line(uint32_t process, const struct status_view *line, struct r
     double seconds = before->at_ns != 0 ? (double)(at_ns - before->at_ns) / 1e9 : 0;
     uint64_t bytes = line->sent_bytes + line->received_bytes;
     printf("%5u %-12.12s %-24.24s %7.2f %5u/%-5u %9" PRIu64 " %9.1f %9.1f %9.1f %8.1f %8.1f%s\n",
-           process, line->host, line->roles, line->lag_ms, line->links_up, line->links,
+           process, line->host, line->roles, line->round_trip_s * 1e3, line->links_up, line->links,
            line->mailbox_messages, (double)line->mailbox_bytes / 1048576,
            (double)line->credit_bytes / 1048576, rate(bytes, before->bytes, seconds) / 1048576,
-           rate(line->made, before->made, seconds), rate(line->taken, before->taken, seconds), end);
-    *before = (struct rates){ at_ns, bytes, line->made, line->taken };
+           rate(line->batches_made, before->made, seconds),
+           rate(line->batches_taken, before->taken, seconds), end);
+    *before = (struct rates){ at_ns, bytes, line->batches_made, line->batches_taken };
 }
 
-static void draw_job(const struct job_progress_now *job, const char *end)
+static void draw_job(const struct tr_job_status *job, const char *end)
 {
     char checkpoint[64] = "no checkpoint";
     if (job->has_checkpoint)
@@ -182,28 +185,28 @@ static void draw_job(const struct job_progress_now *job, const char *end)
     printf(", step %" PRIu64 " of %" PRIu64 ", %s%s\n", job->step, job->steps, checkpoint, end);
 }
 
-static int draw(struct observer *observer, struct rates *rates, bool terminal, struct error *error)
+static int draw(struct tr_observer *observer, struct rates *rates, bool terminal,
+                struct tr_error *error)
 {
-    const struct cluster_plan *plan = observer_plan(observer);
+    struct tr_job_status job = TR_JOB_STATUS_INIT;
     const char *end = terminal ? "\033[K" : "";
+    int rv = tr_observer_job(observer, &job, error);
     if (terminal)
-        printf("\033[H%s: %u processes; q ends%s\n", plan->cluster->name, plan->plan.num_processes,
-               end);
-    const struct job_progress_now job = look_at_job(observer);
+        printf("\033[H%s: %u processes; q ends%s\n", job.name, job.num_processes, end);
     draw_job(&job, end);
     printf("%5s %-12s %-24s %7s %11s %9s %9s %9s %9s %8s %8s%s\n", "", "host", "roles", "lag ms",
            "links", "messages", "held MiB", "cred MiB", "MiB/s", "made/s", "taken/s", end);
-    for (uint32_t p = 0; p < plan->plan.num_processes; p++) {
-        struct observer_seen seen;
-        struct status_view line;
-        observer_look(observer, p, &seen);
-        status_view_fill(plan, p, seen.document, seen.round_trip_ns, &line);
-        draw_line(p, &line, &rates[p], seen.at_ns, end);
-        json_decref(seen.document);
+    for (uint32_t p = 0; rv == 0 && p < job.num_processes; p++) {
+        struct tr_process_status line = TR_PROCESS_STATUS_INIT;
+        rv = tr_observer_process(observer, p, &line, error);
+        if (rv == 0)
+            draw_line(p, &line, &rates[p], line.at_ns, end);
     }
     if (terminal)
         printf("\033[J");
-    return fflush(stdout) == 0 ? 0 : error_set(error, TR_EIO, "the standard output takes nothing");
+    if (rv == 0 && fflush(stdout) != 0)
+        rv = tr_error_set(error, TR_EIO, "the standard output takes nothing");
+    return rv;
 }
 
 static bool asked_to_quit(bool keyboard)
@@ -215,13 +218,16 @@ static bool asked_to_quit(bool keyboard)
     return read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q';
 }
 
-static int watch(struct observer *observer, struct signals *signals, struct error *error)
+static int watch(struct tr_observer *observer, struct signals *signals, struct tr_error *error)
 {
     bool terminal = isatty(STDOUT_FILENO) == 1, keyboard = isatty(STDIN_FILENO) == 1;
-    struct rates *rates = calloc(observer_plan(observer)->plan.num_processes, sizeof *rates);
+    struct tr_job_status job = TR_JOB_STATUS_INIT;
+    int rv = tr_observer_job(observer, &job, error);
+    struct rates *rates = rv == 0 ? calloc(job.num_processes, sizeof *rates) : NULL;
     struct termios before, raw;
     uint64_t next_ns = 0;
-    int rv = rates != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory");
+    if (rv == 0 && rates == NULL)
+        rv = tr_error_set(error, TR_ENOMEM, "no memory");
     keyboard = keyboard && tcgetattr(STDIN_FILENO, &before) == 0;
     if (keyboard) {
         raw = before;
@@ -230,7 +236,7 @@ static int watch(struct observer *observer, struct signals *signals, struct erro
     }
     if (terminal)
         printf("\033[2J");
-    observer_wait(observer, 1, OBSERVER_ANSWER_NS);
+    (void)tr_observer_wait(observer, 1, FIRST_NS, NULL);
     while (rv == 0 && !atomic_load(&signals->cancelled)) {
         if (now_ns() >= next_ns) {
             rv = draw(observer, rates, terminal, error);
@@ -245,23 +251,27 @@ static int watch(struct observer *observer, struct signals *signals, struct erro
     return rv;
 }
 
+static void interrupt(void *observer)
+{
+    tr_observer_interrupt(observer);
+}
+
 static int run_top(const struct invocation *invocation, const void *values)
 {
     const struct status_values *v = values;
-    struct observer *observer;
+    struct tr_observer *observer;
     struct signals signals;
-    struct error error = { 0 };
-    int rv = observer_open(invocation->operands[0], v->graph, v->host, &observer, &error);
+    struct tr_error error = TR_ERROR_INIT;
+    int rv = open_observer(invocation, v, &observer, &error);
     if (rv != 0)
-        return rv == TR_EINVAL ? fail_usage_inside(invocation, &error)
-                               : fail_inside(invocation, &error);
-    rv = signals_start_inside(&signals, NULL, NULL, NULL, &error);
+        return rv == TR_EINVAL ? fail_usage(invocation, &error) : fail(invocation, &error);
+    rv = signals_start(&signals, interrupt, NULL, observer, &error);
     if (rv == 0) {
         rv = watch(observer, &signals, &error);
         signals_stop(&signals);
     }
-    observer_close(observer);
-    return rv == 0 ? EXIT_DONE : fail_inside(invocation, &error);
+    tr_observer_close(observer);
+    return rv == 0 ? EXIT_DONE : fail(invocation, &error);
 }
 
 static const char *const STATUS_EXAMPLES[] = {

@@ -17,12 +17,15 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_import_edges.c \
     cli/cmd_infer.c \
     cli/cmd_inspect.c \
+    cli/cmd_launch.c \
     cli/cmd_partition.c \
+    cli/cmd_status.c \
     cli/cmd_verify.c \
+    cli/launch/exec_wrapper.c \
     cli/launch/job_process.c \
     cli/launch/job_process.h \
-    cli/lib/argv_builder.c \
-    cli/lib/argv_builder.h \
+    cli/launch/launch_show.c \
+    cli/launch/launch_show.h \
     cli/lib/canceller.c \
     cli/lib/canceller.h \
     cli/lib/command.h \
@@ -34,8 +37,6 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/help.h \
     cli/lib/interrupter.c \
     cli/lib/interrupter.h \
-    cli/lib/line_reader.c \
-    cli/lib/line_reader.h \
     cli/lib/log_printer.c \
     cli/lib/log_printer.h \
     cli/lib/option_value.c \
@@ -53,35 +54,20 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/self_pipe.c \
     cli/lib/self_pipe.h \
     cli/lib/signals.c \
-    cli/lib/signals.h
+    cli/lib/signals.h \
+    cli/lib/tame.c \
+    cli/lib/tame.h
 # What does not yet, and bench and simulate, which look behind it. Everything but main() is a
 # library, so that tests can link it.
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/cmd_bench.c \
-    cli/cmd_launch.c \
     cli/cmd_serve.c \
     cli/cmd_simulate.c \
-    cli/cmd_status.c \
     cli/cmd_train.c \
     cli/commands.c \
-    cli/launch/child.c \
-    cli/launch/child.h \
-    cli/launch/exec_wrapper.c \
-    cli/launch/launch.h \
-    cli/launch/launch_copy.c \
-    cli/launch/launch_host.c \
-    cli/launch/launch_plan.c \
-    cli/launch/launch_run.c \
-    cli/launch/launch_shared.c \
-    cli/launch/launch_show.c \
-    cli/launch/launch_show.h \
-    cli/launch/observer.c \
-    cli/launch/observer.h \
     cli/lib/inside.c \
     cli/lib/inside.h \
-    cli/lib/status_view.c \
-    cli/lib/status_view.h \
     cli/train/job_surroundings.c \
     cli/train/job_surroundings.h \
     cli/train/train.h \

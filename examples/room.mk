@@ -16,6 +16,9 @@ examples_group_LDADD = $(examples_libs) -lm $(PTHREAD_LIBS)
 check_PROGRAMS += examples/train_model
 examples_train_model_SOURCES = examples/train_model.c
 examples_train_model_LDADD = libtroupe-model.la $(examples_libs)
+check_PROGRAMS += examples/launch_job
+examples_launch_job_SOURCES = examples/launch_job.c
+examples_launch_job_LDADD = $(examples_libs)
 # How processes of a job are started by systemd, Kubernetes, Slurm and torchrun.
 EXTRA_DIST += \
     examples/deploy/README.md \

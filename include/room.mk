@@ -11,6 +11,7 @@ troupeinclude_HEADERS = \
     include/troupe/group.h \
     include/troupe/import.h \
     include/troupe/keys.h \
+    include/troupe/launch.h \
     include/troupe/loader.h \
     include/troupe/log.h \
     include/troupe/observe.h \

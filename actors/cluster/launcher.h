@@ -3,7 +3,7 @@
  * The launcher of a job without its I/O: what processes print and how they end goes in, what is to
  * be done with them comes out through its ops.
  *
- * `troupe launch` gives it real processes (cli/launch/launch_run.c), the simulator simulated ones
+ * `troupe launch` gives it real processes (launch/launch_run.c), the simulator simulated ones
  * (sim/fleet_run.c); neither decides anything. What is started again and when is the policy's
  * (launcher_policy.h); what a line of a process means to it stands here, and so is what a person
  * who asks it to stop means.

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config.h"
-
 #include "cli/launch/launch_show.h"
 
+#include <inttypes.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/lib/line_reader.h"
+#include "cli/lib/tame.h"
+
+/* How much of a host's name a person reads in each line. */
+#define PREFIX_MAX 160u
 
 /* Those that are readable on light and dark terminals. */
 static const int COLOURS[] = { 32, 33, 34, 35, 36 };
@@ -23,20 +24,44 @@ void launch_show_init(struct launch_show *show, bool json, bool quiet)
         show->colour[fd] = isatty(fd) == 1 && getenv("NO_COLOR") == NULL;
 }
 
-static void print_json(const struct launch_who *who, const char *event, const char *key,
-                       const char *text, size_t length, int fd)
+static const char *name_of(enum tr_launch_event_kind kind)
+{
+    switch (kind) {
+    case TR_LAUNCH_LINE:
+        return "line";
+    case TR_LAUNCH_STARTED:
+        return "started";
+    case TR_LAUNCH_FAILED:
+        return "failed";
+    case TR_LAUNCH_KERNELS:
+        return "kernels";
+    case TR_LAUNCH_STOPPING:
+        return "stopping";
+    case TR_LAUNCH_KILLED:
+        return "killed";
+    case TR_LAUNCH_ENDED:
+        return "ended";
+    case TR_LAUNCH_HELPER:
+    case TR_LAUNCH_NOTE:
+        break;
+    }
+    return "note";
+}
+
+static void print_json(const struct tr_launch_event *event)
 {
     json_t *object = json_object();
-    json_t *value = json_stringn(text, length);
+    json_t *value = json_stringn(event->text, event->text_bytes);
     if (value == NULL) /* not UTF-8 */
         value = json_string("?");
-    json_object_set_new(object, "event", json_string(event));
-    json_object_set_new(object, "process", json_integer(who->process));
-    json_object_set_new(object, "host", json_string(who->host));
-    json_object_set_new(object, "role", json_string(who->role));
-    if (fd != 0)
-        json_object_set_new(object, "stream", json_string(fd == 1 ? "stdout" : "stderr"));
-    json_object_set_new(object, key, value);
+    json_object_set_new(object, "event", json_string(name_of(event->kind)));
+    json_object_set_new(object, "process", json_integer(event->process));
+    json_object_set_new(object, "host", json_string(event->host));
+    json_object_set_new(object, "role", json_string(event->role));
+    if (event->stream != 0)
+        json_object_set_new(object, "stream",
+                            json_string(event->stream == 1 ? "stdout" : "stderr"));
+    json_object_set_new(object, "text", value);
     char *line = json_dumps(object, JSON_COMPACT);
     if (line != NULL)
         puts(line);
@@ -45,40 +70,37 @@ static void print_json(const struct launch_who *who, const char *event, const ch
     json_decref(object);
 }
 
-static void print_text(const struct launch_show *show, const struct launch_who *who, int fd,
-                       const char *line)
+static void print_text(const struct launch_show *show, const struct tr_launch_event *event, int fd)
 {
     FILE *out = fd == 1 ? stdout : stderr;
-    if (show->colour[fd])
-        fprintf(out, "\033[%dm%s\033[0m %s\n", COLOURS[who->process % NUM_COLOURS], who->prefix,
-                line);
-    else
-        fprintf(out, "%s %s\n", who->prefix, line);
-    fflush(out);
-}
-
-void launch_show_line(const struct launch_show *show, const struct launch_who *who, int fd,
-                      char *line, uint64_t length)
-{
-    if (show->json) {
-        print_json(who, "line", "text", line, length, fd);
+    char prefix[PREFIX_MAX], *line = strdup(event->text);
+    if (line == NULL)
         return;
-    }
     if (show->colour[fd])
-        line_reader_tame(line, length);
-    print_text(show, who, fd, line);
+        tame_line(line, strlen(line));
+    snprintf(prefix, sizeof prefix, "[%.120s/%s %" PRIu32 "]", event->host, event->role,
+             event->process);
+    if (show->colour[fd])
+        fprintf(out, "\033[%dm%s\033[0m %s\n", COLOURS[event->process % NUM_COLOURS], prefix, line);
+    else
+        fprintf(out, "%s %s\n", prefix, line);
+    fflush(out);
+    free(line);
 }
 
-void launch_show_event(const struct launch_show *show, const struct launch_who *who,
-                       const char *event, const char *format, ...)
+void launch_show_event(const struct launch_show *show, const struct tr_launch_event *event)
 {
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (show->json)
-        print_json(who, event, "text", text, strlen(text), 0);
-    else if (!show->quiet)
-        print_text(show, who, 2, text);
+    if (event->kind == TR_LAUNCH_NOTE) {
+        fprintf(stderr, "troupe launch: %s\n", event->text);
+    } else if (event->kind == TR_LAUNCH_HELPER) {
+        FILE *out = event->stream == 1 && !show->json ? stdout : stderr;
+        fprintf(out, "%s\n", event->text);
+        fflush(out);
+    } else if (show->json) {
+        print_json(event);
+    } else if (event->kind == TR_LAUNCH_LINE) {
+        print_text(show, event, event->stream);
+    } else if (!show->quiet) {
+        print_text(show, event, 2);
+    }
 }

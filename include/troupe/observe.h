@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watching processes of a job: their counters, over HTTP.
+ * Watching a job: an observer, which is no process of the cluster file, connects to each of them
+ * and asks for its status once a second; and the counters of a process over HTTP.
  *
- * Thread rules: any thread.
+ *     tr_observer_open(&options, TR_WAIT_FOREVER, &observer, &error);
+ *     tr_observer_wait(observer, 1, ten_seconds, NULL);
+ *     tr_observer_job(observer, &job, &error);
+ *     for (p = 0; p < job.num_processes; p++)
+ *         tr_observer_process(observer, p, &status, &error);
+ *     tr_observer_close(observer);
+ *
+ * Ownership: tr_observer_close() frees the handle and the texts that it told. Thread rules: any
+ * thread; an observer is closed once, when no other thread begins a call on it. In a child of fork()
+ * calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_OBSERVE_H
 #define TROUPE_OBSERVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +27,86 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct tr_observer;
+
+struct tr_observer_options {
+    size_t size;
+    const char *cluster;    /* the cluster file */
+    const char *graph;      /* DIR/NAME.json; NULL: as the cluster file says */
+    const char *host;       /* whose keys are used, where each has its own; NULL: this host's */
+    const char *shared_key; /* the file of the job's key; NULL: as TROUPE_SHARED_KEY says */
+};
+#define TR_OBSERVER_OPTIONS_INIT                                   \
+    {                                                              \
+        sizeof(struct tr_observer_options), NULL, NULL, NULL, NULL \
+    }
+
+/* Begins to ask; waits for no process. timeout_ns: for the line of the key, where TROUPE_SHARED_KEY
+ * says that the standard input has it. TR_EINVAL: what the options or the cluster file lack;
+ * TR_ENOENT, TR_EIO, TR_EFORMAT are of the files. *out is NULL after a failure. */
+TR_API int tr_observer_open(const struct tr_observer_options *options, int64_t timeout_ns,
+                            struct tr_observer **out, struct tr_error *error);
+/* NULL is ignored. */
+TR_API void tr_observer_close(struct tr_observer *observer);
+
+/* Where the job is, by what all processes that answer know. */
+struct tr_job_status {
+    size_t size;
+    const char *name;
+    uint32_t num_processes;
+    uint32_t num_up; /* that answered when they were asked last */
+    uint32_t era, epoch;
+    uint32_t epochs;      /* 0: not known */
+    uint64_t step, steps; /* of the epoch */
+    bool has_checkpoint;
+    uint64_t checkpoint; /* the step of the last one */
+};
+#define TR_JOB_STATUS_INIT                                                \
+    {                                                                     \
+        sizeof(struct tr_job_status), NULL, 0, 0, 0, 0, 0, 0, 0, false, 0 \
+    }
+
+TR_API int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
+                           struct tr_error *error);
+
+/* A process. What it does not say, or has not said since it went down, is 0. */
+struct tr_process_status {
+    size_t size;
+    const char *host;  /* of the cluster file */
+    const char *roles; /* "server+sampler", as the cluster file has them */
+    bool up;           /* it answered when it was asked last */
+    uint32_t incarnation;
+    uint32_t links, links_up;
+    uint32_t restarts; /* of its actors */
+    double uptime_s;
+    double round_trip_s; /* of the last answer */
+    uint64_t at_ns;      /* of CLOCK_MONOTONIC: when it was seen so */
+    uint64_t asked;      /* so often did it answer, or fail to */
+    uint64_t sent_bytes, received_bytes, queued_bytes;
+    uint64_t credit_bytes; /* of the link that has the least */
+    uint64_t mailbox_messages, mailbox_bytes;
+    uint64_t batch_bytes, batches_made, batches_taken;
+};
+#define TR_PROCESS_STATUS_INIT                                                                   \
+    {                                                                                            \
+        sizeof(struct tr_process_status), NULL, NULL, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0                                                                        \
+    }
+
+/* TR_ERANGE: there is no such process. */
+TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
+                               struct tr_process_status *status, struct tr_error *error);
+
+/* Waits until each process answered or failed to `times` times since the observer was opened.
+ * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(). One that does not answer within 3 s
+ * has failed to. */
+TR_API int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
+                            struct tr_error *error);
+
+/* Ends waiting, now and from now on. Safe in a signal handler, as long as the observer is not closed
+ * meanwhile. */
+TR_API void tr_observer_interrupt(struct tr_observer *observer);
 
 /* Bytes of an address as text, with its end. */
 #define TR_ADDRESS_TEXT_MAX 320

@@ -13,6 +13,7 @@
 #include <troupe/group.h>
 #include <troupe/import.h>
 #include <troupe/keys.h>
+#include <troupe/launch.h>
 #include <troupe/loader.h>
 #include <troupe/log.h>
 #include <troupe/observe.h>

@@ -49,10 +49,6 @@ tests_cli_test_report_SOURCES = tests/cli/test_report.c
 tests_cli_test_report_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 tests_cli_test_signals_SOURCES = tests/cli/test_signals.c
 tests_cli_test_signals_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
-check_PROGRAMS += tests/cli/test_launch_parts
-TESTS += tests/cli/test_launch_parts
-tests_cli_test_launch_parts_SOURCES = tests/cli/test_launch_parts.c tests/schemas/random.h
-tests_cli_test_launch_parts_LDADD = libtr_cli.la libtr_cli_public.la $(api_libs) $(test_libs)
 
 check_PROGRAMS += tests/cli/test_watchdog
 TESTS += tests/cli/test_watchdog

@@ -8,7 +8,8 @@
 
 #include "actors/cluster/launcher.h"
 #include "actors/cluster/process_notice.h"
-#include "cli/lib/line_reader.h"
+#include "cli/lib/tame.h"
+#include "launch/line_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 struct reading {
@@ -72,7 +73,7 @@ static void take(void *arg, char *line, size_t length)
     reading->now_ns += 1000000;
     launcher_take_line(&reading->launcher, 0, line, NULL, reading->now_ns);
     launcher_turn(&reading->launcher, reading->now_ns);
-    line_reader_tame(line, length);
+    tame_line(line, length);
     for (size_t i = 0; i < length; i++)
         assert((unsigned char)line[i] >= 0x20 || line[i] == '\t');
 }

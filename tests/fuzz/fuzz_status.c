@@ -2,7 +2,7 @@
 /* The documents that processes answer `troupe status` with, one a line: each is shown, whatever it
  * says, and a process says nothing for another. */
 #include "cli/lib/report.h"
-#include "cli/lib/status_view.h"
+#include "launch/status_view.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PROCESSES 4u

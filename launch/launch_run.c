@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processes of a job while they run: a loop over their pipes and the signals that tell of
+ * The processes of a job while they run: a loop over their pipes and the descriptors that tell of
  * their ends. What to do next is decided by actors/cluster/launcher.h, which the simulator plays too.
  *
  * It leaves nothing behind: the loop ends when every process was waited for, each with whatever it
  * had started.
  */
-#include "config.h" /* pipe2, ppoll */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/launch/child.h"
-#include "cli/launch/launch.h"
-#include "cli/launch/launch_show.h"
-#include "cli/lib/inside.h"
-#include "cli/lib/line_reader.h"
+#include "launch/launch_plan.h"
+#include "launch/line_reader.h"
 
 /* So that one process that prints without end does not keep the others waiting. */
 #define READS_A_TURN 16
-#define STREAMS 2 /* out, err */
+#define STREAMS 2            /* out, err */
+#define POLLED (STREAMS + 1) /* and the end */
 
 /* 100 ms units since 2026-01-01, as links count incarnations. */
 #define INCARNATION_EPOCH_S 1767225600
+/* A wait that is longer is cut: poll(2) takes an int. */
+#define WAIT_MS_MAX 60000
 
-struct launch;
+struct launch_loop;
 
 struct stream_of {
-    struct launch *launch;
+    struct launch_loop *launch;
     uint32_t process;
     int fd; /* 1 or 2 */
     struct line_reader lines;
@@ -44,18 +43,17 @@ struct stream_of {
 struct launched {
     struct child_process child;
     char prefix[LAUNCH_PREFIX_MAX];
-    struct launch_who who;
     struct stream_of streams[STREAMS];
 };
 
-struct launch {
+struct launch_loop {
+    struct launch_job *job;
     const struct launch_plan *plan;
     struct launcher launcher;
-    struct launch_show show;
-    struct self_pipe wakeups;
     uint32_t count;
+    unsigned stops;            /* that the launcher was told of */
     struct launched *launched; /* [count] */
-    struct pollfd *polled;     /* [1 + STREAMS * count] */
+    struct pollfd *polled;     /* [1 + POLLED * count] */
 };
 
 static uint64_t now_ns(void)
@@ -80,20 +78,47 @@ static int *pipe_of(struct launched *launched, int stream)
     return stream == 0 ? &launched->child.out : &launched->child.err;
 }
 
+static struct tr_launch_event event_of(const struct launch_loop *launch,
+                                       enum tr_launch_event_kind kind, uint32_t process)
+{
+    const struct plan *plan = &launch->plan->plan.plan;
+    return (struct tr_launch_event){
+        .kind = kind,
+        .process = process,
+        .host = launch->plan->cluster.hosts[plan->processes[process].host].name,
+        .role = launcher_role_name(launcher_role_of(plan, process)),
+    };
+}
+
+static void say(struct launch_loop *launch, const struct tr_launch_event *event, const char *format,
+                ...) __attribute__((format(printf, 3, 4)));
+static void say(struct launch_loop *launch, const struct tr_launch_event *event, const char *format,
+                ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    launch_events_put(&launch->job->events, event, text, strlen(text));
+}
+
 static void take_line(void *arg, char *line, size_t length)
 {
     struct stream_of *stream = arg;
-    struct launch *launch = stream->launch;
-    const struct launch_who *who = &launch->launched[stream->process].who;
+    struct launch_loop *launch = stream->launch;
     struct launcher_kernels differ;
     if (stream->fd == 1 &&
-        launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns()))
-        launch_show_event(&launch->show, who, "kernels",
-                          "computes with the kernels '%.120s', %s with '%.120s': the result may "
-                          "differ in its last digits from that of equal hosts; train's "
-                          "--reproducible refuses that",
-                          differ.here, launch->launched[differ.process].prefix, differ.there);
-    launch_show_line(&launch->show, who, stream->fd, line, length);
+        launcher_take_line(&launch->launcher, stream->process, line, &differ, now_ns())) {
+        const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KERNELS, stream->process);
+        say(launch, &event,
+            "computes with the kernels '%.120s', %s with '%.120s': the result may differ in its "
+            "last digits from that of equal hosts; train's --reproducible refuses that",
+            differ.here, launch->launched[differ.process].prefix, differ.there);
+    }
+    struct tr_launch_event event = event_of(launch, TR_LAUNCH_LINE, stream->process);
+    event.stream = stream->fd;
+    launch_events_put(&launch->job->events, &event, line, length);
 }
 
 /* Reads what is there, at most so many times. */
@@ -121,7 +146,7 @@ static void take_output(struct launched *launched, int stream, int times)
 
 static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool restarted)
 {
-    struct launch *launch = arg;
+    struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
     struct argv_builder words = { 0 }, environment = { 0 };
     struct error error = { 0 };
@@ -141,7 +166,8 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
     argv_builder_fini(&words);
     argv_builder_fini(&environment);
     if (rv != 0) {
-        launch_show_event(&launch->show, &launched->who, "failed", "%s", error.text);
+        const struct tr_launch_event event = event_of(launch, TR_LAUNCH_FAILED, process);
+        say(launch, &event, "%s", error.text);
         return rv;
     }
     for (int s = 0; s < STREAMS; s++) {
@@ -150,17 +176,19 @@ static int start_process(void *arg, uint32_t process, uint32_t incarnation, bool
         line_reader_init(&stream->lines, take_line, stream);
         fcntl(*pipe_of(launched, s), F_SETFL, O_NONBLOCK);
     }
-    launch_show_event(&launch->show, &launched->who, "started", "started, process number %ld",
-                      (long)launched->child.pid);
+    struct tr_launch_event event = event_of(launch, TR_LAUNCH_STARTED, process);
+    event.pid = launched->child.pid;
+    say(launch, &event, "started, process number %ld", (long)launched->child.pid);
     return 0;
 }
 
 /* The end of its input asks a process on another host; signals end only what carries it there. */
 static void ask_to_stop(void *arg, uint32_t process)
 {
-    struct launch *launch = arg;
+    struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
-    launch_show_event(&launch->show, &launched->who, "stopping", "asked to stop");
+    const struct tr_launch_event event = event_of(launch, TR_LAUNCH_STOPPING, process);
+    say(launch, &event, "asked to stop");
     child_close_input(&launched->child);
     if (launch->plan->kind == CLUSTER_LAUNCH_LOCAL)
         child_signal(&launched->child, SIGTERM);
@@ -168,21 +196,25 @@ static void ask_to_stop(void *arg, uint32_t process)
 
 static void kill_process(void *arg, uint32_t process)
 {
-    struct launch *launch = arg;
+    struct launch_loop *launch = arg;
     struct launched *launched = &launch->launched[process];
-    launch_show_event(&launch->show, &launched->who, "killed", "killed");
+    const struct tr_launch_event event = event_of(launch, TR_LAUNCH_KILLED, process);
+    say(launch, &event, "killed");
     child_signal(&launched->child, SIGKILL);
 }
 
-static void show_end(struct launch *launch, const struct launched *launched, int code, int number)
+static void say_end(struct launch_loop *launch, uint32_t process, int code, int number)
 {
+    struct tr_launch_event event = event_of(launch, TR_LAUNCH_ENDED, process);
+    event.exit_code = code;
+    event.signal = number;
     if (number != 0)
-        launch_show_event(&launch->show, &launched->who, "ended", "ended by signal %d", number);
+        say(launch, &event, "ended by signal %d", number);
     else
-        launch_show_event(&launch->show, &launched->who, "ended", "ended with exit code %d", code);
+        say(launch, &event, "ended with exit code %d", code);
 }
 
-static void take_ends(struct launch *launch)
+static void take_ends(struct launch_loop *launch)
 {
     for (uint32_t p = 0; p < launch->count; p++) {
         struct launched *launched = &launch->launched[p];
@@ -194,47 +226,67 @@ static void take_ends(struct launch *launch)
             line_reader_end(&launched->streams[s].lines);
         }
         child_close(&launched->child);
-        show_end(launch, launched, code, number);
+        say_end(launch, p, code, number);
         launcher_take_end(&launch->launcher, p, code, number, now_ns());
     }
 }
 
-static int wait_ms(const struct launch *launch)
+/* look: ends have to be looked for. */
+static int wait_ms(const struct launch_loop *launch, bool look)
 {
     uint64_t wake_ns = launcher_wake_ns(&launch->launcher), now = now_ns();
+    int most_ms = look ? CHILD_LOOK_MS : wake_ns == LAUNCHER_NEVER ? -1 : WAIT_MS_MAX;
     if (wake_ns == LAUNCHER_NEVER)
-        return -1;
+        return most_ms;
     if (wake_ns <= now)
         return 0;
     uint64_t left_ms = (wake_ns - now) / 1000000u + 1;
-    return left_ms < 60000 ? (int)left_ms : 60000;
+    return left_ms < (uint64_t)most_ms ? (int)left_ms : most_ms;
 }
 
-static void take_signals(struct launch *launch)
+/* The flag that a stop is in a hurry is set before it is counted. */
+static void take_stops(struct launch_loop *launch)
 {
-    struct self_pipe_seen seen;
-    self_pipe_take(&launch->wakeups, &seen);
-    launcher_take_stops(&launch->launcher, seen.stops, seen.interrupted, now_ns());
+    unsigned stops = atomic_load(&launch->job->stops);
+    launcher_take_stops(&launch->launcher, stops - launch->stops,
+                        atomic_load(&launch->job->hurried), now_ns());
+    launch->stops = stops;
 }
 
-static void wait_and_take(struct launch *launch)
+static void clear_wake(int fd)
 {
-    launch->polled[0] = (struct pollfd){ .fd = launch->wakeups.pipe[0], .events = POLLIN };
+    uint64_t count;
+    ssize_t got = read(fd, &count, sizeof count);
+    (void)got;
+}
+
+/* While the events are full, pipes are not read: whoever prints waits until some were taken. Ends and
+ * stops are taken all the same. */
+static void wait_and_take(struct launch_loop *launch)
+{
+    bool full = launch_events_full(&launch->job->events), look = false;
+    launch->polled[0] = (struct pollfd){ .fd = launch->job->wake, .events = POLLIN };
+    for (uint32_t p = 0; p < launch->count; p++) {
+        struct launched *launched = &launch->launched[p];
+        struct pollfd *polled = &launch->polled[1 + POLLED * p];
+        for (int s = 0; s < STREAMS; s++)
+            polled[s] = (struct pollfd){ .fd = full ? -1 : *pipe_of(launched, s),
+                                         .events = POLLIN };
+        polled[STREAMS] = (struct pollfd){ .fd = launched->child.pidfd, .events = POLLIN };
+        look = look || (launched->child.pid > 0 && launched->child.pidfd < 0);
+    }
+    poll(launch->polled, 1 + (nfds_t)POLLED * launch->count, wait_ms(launch, look));
+    if (launch->polled[0].revents != 0)
+        clear_wake(launch->job->wake);
     for (uint32_t p = 0; p < launch->count; p++)
         for (int s = 0; s < STREAMS; s++)
-            launch->polled[1 + STREAMS * p + (uint32_t)s] = (struct pollfd){
-                .fd = *pipe_of(&launch->launched[p], s), .events = POLLIN
-            };
-    poll(launch->polled, 1 + (nfds_t)STREAMS * launch->count, wait_ms(launch));
-    for (uint32_t p = 0; p < launch->count; p++)
-        for (int s = 0; s < STREAMS; s++)
-            if (launch->polled[1 + STREAMS * p + (uint32_t)s].revents != 0)
+            if (launch->polled[1 + POLLED * p + (uint32_t)s].revents != 0)
                 take_output(&launch->launched[p], s, READS_A_TURN);
-    take_signals(launch);
+    take_stops(launch);
     take_ends(launch);
 }
 
-static int init_launcher(struct launch *launch, struct error *error)
+static int init_launcher(struct launch_loop *launch, struct error *error)
 {
     static const struct launcher_ops OPS = { .start = start_process,
                                              .ask_to_stop = ask_to_stop,
@@ -255,39 +307,34 @@ static int init_launcher(struct launch *launch, struct error *error)
     return rv == 0 ? 0 : error_set(error, rv, "no memory to launch");
 }
 
-static int init(struct launch *launch, const struct launch_plan *plan, struct error *error)
+static int init(struct launch_loop *launch, struct launch_job *job, struct error *error)
 {
-    *launch = (struct launch){ .plan = plan, .count = plan->plan.plan.num_processes };
-    launch_show_init(&launch->show, plan->values->json, plan->values->quiet);
+    const struct launch_plan *plan = job->plan;
+    *launch = (struct launch_loop){ .job = job,
+                                    .plan = plan,
+                                    .count = plan->plan.plan.num_processes };
     launch->launched = calloc(launch->count, sizeof *launch->launched);
-    launch->polled = calloc(1 + (size_t)STREAMS * launch->count, sizeof *launch->polled);
+    launch->polled = calloc(1 + (size_t)POLLED * launch->count, sizeof *launch->polled);
     if (launch->launched == NULL || launch->polled == NULL)
         return error_set(error, TR_ENOMEM, "no memory to launch");
     for (uint32_t p = 0; p < launch->count; p++) {
         struct launched *launched = &launch->launched[p];
-        launched->child = (struct child_process){ 0, -1, -1, -1 };
+        launched->child = (struct child_process)CHILD_NONE;
         launch_prefix(plan, p, launched->prefix);
-        launched->who = (struct launch_who){
-            .process = p,
-            .host = plan->cluster.hosts[plan->plan.plan.processes[p].host].name,
-            .role = launcher_role_name(launcher_role_of(&plan->plan.plan, p)),
-            .prefix = launched->prefix,
-        };
     }
     return init_launcher(launch, error);
 }
 
-int launch_run(const struct launch_plan *plan, struct error *error)
+int launch_run(struct launch_job *job, struct error *error)
 {
-    struct launch launch;
-    int rv = init(&launch, plan, error);
-    if (rv == 0)
-        rv = self_pipe_start_inside(&launch.wakeups, error);
+    struct launch_loop launch;
+    int rv = init(&launch, job, error);
+    tr_task_report(job->task, "running", "processes", 0, 0);
     if (rv == 0) {
+        take_stops(&launch); /* before the first process is started */
         while (launcher_turn(&launch.launcher, now_ns()))
             wait_and_take(&launch);
         rv = launcher_result(&launch.launcher, error);
-        self_pipe_stop(&launch.wakeups);
     }
     launcher_fini(&launch.launcher);
     free(launch.launched);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/lib/status_view.h"
+#include "launch/status_view.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/lib/line_reader.h"
+#include "launch/line_reader.h"
 
 #include <string.h>
 
@@ -45,13 +45,4 @@ void line_reader_end(struct line_reader *lines)
     if (lines->used > 0)
         give(lines, lines->bytes, lines->used);
     lines->used = 0;
-}
-
-void line_reader_tame(char *line, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char byte = (unsigned char)line[i];
-        if ((byte < 0x20 && byte != '\t') || byte == 0x7f)
-            line[i] = '?';
-    }
 }

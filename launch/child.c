@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between vfork() and exec the child runs on the memory of its parent, whose other threads go on, and
+ * whose calling thread waits: it may call what a signal handler may, and change nothing that the
+ * parent reads. All signals are blocked meanwhile, so that no handler of the program runs there; the
+ * child's own dispositions are set back before it unblocks them.
+ */
 #include "config.h" /* pipe2, execvpe */
 
-#include "cli/launch/child.h"
+#include "launch/child.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +26,8 @@ extern char **environ;
 
 /* As a shell says that a command is not there. */
 #define EXIT_NO_PROGRAM 127
+/* Of an end that somebody else waited for: no success. */
+#define EXIT_UNKNOWN 255
 
 /* Ours, with the additions instead of what has their names. */
 static char **join_environment(char *const *more)
@@ -91,12 +100,17 @@ static void say(const char *text)
     (void)written;
 }
 
-static void become(const struct child_start *start, struct pipes *pipes, char **environment,
+static void become(const struct child_start *start, const struct pipes *pipes, char **environment,
                    pid_t parent)
 {
-    static const int CAUGHT[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ };
-    for (size_t i = 0; i < sizeof CAUGHT / sizeof CAUGHT[0]; i++)
-        signal(CAUGHT[i], SIG_DFL);
+    struct sigaction action;
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+            signal(number, SIG_DFL);
+    static const int HEARD[] = { SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGPIPE, SIGXFSZ };
+    for (size_t i = 0; i < sizeof HEARD / sizeof HEARD[0]; i++)
+        signal(HEARD[i], SIG_DFL); /* also where this program ignores them */
     setsid();
     prctl(PR_SET_PDEATHSIG, start->orphan_signal);
     if (getppid() != parent) /* it died before the line above */
@@ -110,6 +124,8 @@ static void become(const struct child_start *start, struct pipes *pipes, char **
         say(": cannot go to this folder\n");
         _exit(EXIT_NO_PROGRAM);
     }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     if (placed)
         execvpe(start->words[0], start->words, environment);
     say(start->words[0]);
@@ -117,10 +133,30 @@ static void become(const struct child_start *start, struct pipes *pipes, char **
     _exit(EXIT_NO_PROGRAM);
 }
 
+/* The child shares this frame's memory until it has become another program. */
+__attribute__((noinline)) static pid_t spawn(const struct child_start *start,
+                                             const struct pipes *pipes, char **environment)
+{
+    pid_t parent = getpid();
+    pid_t pid = vfork();
+    if (pid == 0)
+        become(start, pipes, environment, parent);
+    return pid;
+}
+
+/* -1: this kernel has none; ends are then looked for. */
+static int open_pidfd(pid_t pid)
+{
+    int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (fd >= 0)
+        fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
 int child_start(struct child_process *child, const struct child_start *start, struct error *error)
 {
     struct pipes pipes;
-    *child = (struct child_process){ 0, -1, -1, -1 };
+    *child = (struct child_process)CHILD_NONE;
     char **environment = join_environment(start->environment);
     if (environment == NULL)
         return error_set(error, TR_ENOMEM, "%s: no memory to start it", start->words[0]);
@@ -129,17 +165,19 @@ int child_start(struct child_process *child, const struct child_start *start, st
         free(environment);
         return error_set_errno(error, failed, "%s: cannot make its pipes", start->words[0]);
     }
-    pid_t parent = getpid();
-    pid_t pid = fork();
-    if (pid == 0)
-        become(start, &pipes, environment, parent);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pid_t pid = spawn(start, &pipes, environment);
     failed = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(environment);
     if (pid < 0) {
         close_pipes(&pipes);
         return error_set_errno(error, failed, "%s: cannot be started", start->words[0]);
     }
-    *child = (struct child_process){ pid, pipes.in[1], pipes.out[0], pipes.err[0] };
+    *child = (struct child_process){ pid, pipes.in[1], pipes.out[0], pipes.err[0],
+                                     open_pidfd(pid) };
     pipes.in[1] = pipes.out[0] = pipes.err[0] = -1;
     close_pipes(&pipes);
     return 0;
@@ -162,6 +200,7 @@ void child_close(struct child_process *child)
     close_one(&child->in);
     close_one(&child->out);
     close_one(&child->err);
+    close_one(&child->pidfd);
 }
 
 void child_signal(const struct child_process *child, int number)
@@ -176,18 +215,27 @@ void child_signal(const struct child_process *child, int number)
 bool child_ended(struct child_process *child, int *code, int *signal)
 {
     siginfo_t info = { 0 };
+    int status;
+    *code = EXIT_UNKNOWN;
+    *signal = 0;
     if (child->pid <= 0)
         return false;
-    /* Its number stays its own until it is waited for, so the group that is ended is surely it. */
-    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-        info.si_pid != child->pid)
+    /* Its number stays its own until it is waited for, so the group that is ended is surely it. A
+     * program that ignores SIGCHLD, or waits for any child, takes the end from here: it is known
+     * that it ended, and not how. */
+    if (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        if (errno != ECHILD)
+            return false;
+        child->pid = 0;
+        return true;
+    }
+    if (info.si_pid != child->pid)
         return false;
     kill(-child->pid, SIGKILL);
-    int status;
-    if (waitpid(child->pid, &status, 0) != child->pid)
-        return false;
-    *code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (waitpid(child->pid, &status, 0) == child->pid) {
+        *code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+        *signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    }
     child->pid = 0;
     return true;
 }

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/launch/launch.h"
+#include "launch/launch_plan.h"
 
 /* Random, so that nobody can have made it before. */
 #define TOKEN_PREFIX ".launch-"
@@ -99,14 +99,14 @@ static void remove_token(struct token *token)
     free(token->path);
 }
 
-static int probe(const struct launch_plan *plan, uint32_t host, const char *path, bool *seen,
+static int probe(struct launch_job *job, uint32_t host, const char *path, bool *seen,
                  struct error *error)
 {
     struct argv_builder command = { 0 };
     argv_builder_add(&command, "test");
     argv_builder_add(&command, "-e");
     argv_builder_add(&command, path);
-    int rv = launch_host_ask(plan, host, &command, seen, error);
+    int rv = launch_host_ask(job, host, &command, seen, error);
     argv_builder_fini(&command);
     return rv;
 }
@@ -114,8 +114,9 @@ static int probe(const struct launch_plan *plan, uint32_t host, const char *path
 /* Every process may be started again on its own host, and then reads the last checkpoint. A file
  * that is made here is seen there where hosts share the folder; where they do not, processes copy
  * what they save to a second host, and the user is notified. */
-int launch_check_shared(const struct launch_plan *plan, struct error *error)
+int launch_check_shared(struct launch_job *job, struct error *error)
 {
+    const struct launch_plan *plan = job->plan;
     const char *folder = plan->cluster.checkpoints.folder;
     /* "%h" says that each host has its own; processes here see what this one sees. */
     if (plan->kind == CLUSTER_LAUNCH_LOCAL || plan->cluster.num_hosts < 2 || folder == NULL ||
@@ -129,12 +130,13 @@ int launch_check_shared(const struct launch_plan *plan, struct error *error)
     rv = make_token(folder, &token, error);
     bool seen = true;
     for (uint32_t host = 0; rv == 0 && seen && host < plan->cluster.num_hosts; host++) {
-        rv = probe(plan, host, token.path, &seen, error);
+        rv = probe(job, host, token.path, &seen, error);
         if (rv == 0 && !seen)
-            fprintf(stderr,
-                    "troupe launch: host %s does not see the checkpoints in %s: each part "
-                    "of one is copied to a second host\n",
-                    plan->cluster.hosts[host].name, folder);
+            launch_say(
+                job, TR_LAUNCH_NOTE, LAUNCHER_NOBODY,
+                "host %s does not see the checkpoints in %s: each part of one is copied to a "
+                "second host",
+                plan->cluster.hosts[host].name, folder);
     }
     remove_token(&token);
     return rv;

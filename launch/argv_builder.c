@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h" /* vasprintf */
 
-#include "cli/lib/argv_builder.h"
+#include "launch/argv_builder.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  *
  * Ownership: a view borrows from the plan. Thread rules: one thread at a time.
  */
-#ifndef CLI_LIB_STATUS_VIEW_H
-#define CLI_LIB_STATUS_VIEW_H
+#ifndef LAUNCH_STATUS_VIEW_H
+#define LAUNCH_STATUS_VIEW_H
 
 #include <jansson.h>
 #include <stdbool.h>

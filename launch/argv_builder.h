@@ -6,8 +6,8 @@
  * Ownership: words are copied; argv_builder_fini frees them. A failed allocation is kept and told by
  * argv_builder_failed, so a list is built without a check a word. Thread rules: one thread at a time.
  */
-#ifndef CLI_LIB_ARGV_BUILDER_H
-#define CLI_LIB_ARGV_BUILDER_H
+#ifndef LAUNCH_ARGV_BUILDER_H
+#define LAUNCH_ARGV_BUILDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,8 +12,8 @@
  * for. Thread rules: child_start on a thread that lives as long as the child may: the kernel's
  * signal comes when that thread ends.
  */
-#ifndef CLI_LAUNCH_CHILD_H
-#define CLI_LAUNCH_CHILD_H
+#ifndef LAUNCH_CHILD_H
+#define LAUNCH_CHILD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,14 @@
 struct child_process {
     pid_t pid;        /* 0: none */
     int in, out, err; /* -1: closed */
+    int pidfd;        /* readable once it has ended; -1: ends have to be looked for */
 };
+#define CHILD_NONE        \
+    {                     \
+        0, -1, -1, -1, -1 \
+    }
+/* How often, where there is no pidfd. */
+#define CHILD_LOOK_MS 50
 
 struct child_start {
     char *const *words;       /* what runs, looked up in PATH; NULL ends */

@@ -5,14 +5,12 @@
  *
  * rsync leaves out what is equal, so a second launch copies nothing.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/launch/child.h"
-#include "cli/launch/launch.h"
+#include "launch/launch_plan.h"
 #include "partition/store/book_paths.h"
 
 static bool serves(const struct launch_plan *plan, uint32_t host, uint32_t part)
@@ -78,7 +76,7 @@ static const char KEY_FOLDER[] =
     "ours \"$1\" && closed \"$1\" && all_above \"$1\" && "
     "real=$(cd -P -- \"$1\" && pwd -P) && all_above \"$real\"";
 
-static int check_key_folder(const struct launch_plan *plan, uint32_t host, const char *key,
+static int check_key_folder(struct launch_job *job, uint32_t host, const char *key,
                             struct error *error)
 {
     struct argv_builder command = { 0 };
@@ -92,7 +90,7 @@ static int check_key_folder(const struct launch_plan *plan, uint32_t host, const
         argv_builder_add(&command, "sh");
         argv_builder_add(&command, folder);
         argv_builder_add(&command, above);
-        rv = launch_host_ask(plan, host, &command, &safe, error);
+        rv = launch_host_ask(job, host, &command, &safe, error);
     }
     if (rv == 0 && !safe)
         rv = error_set(error, TR_EPERM,
@@ -100,15 +98,16 @@ static int check_key_folder(const struct launch_plan *plan, uint32_t host, const
                        "it lies in is not: no key is copied into it. Remove it there, take the "
                        "right to write from others (chmod go-w), or copy the keys yourself and add "
                        "--no-copy",
-                       plan->cluster.hosts[host].name, folder);
+                       job->plan->cluster.hosts[host].name, folder);
     argv_builder_fini(&command);
     free(folder);
     free(above);
     return rv;
 }
 
-static int check_keys(const struct launch_plan *plan, uint32_t host, struct error *error)
+static int check_keys(struct launch_job *job, uint32_t host, struct error *error)
 {
+    const struct launch_plan *plan = job->plan;
     struct cluster_tls tls = { 0 };
     if (plan->key.path != NULL) /* it lies in no file */
         return 0;
@@ -118,19 +117,20 @@ static int check_keys(const struct launch_plan *plan, uint32_t host, struct erro
     const char *const secrets[] = { tls.key, tls.shared_key };
     for (int i = 0; rv == 0 && i < 2; i++)
         if (secrets[i] != NULL && files_exists(files_posix, secrets[i]))
-            rv = check_key_folder(plan, host, secrets[i], error);
+            rv = check_key_folder(job, host, secrets[i], error);
     cluster_tls_fini(&tls);
     return rv;
 }
 
 /* `rsync -R` gives every path the place there that it has here. */
-static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *error)
+static int copy_to(struct launch_job *job, uint32_t host, struct error *error)
 {
+    const struct launch_plan *plan = job->plan;
     const struct cluster_host *where = &plan->cluster.hosts[host];
     const char *name = where->address != NULL ? where->address : where->name;
     const char *user = plan->cluster.launcher.user;
     struct argv_builder words = { 0 }, paths = { 0 };
-    struct child_process child;
+    int code = 0, number = 0;
     argv_builder_add(&words, "rsync");
     argv_builder_add(&words, "--archive");
     argv_builder_add(&words, "--relative");
@@ -145,38 +145,29 @@ static int copy_to(const struct launch_plan *plan, uint32_t host, struct error *
     if (rv != 0 || argv_builder_failed(&words)) {
         rv = error_set(error, TR_ENOMEM, "no memory for the list of files");
     } else {
-        const struct child_start start = { .words = words.list,
-                                           .orphan_signal = SIGTERM,
-                                           .inherit = true };
-        rv = child_start(&child, &start, error);
+        rv = launch_help(job, host, &words, &code, &number, error);
     }
-    if (rv == 0) {
-        int code = 0, number = 0;
-        child_close_input(&child);
-        while (!child_ended(&child, &code, &number))
-            usleep(20000);
-        child_close(&child);
-        if (code != 0 || number != 0)
-            rv = error_set(error, TR_ECHILD,
-                           "host %s: rsync ended with exit code %d: its partitions were not "
-                           "copied. Install rsync on both sides, or copy them yourself and add "
-                           "--no-copy",
-                           where->name, number != 0 ? 128 + number : code);
-    }
+    if (rv == 0 && (code != 0 || number != 0))
+        rv = error_set(error, TR_ECHILD,
+                       "host %s: rsync ended with exit code %d: its partitions were not copied. "
+                       "Install rsync on both sides, or copy them yourself and add --no-copy",
+                       where->name, number != 0 ? 128 + number : code);
     argv_builder_fini(&words);
     argv_builder_fini(&paths);
     return rv;
 }
 
-int launch_copy(const struct launch_plan *plan, struct error *error)
+int launch_copy(struct launch_job *job, struct error *error)
 {
+    const struct launch_plan *plan = job->plan;
     int rv = 0;
-    if (plan->kind != CLUSTER_LAUNCH_SSH || plan->values->no_copy)
+    if (plan->kind != CLUSTER_LAUNCH_SSH || plan->request.no_copy)
         return 0;
     for (uint32_t host = 0; rv == 0 && host < plan->cluster.num_hosts; host++) {
-        rv = check_keys(plan, host, error);
+        tr_task_report(job->task, "copying", "hosts", host, plan->cluster.num_hosts);
+        rv = check_keys(job, host, error);
         if (rv == 0)
-            rv = copy_to(plan, host, error);
+            rv = copy_to(job, host, error);
     }
     return rv;
 }

@@ -14,9 +14,10 @@
 
 #include <cmocka.h>
 
-#include "cli/launch/child.h"
-#include "cli/lib/argv_builder.h"
-#include "cli/lib/line_reader.h"
+#include "cli/lib/tame.h"
+#include "launch/argv_builder.h"
+#include "launch/child.h"
+#include "launch/line_reader.h"
 #include "tests/schemas/random.h"
 
 /* Waits are bounded so that a hang is a failure; nothing needs so long. */
@@ -140,7 +141,7 @@ static void control_bytes_are_tamed(void **unused)
 {
     char line[] = "a\033[2Jb\tc\x7f";
     (void)unused;
-    line_reader_tame(line, strlen(line));
+    tame_line(line, strlen(line));
     assert_string_equal(line, "a?[2Jb\tc?");
 }
 

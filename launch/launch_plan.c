@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a launcher runs where, from the cluster file, the graph and the command line. */
-#include "cli/launch/launch.h"
+#include "launch/launch_plan.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,20 +15,19 @@ static int absolute(const char *path, char **out, struct error *error)
     return *out != NULL ? 0 : error_set_errno(error, errno, "%s", path);
 }
 
+/* With a folder it is a path from here on; else the system looks it up where it starts it. */
 static int find_program(struct launch_plan *plan, struct error *error)
 {
-    char path[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0)
-        return error_set_errno(error, errno, "/proc/self/exe: cannot find the program to start");
-    path[length] = '\0';
-    plan->program = strdup(path);
+    const char *program = plan->request.program != NULL ? plan->request.program : "troupe";
+    if (strchr(program, '/') != NULL)
+        return absolute(program, &plan->program, error);
+    plan->program = strdup(program);
     return plan->program != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory to launch");
 }
 
 static int read_graph(struct launch_plan *plan, struct error *error)
 {
-    const char *graph = plan->values->graph != NULL ? plan->values->graph : plan->cluster.graph;
+    const char *graph = plan->request.graph != NULL ? plan->request.graph : plan->cluster.graph;
     if (graph == NULL)
         return error_set(error, TR_EINVAL, "%s names no graph: add its field 'graph', or --graph",
                          plan->cluster_path);
@@ -59,7 +58,7 @@ static int make_key(struct launch_plan *plan, struct error *error)
  * if its processes were here. */
 static int name_run(struct launch_plan *plan, struct error *error)
 {
-    const char *run = plan->values->run;
+    const char *run = plan->request.run;
     if (run == NULL)
         return 0;
     bool from_here = plan->kind == CLUSTER_LAUNCH_SSH && plan->cluster.launcher.workdir == NULL;
@@ -75,7 +74,7 @@ static int name_run(struct launch_plan *plan, struct error *error)
 /* torch.distributed starts one process a rank. */
 static int check_exec(const struct launch_plan *plan, struct error *error)
 {
-    for (uint32_t p = 0; p < plan->plan.plan.num_processes && plan->values->exec != NULL; p++) {
+    for (uint32_t p = 0; p < plan->plan.plan.num_processes && plan->request.exec != NULL; p++) {
         uint32_t trainers = plan->plan.plan.processes[p].trainers.count;
         if (trainers > 1)
             return error_set(error, TR_EINVAL,
@@ -86,13 +85,26 @@ static int check_exec(const struct launch_plan *plan, struct error *error)
     return 0;
 }
 
-int launch_plan_init(struct launch_plan *plan, const struct invocation *invocation,
-                     const struct launch_values *values, struct error *error)
+static enum cluster_launcher_kind kind_of(const struct launch_plan *plan)
 {
-    *plan = (struct launch_plan){ .values = values,
-                                  .words = invocation->operands + 1,
-                                  .num_words = invocation->num_operands - 1 };
-    int rv = absolute(invocation->operands[0], &plan->cluster_path, error);
+    switch (plan->request.launcher) {
+    case TR_LAUNCHER_LOCAL:
+        return CLUSTER_LAUNCH_LOCAL;
+    case TR_LAUNCHER_SSH:
+        return CLUSTER_LAUNCH_SSH;
+    case TR_LAUNCHER_SRUN:
+        return CLUSTER_LAUNCH_SRUN;
+    case TR_LAUNCHER_FILE:
+        break;
+    }
+    return plan->cluster.launcher.kind;
+}
+
+int launch_plan_init(struct launch_plan *plan, struct launch_request *request, struct error *error)
+{
+    *plan = (struct launch_plan){ .request = *request };
+    *request = (struct launch_request){ 0 };
+    int rv = absolute(plan->request.cluster, &plan->cluster_path, error);
     if (rv == 0)
         rv = cluster_read(files_posix, plan->cluster_path, &plan->cluster, error);
     if (rv == 0)
@@ -105,9 +117,18 @@ int launch_plan_init(struct launch_plan *plan, const struct invocation *invocati
         rv = cluster_plan_make(&plan->plan, &plan->cluster, plan->book.book.num_parts, error);
     if (rv == 0)
         rv = check_exec(plan, error);
-    plan->kind = values->launcher == 0 ? plan->cluster.launcher.kind
-                                       : (enum cluster_launcher_kind)(values->launcher - 1);
+    plan->kind = kind_of(plan);
     return rv == 0 ? name_run(plan, error) : rv;
+}
+
+static void request_fini(struct launch_request *request)
+{
+    free(request->cluster);
+    free(request->graph);
+    free(request->run);
+    free(request->exec);
+    free(request->program);
+    argv_builder_fini(&request->arguments);
 }
 
 void launch_plan_fini(struct launch_plan *plan)
@@ -120,6 +141,7 @@ void launch_plan_fini(struct launch_plan *plan)
     free(plan->program);
     free(plan->run);
     job_key_fini(&plan->key);
+    request_fini(&plan->request);
 }
 
 void launch_prefix(const struct launch_plan *plan, uint32_t process, char prefix[LAUNCH_PREFIX_MAX])
@@ -148,7 +170,7 @@ static void add_rank(const struct launch_plan *plan, uint32_t process,
     argv_builder_addf(environment, "MASTER_ADDR=%s",
                       first->address != NULL ? first->address : "127.0.0.1");
     argv_builder_addf(environment, "MASTER_PORT=%llu",
-                      (unsigned long long)plan->values->master_port);
+                      (unsigned long long)plan->request.master_port);
     if (host->threads > 0)
         argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
 }
@@ -182,11 +204,12 @@ static void add_program(const struct launch_plan *plan, struct argv_builder *wor
 static bool replaces(const struct launch_plan *plan)
 {
     bool replace = false;
-    for (int i = 0; plan->values->exec == NULL && i < plan->num_words; i++) {
-        size_t name = strcspn(plan->words[i], "=");
-        if (name == strlen("--checkpoints") && strncmp(plan->words[i], "--checkpoints", name) == 0)
+    for (int i = 0; plan->request.exec == NULL && i < (int)plan->request.arguments.count; i++) {
+        size_t name = strcspn(plan->request.arguments.list[i], "=");
+        if (name == strlen("--checkpoints") &&
+            strncmp(plan->request.arguments.list[i], "--checkpoints", name) == 0)
             return false; /* a folder that is named there is never emptied */
-        replace = replace || strcmp(plan->words[i], "--replace") == 0;
+        replace = replace || strcmp(plan->request.arguments.list[i], "--replace") == 0;
     }
     return replace;
 }
@@ -208,8 +231,8 @@ static void add_built_in(const struct launch_plan *plan, uint32_t process,
         return;
     if (plan->run != NULL)
         argv_builder_addf(words, "--run=%s", plan->run);
-    for (int i = 0; i < plan->num_words; i++)
-        argv_builder_add(words, plan->words[i]);
+    for (int i = 0; i < (int)plan->request.arguments.count; i++)
+        argv_builder_add(words, plan->request.arguments.list[i]);
 }
 
 static void add_exec(const struct launch_plan *plan, struct argv_builder *words)
@@ -219,10 +242,10 @@ static void add_exec(const struct launch_plan *plan, struct argv_builder *words)
     argv_builder_add(words, "--");
     argv_builder_add(words, "sh");
     argv_builder_add(words, "-c");
-    argv_builder_addf(words, "exec %s \"$@\"", plan->values->exec);
+    argv_builder_addf(words, "exec %s \"$@\"", plan->request.exec);
     argv_builder_add(words, "sh");
-    for (int i = 0; i < plan->num_words; i++)
-        argv_builder_add(words, plan->words[i]);
+    for (int i = 0; i < (int)plan->request.arguments.count; i++)
+        argv_builder_add(words, plan->request.arguments.list[i]);
 }
 
 int launch_process_words(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,
@@ -230,7 +253,7 @@ int launch_process_words(const struct launch_plan *plan, uint32_t process, uint3
                          struct argv_builder *environment, struct error *error)
 {
     struct argv_builder command = { 0 };
-    if (plan->values->exec != NULL &&
+    if (plan->request.exec != NULL &&
         launcher_role_of(&plan->plan.plan, process) == LAUNCHER_TRAINER)
         add_exec(plan, &command);
     else

@@ -3,13 +3,12 @@
  * Bytes of a pipe as whole lines, each with who said it before it.
  *
  * A line is given on when it is whole, so that lines of several processes never mix; one that is
- * longer than LINE_BYTES_MAX is given on in pieces. Bytes that would steer a terminal are
- * replaced where asked.
+ * longer than LINE_BYTES_MAX is given on in pieces.
  *
  * Ownership: plain values. Thread rules: one thread at a time.
  */
-#ifndef CLI_LIB_LINE_READER_H
-#define CLI_LIB_LINE_READER_H
+#ifndef LAUNCH_LINE_READER_H
+#define LAUNCH_LINE_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,9 +31,5 @@ void line_reader_grew(struct line_reader *lines, size_t count);
 
 /* Gives on what is left, at the end of the pipe. */
 void line_reader_end(struct line_reader *lines);
-
-/* Replaces control characters but tabs by '?': what a process prints must not steer the terminal
- * of whoever watches it. */
-void line_reader_tame(char *line, size_t length);
 
 #endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that knows nothing of launchers, held as long as the standard input of this process is
+ * open: what it and all that it started are ended by, whatever it does.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <troupe/launch.h>
+
+#include "api/public_error.h"
+#include "api/task_run.h"
+#include "launch/argv_builder.h"
+#include "launch/child.h"
+#include "launch/job_key.h"
+
+#define TASK_NAME "hold"
+/* Less than the launcher waits before it kills the holder. */
+#define GRACE_MS 15000
+/* Between two looks at one that was killed and is not gone yet. */
+#define KILLED_LOOK_MS 1000
+
+struct held {
+    struct argv_builder words;
+    struct job_key key;
+    atomic_uint stops;
+    int wake; /* an eventfd */
+    int code, signal;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool input_ended(int revents)
+{
+    char bytes[256];
+    return revents != 0 && read(STDIN_FILENO, bytes, sizeof bytes) == 0;
+}
+
+/* Asks it to stop once; kills it when that took too long or was asked for twice. */
+static void end(const struct child_process *child, int64_t *kill_ms)
+{
+    if (*kill_ms != 0) {
+        child_signal(child, SIGKILL);
+        return;
+    }
+    *kill_ms = now_ms() + GRACE_MS;
+    child_signal(child, SIGTERM);
+}
+
+static int timeout_of(const struct child_process *child, int64_t kill_ms)
+{
+    int most_ms = child->pidfd < 0 ? CHILD_LOOK_MS : -1;
+    if (kill_ms == 0)
+        return most_ms;
+    int64_t left_ms = kill_ms - now_ms();
+    if (left_ms <= 0) {
+        child_signal(child, SIGKILL);
+        left_ms = KILLED_LOOK_MS;
+    }
+    return most_ms < 0 || left_ms < most_ms ? (int)left_ms : most_ms;
+}
+
+static void hold(struct held *held, struct child_process *child)
+{
+    struct pollfd polled[] = { { .fd = held->wake, .events = POLLIN },
+                               { .fd = STDIN_FILENO, .events = POLLIN },
+                               { .fd = child->pidfd, .events = POLLIN } };
+    int64_t kill_ms = 0;
+    unsigned taken = 0;
+    while (!child_ended(child, &held->code, &held->signal)) {
+        uint64_t count;
+        polled[0].revents = polled[1].revents = 0;
+        poll(polled, 3, timeout_of(child, kill_ms));
+        if (polled[0].revents != 0 && read(held->wake, &count, sizeof count) < 0)
+            continue;
+        if (input_ended(polled[1].revents)) {
+            polled[1].fd = -1;
+            end(child, &kill_ms);
+        }
+        for (unsigned stops = atomic_load(&held->stops); taken < stops; taken++)
+            end(child, &kill_ms);
+    }
+}
+
+/* The key of the job stands in the input that is held; the program finds it by a path. */
+static int take_key(struct held *held, struct argv_builder *environment, struct error *error)
+{
+    int rv = job_key_find(&held->key, TR_WAIT_FOREVER, error);
+    if (rv == 0 && held->key.path != NULL)
+        argv_builder_addf(environment, JOB_KEY_VARIABLE "=%s", held->key.path);
+    return rv == 0 && argv_builder_failed(environment)
+               ? error_set(error, TR_ENOMEM, "no memory for the path of a key")
+               : rv;
+}
+
+/* The kernel kills it too when this thread ends, which lives as long as it. */
+static int run(struct tr_task *task, void *arg, struct error *error)
+{
+    struct held *held = arg;
+    struct argv_builder environment = { 0 };
+    struct child_process child;
+    (void)task;
+    int rv = take_key(held, &environment, error);
+    if (rv == 0) {
+        const struct child_start start = { .words = held->words.list,
+                                           .environment = environment.list,
+                                           .orphan_signal = SIGKILL,
+                                           .inherit = true };
+        rv = child_start(&child, &start, error);
+    }
+    if (rv == 0) {
+        hold(held, &child);
+        child_close(&child);
+    }
+    argv_builder_fini(&environment);
+    return rv;
+}
+
+static void stop(void *arg)
+{
+    struct held *held = arg;
+    const uint64_t one = 1;
+    int saved = errno;
+    atomic_fetch_add(&held->stops, 1);
+    ssize_t written = write(held->wake, &one, sizeof one);
+    (void)written; /* a counter that is full wakes as well */
+    errno = saved;
+}
+
+static void destroy(void *arg)
+{
+    struct held *held = arg;
+    argv_builder_fini(&held->words);
+    job_key_fini(&held->key);
+    close(held->wake);
+    free(held);
+}
+
+int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
+                  struct tr_error *error)
+{
+    static const struct task_work WORK = { TASK_NAME, run, stop, destroy };
+    *task = NULL;
+    if (words == NULL || num_words == 0)
+        return tr_error_set(error, TR_EINVAL, "no program is named");
+    for (size_t i = 0; i < num_words; i++)
+        if (words[i] == NULL)
+            return tr_error_set(error, TR_EINVAL, "words[%zu]: it is NULL", i);
+    struct held *held = calloc(1, sizeof *held);
+    if (held == NULL)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the command");
+    held->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (held->wake < 0) {
+        free(held);
+        return tr_error_set(error, TR_EIO, "no descriptor to hold a program with: %s",
+                            strerror(errno));
+    }
+    atomic_init(&held->stops, 0);
+    for (size_t i = 0; i < num_words; i++)
+        argv_builder_add(&held->words, words[i]);
+    if (argv_builder_failed(&held->words)) {
+        destroy(held);
+        return tr_error_set(error, TR_ENOMEM, "no memory for the command, or more than %d words",
+                            TR_LAUNCH_WORDS_MAX);
+    }
+    return task_start(&WORK, held, task, error);
+}
+
+void tr_hold_stop(struct tr_task *task)
+{
+    struct held *held = task != NULL ? tr_task_arg(task, TASK_NAME) : NULL;
+    if (held != NULL)
+        stop(held);
+}
+
+int tr_hold_end(struct tr_task *task, int *exit_code, int *signal, struct tr_error *error)
+{
+    const struct held *held = tr_task_arg(task, TASK_NAME);
+    if (held == NULL)
+        return tr_error_set(error, TR_EINVAL, "the task holds no program");
+    int rv = tr_task_wait(task, 0, error);
+    if (rv != 0)
+        return rv;
+    *exit_code = held->code;
+    *signal = held->signal;
+    return 0;
+}

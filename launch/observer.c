@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The observer of a job: a node that is not in the plan, whose actor asks every process for its
+ * status again and again.
+ *
+ * Invariants:
+ * - What was seen of a process is written by the actor and read by callers, under the mutex.
+ * - After observer's node is joined no actor is left, and all is freed by tr_observer_close().
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <troupe/observe.h>
+
+#include "actors/cluster/cluster.h"
+#include "actors/report/status.h"
+#include "api/public_error.h"
+#include "api/schema.h"
+#include "api/sized.h"
+#include "launch/job_key.h"
+#include "launch/status_view.h"
+#include "partition/store/book_json.h"
+#include "runtime/base/fork_mark.h"
+#include "runtime/core/call.h"
+#include "runtime/core/directory.h"
+#include "runtime/core/timer.h"
+#include "runtime/event/env_event.h"
+#include "schemas/messages.h"
+
+/* A process that does not answer in this time is shown as down; it is asked again. */
+#define OBSERVER_ANSWER_NS UINT64_C(3000000000)
+#define OBSERVER_EVERY_NS UINT64_C(1000000000)
+#define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */
+#define LOOK_NS 20000000             /* between looks for answers: no wait that a person notices */
+
+struct tr_observer;
+
+/* What was seen of a process last. */
+struct observer_seen {
+    json_t *document;       /* NULL: it does not answer */
+    uint64_t round_trip_ns; /* of the last answer */
+    uint64_t at_ns;         /* when it came */
+    uint64_t answers;       /* and failures: so often was it asked */
+};
+
+/* One process, as the actor asks it. */
+struct observed_process {
+    struct tr_observer *observer;
+    uint32_t process;
+    struct address status; /* none: to be looked up */
+    uint64_t asked_ns;
+    struct timer again;
+    char roles[64];
+    struct observer_seen seen; /* guarded by the observer's mutex */
+};
+
+struct tr_observer {
+    struct fork_mark *mark;
+    atomic_bool interrupted;
+    struct cluster cluster;
+    struct cluster_plan plan;
+    struct job_key key;
+    struct security *security;
+    struct env *env;
+    struct kinds kinds;
+    struct node *node;
+    pthread_mutex_t mutex;
+    struct observed_process *asked; /* [plan.plan.num_processes] */
+};
+
+static void ask(struct actor *self, void *arg);
+
+static void note(struct actor *self, struct observed_process *asked, json_t *document)
+{
+    struct tr_observer *observer = asked->observer;
+    uint64_t now_ns = actor_now_ns(self);
+    pthread_mutex_lock(&observer->mutex);
+    json_decref(asked->seen.document);
+    asked->seen.document = document;
+    asked->seen.at_ns = now_ns;
+    asked->seen.round_trip_ns = now_ns - asked->asked_ns;
+    asked->seen.answers++;
+    pthread_mutex_unlock(&observer->mutex);
+    timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
+}
+
+static void failed(struct actor *self, struct observed_process *asked)
+{
+    asked->status = ADDRESS_NONE;
+    note(self, asked, NULL);
+}
+
+static void answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct observed_process *asked = arg;
+    json_t *document = NULL;
+    if (status == 0 && reply->frame.kind == MSG_STATUS_REPLY)
+        document = status_view_parse(message_body(reply), reply->frame.body_bytes);
+    message_release(self, reply);
+    if (status == TR_ECANCELED)
+        return; /* we end */
+    if (document != NULL)
+        note(self, asked, document);
+    else
+        failed(self, asked);
+}
+
+static void ask_status(struct actor *self, struct observed_process *asked)
+{
+    struct message *request = message_create(self, MSG_STATUS_REQUEST);
+    if (request == NULL) {
+        failed(self, asked);
+        return;
+    }
+    ((struct msg_status_request *)message_head(request))->version = STATUS_VERSION;
+    asked->asked_ns = actor_now_ns(self);
+    if (actor_call(self, asked->status, request, asked->asked_ns + OBSERVER_ANSWER_NS, answered,
+                   asked, NULL) < 0)
+        failed(self, asked);
+}
+
+static void found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct observed_process *asked = arg;
+    if (status == TR_ECANCELED)
+        return;
+    if (status != 0) {
+        failed(self, asked);
+        return;
+    }
+    asked->status = address;
+    ask_status(self, asked);
+}
+
+static void ask(struct actor *self, void *arg)
+{
+    struct observed_process *asked = arg;
+    if (!address_is_none(asked->status)) {
+        ask_status(self, asked);
+        return;
+    }
+    asked->asked_ns = actor_now_ns(self);
+    if (directory_wait_at(self, asked->process, STATUS_NAME, asked->asked_ns + OBSERVER_ANSWER_NS,
+                          found, asked) < 0)
+        failed(self, asked);
+}
+
+static int start(struct actor *self, const void *arg)
+{
+    struct tr_observer *observer = (void *)(uintptr_t)arg;
+    for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
+        ask(self, &observer->asked[p]);
+    return 0;
+}
+
+static int receive(struct actor *self, struct message *message)
+{
+    actor_refuse(self, message, TR_EUNSUPPORTED);
+    return 0;
+}
+
+static const struct actor_ops observer_ops = {
+    .name = "observer",
+    .start = start,
+    .receive = receive,
+};
+
+static int find_key(struct tr_observer *observer, const struct tr_observer_options *options,
+                    int64_t timeout_ns, struct error *error)
+{
+    if (options->shared_key == NULL)
+        return job_key_find(&observer->key, timeout_ns, error);
+    observer->key.path = strdup(options->shared_key);
+    return observer->key.path != NULL ? 0 : error_set(error, TR_ENOMEM, "no memory for a path");
+}
+
+/* The job's own key stands in where the file chose nothing, as for its processes. */
+static int read_observed(struct tr_observer *observer, const struct tr_observer_options *options,
+                         int64_t timeout_ns, struct error *error)
+{
+    struct cluster *cluster = &observer->cluster;
+    struct book_file book = { 0 };
+    if (options->cluster == NULL)
+        return error_set(error, TR_EINVAL, "cluster: the cluster file is not named");
+    int rv = find_key(observer, options, timeout_ns, error);
+    if (rv == 0)
+        rv = cluster_read(files_posix, options->cluster, cluster, error);
+    if (rv != 0)
+        return rv;
+    if (observer->key.path != NULL && !cluster->insecure_network && cluster->tls.ca == NULL &&
+        cluster->tls.shared_key == NULL &&
+        (cluster->tls.shared_key = strdup(observer->key.path)) == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for a path");
+    const char *graph = options->graph != NULL ? options->graph : cluster->graph;
+    if (graph == NULL)
+        return error_set(error, TR_EINVAL, "%s names no graph: add --graph NAME.json",
+                         options->cluster);
+    rv = book_file_read(&book, files_posix, graph, error);
+    if (rv == 0)
+        rv = cluster_plan_make(&observer->plan, cluster, book.book.num_parts, error);
+    book_file_fini(&book);
+    return rv;
+}
+
+static uint32_t own_host(const struct cluster *cluster)
+{
+    char name[256] = "";
+    uint32_t host;
+    if (gethostname(name, sizeof name - 1) != 0 ||
+        cluster_find_host(cluster, name, &host, NULL) != 0)
+        return 0; /* any host's keys prove as much, if they are here */
+    return host;
+}
+
+static int open_security(struct tr_observer *observer, const char *host, struct error *error)
+{
+    struct cluster_tls tls = { 0 };
+    uint32_t number = own_host(&observer->cluster);
+    int rv = host != NULL ? cluster_find_host(&observer->cluster, host, &number, error) : 0;
+    if (rv == 0 && cluster_host_tls(&observer->cluster, number, &tls) != 0)
+        rv = error_set(error, TR_ENOMEM, "no memory for the names of keys");
+    const struct security_options options = { tls.ca, tls.certificate, tls.key, tls.shared_key };
+    if (rv == 0 && (tls.ca != NULL || tls.shared_key != NULL))
+        rv = security_create(&options, &observer->security, error);
+    cluster_tls_fini(&tls);
+    return rv;
+}
+
+static int create_node(struct tr_observer *observer, struct error *error)
+{
+    int rv = env_event_create(1, &observer->env, error);
+    if (rv == 0)
+        rv = messages_register(&observer->kinds, error);
+    if (rv != 0)
+        return rv;
+    const struct node_options options = {
+        .id = NODE_OBSERVERS | (uint32_t)(observer->env->ops->random(observer->env) & 0x7fffffffu),
+        .incarnation = 1,
+        .loops = 1,
+        .kinds = &observer->kinds,
+    };
+    return node_create(observer->env, &options, &observer->node, error);
+}
+
+static int join(struct tr_observer *observer, struct error *error)
+{
+    uint32_t count = observer->plan.plan.num_processes;
+    struct links_peer *peers = calloc(count, sizeof *peers);
+    if (peers == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %u processes", count);
+    const struct links_options options = {
+        .cluster = observer->cluster.name,
+        .peers = peers,
+        .num_peers = cluster_plan_peers(&observer->plan, count, peers),
+        .security = observer->security,
+        .insecure_network = observer->cluster.insecure_network,
+        .window_bytes = observer->cluster.limits.window_bytes,
+    };
+    int rv = links_create(observer->node, &options, error);
+    free(peers);
+    const struct actor_options root = { .ops = &observer_ops, .arg = observer };
+    struct address address;
+    if (rv == 0 && ((rv = node_spawn(observer->node, &root, &address)) != 0 ||
+                    (rv = node_start(observer->node)) != 0))
+        error_set(error, rv, "cannot start asking: %s", tr_strerror(rv));
+    return rv;
+}
+
+static int create_asked(struct tr_observer *observer, struct error *error)
+{
+    uint32_t count = observer->plan.plan.num_processes;
+    observer->asked = calloc(count, sizeof *observer->asked);
+    if (observer->asked == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for %u processes", count);
+    for (uint32_t p = 0; p < count; p++) {
+        struct observed_process *asked = &observer->asked[p];
+        *asked = (struct observed_process){ .observer = observer,
+                                            .process = p,
+                                            .status = ADDRESS_NONE };
+        cluster_roles_text(observer->plan.processes[p].roles, asked->roles, sizeof asked->roles);
+    }
+    return 0;
+}
+
+static void destroy(struct tr_observer *observer)
+{
+    if (observer->node != NULL) {
+        node_stop(observer->node, env_now_ns(observer->env) + STOP_NS);
+        node_join(observer->node);
+        node_destroy(observer->node);
+    }
+    env_destroy(observer->env);
+    for (uint32_t p = 0; observer->asked != NULL && p < observer->plan.plan.num_processes; p++)
+        json_decref(observer->asked[p].seen.document);
+    free(observer->asked);
+    security_destroy(observer->security);
+    cluster_plan_fini(&observer->plan);
+    cluster_fini(&observer->cluster);
+    job_key_fini(&observer->key);
+    pthread_mutex_destroy(&observer->mutex);
+    fork_mark_destroy(observer->mark);
+    free(observer);
+}
+
+int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_ns,
+                     struct tr_observer **out, struct tr_error *error)
+{
+    struct tr_observer_options options = TR_OBSERVER_OPTIONS_INIT;
+    struct error inner = { 0 };
+    *out = NULL;
+    int rv = sized_read(&options, sizeof options, caller, "tr_observer_options", error);
+    if (rv != 0)
+        return rv;
+    struct tr_observer *observer = calloc(1, sizeof *observer);
+    struct fork_mark *mark = fork_mark_create();
+    if (observer == NULL || mark == NULL) {
+        fork_mark_destroy(mark);
+        free(observer);
+        return tr_error_set(error, TR_ENOMEM, "no memory for an observer");
+    }
+    observer->mark = mark;
+    atomic_init(&observer->interrupted, false);
+    pthread_mutex_init(&observer->mutex, NULL);
+    rv = read_observed(observer, &options, timeout_ns, &inner);
+    if (rv == 0)
+        rv = open_security(observer, options.host, &inner);
+    if (rv == 0)
+        rv = create_asked(observer, &inner);
+    if (rv == 0)
+        rv = create_node(observer, &inner);
+    if (rv == 0)
+        rv = join(observer, &inner);
+    if (rv != 0) {
+        destroy(observer);
+        return error_give(&inner, error);
+    }
+    *out = observer;
+    return 0;
+}
+
+static int mine(const struct tr_observer *observer, struct tr_error *error)
+{
+    return fork_mark_is_child(observer->mark) ? error_forked(error, "the observer") : 0;
+}
+
+void tr_observer_close(struct tr_observer *observer)
+{
+    if (observer != NULL && !fork_mark_is_child(observer->mark))
+        destroy(observer);
+}
+
+int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
+                    struct tr_error *error)
+{
+    struct job_progress_now job = { 0 };
+    uint32_t num_up = 0, count;
+    int rv = mine(observer, error);
+    if (rv != 0)
+        return rv;
+    count = observer->plan.plan.num_processes;
+    pthread_mutex_lock(&observer->mutex);
+    for (uint32_t p = 0; p < count; p++)
+        if (observer->asked[p].seen.document != NULL) {
+            status_view_add_job(&job, observer->asked[p].seen.document);
+            num_up++;
+        }
+    pthread_mutex_unlock(&observer->mutex);
+    const struct tr_job_status known = { .name = observer->cluster.name,
+                                         .num_processes = count,
+                                         .num_up = num_up,
+                                         .era = job.era,
+                                         .epoch = job.epoch,
+                                         .epochs = job.epochs,
+                                         .step = job.step,
+                                         .steps = job.steps,
+                                         .has_checkpoint = job.has_checkpoint,
+                                         .checkpoint = job.checkpoint };
+    return sized_write(status, &known, sizeof known, "tr_job_status", error);
+}
+
+int tr_observer_process(struct tr_observer *observer, uint32_t process,
+                        struct tr_process_status *status, struct tr_error *error)
+{
+    struct status_view view;
+    int rv = mine(observer, error);
+    if (rv != 0)
+        return rv;
+    if (process >= observer->plan.plan.num_processes)
+        return schema_refuse("process", process, observer->plan.plan.num_processes, error);
+    struct observed_process *asked = &observer->asked[process];
+    pthread_mutex_lock(&observer->mutex);
+    status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
+                     &view);
+    const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
+    pthread_mutex_unlock(&observer->mutex);
+    const struct tr_process_status known = {
+        .host = view.host,
+        .roles = asked->roles,
+        .up = view.up,
+        .incarnation = view.incarnation,
+        .links = view.links,
+        .links_up = view.links_up,
+        .restarts = (uint32_t)view.restarts,
+        .uptime_s = view.uptime_s,
+        .round_trip_s = view.lag_ms / 1e3,
+        .at_ns = at_ns,
+        .asked = answers,
+        .sent_bytes = view.sent_bytes,
+        .received_bytes = view.received_bytes,
+        .queued_bytes = view.queued_bytes,
+        .credit_bytes = view.credit_bytes,
+        .mailbox_messages = view.mailbox_messages,
+        .mailbox_bytes = view.mailbox_bytes,
+        .batch_bytes = view.batch_bytes,
+        .batches_made = view.made,
+        .batches_taken = view.taken,
+    };
+    return sized_write(status, &known, sizeof known, "tr_process_status", error);
+}
+
+static bool all_asked(struct tr_observer *observer, uint64_t times)
+{
+    bool all = true;
+    pthread_mutex_lock(&observer->mutex);
+    for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
+        all = all && observer->asked[p].seen.answers >= times;
+    pthread_mutex_unlock(&observer->mutex);
+    return all;
+}
+
+void tr_observer_interrupt(struct tr_observer *observer)
+{
+    if (observer != NULL && !fork_mark_is_child(observer->mark))
+        atomic_store_explicit(&observer->interrupted, true, memory_order_relaxed);
+}
+
+/* Looks again and again: an interrupt may do no more than set a flag, and a status is a second old
+ * anyway. */
+int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
+                     struct tr_error *error)
+{
+    const struct timespec look = { .tv_nsec = LOOK_NS };
+    int rv = mine(observer, error);
+    if (rv != 0)
+        return rv;
+    uint64_t begin_ns = env_now_ns(observer->env);
+    while (!all_asked(observer, times)) {
+        if (atomic_load_explicit(&observer->interrupted, memory_order_relaxed))
+            return tr_error_set(error, TR_ECANCELED, "interrupted");
+        if (timeout_ns >= 0 && env_now_ns(observer->env) - begin_ns >= (uint64_t)timeout_ns)
+            return tr_error_set(error, TR_ETIMEDOUT, "not all processes answered or failed to yet");
+        nanosleep(&look, NULL);
+    }
+    return 0;
+}
