@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -120,6 +121,53 @@ static void a_whole_program_runs(void **state)
     close_job(&job);
 }
 
+static void a_job_is_launched_and_observed(void **state)
+{
+    struct tr_launch_options options = TR_LAUNCH_OPTIONS_INIT;
+    struct tr_observer_options observing = TR_OBSERVER_OPTIONS_INIT;
+    struct tr_process_options place = TR_PROCESS_OPTIONS_INIT;
+    struct tr_launch *launch;
+    struct tr_observer *observer;
+    struct tr_process *process;
+    char graph[256], file[128];
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, 2, graph);
+    snprintf(file, sizeof file, "%s/c.json", world.dir);
+    FILE *to = fopen(file, "w");
+    assert_non_null(to);
+    fprintf(to,
+            "{\"name\": \"job\", \"graph\": \"%s\", \"hosts\": [{\"name\": \"a\", \"unix\": "
+            "\"%s/s\"}]}",
+            graph, world.dir);
+    assert_int_equal(fclose(to), 0);
+    options.cluster = observing.cluster = place.cluster = file;
+    place.process = 0;
+    options.program = "/bin/true";
+    GUARDED(tr_launch_info, info, TR_LAUNCH_INFO_INIT);
+    ok(tr_launch_open(&options, &launch, &failure));
+    ok(tr_launch_info(launch, &info.it, &failure));
+    check_guard(info.guard);
+    assert_string_equal(info.it.name, "job");
+    assert_int_equal(info.it.num_processes, 1);
+    tr_launch_close(launch);
+    GUARDED(tr_job_status, job, TR_JOB_STATUS_INIT);
+    GUARDED(tr_process_status, status, TR_PROCESS_STATUS_INIT);
+    ok(tr_observer_open(&observing, 0, &observer, &failure));
+    ok(tr_observer_job(observer, &job.it, &failure));
+    ok(tr_observer_process(observer, 0, &status.it, &failure));
+    check_guard(job.guard);
+    check_guard(status.guard);
+    assert_int_equal(job.it.num_processes, 1);
+    assert_false(status.it.up);
+    tr_observer_close(observer);
+    GUARDED(tr_process_info, mine, TR_PROCESS_INFO_INIT);
+    ok(tr_process_open(&place, 0, &process, &failure));
+    ok(tr_process_info(process, &mine.it, &failure));
+    check_guard(mine.guard);
+    assert_string_equal(mine.it.name, "job");
+    tr_process_close(process);
+}
+
 static void errors_keep_to_their_size(void **state)
 {
     (void)state;
@@ -180,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_program_runs),
+        cmocka_unit_test(a_job_is_launched_and_observed),
         cmocka_unit_test(errors_keep_to_their_size),
         cmocka_unit_test(what_nobody_initialised_is_refused),
 #ifdef OF_A_LATER_VERSION

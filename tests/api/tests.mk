@@ -110,7 +110,7 @@ tests_api_test_fork_LDADD = $(api_libs) $(test_libs)
 # A later version of the library, whose structs have a field more; a program of today on it; and a
 # program of that version on the library of today.
 check_LTLIBRARIES += libtr_api_grown.la
-libtr_api_grown_la_SOURCES = $(libtr_api_la_SOURCES)
+libtr_api_grown_la_SOURCES = $(libtr_api_la_SOURCES) $(libtr_launch_la_SOURCES)
 libtr_api_grown_la_CPPFLAGS = -I$(top_builddir)/tests/api/grown $(AM_CPPFLAGS)
 libtr_api_grown_la_CFLAGS = $(AM_CFLAGS) -Wno-missing-field-initializers
 tests/api/grown/stamp: $(troupeinclude_HEADERS) tests/api/grow_headers.awk
