@@ -155,11 +155,11 @@ static void follow(struct launch_job *job, struct child_process *child,
     int *const fds[] = { &child->out, &child->err };
     int64_t kill_ms = 0;
     while (!child_ended(child, code, signal)) {
+        bool full = launch_events_full(&job->events), asked = launch_is_stopped(job);
         struct pollfd polled[] = { { .fd = job->wake, .events = POLLIN },
                                    { .fd = child->pidfd, .events = POLLIN },
-                                   { .fd = child->out, .events = POLLIN },
-                                   { .fd = child->err, .events = POLLIN } };
-        bool asked = atomic_load(&job->stops) > 0;
+                                   { .fd = full ? -1 : child->out, .events = POLLIN },
+                                   { .fd = full ? -1 : child->err, .events = POLLIN } };
         if (asked && kill_ms == 0) {
             child_signal(child, SIGTERM);
             kill_ms = now_ms() + HELPER_GRACE_MS;
@@ -203,7 +203,7 @@ int launch_help(struct launch_job *job, uint32_t host, const struct argv_builder
         child_close_input(&child);
         follow(job, &child, streams, code, signal);
         child_close(&child);
-        if (atomic_load(&job->stops) > 0)
+        if (launch_is_stopped(job))
             rv = error_set(error, TR_ECANCELED, "stopped while '%s' ran for host %s",
                            words->list[0], job->plan->cluster.hosts[host].name);
     }

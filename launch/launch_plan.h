@@ -51,10 +51,9 @@ struct launch_plan {
 struct launch_job {
     const struct launch_plan *plan;
     struct launch_events events;
-    int wake; /* an eventfd: a stop was asked, or the events have room again */
-    atomic_uint stops;
-    atomic_bool hurried;
-    struct tr_task *task; /* for its progress */
+    int wake;                   /* an eventfd: a stop was asked, or the events have room again */
+    atomic_uint stops, hurried; /* that were asked: in order, and in a hurry */
+    struct tr_task *task;       /* for its progress */
 };
 
 /* Takes the request over. Reads cluster file and graph, and makes the key of the job where it needs
@@ -94,6 +93,9 @@ int launch_check_shared(struct launch_job *job, struct error *error);
 
 /* Runs the job to its end. */
 int launch_run(struct launch_job *job, struct error *error);
+
+/* Whether any was asked. */
+bool launch_is_stopped(struct launch_job *job);
 
 /* Something to say of a process, or (LAUNCHER_NOBODY) of none. */
 #define LAUNCHER_NOBODY UINT32_MAX

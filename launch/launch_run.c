@@ -51,7 +51,7 @@ struct launch_loop {
     const struct launch_plan *plan;
     struct launcher launcher;
     uint32_t count;
-    unsigned stops;            /* that the launcher was told of */
+    unsigned stops, hurried;   /* of the job, that the launcher was notified of */
     struct launched *launched; /* [count] */
     struct pollfd *polled;     /* [1 + POLLED * count] */
 };
@@ -244,13 +244,14 @@ static int wait_ms(const struct launch_loop *launch, bool look)
     return left_ms < (uint64_t)most_ms ? (int)left_ms : most_ms;
 }
 
-/* The flag that a stop is in a hurry is set before it is counted. */
 static void take_stops(struct launch_loop *launch)
 {
     unsigned stops = atomic_load(&launch->job->stops);
-    launcher_take_stops(&launch->launcher, stops - launch->stops,
-                        atomic_load(&launch->job->hurried), now_ns());
+    unsigned hurried = atomic_load(&launch->job->hurried);
+    launcher_take_stops(&launch->launcher, stops - launch->stops, false, now_ns());
+    launcher_take_stops(&launch->launcher, hurried - launch->hurried, true, now_ns());
     launch->stops = stops;
+    launch->hurried = hurried;
 }
 
 static void clear_wake(int fd)

@@ -192,6 +192,11 @@ void launch_say(struct launch_job *job, enum tr_launch_event_kind kind, uint32_t
     launch_events_put(&job->events, &event, text, strlen(text));
 }
 
+bool launch_is_stopped(struct launch_job *job)
+{
+    return atomic_load(&job->stops) > 0 || atomic_load(&job->hurried) > 0;
+}
+
 static int run(struct tr_task *task, void *arg, struct error *error)
 {
     struct launch_job *job = arg;
@@ -209,9 +214,7 @@ static void stop(struct launch_job *job, bool hurried)
 {
     const uint64_t one = 1;
     int saved = errno;
-    if (hurried)
-        atomic_store(&job->hurried, true);
-    atomic_fetch_add(&job->stops, 1);
+    atomic_fetch_add(hurried ? &job->hurried : &job->stops, 1);
     ssize_t written = write(job->wake, &one, sizeof one);
     (void)written; /* a counter that is full wakes as well */
     errno = saved;
@@ -236,7 +239,7 @@ static int make_job(const struct tr_launch *launch, struct launch_job **out, str
     if (job == NULL)
         return error_set(error, TR_ENOMEM, "no memory to launch");
     atomic_init(&job->stops, 0);
-    atomic_init(&job->hurried, false);
+    atomic_init(&job->hurried, 0);
     job->plan = &launch->plan;
     job->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int rv = job->wake >= 0 ? launch_events_init(&job->events, launch->plan.request.keep_lines,

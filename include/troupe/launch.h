@@ -112,8 +112,8 @@ TR_API int tr_launch_command(const struct tr_launch *launch, uint32_t process, c
  * launch (TR_EEXIST). Closing a task that runs stops it as tr_launch_stop() does, and waits. */
 TR_API int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error);
 
-/* Asks all processes to stop, trainers first; whoever does not end within 20 s is killed. hurried,
- * and asked before: kills them now. tr_task_cancel() asks once, without hurry. Safe in a signal
+/* Asks all processes to stop, trainers first; whoever does not end within 20 s is killed. hurried:
+ * where they were asked already, kills them now. tr_task_cancel() asks once, without hurry. Safe in a signal
  * handler. Tasks of other kinds are ignored. */
 TR_API void tr_launch_stop(struct tr_task *task, bool hurried);
 

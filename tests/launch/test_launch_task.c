@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -324,6 +325,40 @@ static void a_killed_process_comes_back(void **state)
     end(&running);
 }
 
+static void a_copy_that_hangs_is_ended_by_an_interrupt(void **state)
+{
+    struct tr_launch_options options = options_of("train");
+    struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+    char folder[128], path[256], before[4096], with[4400];
+    (void)state;
+    snprintf(before, sizeof before, "%s", getenv("PATH"));
+    snprintf(folder, sizeof folder, "%s/bin", world.dir);
+    snprintf(path, sizeof path, "%s/rsync", folder);
+    snprintf(with, sizeof with, "%s:%s", folder, before);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    fprintf(to, "#!/bin/sh\necho copying; trap '' TERM; while :; do sleep 1; done\n");
+    assert_int_equal(fclose(to), 0);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("PATH", with, 1);
+    options.launcher = TR_LAUNCHER_SSH;
+    struct running running = begin(&options);
+    ok(tr_launch_next(running.task, LONG, &event, &failure));
+    assert_int_equal(event.kind, TR_LAUNCH_HELPER);
+    assert_int_equal(event.process, UINT32_MAX);
+    assert_int_equal(event.stream, 1);
+    assert_string_equal(event.host, "a");
+    assert_string_equal(event.text, "copying");
+    /* It heeds no signal, so it is killed. */
+    tr_task_cancel(running.task);
+    assert_int_equal(tr_task_wait(running.task, LONG, &failure), TR_ECANCELED);
+    assert_non_null(strstr(failure.message, "rsync"));
+    assert_int_equal(tr_launch_next(running.task, LONG, &event, &failure), TR_EEND);
+    end(&running);
+    setenv("PATH", before, 1);
+}
+
 static void lines_are_kept_or_the_oldest_go(void **state)
 {
     struct tr_launch_options options = options_of("print");
@@ -548,6 +583,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_interrupt_stops_all_in_order),
         cmocka_unit_test(a_process_that_hangs_is_killed_by_whoever_is_in_a_hurry),
         cmocka_unit_test(a_killed_process_comes_back),
+        cmocka_unit_test(a_copy_that_hangs_is_ended_by_an_interrupt),
         cmocka_unit_test(lines_are_kept_or_the_oldest_go),
         cmocka_unit_test(commands_are_lines_of_a_shell),
         cmocka_unit_test(bad_options_are_refused),
