@@ -66,11 +66,16 @@ once --map --verify
 expect "whole files are mapped" exited 0
 deal="$work/sums/deal~_N.npy"
 cp "$deal" "$work/kept"
+once --trainers 2
+cp "$work/once/model.safetensors" "$work/dealt.safetensors"
 printf '\001\000\000\000\000\000\000\000' | dd of="$deal" bs=1 seek=256 conv=notrunc 2>/dev/null
 troupe verify "$work/sums/toy.json" --quiet
 expect "a changed deal is found" fails_with "$deal"
 once --trainers 2 --deal "$deal"
 expect "by trainers too, where the deal is named" fails_with "$deal: its checksum is"
+once --trainers 2
+expect "others do not read it" exited 0
+expect "and train the same model" cmp -s "$work/once/model.safetensors" "$work/dealt.safetensors"
 cp "$work/kept" "$deal"
 # Where it is not, trainers read which seeds are theirs from the table that the partitions share.
 dealt="$work/sums/part1/node~_N~dealt_ranks.npy"
