@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -210,6 +211,62 @@ static void the_job_ends_when_its_result_is_written(void **state)
     assert_int_equal(files_remove_tree(files_posix, folder, NULL), 0);
 }
 
+#define BARRIERS 6
+
+struct pair {
+    struct tr_group *groups[2];
+    atomic_uint come[2]; /* barriers that each rank came to */
+    int codes[2];
+};
+
+/* One comes late, in turns; neither passes before the other came. */
+static void pass_barriers(struct pair *pair, uint32_t rank)
+{
+    struct tr_checkpoint checkpoint = TR_CHECKPOINT_INIT;
+    int rv = tr_group_restore(pair->groups[rank], 60 * SECOND, &checkpoint, &failure);
+    for (uint32_t round = 1; round <= BARRIERS && rv == 0; round++) {
+        if (round % 2 == rank)
+            usleep(20000);
+        atomic_store(&pair->come[rank], round);
+        rv = tr_group_barrier(pair->groups[rank], "round", 60 * SECOND, &failure);
+        if (rv == 0 && atomic_load(&pair->come[1 - rank]) < round)
+            rv = TR_EMISMATCH;
+    }
+    pair->codes[rank] = rv;
+}
+
+static void *run_second(void *arg)
+{
+    pass_barriers(arg, 1);
+    return NULL;
+}
+
+/* Each barrier of many holds whoever comes until all have, as the first does. */
+static void every_barrier_waits_for_all(void **state)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct pair pair = { .codes = { 1, 1 } };
+    pthread_t thread;
+    tr_session_options_init(&options);
+    options.trainers = 2;
+    assert_int_equal(tr_session_open(&options, &session, &failure), 0);
+    assert_int_equal(tr_graph_open(session, *state, TR_WAIT_FOREVER, &graph, &failure), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_int_equal(tr_group_open(graph, i, &pair.groups[i], &failure), 0);
+    assert_int_equal(pthread_create(&thread, NULL, run_second, &pair), 0);
+    pass_barriers(&pair, 0);
+    pthread_join(thread, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        if (pair.codes[i] != 0)
+            fail_msg("rank %u: %s", i, tr_error_name(pair.codes[i]));
+        tr_group_close(pair.groups[i]);
+    }
+    tr_graph_close(graph);
+    tr_session_close(session);
+}
+
 static struct world world;
 static char path[256];
 
@@ -234,6 +291,7 @@ int main(void)
         cmocka_unit_test(threads_train_together),
         cmocka_unit_test(a_close_wakes_who_waits),
         cmocka_unit_test(the_job_ends_when_its_result_is_written),
+        cmocka_unit_test(every_barrier_waits_for_all),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

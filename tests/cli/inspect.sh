@@ -9,6 +9,14 @@ expect "with its features" says '^_N  *feat  *float32  *\[4\]$'
 troupe inspect "$work/raw" --json
 expect "and to scripts, in one line" says '^{"kind":"raw graph","graph":"sbm",.*"edges":300.*"shape":\[4\].*}$'
 
+tables='"features":\[{"type":"_N","name":"feat","dtype":"float32","shape":\[4]}'
+tables="$tables"',{"type":"_N","name":"label","dtype":"int64","shape":\[]}'
+for mask in train val test; do
+    tables="$tables"',{"type":"_N","name":"'$mask'_mask","dtype":"uint8","shape":\[]}'
+done
+types='"node_types":\[{"type":"_N","nodes":60}],"edge_types":\[{"type":"_N:_E:_N","edges":300}]'
+expect "with nothing left out" says '^{"kind":"raw graph","graph":"sbm",'"$types,$tables]}\$"
+
 troupe inspect "$work/nowhere"
 expect "a folder that is not there is named" fails_with "$work/nowhere"
 troupe inspect "$work/nowhere.json"
@@ -22,6 +30,12 @@ expect "a broken book is named" fails_with "$work/broken.json"
 troupe partition "$work/raw" --parts 2 --method random --name g --out "$work/parts" --quiet
 troupe inspect "$work/parts/g.json" --json
 expect "a partitioned graph is shown" says '"kind":"partitioned graph".*"parts":2.*"halo_nodes":[1-9]'
+number='[0-9][0-9.]*'
+sizes='"nodes":N,"edges":N,"halo_nodes":N,"topology_bytes":N,"feature_bytes":N,"bytes":N}'
+sizes='"partitions":\[{"part":0,'"$sizes"',{"part":1,'"$sizes]}"
+facts='"parts":2,"method":"random","halo_hops":1,"trainers":0,"node_balance":N,"edge_balance":N,"bytes":N'
+expect "with nothing left out either" says "^$(printf '{"kind":"partitioned graph","graph":"g",%s' \
+    "$facts,\"checksums\":true,$types,$tables],$sizes" | sed "s/:N/:$number/g")\$"
 short="$work/parts/part1/node~_N~halo1.npy"
 truncate -s -8 "$short"
 troupe inspect "$work/parts/g.json"

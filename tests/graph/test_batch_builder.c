@@ -273,6 +273,33 @@ static void batches_equal_the_naive_walk(void **state)
     free(fixture);
 }
 
+/* Rows of a batch carry which occurrence of its node each is only where a node came twice, whatever
+ * the batch before it was. */
+static void only_repeated_seeds_cost_salts(void **state)
+{
+    (void)state;
+    struct fixture *fixture = malloc(sizeof *fixture);
+    struct bench bench;
+    fixture_init(fixture, 99, 3, false);
+    assert_int_equal(set_up(&bench, fixture, 2, 0), 0);
+    for (size_t i = 0; i < NUM_PLANS; i++) {
+        if (plans[i].num_layers != 2)
+            continue;
+        batch_space_clear(&bench.out);
+        assert_int_equal(
+            fixture_batch(fixture, &plans[i], 2, &bench.builder, &bench.space, &bench.out), 0);
+        check_batch(fixture, &plans[i], &bench.out.batch);
+        assert_int_equal(bench.builder.types[0].repeats, plans[i].repeats);
+    }
+    batch_space_clear(&bench.out);
+    assert_int_equal(fixture_batch(fixture, &plans[1], 2, &bench.builder, &bench.space, &bench.out),
+                     0);
+    assert_false(bench.builder.types[0].repeats);
+    tear_down(&bench);
+    fixture_fini(fixture);
+    free(fixture);
+}
+
 static void digest_sees_each_edge(void **state)
 {
     (void)state;
@@ -499,6 +526,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_survived),
         cmocka_unit_test(large_fanouts_survive_failed_allocations),
         cmocka_unit_test(batches_equal_the_naive_walk),
+        cmocka_unit_test(only_repeated_seeds_cost_salts),
         cmocka_unit_test(digest_sees_each_edge),
     };
     return cmocka_run_group_tests_name("builder", tests, NULL, NULL);
