@@ -261,6 +261,36 @@ static void sample_equals_the_reference(void **state)
     free(graph);
 }
 
+/* Rows that all have more neighbours than are drawn: as many draws as a block of rows has room for,
+ * one row's more, and one row that alone has as many or more. */
+static void blocks_that_are_just_full_equal_the_reference(void **state)
+{
+    (void)state;
+    static const uint32_t fanouts[] = { 63, 64, 65, 128, 2048, 4095, 4096, 4097 };
+    struct graph *graph = malloc(sizeof *graph);
+    uint32_t *positions = malloc(10000 * sizeof *positions);
+    make_graph(graph);
+    for (uint32_t i = 0; i < 130; i++)
+        graph->rows[i] = i % 2 == 0 ? 51 : 101; /* of 9000 neighbours each */
+    for (size_t f = 0; f < sizeof fanouts / sizeof *fanouts; f++) {
+        for (int way = 0; way < 4; way++) {
+            struct sample_space space = { 0 };
+            graph->csc.column_global = way & 1 ? graph->column_global : NULL;
+            struct sample_request request = { .csc = &graph->csc,
+                                              .rows = graph->rows,
+                                              .num_rows = fanouts[f] > 128 ? 5 : 130,
+                                              .term = SAMPLE_TERM((int32_t)fanouts[f],
+                                                                  (way & 2) != 0),
+                                              .key_base = f };
+            check_request(&space, &request, positions);
+            sample_space_fini(&space);
+        }
+    }
+    free(positions);
+    free(graph->indices);
+    free(graph);
+}
+
 /* Draws with replacement are independent: each of the degree^2 pairs comes equally often. */
 static void replaced_draws_are_independent(void **state)
 {
@@ -352,6 +382,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_requests_are_refused),
         cmocka_unit_test(sample_equals_the_reference),
+        cmocka_unit_test(blocks_that_are_just_full_equal_the_reference),
         cmocka_unit_test(every_method_draws_what_the_algorithm_says),
         cmocka_unit_test(positions_are_drawn_equally),
         cmocka_unit_test(subsets_are_drawn_equally),

@@ -4,8 +4,10 @@
 
 #include <math.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "partition/raw/raw.h"
+#include "partition/raw/raw_source.h"
 #include "partition/raw/raw_write.h"
 #include "partition/store/npy.h"
 
@@ -252,6 +254,21 @@ static void wrong_metadata_is_told_by_its_field(void **state)
     }
 }
 
+/* What the file system says is passed on: it is not taken for metadata that is broken. */
+static void metadata_that_cannot_be_read_is_named(void **state)
+{
+    struct scratch *scratch = *state;
+    const struct raw_options options = { .files = files_posix };
+    struct raw_graph *graph = NULL;
+    struct error error = { 0 };
+    assert_int_equal(raw_open_chunked(scratch->folder, &options, &graph, &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "metadata.json");
+    assert_int_equal(mkdir(at(scratch, "metadata.json"), 0700), 0);
+    assert_int_equal(raw_open_chunked(scratch->folder, &options, &graph, &error), TR_EINVAL);
+    assert_says(&error, TR_EINVAL, "metadata.json");
+    assert_null(graph);
+}
+
 #define MANY_TYPES 100
 
 /* Metadata of many edge types, all with one file of edges and one of rows. */
@@ -328,6 +345,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_out_of_range_are_told, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(bfloat16_needs_its_note, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(more_types_than_descriptors, scratch_setup,
+                                        scratch_teardown),
+        cmocka_unit_test_setup_teardown(metadata_that_cannot_be_read_is_named, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(wrong_metadata_is_told_by_its_field, scratch_setup,
                                         scratch_teardown),

@@ -49,6 +49,16 @@ static void a_whole_document_is_read(void **state)
     store_close(store);
 }
 
+/* It is not taken for a broken one. */
+static void a_document_that_is_not_there_is_named(void **state)
+{
+    struct scratch *scratch = *state;
+    struct store *store;
+    struct error error = { 0 };
+    assert_int_equal(store_open(at(scratch, "none.json"), &store, &error), TR_ENOENT);
+    assert_says(&error, TR_ENOENT, "none.json");
+}
+
 static void each_lie_is_named(void **state)
 {
     static const struct {
@@ -118,6 +128,7 @@ int main(void)
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
         SCRATCH(a_whole_document_is_read),
+        SCRATCH(a_document_that_is_not_there_is_named),
         SCRATCH(each_lie_is_named),
         cmocka_unit_test(owners_skip_empty_partitions),
     };

@@ -279,6 +279,8 @@ static void facts_add_up(void **state)
         struct inspect_part facts;
         assert_int_equal(inspect_look(store, p, &facts, &error), 0);
         assert_true(facts.file_bytes > facts.topology_bytes + facts.feature_bytes);
+        /* A number for each node, its row's beginning, and a column for each edge. */
+        assert_true(facts.topology_bytes >= facts.num_nodes * 8 + facts.num_edges * 4);
         num_nodes += facts.num_nodes;
     }
     assert_int_equal(num_nodes, 90);
