@@ -279,6 +279,10 @@ static void what_is_not_there_is_refused(void **state)
     assert_int_equal(tr_book_original_edge_ids(book, 0, 0, 1, &id, &error), TR_ENOENT);
     struct tr_part_info facts = TR_PART_INFO_INIT;
     assert_int_equal(tr_book_part(book, PARTS, &facts, &error), TR_ERANGE);
+    struct tr_range range;
+    assert_int_equal(tr_book_node_range(book, 0, PARTS - 1, &range, &error), 0);
+    assert_int_equal(tr_book_node_range(book, 0, PARTS, &range, &error), TR_ERANGE);
+    assert_int_equal(tr_book_edge_range(book, 0, PARTS, &range, &error), TR_ERANGE);
     struct tr_ntype_info uninitialised = { 0 };
     assert_int_equal(tr_book_ntype(book, 0, &uninitialised, &error), TR_EINVAL);
     assert_int_equal(tr_book_ntype(book, 2, &uninitialised, &error), TR_ERANGE);
