@@ -10,7 +10,7 @@
 /* A client that is being started again is looked for after this. */
 #define RETRY_NS 5000000L
 
-/* The client ends an operation at its deadline by itself, with a sentence; so much later it is
+/* The client ends an operation at its deadline by itself, with a message; so much later it is
  * given up. */
 #define GRACE_NS UINT64_C(1000000000)
 

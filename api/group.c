@@ -13,7 +13,7 @@
 
 /* A reducer that was not ready is asked again after this. */
 #define RETRY_NS 5000000L
-/* The reducer ends an operation at its deadline by itself, with a sentence; a barrier's outcome it
+/* The reducer ends an operation at its deadline by itself, with a message; a barrier's outcome it
  * asks for a little longer. So much later it is given up. */
 #define GRACE_NS UINT64_C(5000000000)
 /* The actors of a job that ends are gone so soon after its reducers. */
@@ -115,8 +115,9 @@ static struct message *make(struct port *port, const struct asked *asked, uint64
 }
 
 /* An interrupt does not leave the call as it is: an answer that came then would be lost, and the
- * others would have gone on. So the reducer, which is in this process, is asked to dismiss the call.
- * It either has answered before, and the call ends with that, or keeps the outcome for a repeat. */
+ * others would have gone on. So the reducer, which is in this process, is asked to dismiss
+ * the call. It either has answered before, and the call ends with that, or keeps the outcome
+ * for a repeat. */
 static int call_reducer(struct tr_group *group, struct port *port, struct message *request,
                         uint64_t deadline_ns, struct message **reply)
 {

@@ -3,7 +3,7 @@
  * A process beside this one, for what has to be measured between two.
  *
  * It is forked, so it begins with all that this process has; it tells when it is ready, and ends
- * when it is told to, or with this process. What was started last has to be ended first: it
+ * when it is asked to, or with this process. What was started last has to be ended first: it
  * holds copies of the pipes of those before it.
  *
  * Thread rules: the main thread, while the process has no other that could hold a lock.

@@ -27,7 +27,7 @@ struct generate_values {
 
 #define AT(field) offsetof(struct generate_values, field)
 
-/* Bounds repeat those of the generators, so that the sentence names the option. */
+/* Bounds repeat those of the generators, so that the message names the option. */
 #define COMMON_ROWS                                                                        \
     { .name = "nodes",                                                                     \
       .kind = OPTION_COUNT,                                                                \

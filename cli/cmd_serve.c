@@ -3,7 +3,7 @@
  * `troupe serve` and `troupe sample`: a process of a cluster without trainers.
  *
  * Both are the same life: the cluster file says what the process plays. Two names, because that is
- * how people think of the hosts of a job, and so that a mistake is told at once.
+ * how people think of the hosts of a job, and so that a mistake is noticed at once.
  */
 #include <stdio.h>
 #include <stdlib.h>

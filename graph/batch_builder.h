@@ -7,15 +7,12 @@
  * Nodes are numbered in the order in which this walk first meets them, whichever partition or
  * answer they came from.
  *
- *     batch_builder_begin(); batch_builder_add_seeds() for each node type with seeds, in pieces if need be;
- *     for each hop:
- *         batch_builder_place() until it returns 0;      the lists of rows, a partition, are complete
- *         batch_builder_open_hop();
- *         batch_builder_add_answer() for each (edge type, partition) that is not read directly;
- *         batch_builder_draw() until it returns 0;
- *     batch_builder_place() until 0; batch_builder_open_rows(); batch_builder_gather() until 0;
- *     rows of other partitions are scattered to where batch_builder_table_rows() says;
- *     batch_builder_end().
+ * batch_builder_begin(); batch_builder_add_seeds() for each node type with seeds, in pieces if need
+ * be; for each hop: batch_builder_place() until it returns 0; the lists of rows, a partition, are
+ * complete batch_builder_open_hop(); batch_builder_add_answer() for each (edge type, partition)
+ * that is not read directly; batch_builder_draw() until it returns 0; batch_builder_place() until
+ * 0; batch_builder_open_rows(); batch_builder_gather() until 0; rows of other partitions are
+ * scattered to where batch_builder_table_rows() says; batch_builder_end().
  *
  * Every call is a piece of work of a few milliseconds; any time may pass between two of them, so
  * an actor can wait for answers and look at its mailbox. Which partitions are read directly is a
@@ -25,9 +22,9 @@
  * of a partition grow with the batch, and serve as the rows of sample requests, of row requests
  * and of direct reads.
  *
- * Ownership: the builder owns its tables and lists and keeps them from batch to batch; it borrows the
- * graph's description, and until batch_builder_end the plan, the partitions and the space it fills.
- * After a failure it may only be ended. One thread at a time.
+ * Ownership: the builder owns its tables and lists and keeps them from batch to batch; it borrows
+ * the graph's description, and until batch_builder_end the plan, the partitions and the space it
+ * fills. After a failure it may only be ended. One thread at a time.
  */
 #ifndef GRAPH_BATCH_BUILDER_H
 #define GRAPH_BATCH_BUILDER_H
@@ -186,9 +183,10 @@ int batch_builder_begin(struct batch_builder *builder, const struct batch_builde
                         const struct draw_key *key, const struct graph_part *const *parts,
                         struct batch_space *out, struct error *error);
 
-/* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. Each has a position
- * of its own in the node list, so that seed i is node i. One that comes again draws by itself, keyed
- * by which occurrence of its node it is; whoever draws the node later leads to the first. */
+/* Appends seeds ids[order[i]] (ids[i] where order is NULL), before the first hop. Each has a
+ * position of its own in the node list, so that seed i is node i. One that comes again draws by
+ * itself, keyed by which occurrence of its node it is; whoever draws the node later leads to
+ * the first. */
 int batch_builder_add_seeds(struct batch_builder *builder, uint32_t ntype, const uint64_t *ids,
                             const uint32_t *order, uint32_t num_seeds, struct error *error);
 
@@ -204,7 +202,7 @@ int batch_builder_open_hop(struct batch_builder *builder, struct error *error);
 
 /*
  * Takes a piece of the answer to what one partition was asked in this hop: num_rows more rows of
- * its list, in order. Checks what may have come from outside: TR_EFORMAT with a sentence for more
+ * its list, in order. Checks what may have come from outside: TR_EFORMAT with a message for more
  * rows than the list has, counts that do not add up to num_edges, columns of the wrong width or of
  * nodes that are not there.
  */

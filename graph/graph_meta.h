@@ -59,7 +59,7 @@ void graph_meta_set_wide(struct graph_meta *meta, uint32_t ntype);
 /* Each partition in this process tells how wide its columns are. */
 void graph_meta_add_part(struct graph_meta *meta, const struct graph_part *part);
 /* After all were added: TR_EFORMAT where edge types of one source type differ in how they list it,
- * since then their columns can't be told from IDs. */
+ * since then their columns can't be distinguished from IDs. */
 int graph_meta_check_part(const struct graph_meta *meta, const struct graph_part *part,
                           struct error *error);
 void graph_meta_fini(struct graph_meta *meta);

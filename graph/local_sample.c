@@ -17,7 +17,7 @@ static uint64_t base_of(const struct draw_key *draw, uint32_t etype)
     return key_base(&key);
 }
 
-/* The first row that is not there, for the sentence. */
+/* The first row that is not there, for the message. */
 static uint32_t find_bad_row(const struct sample_request *request)
 {
     uint32_t i = 0;

@@ -57,7 +57,7 @@ struct model_config {
  * classes are left 0 for the caller. */
 struct model_config model_config_default(void);
 
-/* 0, or TR_ERANGE with a sentence that names the field, its value and the bound. */
+/* 0, or TR_ERANGE with a message that names the field, its value and the bound. */
 int model_config_check(const struct model_config *config, struct error *error);
 
 /* Names as they stand in config.json and on the command line: "sage", "roc-auc" ... */

@@ -154,8 +154,8 @@ struct msg_sample_reply {
 #define MSG_TABLE_ORIGINAL_ID 0xfffffffdu /* u64 rows */
 #define MSG_TABLE_IN_DEGREE 0xfffffffeu   /* u32 rows */
 #define MSG_TABLE_OUT_DEGREE 0xffffffffu  /* u32 rows */
-/* From here on slices of tables of ranks, by number; u64 rows, which are nobody's. A fetch of them has
- * ranks for IDs. */
+/* From here on slices of tables of ranks, by number; u64 rows, which are nobody's. A fetch of them
+ * has ranks for IDs. */
 #define MSG_TABLE_RANKS 0xf0000000u
 /* From here on features of an edge type, by number: the section's type is of edges then. */
 #define MSG_TABLE_EDGES 0xe0000000u
@@ -243,7 +243,7 @@ struct msg_meta_reply {
     uint64_t book_hash; /* equal for partitions of one graph */
 };
 
-/* The reply to any request that could not be served. Body: the sentence, not terminated. */
+/* The reply to any request that could not be served. Body: the text, not terminated. */
 struct msg_error_reply {
     int32_t code; /* TR_E* */
 };
@@ -258,10 +258,10 @@ enum msg_seeds {
 };
 
 /*
- * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the order of
- * original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user
- * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
- * than a batch. Opening the same loader again is harmless.
+ * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the
+ * order of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A
+ * list that a user gave stays with the proxy, which gives samplers the seeds of each batch; so no
+ * link carries more of it than a batch. Opening the same loader again is harmless.
  */
 struct msg_loader_open {
     uint64_t loader;
@@ -290,9 +290,9 @@ struct msg_loader_open {
 #define MSG_LOADER_ORIGINAL_IDS 16u
 #define MSG_LOADER_DEGREES 32u
 
-/* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a batch
- * of a loader of that number, step 0 of epoch 0, is. Body: uint64_t global_ids[num_seeds], then a
- * sample_spec. */
+/* To a sampler, or to a proxy for one of them: draw one batch, of no loader. It is answered as a
+ * batch of a loader of that number, step 0 of epoch 0, is. Body: uint64_t global_ids[num_seeds],
+ * then a sample_spec. */
 struct msg_draw_request {
     uint64_t draw; /* no loader of the asker's process has the number */
     uint64_t seed;
@@ -326,8 +326,8 @@ struct msg_batch_request {
     uint32_t num_seeds; /* in the body */
 };
 
-/* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there, or,
- * of a sampler in another process, with the sampler, to be pulled. */
+/* The batch is made. It lies in the store (actors/data/batch_store.h) until it is collected there,
+ * or, of a sampler in another process, with the sampler, to be pulled. */
 struct msg_batch_reply {
     uint64_t loader;
     uint64_t batch;
@@ -506,8 +506,8 @@ struct msg_group_request {
     uint64_t value;
     uint64_t count;
     uint64_t timeout_ns; /* from its arrival on; the call itself should wait a little longer */
-    /* Of the trainer's saves; a repeat of a call that timed out has the same, so that an answer which
-     * came too late is given again. 0: another operation. */
+    /* Of the trainer's saves; a repeat of a call that timed out has the same, so that an answer
+     * which came too late is given again. 0: another operation. */
     uint64_t number;
     uint32_t operation;
 };

@@ -6,8 +6,8 @@
  * a sum in another order, a step done twice or a checkpoint of another step changes every weight
  * after it. The undisturbed run is computed here in a loop, without actors.
  *
- * Ownership: the struct owns its arrays and borrows the plan. Immutable after expected_run_init, but for
- * the scratch of `reference`. Thread rules: one thread.
+ * Ownership: the struct owns its arrays and borrows the plan. Immutable after expected_run_init,
+ * but for the scratch of `reference`. Thread rules: one thread.
  */
 #ifndef SIM_EXPECTED_RUN_H
 #define SIM_EXPECTED_RUN_H
@@ -37,7 +37,7 @@ void expected_run_apply(const struct fleet_plan *plan, float *weights, const flo
 
 uint64_t expected_run_hash(const struct fleet_plan *plan, const float *weights);
 
-/* The rank's batch of a step is what it has to be: 0, or TR_EMISMATCH with a sentence. *digest is
+/* The rank's batch of a step is what it has to be: 0, or TR_EMISMATCH with a message. *digest is
  * that of the batch that came. */
 int expected_run_check(struct expected_run *expected, const struct sim_partitions *partitions,
                        uint32_t rank, uint64_t step, const struct mini_batch *batch,

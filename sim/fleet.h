@@ -4,9 +4,9 @@
  * tally that oracles read.
  *
  * A process is what `troupe train` or `troupe serve` is: a node with links, the actors of its place
- * in the plan, and in place of each training thread an actor that does what one does (sim_trainer.h). A
- * checker in each (link_checker.h) watches what links promise. Nothing of a process outlives it but what
- * it had synced to the disk.
+ * in the plan, and in place of each training thread an actor that does what one does
+ * (sim_trainer.h). A checker in each (link_checker.h) watches what links promise. Nothing of a
+ * process outlives it but what it had synced to the disk.
  *
  * Everything runs in one thread, so this is plain memory.
  */
@@ -90,7 +90,7 @@ struct fleet {
     bool said;                /* some process told the launcher something */
     bool launched;            /* all is over */
     uint64_t furthest;        /* steps that some trainer did; past the last: it finished */
-    uint64_t committed;       /* the newest checkpoint that a trainer was told is there */
+    uint64_t committed;       /* the newest checkpoint that a trainer was notified of */
     uint32_t last_era;        /* in which somebody was restored, */
     uint64_t last_era_step;   /* and to which step */
     uint64_t reached[FLEET_TRAINERS_MAX]; /* the step at which each trainer is, or was last */

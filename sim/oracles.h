@@ -3,7 +3,8 @@
  * What must be true of every run, whatever its faults.
  *
  * Each oracle that finds something wrong says so in world->error (the first one stays). Batches
- * are compared as they come (client.c), order per sender and lane as numbers come (runtime_checker.c).
+ * are compared as they come (client.c), order per sender and lane as numbers come
+ * (runtime_checker.c).
  */
 #ifndef SIM_ORACLES_H
 #define SIM_ORACLES_H
@@ -21,7 +22,7 @@ void oracles_step(struct world *world);
 /* env_sim_run ended with rc, the trainers finished or not. */
 void oracles_ended(struct world *world, int rc);
 
-/* The node was stopped, orderly, and everything was told; not destroyed yet. */
+/* The node was stopped, orderly, and everybody was notified; not destroyed yet. */
 void oracles_stopped(struct world *world);
 
 /* Node, proxy and loaders are gone, kept batches released, the store closed. */

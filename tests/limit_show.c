@@ -15,7 +15,7 @@
 #define SECONDS_MAX 240
 
 /*
- * Threads that were at the same are told together, the functions from the innermost one on, with
+ * Threads that were at the same are shown together, the functions from the innermost one on, with
  * the lines of their files where these are known; what only one was at stands last.
  *
  * The files of a test are in its scratch folder (tests/cli/tap.sh), or a folder in that, and their

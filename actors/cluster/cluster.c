@@ -68,6 +68,7 @@ int cluster_read(struct files *files, const char *path, struct cluster *cluster,
     char *text = NULL;
     size_t size = 0;
     bool json = false;
+    /* Defaults first, since what the file says replaces them; constraints when all is read. */
     int rv = set_defaults(cluster, path);
     if (rv != 0)
         error_set(error, rv, "%s: no memory", path);

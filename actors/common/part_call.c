@@ -64,7 +64,7 @@ bool part_call_is_transient(int code)
     }
 }
 
-/* What the next life of the peer will not say. */
+/* Is it a status that the next life of the peer will not give? */
 static bool is_of_a_life(int status)
 {
     return status == TR_EPEERDOWN || status == TR_ECLOSED || status == TR_ECANCELED;

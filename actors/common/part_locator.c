@@ -74,7 +74,7 @@ static void add_wait(struct part_location *owner, struct part_locator_wait *wait
  * others. */
 static void settle(struct part_location *owner, int status, struct address address)
 {
-    /* What was found is there before anyone hears of it: whoever does asks for the address. */
+    /* The address is there before anyone hears of it, and asks for it. */
     struct part_locator_wait *first = owner->first;
     owner->finding = false;
     owner->address = address;

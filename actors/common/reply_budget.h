@@ -17,8 +17,8 @@
 #include "runtime/core/account.h"
 #include "runtime/core/actor.h"
 
-/* Of one process, for all replies on their way to it: thirty-two of a server's largest usual
- * answers, enough to keep several links busy while some are worked on. */
+/* The memory of one process for all replies on their way to it: thirty-two of a server's largest
+ * usual answers, enough to keep several links busy while some are worked on. */
 #define REPLY_BUDGET_BYTES_MAX ((size_t)256 << 20)
 
 struct reply_budget {

@@ -8,9 +8,10 @@
  *     MSG_FETCH_REQUEST   rows of one table for IDs in any order -> MSG_FETCH_REPLY
  *     MSG_NODES_REQUEST   all nodes of a type, or those of a mask -> MSG_NODES_REPLY
  *
- * What can't be done is answered with MSG_ERROR_REPLY and a message. Partitions in this process's
- * memory are read in place, a slice a turn; of others a bounded piece each is asked for, several
- * partitions at a time, again while an owner is down or full, until the operation's deadline.
+ * An operation that can't be done is answered with MSG_ERROR_REPLY and a message. Partitions in
+ * this process's memory are read in place, a slice a turn; of others a bounded piece each is asked
+ * for, several partitions at a time, again while an owner is down or full, until the operation's
+ * deadline.
  *
  * An answer is gathered in the body of the reply, which is the client's until it is sent and the
  * asker's from then on: nobody's buffer is written from another thread, so an asker may stop

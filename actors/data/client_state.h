@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the client share. */
+/* The files of the client share this. */
 #ifndef ACTORS_DATA_CLIENT_STATE_H
 #define ACTORS_DATA_CLIENT_STATE_H
 
@@ -31,7 +31,7 @@ struct lane {
     struct part_call call;
 };
 
-/* What a kind of operation does; each state starts with its struct operation. */
+/* The functions of a kind of operation; each state starts with its struct operation. */
 struct operation_ops {
     size_t state_bytes;
     /* Checks the head and says what the operation holds from its beginning on. */
@@ -101,7 +101,7 @@ void operation_expire(struct operation *op);
 /* The operation is over, with that status; the first end counts. */
 void operation_end(struct operation *op, int status, const char *sentence);
 
-/* Charges more to the account: 0 or TR_EFULL with its sentence. */
+/* Charges more to the account: 0 or TR_EFULL with its message. */
 int operation_charge(struct operation *op, size_t bytes, struct error *error);
 
 /* client_lane.c */

@@ -104,7 +104,7 @@ static int add_loader(struct proxy *p, const struct msg_loader_open *open, struc
     return 0;
 }
 
-/* What kinds of samplers there are is the samplers' to say: they may be of another version. */
+/* The samplers say what kinds there are: they may be of another version. */
 static int check(const struct proxy *p, const struct msg_loader_open *open,
                  const struct message *request)
 {

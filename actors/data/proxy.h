@@ -26,7 +26,7 @@
 #include "runtime/core/actor.h"
 #include "runtime/core/directory.h"
 
-/* Of a batch of a sampler elsewhere: what a fast link carries in a few milliseconds. */
+/* The piece of a batch of a sampler elsewhere: what a fast link carries in a few milliseconds. */
 #define PROXY_PIECE_BYTES ((uint64_t)8 << 20)
 
 /* Checked and copied at 1 GB/s, on fresh and busy memory, these take 4 ms. */
@@ -56,7 +56,7 @@ extern const struct actor_ops proxy_ops;
 /* The name in the directory of a trainer's proxy: "proxy/2". */
 void proxy_name(uint32_t rank, char name[DIRECTORY_NAME_MAX]);
 
-/* What the status of a call to a proxy means to whoever made it for a trainer. */
+/* The meaning of the status of a call to a proxy to whoever made it for a trainer. */
 enum proxy_call_end {
     PROXY_CALL_FAILED, /* the status is the trainer's to handle */
     PROXY_CALL_AGAIN,  /* no room or no memory for a while: the call is made again a little later */

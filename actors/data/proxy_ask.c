@@ -232,7 +232,7 @@ static void take_answer(struct proxy_slot *slot, struct message *reply)
         proxy_settle(slot, 0, &error);
 }
 
-/* What a sampler could not open is the reason that it knows nothing of the loader. */
+/* A sampler that could not open the loader knows nothing of it for that reason. */
 static void say_late(const struct proxy_slot *slot, const struct error *why, struct error *error)
 {
     const char *unopened = slot->loader->samplers[slot->sampler].why;

@@ -49,7 +49,7 @@ static uint64_t listed_bytes(const struct graph_meta *meta, const struct sample_
     return bytes < COUNT_MAX ? bytes : COUNT_MAX;
 }
 
-/* What one layer draws for so many nodes. */
+/* The nodes that one layer draws for so many. */
 static uint64_t drawn_of_layer(const struct sample_spec *spec, uint32_t layer, uint64_t nodes,
                                const struct book *book)
 {

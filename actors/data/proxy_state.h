@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the proxy share. */
+/* The files of the proxy share this. */
 #ifndef ACTORS_DATA_PROXY_STATE_H
 #define ACTORS_DATA_PROXY_STATE_H
 
@@ -123,8 +123,8 @@ void proxy_retry_later(struct proxy_loader *loader);
 /* The trainer's own, or all of the job. */
 void proxy_find_samplers(struct proxy *proxy, bool all);
 
-/* What came of a slot's batch: it is in the store (0), or this failure, after which it is asked for
- * again where that may help. */
+/* The outcome of a slot's batch: it is in the store (0), or this failure, after which it is asked
+ * for again where that may help. */
 void proxy_settle(struct proxy_slot *slot, int status, const struct error *error);
 /* It failed for good. */
 void proxy_fail(struct proxy_slot *slot, int status, const struct error *error);
@@ -139,8 +139,9 @@ void proxy_pull_fini(struct proxy_slot *slot);
 /* Tells a sampler that nobody will pull, or collect, the slot's batch. */
 void proxy_unwanted(const struct proxy_slot *slot, struct address sampler);
 
-/* proxy_list.c: seeds that a user listed. The message that opens the loader at samplers, without its
- * list; NULL: no memory. And the request for a batch, with the seeds that it has: 0 or TR_ENOMEM. */
+/* proxy_list.c: seeds that a user listed. The message that opens the loader at samplers,
+ * without its list; NULL: no memory. And the request for a batch, with the seeds that it has: 0
+ * or TR_ENOMEM. */
 struct message *proxy_make_unlisted(struct proxy_loader *loader);
 int proxy_make_listed(const struct proxy_slot *slot, struct message **request);
 

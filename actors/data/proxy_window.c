@@ -60,7 +60,7 @@ static void advance(struct proxy_loader *l, uint64_t position)
     l->next_ask = l->next_ask < position ? position : l->next_ask;
 }
 
-/* What failed ahead of its time is tried again when its time comes. */
+/* Batches that failed ahead of their time are tried again when their time comes. */
 static void forget_failures(struct proxy_loader *l)
 {
     for (uint32_t i = 0; i < l->window; i++)
@@ -89,7 +89,7 @@ void proxy_move_to(struct proxy_loader *l, uint32_t epoch, uint64_t step, bool w
     bool is_next = l->begun && l->epoch != UINT32_MAX && epoch == l->epoch + 1;
     bool ended = l->begun && is_of_next(l, l->position + 1); /* at the last batch, or past it */
     step = step < l->num_steps ? step : l->num_steps;
-    /* What the client does at an epoch's end is learned before anything moves: it says how far the
+    /* The client's habit at an epoch's end is learned before anything moves: it says how far the
      * window reaches the next time. */
     if (ended && (epoch != l->epoch || l->first + step < l->position))
         l->follows = is_next;
@@ -159,7 +159,7 @@ void proxy_fill(struct proxy_loader *l)
         return;
     uint64_t end = l->position + l->window;
     end = end < end_of(l) ? end : end_of(l);
-    /* Before asking: the client gets what is there at once, and a failure that it was told of
+    /* Before asking: the client gets what is there at once, and a failure that it heard of
      * leaves its slot free to be asked for again. */
     answer_waiter(l);
     uint64_t turn = l->position;

@@ -2,14 +2,14 @@
 /*
  * The seeds of a batch: from places in the epoch's order to the IDs of nodes.
  *
- * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time; all
- * of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each partition has
- * an even slice of that table: those here are read, the others are asked once a slice, while batches
- * that came before are drawn.
+ * A slice of at most SAMPLER_SLICE_SEEDS is found at a time, so that a turn stays within its time;
+ * all of a usual batch is one slice. Where the seeds are ranks whose IDs a table says, each
+ * partition has an even slice of that table: those here are read, the others are asked once a
+ * slice, while batches that came before are drawn.
  *
- * Between sampler_find_seeds and sampler_add_seeds: seeds[] has the IDs that are known and, until their
- * answers came, the ranks of the others; rows[starts[p], starts[p + 1]) are those in partition p's slice
- * of the table, places[] says where in seeds[] each belongs.
+ * Between sampler_find_seeds and sampler_add_seeds: seeds[] has the IDs that are known and, until
+ * their answers came, the ranks of the others; rows[starts[p], starts[p + 1]) are those in
+ * partition p's slice of the table, places[] says where in seeds[] each belongs.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -179,7 +179,7 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
     if (rv != 0)
         return error_set(error, TR_EFORMAT,
                          "partition %" PRIu32 " answered with ranks of the wrong shape", ask->part);
-    /* What is no node is found when the seeds are added. */
+    /* IDs of no node are found when the seeds are added. */
     scatter_rows(task->seeds.data, places, rows, sizeof(uint64_t), count);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the sampler share. */
+/* The files of the sampler share this. */
 #ifndef ACTORS_DATA_SAMPLER_STATE_H
 #define ACTORS_DATA_SAMPLER_STATE_H
 
@@ -38,8 +38,8 @@ struct kept_batch {
     struct job job;
 };
 
-/* What batches are drawn from and by: an open loader or, from its request until its batch was handed
- * over, a single draw. */
+/* What batches are drawn from and by: an open loader or, from its request until its batch was
+ * handed over, a single draw. */
 struct loader_state {
     struct sampler *sampler;
     struct address opener; /* the proxy; with its number this names the loader */
@@ -49,8 +49,8 @@ struct loader_state {
     bool once;               /* a single draw */
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
-    /* The one version of each partition that its batches are drawn from, read here or asked for; and
-     * what of these is here, held until the loader closes. */
+    /* The one version of each partition that its batches are drawn from, read here or asked for;
+     * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
     struct snapshot **pinned; /* [num_parts]; NULL: elsewhere */
     struct sample_spec spec;  /* its terms lie in the message */
@@ -133,8 +133,8 @@ struct sampler {
 struct loader_state *sampler_find_loader(struct sampler *sampler, struct address opener,
                                          uint64_t loader);
 void sampler_open_loader(struct sampler *sampler, struct message *request);
-/* What a request for a single draw describes: from now on, or since it came before. A TR_E* with its
- * message: it cannot be drawn. */
+/* What a request for a single draw describes: from now on, or since it came before. A TR_E* with
+ * its message: it cannot be drawn. */
 int sampler_open_draw(struct sampler *sampler, struct message *request, struct loader_state **out,
                       struct error *error);
 /* Removes the draws whose batches were handed over or given up. */
@@ -178,8 +178,8 @@ void sampler_pull(struct sampler *sampler, struct message *request);
 /* Nobody will pull it: drops what is kept of it. */
 void sampler_unwanted(struct sampler *sampler, const struct message *notice);
 
-/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here; then, when all came,
- * adds it to the batch (1: more slices are to come). */
+/* sampler_seeds.c: finds the next slice of seeds, and asks for what is not here; then, when all
+ * came, adds it to the batch (1: more slices are to come). */
 int sampler_find_seeds(struct task *task, struct error *error);
 int sampler_add_seeds(struct task *task, struct error *error);
 int sampler_make_seeds(const struct ask *ask, struct message **request);

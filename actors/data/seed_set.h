@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a loader's seeds are: a list that a user gave, or a range of ranks, which no list of nodes is
+ * The seeds of a loader: a list that a user gave, or a range of ranks, which no list of nodes is
  * ever made of.
  *
  * Thread rules: pure.
@@ -12,13 +12,13 @@
 #include "runtime/base/error.h"
 #include "schemas/messages.h"
 
-/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
- * beyond its end; TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
+/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
+ * ranks beyond its end; TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
 int seed_set_check(const struct book *book, const struct msg_loader_open *open,
                    struct error *error);
 
-/* The table of ranks that has to be asked for the seeds' IDs; NULL: the IDs are listed, or ranks are
- * IDs. */
+/* The table of ranks that has to be asked for the seeds' IDs; NULL: the IDs are listed, or ranks
+ * are IDs. */
 const struct rank_table *seed_set_table(const struct book *book,
                                         const struct msg_loader_open *open);
 

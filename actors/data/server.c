@@ -107,7 +107,7 @@ static int step(struct actor *self, struct server_work *work)
 static void step_first(struct actor *self, void *arg)
 {
     struct server *server = arg;
-    /* What is needed of the work afterwards is read first: a step that ends it frees it. */
+    /* The fields that are needed afterwards are read first: a step that ends it frees it. */
     struct server_work *work = server->first, *next = work->next;
     uint64_t body_bytes = work->body_bytes;
     if (step(self, work) == WORK_DONE) {

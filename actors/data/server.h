@@ -26,7 +26,7 @@
 /* A (hop, partition) is one request of each batch in flight: a cluster's worth of them. */
 #define SERVER_WORKS_MAX 4096u
 
-/* What left the mailbox is not counted there any more: as much again as that may hold. */
+/* Requests that left the mailbox are not counted there any more: as much again as that may hold. */
 #define SERVER_WAITING_BYTES_MAX ((uint64_t)ACTOR_MAILBOX_BYTES)
 
 struct server_options {

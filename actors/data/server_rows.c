@@ -66,7 +66,7 @@ static int size_reply(struct rows_work *state, struct error *error)
     return 0;
 }
 
-/* What lies between sections is sent too, so it must not be what was there before. */
+/* The gaps between sections are sent too, so it must not be what was there before. */
 static void zero_gaps(struct rows_work *state)
 {
     uint64_t end = 0;

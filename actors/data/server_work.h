@@ -26,7 +26,7 @@ struct server {
     struct timer timer; /* fires the next slice */
 };
 
-/* What a kind of request does; each state starts with its struct server_work. */
+/* The functions of a kind of request; each state starts with its struct server_work. */
 struct work_ops {
     uint32_t kind;
     size_t state_bytes;

@@ -39,8 +39,8 @@ int snapshots_add(struct snapshots *set, struct graph_part *part,
                   void (*unload)(void *arg, struct graph_part *part), void *arg,
                   struct error *error);
 
-/* Loads partitions of a store, whose book is the set's, and adds them. What was added before a
- * failure stays. The store outlives the set. */
+/* Loads partitions of a store, whose book is the set's, and adds them. Partitions that were added
+ * before a failure stays. The store outlives the set. */
 int snapshots_load(struct snapshots *set, struct store *store, const uint32_t *parts,
                    uint32_t num_parts, const struct partition_load *load, struct error *error);
 

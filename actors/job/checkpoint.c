@@ -161,7 +161,7 @@ static int write_manifest(struct files *files, const char *aside,
     return rv;
 }
 
-/* What stood there was damaged, or is of an era that was rolled back. */
+/* The one that stood there was damaged, or is of an era that was rolled back. */
 static int replace(struct files *files, const char *folder, const char *aside, const char *final,
                    struct error *error)
 {

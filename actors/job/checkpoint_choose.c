@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a folder of checkpoints holds: the newest whole one, those to remove. */
+/* The contents of a folder of checkpoints: the newest whole one, those to remove. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -61,8 +61,8 @@ int checkpoint_write_piece(struct files *files, const char *folder,
     if (rv == 0 && piece->offset + piece->count == piece->part.bytes)
         rv = finish_part(files, &file, path, piece, error);
     file_close(&file);
-    /* The half of a copy that did not fit would keep the disk full. The next piece finds a hole where
-     * it was, so its part does not match in the end and is sent again from its beginning. */
+    /* The half of a copy that did not fit would keep the disk full. The next piece finds a hole
+     * where it was, so its part does not match in the end and is sent again from its beginning. */
     if (rv == TR_ENOSPC && fresh != NULL)
         (void)files_remove_tree(files, fresh, NULL);
     free(fresh);
@@ -124,7 +124,7 @@ struct sweep {
     uint32_t era;
 };
 
-/* What earlier eras left will never be finished; nor will, within an era, an earlier step. */
+/* Parts that earlier eras left will never be finished; nor will, within an era, an earlier step. */
 static int sweep_one(void *arg, const char *name)
 {
     const struct sweep *sweep = arg;

@@ -115,7 +115,7 @@ static void worked(struct actor *self, struct job *job, int status)
     bool in_turn = read_save(request, &id);
     if (status == 0 && reply->frame.kind == MSG_CHECKPOINT_FOUND)
         status = fill_found(self, errand);
-    /* What is sent is not the errand's any more: drop() releases the rest. */
+    /* A message that is sent is not the errand's any more: drop() releases the rest. */
     errand->request = NULL;
     if (status == 0) {
         errand->reply = NULL;

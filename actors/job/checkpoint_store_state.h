@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store's files share. Internal to the store. */
+/* The store's files share this. Internal to the store. */
 #ifndef ACTORS_JOB_CHECKPOINT_STORE_STATE_H
 #define ACTORS_JOB_CHECKPOINT_STORE_STATE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the crew does for a store. */
+/* The work of the crew for a store. */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -73,7 +73,7 @@ static void barrier_answer(struct actor *self, const struct sequenced_id *id, ui
         actor_refuse(self, request, status != 0 ? status : TR_ENOMEM);
 }
 
-/* What ended since the last that all came to has timed out. A rank that is behind gets the number
+/* All that ended since the last that all came to timed out. A rank that is behind gets the number
  * up to which, else others, which wait no longer than their deadline, would be ahead of it. */
 static void answer_late(struct actor *self, const struct sequenced_id *id,
                         const struct barrier_name *name)
@@ -115,8 +115,8 @@ static struct barrier *find_open(const struct barrier_name *name, uint64_t seque
     return at;
 }
 
-/* Of one that is not open: all came to the last that was passed, so nobody asks for those before
- * it; what ended since then timed out. False: it did not end yet. */
+/* The outcome of one that is not open: all came to the last that was passed, so nobody asks for
+ * those before it; what ended since then timed out. False: it did not end yet. */
 static bool find_outcome(const struct barrier_name *name, uint64_t sequence, int *status)
 {
     *status = name->any_passed && sequence == name->passed ? 0 : TR_ETIMEDOUT;
@@ -254,7 +254,7 @@ int coordinator_barrier(struct actor *self, struct message *request, struct erro
     int rv = find_barrier_name(state, head->name, head->era, &name, error);
     if (rv != 0)
         return rv;
-    /* What the table knows is answered by it; only what is new, or waits, comes to an instance. */
+    /* The table answers what it knows; only what is new, or waits, comes to an instance. */
     const struct sequenced_id id = id_of(name, head->rank, head->sequence);
     rv = sequenced_take(&state->clients, self, &id, request, error);
     if (rv < 0 || rv == SEQUENCED_ANSWERED)

@@ -156,8 +156,8 @@ static void end_job(struct actor *self)
     actor_failpoint(self, FAILPOINT_END_OVER);
 }
 
-/* It waits for the others. What it says of an era that is over is no harm: who left that era, or
- * came anew, is missing, and by then this one has been restored and forgotten.
+/* The rank waits for the others. A report of an era that is over is no harm: a rank that left that
+ * era, or came anew, is missing, and by then this one has been restored and forgotten.
  *
  * No table of sequenced clients remembers it: a rank is done once in an era, so its request has no
  * sequence to compare, and the reply is the same for all, made anew for each repeat. */

@@ -55,7 +55,7 @@ static void restore_all(struct actor *self);
 static void end_era(struct actor *self)
 {
     struct coordinator *state = actor_state(self);
-    /* The number first: what ends below is told apart from what is new by it. */
+    /* The number first: it separates what ends below from what is new. */
     state->era++;
     state->entered = false;
     /* Barriers answer the ranks that came; then the table forgets the era's clients and refuses

@@ -249,7 +249,7 @@ static void saving_worked(struct actor *self, struct job *job, int status)
     }
     if (status != 0 && saving->error.code == 0)
         error_set(&saving->error, status, "a checkpoint: %s", tr_strerror(status));
-    /* What was found here may not be on the second host yet. */
+    /* A checkpoint that was found here may not be on the second host yet. */
     bool made = status == 0 && (saving->stage == COMMITTING || saving->before.world != 0);
     if (made)
         saving->error = (struct error){ 0 }; /* a rank that could not repeat its part has one */
@@ -353,7 +353,7 @@ static int find_saving(struct actor *self, const struct msg_checkpoint_part *hea
     return 0;
 }
 
-/* What ranks would ask again for is no answer to them. */
+/* A failure after which ranks would ask again is no answer to them. */
 static void note_failure(struct saving *saving, const struct msg_checkpoint_part *head)
 {
     int status = head->status;
@@ -429,7 +429,7 @@ int coordinator_save_part(struct actor *self, struct message *request, struct er
     return rv;
 }
 
-/* What another rank was answered by the coordinator before this one: nobody has that checkpoint,
+/* The coordinator before this one answered another rank so: nobody has that checkpoint,
  * and no report of that rank will come. */
 int coordinator_save_known(struct actor *self, struct message *message, struct error *error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the coordinator's files share. Internal to the coordinator.
+ * The coordinator's files share this. Internal to the coordinator.
  *
  * Each file calls those above it in this list, and those below it by the functions that it is
  * given:
@@ -119,8 +119,8 @@ void coordinator_free_members(struct coordinator *state);
 
 /* coordinator_hosts.c */
 
-/* What a search found: the checkpoint (world 0: there is none), why a newer one was passed over, or
- * why nothing could be found out. */
+/* The result of a search: the checkpoint (world 0: there is none), why a newer one was passed over,
+ * or why nothing could be found out. */
 typedef void coordinator_chosen(struct actor *self, const struct checkpoint_manifest *manifest,
                                 const struct error *damaged, const struct error *error);
 

@@ -23,7 +23,7 @@ static void halt(struct actor *self)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
-    /* What is under way goes before what it would put its answer into. */
+    /* Calls and timers end before the memory that their answers would be put into. */
     timer_stop(&op->expire);
     timer_stop(&op->again);
     if (op->kind == MSG_GROUP_REDUCE)

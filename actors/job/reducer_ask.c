@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reducer asks the coordinator: to restore it, a barrier, to take its part.
+ * A reducer's questions to the coordinator: to restore it, a barrier, to take its part.
  *
  * Invariants: one call at most is under way (`calling`), and none while the crew works for the
  * operation or its part travels. Sequences of barriers and saves grow only when an outcome is known
@@ -249,7 +249,8 @@ void reducer_ask(struct actor *self)
         op->working || op->away || address_is_none(r->member.coordinator))
         return;
     struct message *request = make(self, r);
-    /* What is not a barrier has no deadline here: a repeat takes the answer of this attempt. */
+    /* A question that is no barrier has no deadline here: a repeat takes the answer of
+     * this attempt. */
     op->until_ns = op->kind != MSG_GROUP_BARRIER ? UINT64_MAX
                    : op->asks_outcome            ? actor_now_ns(self) + REDUCER_OUTCOME_NS
                                                  : op->deadline_ns;

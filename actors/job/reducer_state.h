@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the reducer's files share. Internal to the reducer.
+ * The reducer's files share this. Internal to the reducer.
  */
 #ifndef ACTORS_JOB_REDUCER_STATE_H
 #define ACTORS_JOB_REDUCER_STATE_H
@@ -18,7 +18,7 @@
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
 
-/* What did not arrive is sent again after this. */
+/* A message that did not arrive is sent again after this. */
 #define REDUCER_AGAIN_NS UINT64_C(2000000)
 /* How long the outcome of a barrier whose deadline passed is asked for. */
 #define REDUCER_OUTCOME_NS UINT64_C(1000000000)
@@ -64,7 +64,7 @@ struct part_work {
 };
 
 /*
- * What the trainer asked for. It outlives the time-out of the call that asked for it: what it has
+ * The trainer's request. It outlives the time-out of the call that asked for it: what it has
  * sent and written stays under way, and a repeat of the call joins it. One that began anew each
  * time would be late each time, behind what the attempts before it left on the links.
  *
@@ -99,9 +99,9 @@ struct reducer_operation {
     struct reduction reduction;
 };
 
-/* The answer to the trainer's last save of the era. The call may have timed out while the answer was
- * on its way: its repeat, which has the same number, gets it again. A new save in its place would
- * wait for ranks that have gone on. */
+/* The answer to the trainer's last save of the era. The call may have timed out while the answer
+ * was on its way: its repeat, which has the same number, gets it again. A new save in its place
+ * would wait for ranks that have gone on. */
 struct answered_save {
     uint64_t number; /* 0: there was none */
     uint64_t step;

@@ -83,7 +83,7 @@ struct option_spec {
 /*
  * Reads argv[0 .. argc) into values (zeroed and filled with defaults first). Operands are moved
  * to the front of argv. *help is set when --help is there, and then nothing else is checked.
- * Returns the number of operands, or TR_EINVAL with a sentence that names option and value.
+ * Returns the number of operands, or TR_EINVAL with a message that names option and value.
  */
 int options_parse(const struct option_spec *specs, void *values, size_t values_size, int argc,
                   char **argv, bool *help, struct tr_error *error);

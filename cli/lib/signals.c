@@ -34,7 +34,7 @@ static void cancel(struct signals *signals, int number)
     }
     if (isatty(STDERR_FILENO) == 1) {
         ssize_t written = write(STDERR_FILENO, NOTICE, sizeof NOTICE - 1);
-        (void)written; /* nobody is left to be told */
+        (void)written; /* nobody is left to be notified */
     }
     if (signals->on_cancel != NULL)
         signals->on_cancel(signals->arg);

@@ -13,7 +13,7 @@
 
 #define NAME "troupe-metis"
 
-/* The folder of the file that this code was loaded from; NULL where that cannot be told. */
+/* The folder of the file that this code was loaded from; NULL where that is not known. */
 static char *find_own_folder(void)
 {
     char *line = NULL, *folder = NULL;

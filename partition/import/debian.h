@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Debian archive as a graph: packages that need each other, to be told by their sections.
+ * A Debian archive as a graph: packages that need each other, classified by their sections.
  *
  * Input is what `apt-cache dumpavail` prints: stanzas of "Field: value" lines
  * (https://www.debian.org/doc/debian-policy/ch-controlfields.html). Rules:

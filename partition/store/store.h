@@ -35,7 +35,7 @@ struct partition_load {
     bool degrees;  /* in_degrees and out_degrees */
     bool edge_rank;
     bool ranks;                /* slices of the tables of ranks */
-    bool original_edge_ids;    /* TR_ENOENT where the partitioner was told to drop them */
+    bool original_edge_ids;    /* TR_ENOENT where the partitioner was asked to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
 };
 
@@ -61,9 +61,9 @@ uint64_t store_part_bytes(const struct store *store, uint32_t part,
 int store_read_halo(struct store *store, uint32_t part, uint32_t ntype, uint32_t hop,
                     uint64_t **ids, uint64_t *count, struct error *error);
 
-/* Original IDs of the global IDs [first, first + count) of a node type, or of an edge type, from the
- * files of their owners, unchecked. TR_ERANGE: there are no such IDs; TR_ENOENT: an owner's folder is
- * not here, or those of edges were not kept. */
+/* Original IDs of the global IDs [first, first + count) of a node type, or of an edge type, from
+ * the files of their owners, unchecked. TR_ERANGE: there are no such IDs; TR_ENOENT: an owner's
+ * folder is not here, or those of edges were not kept. */
 int store_read_original_ids(struct store *store, bool on_edges, uint32_t type, uint64_t first,
                             size_t count, uint64_t *ids, struct error *error);
 

@@ -4,7 +4,7 @@
  *
  * A struct error is owned by whoever can show it to a person. Functions below take
  * one as their last parameter and fill it when they fail; NULL means that nobody
- * wants the sentence. Nothing is printed below cli/.
+ * wants the message. Nothing is printed below cli/.
  *
  * Thread rules: an error belongs to one thread at a time.
  */
@@ -16,7 +16,7 @@
 
 #include <troupe/error.h>
 
-/* Long enough for two paths and a remedy; a longer sentence is cut at its end. */
+/* Long enough for two paths and a remedy; a longer message is cut at its end. */
 #define ERROR_TEXT_MAX TR_ERROR_MESSAGE_MAX
 
 struct error {
@@ -33,7 +33,7 @@ int error_set(struct error *error, int code, const char *format, ...)
 int error_set_args(struct error *error, int code, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Puts "prefix: " before the sentence that is there, to say where it happened. */
+/* Puts "prefix: " before the message that is there, to say where it happened. */
 int error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -6,7 +6,7 @@
  * (files_posix) and those of tests and the simulator, whose files lose unsynced bytes, fill up
  * or fail to sync. Operations return a result >= 0 or a negative errno and may be short or
  * interrupted, as the system's are; the functions below them never are: they finish, or
- * fail with a sentence that names the path and the reason.
+ * fail with a message that names the path and the reason.
  *
  * Ownership: file_close releases a file; a struct files outlives every file opened through it.
  * Thread rules: one thread at a time a struct file; files_posix is stateless.

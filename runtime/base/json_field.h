@@ -62,7 +62,7 @@ int json_check_keys(const struct json_field *field, const char *const *names, in
 /* The sum of an array of counts, checked for overflow. */
 int json_sum(const struct json_field *field, uint64_t *sum, struct error *error);
 
-/* Fails with the field's path before the sentence. */
+/* Fails with the field's path before the message. */
 int json_fail(const struct json_field *field, struct error *error, int code, const char *format,
               ...) __attribute__((format(printf, 4, 5)));
 

@@ -9,7 +9,7 @@
 
 #include "runtime/base/error.h"
 
-/* On the creator's stack: gone when it has been told that the thread runs. */
+/* On the creator's stack: gone when it has heard that the thread runs. */
 struct start {
     void *(*run)(void *arg);
     void *arg;

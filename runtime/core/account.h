@@ -3,7 +3,7 @@
  * Byte accounts: what is queued, pooled, in flight or held by a user is charged to one account,
  * which has a name and a bound.
  *
- * At the bound a reservation fails with TR_EFULL and a sentence that names the account, or waits
+ * At the bound a reservation fails with TR_EFULL and a message that names the account, or waits
  * in line until there is room or its deadline passes.
  *
  * Thread rules: any thread; a waiter is notified on its own loop.

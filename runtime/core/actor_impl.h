@@ -29,7 +29,7 @@ enum actor_phase {
     ACTOR_ENDING,   /* receives nothing more; waits for its children and jobs */
 };
 
-/* What a parent remembers of a child. The actor stays allocated until its end was reported. */
+/* A parent remembers this of a child. The actor stays allocated until its end was reported. */
 struct child {
     struct child *older, *younger;
     struct actor_options options;
@@ -46,7 +46,7 @@ struct supervision {
     bool restarting_all;
 };
 
-/* What a parent does beyond supervising: the node's root alone, whose children come from other
+/* The work of a parent beyond supervising: the node's root alone, whose children come from other
  * threads and whose children's failures end the node. */
 struct parent_ops {
     /* Before the parent ends: are children on their way to it? */

@@ -14,7 +14,7 @@
 #define BUFFER_CLASS_MIN_SHIFT 8u /* 256 bytes: smaller arrays cost as much */
 #define BUFFER_CLASSES 19u        /* up to 64 MiB; larger ones are not kept */
 
-/* What a loop keeps free: enough for several batches in flight, and no more than a quarter of a
+/* A loop keeps so much free: enough for several batches in flight, and no more than a quarter of a
  * small machine when a burst is over. All loops together keep at most half of what the account has:
  * one can't have what another keeps. */
 #define BUFFER_POOL_IDLE_BYTES_MAX ((size_t)512 << 20)

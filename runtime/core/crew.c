@@ -52,7 +52,7 @@ void crew_submit(struct actor *self, struct job *job)
 
 void crew_cancel(struct job *job)
 {
-    /* Relaxed: a wish. What the job wrote is published by its post, under the inbox's mutex. */
+    /* Relaxed: a wish. The job's writes are published by its post, under the inbox's mutex. */
     atomic_store_explicit(&job->canceled, true, memory_order_relaxed);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both envs do with a job. */
+/* The steps of a job that both envs share. */
 #ifndef RUNTIME_CORE_CREW_IMPL_H
 #define RUNTIME_CORE_CREW_IMPL_H
 

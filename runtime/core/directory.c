@@ -216,12 +216,12 @@ static const struct actor_ops directory_ops = {
 
 const struct actor_options directory_options = { .ops = &directory_ops };
 
-/* What an asker remembers while its call is under way. */
+/* An asker remembers this while its call is under way. */
 struct asking {
     directory_registered *registered;
     directory_found *found;
     void *arg;
-    /* Of an ask of another node, which is repeated when that node went down. */
+    /* An ask of another node is repeated when that node went down. */
     uint32_t node;
     uint64_t deadline_ns;
     struct runtime_name name;

@@ -32,7 +32,7 @@ int directory_wait(struct actor *self, const char *name, uint64_t deadline_ns,
 
 /* The same in the directory of another node (or of this one). While the node cannot be reached, or
  * dies and comes back, they wait, up to the deadline. TR_ENOENT, at once: no node has that number.
- * What is found is an address of its present incarnation. */
+ * The address that is found is of its present incarnation. */
 int directory_lookup_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,
                         directory_found *done, void *arg);
 int directory_wait_at(struct actor *self, uint32_t node, const char *name, uint64_t deadline_ns,

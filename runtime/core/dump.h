@@ -13,7 +13,7 @@
 
 #include "runtime/core/actor.h"
 
-/* What a mailbox holds, of one actor. */
+/* The contents of one actor's mailbox. */
 struct dump_actor {
     const char *name;
     size_t control_messages, data_messages, data_bytes, data_bytes_max;

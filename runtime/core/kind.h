@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What kinds of message exist: the table that rooms below register theirs in.
+ * The kinds of message that exist: the table that rooms below register theirs in.
  *
  * The runtime knows nothing of what a message means. It asks this table how large the head is,
  * how large a body may be, which lane the kind travels in, what may be repeated, and how the head
@@ -57,7 +57,7 @@ struct kind {
     int (*decode)(const void *bytes, size_t count, void *head);
     /* May be NULL. Proves a decoded head's counts by the body (NULL: none): 0 or TR_EFORMAT. */
     int (*check)(const void *head, const void *body, uint64_t body_bytes);
-    /* Of the runtime's own kinds alone: takes the message where it is delivered, past the
+    /* The runtime's own kinds alone have this: it takes the message where it is delivered, past the
      * mailbox of the actor that it is for. Consumes. NULL: the actor receives it. */
     void (*handle)(struct loop *loop, struct actor *actor, struct message *message);
 };

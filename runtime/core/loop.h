@@ -50,7 +50,7 @@ struct loop {
 int loop_init(struct loop *loop, struct node *node, uint32_t index);
 void loop_fini(struct loop *loop);
 
-/* What drives a loop (env) calls these four. */
+/* The driver of a loop (env) calls these four. */
 
 /* One turn: inbox, timers, streams, actors, outboxes. True: there is more to do at once. */
 bool loop_turn(struct loop *loop);

@@ -128,7 +128,7 @@ void message_pool_fini(struct message_pool *pool)
 {
     assert(counter_get(&pool->taken) == counter_get(&pool->given));
     free_empty(pool);
-    /* What the system refused to unmap stays mapped until the process ends. */
+    /* Memory that the system refused to unmap stays mapped until the process ends. */
     account_release(pool->account, pool->num_empty * MESSAGE_SLAB_BYTES);
 }
 

@@ -22,10 +22,10 @@
 #include "runtime/core/node_impl.h"
 #include "runtime/core/runtime_kinds.h"
 
-/* What a node that stops because a root failed grants the others to drain. */
+/* A node that stops because a root failed grants the others so long to drain. */
 #define NODE_FAILURE_DRAIN_NS UINT64_C(5000000000)
-/* What the smallest machine's messages may take: a few of the largest that a router carries. Below
- * that such a one would never be received. */
+/* The bytes that messages may take on the smallest machine: a few of the largest that a router
+ * carries. Below that such a one would never be received. */
 #define NODE_MESSAGE_BYTES_MIN (4u * (size_t)ROUTER_MESSAGE_BYTES)
 
 void node_fail(struct node *node, int reason)
@@ -356,8 +356,8 @@ void node_destroy(struct node *node)
     assert(node_is_empty(node));
     if (node->loops[0].driver != NULL)
         node_join(node);
-    /* What the router still has goes home through the loops, and what stands in the loops may hold
-     * credit of the router: so neither is freed before both are drained. */
+    /* Messages that the router still has go home through the loops, and what stands in the loops
+     * may hold credit of the router: so neither is freed before both are drained. */
     if (node->router != NULL)
         node->router->ops->drop_leftovers(node->router);
     drain(node);

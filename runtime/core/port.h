@@ -7,7 +7,7 @@
  * (TR_ECLOSED), and so does a number of interrupts that was counted up (TR_ECANCELED); an answer
  * that comes too late is released. Real env only: the simulator drives actors directly.
  *
- * What a port sends is charged to the node's message account. At most PORT_ERRANDS_MAX sends and
+ * A port's messages are charged to the node's message account. At most PORT_ERRANDS_MAX sends and
  * given-up calls wait for the loop; then the next waits for it, so that a thread that polls can't
  * outrun a loop.
  *

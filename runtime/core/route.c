@@ -64,7 +64,7 @@ int loop_route(struct loop *loop, struct message *message)
 {
     struct node *node = loop->node;
     struct address to = message->frame.to;
-    /* What a killed node sends goes nowhere, not even inside it. */
+    /* A killed node's messages go nowhere, not even inside it. */
     if (node->dead) {
         loop_free_message(loop, message);
         return TR_EPEERDOWN;
@@ -128,7 +128,7 @@ struct actor *loop_actor(struct loop *loop, struct address address)
     return actor != NULL && address_equal(actor->address, address) ? actor : NULL;
 }
 
-/* What a message in the data lane costs its receiver's mailbox. */
+/* The cost of a message in the data lane to its receiver's mailbox. */
 static size_t mailbox_cost(const struct message *message)
 {
     return sizeof *message + message->frame.head_bytes + message->frame.body_bytes;

@@ -6,7 +6,7 @@
  * reached and hands over what is for it. runtime/net fills these functions with links. A node
  * without a router runs all the same: other nodes are down then (TR_EPEERDOWN), as dead ones are.
  *
- * What the router owes the core:
+ * The router owes the core:
  *   - A message that it took is sent, bounced (loop_bounce) or freed; it never stays where it is.
  *   - Order holds between two actors in each lane.
  *   - When an incarnation of another node is dead, each loop completes the calls and monitors that
@@ -46,7 +46,7 @@ struct router_ops {
     /* On the loop that all messages for that node go through (router_loop). Consumes. */
     void (*send)(struct loop *loop, struct message *message);
 
-    /* Of a turn, in this order; loop_turn says why. */
+    /* The steps of a turn, in this order; loop_turn says why. */
     void (*run_downs)(struct loop *loop);
     void (*flush)(struct loop *loop);
     void (*deliver_downs)(struct loop *loop);

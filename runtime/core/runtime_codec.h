@@ -2,7 +2,7 @@
 /*
  * The heads of the runtime's own kinds as FlatBuffers (runtime.fbs), behind a C header.
  *
- * Nothing is allocated. What was not verified is not decoded. Thread rules: all pure.
+ * Nothing is allocated. Bytes that were not verified are not decoded. Thread rules: all pure.
  */
 #ifndef RUNTIME_CORE_RUNTIME_CODEC_H
 #define RUNTIME_CORE_RUNTIME_CODEC_H

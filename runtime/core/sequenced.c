@@ -172,7 +172,7 @@ int sequenced_take(struct sequenced *table, struct actor *self, const struct seq
     if (same && entry->kept != NULL)
         return answer_again(self, entry, request, error);
     bool joins = same && entry->under_way;
-    /* What the client sent before it does not wait for: it has one request at a time. */
+    /* The client waits for none of its earlier requests: it has one at a time. */
     drop_waiting(self, entry, TR_ECANCELED);
     drop_kept(table, self, entry);
     entry->era = id->era;

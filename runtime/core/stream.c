@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all streams share: their owner, and the queue of those that have something to tell.
+ * All streams share this: their owner, and the queue of those that have something to tell.
  *
  * Invariants: a stream stands in the queue of its actor's loop exactly while `told` is not 0; a
  * detached one stands in none. `firing` is the stream whose callback runs, until it is closed or

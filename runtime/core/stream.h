@@ -53,8 +53,8 @@ int stream_connect(struct actor *self, const struct endpoint *endpoint, stream_r
 int stream_watch(struct actor *self, int fd, stream_ready *ready, void *arg,
                  struct stream **stream);
 
-/* What ready is to tell; nothing else is watched. A new stream wants READABLE, one that connects
- * WRITABLE. */
+/* The events that `ready` reports; nothing else is watched. A new stream wants READABLE, one that
+ * connects WRITABLE. */
 void stream_want(struct stream *stream, unsigned what);
 
 /* Bytes read or written; 0: would block; TR_EEND: the other side ended (reads);
@@ -62,9 +62,9 @@ void stream_want(struct stream *stream, unsigned what);
 ssize_t stream_readv(struct stream *stream, const struct iovec *parts, int num_parts);
 ssize_t stream_writev(struct stream *stream, const struct iovec *parts, int num_parts);
 
-/* Of the other side. uid -1: not a unix socket. source is equal for those who may well be one and
- * the same: an IPv4 address, a /64 of IPv6 (RFC 6177: a site has at least that), one value for all
- * unix sockets. The text is for logs. */
+/* The other side's identity. uid -1: not a unix socket. source is equal for those who may well be
+ * one and the same: an IPv4 address, a /64 of IPv6 (RFC 6177: a site has at least that), one value
+ * for all unix sockets. The text is for logs. */
 struct stream_peer {
     int64_t uid;
     uint64_t source;
@@ -80,7 +80,7 @@ const struct error *stream_error(const struct stream *stream);
 void stream_detach(struct stream *stream);
 int stream_adopt(struct actor *self, struct stream *stream, stream_ready *ready, void *arg);
 
-/* Frees it; NULL is ignored. What was written may still arrive. */
+/* Frees it; NULL is ignored. Bytes that were written may still arrive. */
 void stream_close(struct stream *stream);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * A stream as the env that makes it sees it.
  *
- * What is common lives in stream.c: who owns a stream, and the list of those on a loop that have
+ * The common part lives in stream.c: who owns a stream, and the list of those on a loop that have
  * something to tell. An implementation embeds struct stream, says by stream_tell what happened,
  * and the loop's next turn calls `ready`, so that a stream's callback is one like a timer's.
  *
@@ -29,7 +29,7 @@ struct stream_ops {
     void (*want)(struct stream *stream); /* stream->want has changed */
     ssize_t (*readv)(struct stream *stream, const struct iovec *parts, int num_parts);
     ssize_t (*writev)(struct stream *stream, const struct iovec *parts, int num_parts);
-    void (*again)(struct stream *stream); /* it was told; tell again what still holds; or NULL */
+    void (*again)(struct stream *stream); /* report again what still holds; or NULL */
     void (*close)(struct stream *stream); /* detached by then; frees it */
 };
 

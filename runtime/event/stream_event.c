@@ -13,7 +13,7 @@
  *     and LISTENING. Nothing of the socket happens while it is detached.
  *   - A lookup may outlive its stream, since nothing ends a getaddrinfo that is under way. Each
  *     knows of the other until one of them ends (`asker`, `lookup`).
- *   - Of several addresses each is tried once, in their order. FAILED is told when the last one
+ *   - Of several addresses each is tried once, in their order. FAILED is reported when the last one
  *     failed, and is final.
  */
 #include "config.h" /* struct addrinfo */

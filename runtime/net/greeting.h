@@ -38,7 +38,7 @@ void greeting_destroy(struct greeting *greeting);
 /* The connection is the caller's from here on. */
 struct transport *greeting_take(struct greeting *greeting);
 
-/* What to write, one of the two. */
+/* The record to write, one of the two. */
 void greeting_say(struct greeting *greeting, uint8_t type, const struct wire_hello *hello);
 void greeting_refuse(struct greeting *greeting, uint32_t refusal);
 
@@ -58,7 +58,7 @@ static inline bool greeting_is_written(const struct greeting *greeting)
 /* How far the other side came. */
 enum admission_stage greeting_stage(const struct greeting *greeting);
 
-/* Of the record that came: its type, and what it says. TR_EFORMAT. */
+/* Reads the record that came: its type, and what it says. TR_EFORMAT. */
 uint8_t greeting_type(const struct greeting *greeting);
 int greeting_hello(const struct greeting *greeting, struct wire_hello *hello);
 int greeting_refusal(const struct greeting *greeting, uint32_t *refusal);

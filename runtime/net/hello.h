@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What two nodes say first to each other. Plain values; read by C++ too (hello_codec.cc). */
+/* The first records of two nodes to each other. Plain values; read by C++ too (hello_codec.cc). */
 #ifndef RUNTIME_NET_HELLO_H
 #define RUNTIME_NET_HELLO_H
 
@@ -11,7 +11,7 @@ enum wire_lane { WIRE_CONTROL, WIRE_BULK, WIRE_DATA, WIRE_LANES };
 
 #define WIRE_CLUSTER_MAX 128u /* with the final zero */
 
-/* Of HELLO and WELCOME. */
+/* The fields of HELLO and WELCOME. */
 struct wire_hello {
     uint32_t protocol_first, protocol_last;
     uint64_t schema_hash;

@@ -2,7 +2,7 @@
 /*
  * The first words on a connection as FlatBuffers (hello.fbs), behind a C header.
  *
- * Nothing is allocated. What was not verified is not decoded. Thread rules: all pure.
+ * Nothing is allocated. Bytes that were not verified are not decoded. Thread rules: all pure.
  */
 #ifndef RUNTIME_NET_HELLO_CODEC_H
 #define RUNTIME_NET_HELLO_CODEC_H

@@ -14,7 +14,8 @@
 #include "runtime/core/timer.h"
 #include "runtime/event/socket.h"
 
-/* What libmicrohttpd keeps of a connection: the request's headers, and those of the answer. */
+/* The memory that libmicrohttpd keeps of a connection: the request's headers, and those of
+ * the answer. */
 #define MEMORY_BYTES (HTTP_REQUEST_MAX + 4096u)
 /* Those that were ended to make room are still there until their next turn. */
 #define CONNECTIONS_MAX (2 * HTTP_OPEN_MAX)
@@ -166,7 +167,8 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
     run(arg);
 }
 
-/* What is due, and when the next is: those that are too old end, and are gone in a further run. */
+/* Does what is due, and looks when the next is: those that are too old end, and are gone in a
+ * further run. */
 static void run(struct http *http)
 {
     uint64_t now_ns = http->self->loop->now_ns, next_ns = UINT64_MAX;

@@ -32,7 +32,7 @@ struct http_answer {
     char *body;       /* text from malloc, taken; NULL: memory is out (a 503) */
 };
 
-/* What is at this path (without its query)? */
+/* Answers for this path (without its query). */
 typedef void http_asked(struct actor *self, void *arg, const char *path,
                         struct http_answer *answer);
 

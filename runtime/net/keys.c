@@ -219,6 +219,8 @@ int keys_make(const struct keys_options *options, struct keys_report *report, st
     if (options->days < 1 || options->days > KEYS_DAYS_MAX)
         return error_set(error, TR_EINVAL, "%u days: 1 to %u are possible", options->days,
                          KEYS_DAYS_MAX);
+    /* All names are checked before the first file is written; the authority before those
+     * it signs. */
     for (size_t i = 0; i < options->num_hosts; i++) {
         const struct keys_host *host = &options->hosts[i];
         int rc = check_host(host->name, error);

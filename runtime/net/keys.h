@@ -4,8 +4,8 @@
  *
  * FOLDER/ca.pem and ca.key, and HOST.pem and HOST.key for each host. Elliptic-curve keys
  * (P-256); a certificate names its host (RFC 5280, subjectAltName: a DNS name or an address) and
- * serves for both ends of a connection. What exists is kept, so that hosts can be added; ca.key is
- * needed for nothing else and can be kept elsewhere.
+ * serves for both ends of a connection. Files that exist are kept, so that hosts can be added;
+ * ca.key is needed for nothing else and can be kept elsewhere.
  *
  * Thread rules: one caller a folder at a time.
  */

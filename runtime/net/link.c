@@ -10,7 +10,7 @@
  * Invariants:
  *   - There is one connection at a time: `greeting` in DIALING and GREETING, `wire` in UP, neither
  *     in IDLE. A newer one replaces it, since its maker knows that the older one is lost.
- *   - A connection ends in link_disconnect, a session in link_peer_down. What was sent survives the
+ *   - A connection ends in link_disconnect, a session in link_peer_down. Sent messages survive the
  *     first and is answered by the second.
  *   - Of two nodes the one with the higher number dials, and after each end dials again until it
  *     leaves. So two nodes never hold two connections against each other.
@@ -208,7 +208,8 @@ static void ready(struct actor *self, void *arg, struct stream *stream, unsigned
         link->phase = LINK_GREETING;
     if (link->phase == LINK_GREETING)
         go_on_greeting(link);
-    /* What came right behind the greeting may wait in the transport, and no event tells of it. */
+    /* Bytes that came right behind the greeting may wait in the transport, and no event tells
+     * of them. */
     if (link->phase == LINK_UP) {
         link->wire->blocked = false;
         link_mark(link);

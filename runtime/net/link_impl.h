@@ -30,7 +30,7 @@ struct link;
 
 #define LINK_RETRY_FIRST_NS UINT64_C(50000000) /* after a connection that failed */
 #define LINK_RETRY_MOST_NS UINT64_C(1000000000)
-/* What a link that ends grants the other side to take what is queued. */
+/* A link that ends grants the other side so long to take what is queued. */
 #define LINK_LEAVE_NS UINT64_C(2000000000)
 /* The last words of actors that ended just before are still in outboxes. */
 #define LINK_LEAVE_DELAY_NS UINT64_C(1000000)
@@ -70,7 +70,8 @@ struct link;
  * message in it ten times what a look at one costs that is in no cache. There may be millions. */
 #define LINK_LATE_LOOK_NS UINT64_C(10000000)
 #define LINK_LATE_LOOK_EACH_NS UINT64_C(1000)
-/* Of a lane to an observer, which is no part of the job: a few of the largest pictures. */
+/* The bound of a lane to an observer, which is no part of the job: a few of the
+ * largest pictures. */
 #define LINK_OBSERVER_QUEUE_BYTES (UINT64_C(16) << 20)
 
 enum link_phase { LINK_IDLE, LINK_DIALING, LINK_GREETING, LINK_UP };
@@ -101,7 +102,7 @@ struct link_part {
     size_t count;
 };
 
-/* What one connection needs; made when it is up. */
+/* The state of one connection; made when it is up. */
 struct link_wire {
     struct transport *transport;
     bool checksums;
@@ -203,7 +204,7 @@ struct link {
 
 #define LINKS_OBSERVERS_MAX 64u /* people who look, and a few clients */
 
-/* What one loop has of its links; touched by that loop alone. A line of the cache each. */
+/* One loop's share of the links; touched by that loop alone. A line of the cache each. */
 struct links_loop {
     _Alignas(64) struct link *dirty; /* that have something to write (ROUTER_FLUSH) */
     struct link
@@ -255,7 +256,7 @@ static inline struct links_loop *links_on(struct loop *loop, struct links *links
     return &links->by_loop[loop->index];
 }
 
-/* Of a node whose router is known to be its links. */
+/* The links of a node whose router is known to be them. */
 static inline struct links *links_of_router(const struct router *router)
 {
     return (struct links *)(void *)(uintptr_t)router;
@@ -295,7 +296,7 @@ void link_forget_received(struct link *link, int lane); /* frees what the other 
 void link_rewind(struct link *link); /* what was sent and not acknowledged is to be sent again */
 void link_peer_down(struct link *link, const char *why); /* NULL: it said goodbye */
 void link_take_returned(struct link *link);
-/* What control_held may be. */
+/* The bound of control_held. */
 uint64_t link_control_bound(const struct link *link);
 void link_turn_queue_around(struct link *link, bool all);
 void link_update_seen(struct link *link);

@@ -30,7 +30,7 @@
 
 /* A body's rest above this is read in place. */
 #define DIRECT_BYTES (16u << 10)
-/* What is read behind it in the same call: the next header and small records. */
+/* The bytes that are read behind it in the same call: the next header and small records. */
 #define BEHIND_BYTES 4096u
 
 enum step { STEP_MORE, STEP_GO_ON, STEP_STALL, STEP_CORRUPT, STEP_DENIED, STEP_ENDED };
@@ -416,7 +416,7 @@ static bool parse(struct link *link)
     }
 }
 
-/* *all: fewer small records came than there was room for, so there are no more. Of a large body the
+/* *all: fewer small records came than there was room for, so there are no more. The large body's
  * rest may have come while this was summed. */
 static ssize_t read_some(struct link *link, bool *all)
 {
@@ -461,7 +461,7 @@ static void ack_later(struct actor *self, void *arg)
     link_mark(link);
 }
 
-/* What is to be said of all that came: at once when it is much, else a little later. To go with
+/* Acknowledges all that came: at once when it is much, else a little later. To go with
  * each record instead would cost a small call 0.1 us. */
 static void plan_ack(struct link *link)
 {

@@ -85,7 +85,7 @@ static int copy_peers(struct links *links, const struct links_options *options, 
             return error_set(error, TR_EINVAL, "peers: node %u is there twice", peer->node);
         if (options->peers[i].host != NULL && (peer->host = strdup(options->peers[i].host)) == NULL)
             return error_set(error, TR_ENOMEM, "links: out of memory");
-        links->num_peers = i + 1;
+        links->num_peers = i + 1; /* before the link: what is made so far is freed by this number */
         int rc = link_init(&links->table[i], links, peer->node, peer);
         if (rc < 0)
             return error_set(error, rc, "links: out of memory");

@@ -3,11 +3,11 @@
  * Links: how a node's messages reach the actors of other nodes.
  *
  * Between two nodes there is one link: a session between two incarnations that outlives
- * connections. What was sent is kept until the other side acknowledged it, and is sent again on the
- * next connection, so a reset loses nothing, repeats nothing and reorders nothing. A
- * peer that is silent for dead_ns is down: its incarnation is fenced here for good, calls to it
- * complete with TR_EPEERDOWN, monitors get their DOWN. It learns of it when it comes back, and
- * its node ends with TR_EPEERDOWN ("fenced").
+ * connections. Messages that were sent are kept until the other side acknowledged them, and are
+ * sent again on the next connection, so a reset loses nothing, repeats nothing and reorders
+ * nothing. A peer that is silent for dead_ns is down: its incarnation is fenced here for good,
+ * calls to it complete with TR_EPEERDOWN, monitors get their DOWN. It learns of it when it comes
+ * back, and its node ends with TR_EPEERDOWN ("fenced").
  *
  * If both sides fenced each other, only the dialing side ends.
  *
@@ -15,10 +15,10 @@
  * endpoint, ever more rarely: it may have been stopped before this node began, so that nobody here
  * knows the incarnation that is silent.
  *
- * Order is kept between two actors in each lane, as inside a node. What a link can't carry is
- * answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is handed
- * on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN. Forwarded
- * requests are not monitored: if the final node dies, the caller sees TR_ETIMEDOUT.
+ * Order is kept between two actors in each lane, as inside a node. A message that a link can't
+ * carry is answered: TR_EUNSUPPORTED (a kind without an encoding; a request of another node that is
+ * handed on to a third), TR_ETOOBIG, TR_EFULL (the data lane holds two windows), TR_EPEERDOWN.
+ * Forwarded requests are not monitored: if the final node dies, the caller sees TR_ETIMEDOUT.
  *
  * The node with the higher number connects to the lower one. Numbers from NODE_OBSERVERS on are
  * observers: they connect, are not in the table, and may ask only what kinds allow observers.
@@ -48,7 +48,8 @@
 /* Two of the largest messages, so that one travels while another is taken. */
 #define LINKS_WINDOW_BYTES (2 * ROUTER_MESSAGE_BYTES)
 
-/* What messages of observers may take, all together, until their receivers took them: thousands. */
+/* The bytes that messages of observers may take, all together, until their receivers took
+ * them: thousands. */
 #define LINKS_OBSERVER_BYTES_MAX (1u << 20)
 #define LINKS_WINDOW_BYTES_MAX (UINT32_MAX / 2) /* sums of credit stay far from overflow */
 
@@ -66,8 +67,9 @@
 /* A step of a handshake takes up to a millisecond of signing and verifying, and anybody may ask for
  * one: a few in a turn of the loop, so that its actors have most of the 10 ms. */
 #define LINKS_HANDSHAKES_A_TURN 4u
-/* Of these, for connections that take another's place: half, so that neither a flood of newcomers
- * nor those who hold the places and send a byte now and then keep the other from going on. */
+/* The share of these for connections that take another's place: half, so that neither a flood
+ * of newcomers nor those who hold the places and send a byte now and then keep the other from
+ * going on. */
 #define LINKS_NEWCOMERS_A_TURN 2u
 
 struct links_peer {
@@ -93,7 +95,7 @@ struct links_options {
     void *silent_arg;
 };
 
-/* What is wrong with an option, or why it can't listen there. */
+/* Says what is wrong with an option, or why it can't listen there. */
 int links_create(struct node *node, const struct links_options *options, struct error *error);
 
 /* Where the node listens, ports filled in; after node_start. */

@@ -5,7 +5,7 @@
  * It is the node's oldest actor, so it ends last. A connection that is not known yet costs a
  * greeting (greeting.h) and one of LINKS_HALF_OPEN_MAX places for LINKS_HELLO_NS; when all places
  * are taken a new one takes the place of another (admission.h), so that nobody keeps a process that
- * was started again out by holding them. What can be judged without a link's state is judged here;
+ * was started again out by holding them. The judgements that need no link's state are made here;
  * then the connection goes to the link's loop.
  *
  * Invariants: a connection has a place from admit to drop; its stage only rises until it is
@@ -80,8 +80,8 @@ static void refuse(struct half_open *it, uint32_t refusal, uint32_t node)
         drop(it, false);
 }
 
-/* What needs no state of the link. Whether the connection can be trusted comes first, so that a
- * stranger learns nothing of cluster, versions and members from the reasons below. */
+/* The judgements that need no state of the link. Whether the connection can be trusted comes first,
+ * so that a stranger learns nothing of cluster, versions and members from the reasons below. */
 static uint32_t judge(struct links *links, struct transport *transport,
                       const struct wire_hello *hello)
 {
@@ -143,6 +143,8 @@ static struct link *make_observer(struct actor *self, struct links *links, uint3
         link_unref(observer);
         return NULL;
     }
+    /* Listed before it is watched: without a watch it stays until all links end, but is
+     * not lost. */
     observer->next_observer = links->observers;
     links->observers = observer;
     links->num_observers++;

@@ -25,7 +25,7 @@ int pem_parse_key(const char *path, const void *text, size_t size, EVP_PKEY **ke
 /* All certificates of the file, at least one. TR_EFORMAT, TR_ENOENT, TR_ETOOBIG. */
 int pem_read_certificates(const char *path, STACK_OF(X509) * *certificates, struct error *error);
 
-/* Of a file that its owner alone can read (see secret.h), without a passphrase. */
+/* Reads a file that its owner alone can read (see secret.h), without a passphrase. */
 int pem_read_key(const char *path, EVP_PKEY **key, struct error *error);
 
 #endif

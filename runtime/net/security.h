@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this process proves of itself, and whom it believes: TLS 1.3 with certificates of both
+ * The proofs of this process, and those that it believes: TLS 1.3 with certificates of both
  * sides, or with one key that all share.
  *
  * RFC 8446 (TLS 1.3; external pre-shared keys, with (EC)DHE), RFC 5280 (certificates). The key

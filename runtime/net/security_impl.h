@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the TLS of a connection needs of a struct security. For runtime/net/tls.c alone.
+ * The part of a struct security that the TLS of a connection needs. For runtime/net/tls.c alone.
  */
 #ifndef RUNTIME_NET_SECURITY_IMPL_H
 #define RUNTIME_NET_SECURITY_IMPL_H
@@ -10,7 +10,7 @@
 
 #include "runtime/net/security.h"
 
-/* Of the pre-shared key: TLS 1.3 binds a key to the hash of its cipher suites. */
+/* The pre-shared key's length and name: TLS 1.3 binds a key to the hash of its cipher suites. */
 #define SECURITY_PSK_BYTES 32u
 #define SECURITY_PSK_IDENTITY "troupe"
 

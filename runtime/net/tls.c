@@ -49,7 +49,7 @@ static void keep_identity(struct tls *tls, X509 *certificate)
     BIO_free(text);
 }
 
-/* Runs for each certificate of the chain; keeps whose it is, for the sentence. */
+/* Runs for each certificate of the chain; keeps whose it is, for the message. */
 static int look(int valid, X509_STORE_CTX *check)
 {
     SSL *ssl = X509_STORE_CTX_get_ex_data(check, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -189,7 +189,7 @@ int tls_handshake(struct tls *tls, struct error *error)
     return rc;
 }
 
-/* The code that ended the connection; its sentence stays for transport_error. */
+/* The code that ended the connection; its message stays for transport_error. */
 static int fail(struct tls *tls, int result)
 {
     if (tls->error.code == 0) {

@@ -36,7 +36,7 @@ const struct error *tls_error(const struct tls *tls);
 /* Sends what waits; what the stream is to tell, if the user wants `what`. */
 unsigned tls_want(struct tls *tls, unsigned what);
 
-/* Why SSL failed, as a sentence; empties OpenSSL's queue of errors. In tls_error.c. */
+/* Why SSL failed, as a message; empties OpenSSL's queue of errors. In tls_error.c. */
 struct tls_failure {
     int status;           /* of the pipe: 0 or TR_E* */
     long verify;          /* X509_V_* */

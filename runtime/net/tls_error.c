@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What went wrong with TLS, for a person who has to put it right. */
+/* Explains what went wrong with TLS to a person who has to put it right. */
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>

@@ -16,7 +16,8 @@
 #include "runtime/core/stream.h"
 #include "runtime/net/security.h"
 
-/* What a peer that has proved nothing may make us read, before the end of the handshake. */
+/* The bytes that a peer that has proved nothing may make us read, before the end of
+ * the handshake. */
 #define TRANSPORT_HANDSHAKE_BYTES_MAX 16384u
 
 #define TRANSPORT_IDENTITY_MAX 256u /* a host's name in a certificate (at most 253), and its zero */
@@ -37,8 +38,8 @@ int transport_handshake(struct transport *transport, struct error *error);
 /* Is there more of it to do? One step may sign or verify. */
 bool transport_is_shaking(const struct transport *transport);
 
-/* Of the handshake: has any byte of it come; and has a whole part of it come, so that it was
- * answered? False of a plain stream. */
+/* The handshake's beginning: has any byte of it come; and has a whole part of it come, so that it
+ * was answered? False of a plain stream. */
 bool transport_has_heard(const struct transport *transport);
 bool transport_has_answered(const struct transport *transport);
 
@@ -54,7 +55,7 @@ const struct error *transport_error(const struct transport *transport);
  * until the reader has enough, and then ask again before waiting for an event. */
 bool transport_pending(const struct transport *transport);
 
-/* What the user would do next (enum stream_what), once transport_handshake was called; sends what
+/* The user's next wish (enum stream_what), once transport_handshake was called; sends what
  * is left to send. During the handshake `what` is not looked at. */
 void transport_want(struct transport *transport, unsigned what);
 
@@ -65,7 +66,8 @@ void transport_want(struct transport *transport, unsigned what);
  * unix socket of our own user. */
 bool transport_names(const struct transport *transport, const char *host);
 
-/* Who the other side proved to be, for logs: "CN=...", "shared key", "uid 1000", "nobody". */
+/* The identity that the other side proved, for logs: "CN=...", "shared key", "uid
+ * 1000", "nobody". */
 void transport_identity(const struct transport *transport, char identity[TRANSPORT_IDENTITY_MAX]);
 
 /* Encrypted, or a unix socket of our own user. */

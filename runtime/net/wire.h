@@ -67,7 +67,8 @@ struct wire_ack {
 };
 _Static_assert(sizeof(struct wire_ack) == 32, "an ACK on the wire");
 
-/* What a message of the data lane takes of the receiver's window: the same at both ends. */
+/* The bytes that a message of the data lane takes of the receiver's window: the same at
+ * both ends. */
 static inline uint64_t wire_cost(const struct kind *kind, uint64_t body_bytes)
 {
     return sizeof(struct frame) + kind->head_bytes + body_bytes;

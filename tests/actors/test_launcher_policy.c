@@ -284,7 +284,7 @@ static void a_server_that_left_too_early_is_missed(void **unused)
     assert_int_equal(result(&world, NULL), 0);
 }
 
-/* It had told the coordinator that it was done, and died: the others were told so and end well. */
+/* It had told the coordinator that it was done, and died: the others heard of it and end well. */
 static void a_trainer_that_fails_at_the_end_finds_the_others(void **unused)
 {
     static const enum launcher_role ROLES[] = { LAUNCHER_SERVER, LAUNCHER_TRAINER, LAUNCHER_TRAINER,

@@ -68,14 +68,14 @@ struct world {
     bool finishes;        /* the job ends when all have said that they are done */
     bool forgoes;         /* a checkpoint that failed: goes on with the next step */
     bool spares_reducers; /* only the coordinator is killed */
-    int saves[STEPS + 1]; /* forgoes: what the first rank was told of it, 1: nothing yet */
+    int saves[STEPS + 1]; /* forgoes: the first rank's answer, 1: nothing yet */
     uint32_t taken_back;  /* that they had said */
     struct timer timer;
     char folder[64];
     struct files files;
     uint64_t syncs;
     uint32_t sync_fails; /* one of so many; 0: none */
-    uint32_t failures;   /* operations that trainers were told failed, but for rollbacks */
+    uint32_t failures;   /* operations whose failure trainers heard of, but for rollbacks */
 };
 
 /* The next reducers to start refuse pieces of others before that; a test sets it. */
@@ -481,8 +481,9 @@ static void sums_are_those_of_an_undisturbed_run(void **unused)
     assert_true(taken_back > 0);
 }
 
-/* Disks fail under some of the parts, and the coordinator dies in between: each rank goes on without
- * the checkpoint that failed, none waits for a part that will not come, and all know the same. */
+/* Disks fail under some of the parts, and the coordinator dies in between: each rank goes on
+ * without the checkpoint that failed, none waits for a part that will not come, and all know
+ * the same. */
 static void a_save_that_failed_failed_for_all(void **unused)
 {
     (void)unused;

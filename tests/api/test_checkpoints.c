@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Checkpoints on disk through the public API: what was written is listed newest first and read back
- * byte by byte; what is unfinished, damaged, elsewhere or gone is told apart.
+ * byte by byte; what is unfinished, damaged, elsewhere or gone is distinguished.
  */
 #include <setjmp.h>
 #include <stdarg.h>

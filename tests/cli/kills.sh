@@ -71,7 +71,7 @@ storm() {
 reports() { grep -q 'trainer 0\] epochs ' "$work/out"; }
 
 # at_the_end RUN PROCESS: as soon as its report is seen, or a little later. The model is written by
-# then, but nobody may have been told yet.
+# then, but nobody may have heard of it yet.
 at_the_end() {
     round=0
     while [ $round -lt "$moments" ]; do

@@ -154,7 +154,7 @@ static int run_within(struct run *run, size_t bytes, struct error *error)
     return error->code;
 }
 
-/* However little there is, what wanted it is told, and nothing is left behind. */
+/* However little there is, the caller gets an error, and nothing is left behind. */
 static void memory_may_end_anywhere(void **state)
 {
     struct run run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The chunked format: what is written is read back, and wrong metadata is told by its field. */
+/* The chunked format: what is written is read back, and errors name the field that is wrong. */
 #include "tests/partition/raw_util.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Readers: one graph in every format gives the same edges, and what is wrong is told. */
+/* Readers: one graph in every format gives the same edges, and errors say what is wrong. */
 #include "tests/partition/raw_util.h"
 
 #include <sys/stat.h>

@@ -244,7 +244,7 @@ static int failing_mkdir(struct files *self, const char *path, int mode)
                            : files_posix->mkdir(files_posix, path, mode);
 }
 
-/* Whatever write, folder or sync meets the full disk, nothing is left and the reason is told. */
+/* Whatever write, folder or sync meets the full disk, nothing is left and the reason is given. */
 static void a_full_disk_leaves_nothing(void **state)
 {
     struct scratch *scratch = *state;

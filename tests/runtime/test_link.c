@@ -206,7 +206,7 @@ static void lanes_keep_their_order(void **state)
     assert_int_equal(streamer.wrong, 0);
 }
 
-/* A receiver that takes little: what is refused is told, memory stays small on both sides. */
+/* A receiver that takes little: what is refused is answered, memory stays small on both sides. */
 #define FLOOD 3000
 #define FLOOD_BYTES 16384u
 #define SMALL_WINDOW (1u << 20)
@@ -412,7 +412,7 @@ static void the_next_life_is_found(void **state)
     cluster_close(&cluster);
 }
 
-/* A node of the same number and life as one that ended is told so, and ends. */
+/* A node of the same number and life as one that ended learns it, and ends. */
 static void a_life_that_ended_is_fenced(void **state)
 {
     (void)state;

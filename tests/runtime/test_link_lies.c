@@ -63,7 +63,7 @@ static void an_answer_ends_nobody(void **state)
     cluster_close(&cluster);
 }
 
-/* Calls actor 1 of node 1, and keeps what it is told. */
+/* Calls actor 1 of node 1, and keeps the answer. */
 struct caller {
     struct cluster *cluster;
     int status;
@@ -515,7 +515,7 @@ static const struct actor_ops gated_ops = { "gated", pass_gate, discard, NULL, N
 
 #define FLOOD 20000
 
-/* Writes what the other side takes; true: it was told to wait because the account is full. */
+/* Writes what the other side takes; true: it has to wait because the account is full. */
 static bool flood(struct raw_peer *observer, struct account *account, struct frame frame)
 {
     unsigned char record[512], head[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys and certificates from files: what is wrong with one is told with its name and the remedy,
+/* Keys and certificates from files: errors name the file and the remedy,
  * before any connection; and keys are made for their owner alone. */
 #include "tests/runtime/wires.h"
 

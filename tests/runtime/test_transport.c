@@ -225,7 +225,7 @@ static void expect_text(const char *text, const char *part)
         fail_msg("'%s' is not in '%s'", part, text);
 }
 
-/* Neither side gets through, and these two sentences are told. A client that ends its
+/* Neither side gets through, and these two messages say why. A client that ends its
  * handshake first hears of the refusal when it reads. */
 static void expect_refusal(const struct security *client, const struct security *server,
                            const char *host, const char *client_says, const char *server_says)

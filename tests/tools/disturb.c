@@ -183,7 +183,7 @@ static void accept_one(struct relay *relay, int i)
     relay->connections++;
 }
 
-/* hard: what is on its way is lost, and both sides are told by a reset. */
+/* hard: what is on its way is lost, and both sides notice by a reset. */
 static void end_pair(struct pair *pair, bool hard)
 {
     const struct linger linger = { .l_onoff = 1, .l_linger = 0 };
