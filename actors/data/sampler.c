@@ -175,7 +175,7 @@ static void step_task(struct task *task)
     int rv = 0;
     switch (task->step) {
     case TASK_SEEDS:
-        task->step = TASK_WAIT_SEEDS;
+        task->step = TASK_WAIT_SEEDS; /* before asking, which may end at once */
         rv = sampler_find_seeds(task, &error);
         break;
     case TASK_WAIT_SEEDS:
@@ -497,6 +497,7 @@ static int start(struct actor *self, const void *arg)
     int rv = part_locator_init(&s->servers, self, options->plan, options->book->num_parts);
     for (uint32_t i = 0; i < SAMPLER_DRAFTS_MAX && rv == 0; i++)
         rv = init_task(s, &s->tasks[i]);
+    /* Named when all its tasks are there, since whoever finds the name may ask at once. */
     char name[DIRECTORY_NAME_MAX];
     sampler_name(options->number, name, sizeof name);
     if (rv == 0)

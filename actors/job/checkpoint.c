@@ -286,6 +286,7 @@ int checkpoint_read_checked(struct files *files, const char *path,
     uint32_t crc = 0;
     int rv = bytes == NULL && scratch == NULL ? no_memory(path, error)
                                               : file_open(&file, files, path, error);
+    /* The size before the bytes: no more than the caller has room for is read. */
     if (rv == 0 && file.size != part->bytes)
         rv = error_set(error, TR_EFORMAT, "%s: %" PRIu64 " bytes where its manifest says %" PRIu64,
                        path, file.size, part->bytes);

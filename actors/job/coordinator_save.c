@@ -264,6 +264,8 @@ static void saving_worked(struct actor *self, struct job *job, int status)
         saving_end(self, saving);
     else
         saving->stage = GATHERING;
+    /* A failure that ranks heard of before this coordinator counts, whatever all report by now:
+     * else some would have this checkpoint and others not. */
     if (saving->stage == GATHERING && is_refused(state, saving)) {
         saving_refuse(state, saving);
         saving_end(self, saving);

@@ -153,6 +153,7 @@ static void serve_lookup(struct actor *self, struct message *request)
         actor_refuse(self, request, TR_ENOENT);
         return;
     }
+    /* Waiters whose deadline has passed give their places back before the bounds are looked at. */
     serve_waiters(self, NULL, ADDRESS_NONE);
     bool observer = request->frame.from.node >= NODE_OBSERVERS;
     if (directory->num_waiters == DIRECTORY_WAITERS_MAX ||

@@ -311,6 +311,7 @@ static void stage_message(struct link *link, enum wire_lane lane)
     const struct message *message = out->next;
     const unsigned char *body = message_body(message);
     uint64_t body_bytes = message->frame.body_bytes;
+    /* The head is encoded first: it alone can fail, while nothing of the message is counted yet. */
     int lead = put_lead(link, message);
     if (lead < 0) {
         discard(link, out, out->next, out->before, lead);
