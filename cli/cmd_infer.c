@@ -176,7 +176,7 @@ static int infer_run(const struct invocation *invocation, const void *values)
 {
     struct tr_error error = TR_ERROR_INIT;
     struct canceller canceller;
-    int rv = canceller_begin(&canceller, &error);
+    int rv = canceller_begin(&canceller, NULL, &error);
     if (rv == 0) {
         rv = infer(invocation->operands[0], values, &canceller, &error);
         canceller_end(&canceller);

@@ -9,16 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actors/job/checkpoint.h"
-#include "api/internal.h"
-#include "api/public_error.h"
+#include <troupe/checkpoint.h>
+#include <troupe/graph.h>
+#include <troupe/process.h>
+
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
-#include "cli/lib/inside.h"
+#include "cli/lib/fail.h"
 #include "cli/lib/log_printer.h"
 
 /* How often a signal is looked for: shorter than anyone notices. */
 #define LOOK_NS 100000000
+
+#define PATH_BYTES 4096
 
 struct serve_values {
     struct process_values process;
@@ -59,47 +62,45 @@ static const struct option_spec OPTIONS[] = {
     OPTION_ROW_END,
 };
 
-static int open_graph(struct serving *serving, struct error *error)
+static int open_graph(struct serving *serving, struct tr_error *error)
 {
-    struct tr_error why = TR_ERROR_INIT;
     struct tr_session_options options;
     tr_session_options_init(&options);
     process_session(&serving->process, &options);
     options.map_files = serving->values->map;
     options.verify_files = serving->values->verify;
     options.log = serving->printer.log;
-    int rv = tr_session_open(&options, &serving->session, &why);
+    int rv = tr_session_open(&options, &serving->session, error);
     if (rv == 0) {
         process_attach(&serving->process, serving->session);
         interrupter_watch(&serving->interrupter, serving->session);
     }
     if (rv == 0)
         rv = tr_graph_open(serving->session, serving->process.info.graph, TR_WAIT_FOREVER,
-                           &serving->graph, &why);
-    return rv == 0 ? 0 : error_take(&why, error);
+                           &serving->graph, error);
+    return rv;
 }
 
 /* Until the job has ended, or somebody says so. */
-static int wait_for_end(struct serving *serving, struct error *error)
+static int wait_for_end(struct serving *serving, struct tr_error *error)
 {
-    struct tr_error why = TR_ERROR_INIT;
     int rv = TR_ETIMEDOUT;
     while (rv == TR_ETIMEDOUT && !process_cancelled(&serving->process))
-        rv = tr_graph_wait_end(serving->graph, LOOK_NS, &why);
+        rv = tr_graph_wait_end(serving->graph, LOOK_NS, error);
     if (rv == 0)
         return 0;
     if (!process_cancelled(&serving->process))
-        return error_take(&why, error);
+        return rv;
     /* Whoever started it alone wanted it to stop; a launcher counts an end that it did not ask for
      * as a failure. */
     if (tr_process_is_launched())
-        return error_set(error, TR_ECANCELED, "stopped before the job was done");
+        return tr_error_set(error, TR_ECANCELED, "stopped before the job was done");
     return 0;
 }
 
 /* Where hosts have a folder of checkpoints each, trainers remove those of a run that is replaced on
  * their own hosts. A host without trainers keeps copies, and the next run would go back to them. */
-static int forget_run(const struct serving *serving, struct error *error)
+static int forget_run(const struct serving *serving, struct tr_error *error)
 {
     const struct process *process = &serving->process;
     const char *given = process->info.checkpoints;
@@ -107,46 +108,41 @@ static int forget_run(const struct serving *serving, struct error *error)
         strstr(given, "%h") == NULL || !process->info.first_of_host ||
         process->info.beside_trainers)
         return 0;
-    char *folder = checkpoint_folder(given, process->info.host_name);
-    int rv = folder == NULL ? error_set(error, TR_ENOMEM, "%s: no memory", given)
-                            : checkpoint_prune(files_posix, folder, 0, error);
-    free(folder);
-    return rv;
+    char folder[PATH_BYTES];
+    int rv = tr_checkpoints_folder(given, process->info.host_name, folder, sizeof folder, error);
+    return rv == 0 ? tr_checkpoints_remove(folder, 0, error) : rv;
 }
 
 static int serve(const struct invocation *invocation, const struct serve_values *values,
                  uint32_t role)
 {
     struct serving serving = { .values = values, .name = invocation->name };
-    struct error error = { 0 };
     const char *graph = invocation->num_operands > 0 ? invocation->operands[0] : NULL;
-    struct tr_error why = TR_ERROR_INIT;
-    int rv = process_find(&serving.process, &values->process, graph, role, &why);
+    struct tr_error error = TR_ERROR_INIT;
+    int rv = process_find(&serving.process, &values->process, graph, role, &error);
     if (rv != 0) {
         process_fini(&serving.process);
-        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &why)
-                                                  : fail(invocation, &why);
+        return rv == TR_EINVAL || rv == TR_ERANGE ? fail_usage(invocation, &error)
+                                                  : fail(invocation, &error);
     }
     /* Warnings say who is refused and why, at both ends. */
     rv = log_printer_start(&serving.printer, serving.name,
-                           values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &why);
+                           values->verbose ? TR_LOG_INFO : TR_LOG_WARN, &error);
     if (rv != 0) {
         process_fini(&serving.process);
-        return fail(invocation, &why);
+        return fail(invocation, &error);
     }
     interrupter_init(&serving.interrupter);
     serving.process.interrupter = &serving.interrupter;
-    rv = process_begin(&serving.process, false, &why);
+    rv = process_begin(&serving.process, false, &error);
     if (rv == 0) {
         rv = forget_run(&serving, &error); /* before its store lives */
         if (rv == 0)
             rv = open_graph(&serving, &error);
-        if (rv != 0)
-            error_give(&error, &why);
         if (rv == 0)
-            rv = process_ready(&serving.process, serving.session, serving.graph, &why);
-        if (rv == 0 && (rv = wait_for_end(&serving, &error)) != 0)
-            error_give(&error, &why);
+            rv = process_ready(&serving.process, serving.session, serving.graph, &error);
+        if (rv == 0)
+            rv = wait_for_end(&serving, &error);
         tr_graph_close(serving.graph);
         serving.process.session = NULL;
         interrupter_watch(&serving.interrupter, NULL);
@@ -157,7 +153,7 @@ static int serve(const struct invocation *invocation, const struct serve_values 
     interrupter_fini(&serving.interrupter);
     log_printer_stop(&serving.printer);
     process_fini(&serving.process);
-    return rv == 0 ? EXIT_DONE : process_fail(invocation, &why);
+    return rv == 0 ? EXIT_DONE : process_fail(invocation, &error);
 }
 
 static int run_serve(const struct invocation *invocation, const void *values)

@@ -19,7 +19,9 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_inspect.c \
     cli/cmd_launch.c \
     cli/cmd_partition.c \
+    cli/cmd_serve.c \
     cli/cmd_status.c \
+    cli/cmd_train.c \
     cli/cmd_verify.c \
     cli/launch/exec_wrapper.c \
     cli/launch/job_process.c \
@@ -56,27 +58,21 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/signals.c \
     cli/lib/signals.h \
     cli/lib/tame.c \
-    cli/lib/tame.h
+    cli/lib/tame.h \
+    cli/train/stall.c \
+    cli/train/stall.h \
+    cli/train/train.h \
+    cli/train/train_options.c \
+    cli/train/train_run.c
 # What does not yet, and bench and simulate, which look behind it. Everything but main() is a
 # library, so that tests can link it.
 noinst_LTLIBRARIES += libtr_cli.la
 libtr_cli_la_SOURCES = \
     cli/cmd_bench.c \
-    cli/cmd_serve.c \
     cli/cmd_simulate.c \
-    cli/cmd_train.c \
     cli/commands.c \
     cli/lib/inside.c \
-    cli/lib/inside.h \
-    cli/train/job_surroundings.c \
-    cli/train/job_surroundings.h \
-    cli/train/train.h \
-    cli/train/train_options.c \
-    cli/train/train_ranks.c \
-    cli/train/train_ranks.h \
-    cli/train/train_run.c \
-    cli/train/watchdog.c \
-    cli/train/watchdog.h
+    cli/lib/inside.h
 troupe_SOURCES = cli/main.c cli/train/blas_threads.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
 troupe_LDADD = libtr_cli.la libtr_cli_public.la $(cli_libs)

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/sized.h"
-#include "model/live_session.h"
 #include "model/model_file.h"
 #include "model/public_scores.h"
 #include "model/run_folder.h"
@@ -18,8 +17,7 @@
  * threads.
  */
 struct inference {
-    struct task_events events; /* first: see task_events.h */
-    struct live_session live;
+    struct task_events events;       /* first: see task_events.h */
     struct tr_infer_options options; /* strings are copies */
     char *graph, *run;
     struct run_config config;
@@ -37,12 +35,12 @@ static bool is_cancelled(void *arg)
 
 static void interrupt(void *arg)
 {
-    live_session_interrupt(&((struct inference *)arg)->live);
+    live_session_interrupt(&((struct inference *)arg)->events.live);
 }
 
 static void opened(void *arg, struct tr_session *session)
 {
-    live_session_set(&((struct inference *)arg)->live, session);
+    live_session_set(&((struct inference *)arg)->events.live, session);
 }
 
 static void stuck(void *arg, const struct error *error)

@@ -4,7 +4,7 @@
  * signal handler, whatever the task does meanwhile.
  *
  * The task names its session as soon as it is open, and takes the name back before it closes it.
- * Taking back waits for those that interrupt it in that moment; they only post a semaphore.
+ * Taking back waits for those that use it in that moment, which is short.
  *
  * Ownership: embedded; borrows the session. Thread rules: live_session_set() on one thread at a time.
  */
@@ -33,16 +33,27 @@ static inline void live_session_set(struct live_session *live, struct tr_session
         sched_yield();
 }
 
-/* Safe in a signal handler. In this order nobody is missed: who names the session after this has
- * read none sees that it was fired. */
+/* The session or NULL; it stays open until live_session_release(), which is called in both cases. */
+static inline struct tr_session *live_session_acquire(struct live_session *live)
+{
+    atomic_fetch_add(&live->users, 1);
+    return atomic_load(&live->session);
+}
+
+static inline void live_session_release(struct live_session *live)
+{
+    atomic_fetch_sub(&live->users, 1);
+}
+
+/* Safe in a signal handler. In this order nobody is missed: a task that names its session after this
+ * has found none sees that it was fired. */
 static inline void live_session_interrupt(struct live_session *live)
 {
     atomic_store(&live->fired, true);
-    atomic_fetch_add(&live->users, 1);
-    struct tr_session *session = atomic_load(&live->session);
+    struct tr_session *session = live_session_acquire(live);
     if (session != NULL)
         tr_session_interrupt(session);
-    atomic_fetch_sub(&live->users, 1);
+    live_session_release(live);
 }
 
 #endif

@@ -63,6 +63,7 @@ libtr_model_la_SOURCES = \
     model/safetensors_write.c \
     model/sage.c \
     model/sage.h \
+    model/saved_model.c \
     model/scores.c \
     model/scores.h \
     model/state.c \
@@ -73,13 +74,22 @@ libtr_model_la_SOURCES = \
     model/tensor.h \
     model/ticks.h \
     model/train_task.c \
+    model/train_ranks.c \
+    model/train_ranks.h \
     model/trainer.c \
     model/trainer.h \
     model/trainer_state.c \
+    model/training.h \
+    model/training_folder.c \
+    model/training_keeper.c \
     model/training_loop.c \
     model/training_loop.h \
+    model/training_options.c \
+    model/training_results.c \
     model/warm_up.c \
-    model/warm_up.h
+    model/warm_up.h \
+    model/watchdog.c \
+    model/watchdog.h
 
 # The library of the models. What it takes of the files, errors and threads of runtime/ and of the
 # keys of graph/ has no state, so it has copies of its own, which it does not show: of libtroupe it

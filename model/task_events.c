@@ -49,19 +49,8 @@ void task_events_fini(struct task_events *events)
     pthread_mutex_destroy(&events->mutex);
 }
 
-void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
-                     const char *format, ...)
+static void append(struct task_events *events, struct task_event *said)
 {
-    struct task_event *said = calloc(1, sizeof *said);
-    va_list arguments;
-    if (said == NULL)
-        return;
-    said->event = (struct tr_model_event){ .size = sizeof said->event,
-                                           .kind = kind,
-                                           .number = number };
-    va_start(arguments, format);
-    vsnprintf(said->event.text, sizeof said->event.text, format, arguments);
-    va_end(arguments);
     pthread_mutex_lock(&events->mutex);
     if (events->count == TR_MODEL_EVENTS_MAX)
         free(take_first(events));
@@ -75,11 +64,42 @@ void task_events_say(struct task_events *events, enum tr_model_event_kind kind, 
     pthread_mutex_unlock(&events->mutex);
 }
 
+void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
+                     const char *format, ...)
+{
+    struct task_event *said = calloc(1, sizeof *said);
+    va_list arguments;
+    if (said == NULL)
+        return;
+    said->event = (struct tr_model_event){ .size = sizeof said->event,
+                                           .kind = kind,
+                                           .number = number };
+    va_start(arguments, format);
+    vsnprintf(said->event.text, sizeof said->event.text, format, arguments);
+    va_end(arguments);
+    append(events, said);
+}
+
+void task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
+                             uint64_t number, const int *threads, uint32_t count, const char *text)
+{
+    struct task_event *said = calloc(1, sizeof *said);
+    if (said == NULL)
+        return;
+    said->event = (struct tr_model_event){
+        .size = sizeof said->event, .kind = kind, .number = number, .num_threads = count
+    };
+    snprintf(said->event.text, sizeof said->event.text, "%s", text);
+    for (uint32_t i = 0; i < count; i++)
+        said->event.threads[i] = threads[i];
+    append(events, said);
+}
+
 void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,
                                 const char *path)
 {
     if (!tr_graph_has_checksums(graph))
-        task_events_say(events, TR_MODEL_WARNING, 0,
+        task_events_say(events, TR_MODEL_UNCHECKED, 0,
                         "%s: an older version wrote it without checksums: its files are loaded "
                         "unchecked; partition again to have them",
                         path);
@@ -132,5 +152,20 @@ int tr_model_next_event(struct tr_task *task, int64_t timeout_ns, struct tr_mode
                     : tr_error_set(error, TR_ETIMEDOUT, "the task has nothing to say yet");
     int rv = sized_write(event, &found->event, sizeof found->event, "tr_model_event", error);
     free(found);
+    return rv;
+}
+
+int tr_model_dump(struct tr_task *task, struct tr_error *error)
+{
+    struct task_events *events = events_of(task);
+    if (events == NULL)
+        return tr_error_set(error, TR_EINVAL, "the task neither trains nor infers");
+    int rv = TR_ECLOSED;
+    struct tr_session *session = live_session_acquire(&events->live);
+    if (session != NULL)
+        rv = tr_session_dump(session, error);
+    else
+        tr_error_set(error, rv, "the task has no session now");
+    live_session_release(&events->live);
     return rv;
 }

@@ -6,6 +6,9 @@
  * Saying never waits for a reader: at TR_MODEL_EVENTS_MAX the oldest event goes. Of a task that is
  * over a reader gets what is left, and is then told so.
  *
+ * Beside it stands the task's session, so that the same holds for what both kinds of task can do with
+ * theirs.
+ *
  * Ownership: embedded, as the first member of the arg of each kind of task, where it is found again.
  * Thread rules: any thread.
  */
@@ -18,6 +21,7 @@
 
 #include <troupe/model.h>
 
+#include "model/live_session.h"
 #include "runtime/base/error.h"
 
 /* The names of the kinds of tasks. */
@@ -25,7 +29,8 @@
 #define TASK_INFER "infer"
 
 struct task_events {
-    pthread_mutex_t mutex; /* guards all below */
+    struct live_session live; /* of the task; any thread */
+    pthread_mutex_t mutex;    /* guards all below */
     pthread_cond_t changed;
     struct task_event *first, *last;
     uint32_t count;
@@ -38,6 +43,9 @@ void task_events_fini(struct task_events *events);
 /* Without memory nothing is said: no event is worth the task. */
 void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
                      const char *format, ...) TR_PRINTF(4, 5);
+/* The same with threads, [count] of TR_MODEL_THREADS_MAX at most. */
+void task_events_say_threads(struct task_events *events, enum tr_model_event_kind kind,
+                             uint64_t number, const int *threads, uint32_t count, const char *text);
 /* A warning, where the files of that graph were loaded unchecked. */
 void task_events_warn_unchecked(struct task_events *events, const struct tr_graph *graph,
                                 const char *path);

@@ -11,12 +11,25 @@ static void fire(void *arg)
     pthread_mutex_unlock(&canceller->mutex);
 }
 
-int canceller_begin(struct canceller *canceller, struct tr_error *error)
+/* The same. */
+static void dump(void *arg)
+{
+    struct canceller *canceller = arg;
+    pthread_mutex_lock(&canceller->mutex);
+    if (canceller->task != NULL)
+        canceller->on_dump(canceller->task);
+    pthread_mutex_unlock(&canceller->mutex);
+}
+
+int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
+                    struct tr_error *error)
 {
     pthread_mutex_init(&canceller->mutex, NULL);
+    canceller->on_dump = on_dump;
     canceller->fired = false;
     canceller->task = NULL;
-    int rv = signals_start(&canceller->signals, fire, NULL, canceller, error);
+    int rv = signals_start(&canceller->signals, fire, on_dump != NULL ? dump : NULL, canceller,
+                           error);
     if (rv != 0)
         pthread_mutex_destroy(&canceller->mutex);
     return rv;

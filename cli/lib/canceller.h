@@ -18,12 +18,15 @@
 
 struct canceller {
     struct signals signals;
+    void (*on_dump)(struct tr_task *task);
     pthread_mutex_t mutex; /* guards all below */
     bool fired;
     struct tr_task *task;
 };
 
-int canceller_begin(struct canceller *canceller, struct tr_error *error);
+/* on_dump: called on the signal thread, for the task that is watched; NULL: SIGUSR1 does nothing. */
+int canceller_begin(struct canceller *canceller, void (*on_dump)(struct tr_task *task),
+                    struct tr_error *error);
 void canceller_end(struct canceller *canceller);
 
 /* Cancels that task from now on, at once if a signal came before. NULL, before the task is closed:

@@ -3,8 +3,8 @@
  * The command line's own library for commands that stand on the rooms inside: it speaks in public
  * errors, they in struct error.
  *
- * Only `bench` and `simulate` have to, which measure and play what no program outside may reach. The
- * others that include this are to be moved to the public headers.
+ * Only `bench` and `simulate` have to, which measure and play what no program outside may reach. What
+ * else includes this is to be moved to the public headers.
  *
  * Thread rules: as those of what is called.
  */

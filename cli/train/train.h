@@ -7,10 +7,10 @@
 #ifndef CLI_TRAIN_TRAIN_H
 #define CLI_TRAIN_TRAIN_H
 
-#include "actors/cluster/cluster.h"
+#include <troupe/model.h>
+
 #include "cli/launch/job_process.h"
 #include "cli/lib/command.h"
-#include "model/run_job.h"
 
 struct train_values {
     const char *run;
@@ -72,18 +72,14 @@ struct train_values {
 
 extern const struct option_spec train_options[];
 
-/* Fills config (for run_config_fini) and layout; TR_EINVAL says which options disagree. */
-int train_configure(const struct train_values *values, struct run_config *config,
-                    struct run_job_layout *layout, struct error *error);
+/* Fills *options but for the graph, the process and the limits; TR_EINVAL says which options
+ * disagree. */
+int train_configure(const struct train_values *values, struct tr_train_options *options,
+                    struct tr_error *error);
 
-/* Seconds; 0: no limit, no waiting. */
-struct train_limits {
-    uint64_t step_limit, disk_wait;
-};
-
-/* What the command line says, else the cluster file (NULL: there is none), else the defaults. */
-struct train_limits train_choose_limits(const struct train_values *values,
-                                        const struct cluster_limits *said);
+/* What the command line says, else the cluster file (UINT64_MAX: it does not), else the defaults. */
+void train_choose_limits(const struct train_values *values, uint64_t step_limit, uint64_t disk_wait,
+                         struct tr_train_options *options);
 
 int train_run(const struct invocation *invocation, const void *values);
 

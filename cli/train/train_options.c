@@ -37,7 +37,7 @@ const struct option_spec train_options[] = {
       .metavar = "H",
       .fallback = "128",
       .min = 1,
-      .max = MODEL_WIDTH_MAX,
+      .max = TR_MODEL_WIDTH_MAX,
       .help = "width of hidden layers" },
     { .name = "fanout",
       .kind = OPTION_COUNTS,
@@ -189,7 +189,7 @@ const struct option_spec train_options[] = {
     { .name = "eval",
       .kind = OPTION_CHOICE,
       .offset = AT(eval),
-      .choices = RUN_EVALUATIONS,
+      .choices = "exact|sampled|none",
       .fallback = "exact",
       .help = "evaluation with all neighbours, with sampled ones, or none" },
     { .name = "eval-every",
@@ -347,104 +347,122 @@ const struct option_spec train_options[] = {
     OPTION_ROW_END,
 };
 
-static int choose_fanout(const struct train_values *values, struct run_config *config,
-                         struct error *error)
+static int choose_fanout(const struct train_values *values, struct tr_train_options *options,
+                         struct tr_error *error)
 {
     uint32_t layers = values->layers == 0 ? values->fanout.count : (uint32_t)values->layers;
     if (layers > TR_LAYERS_MAX || values->fanout.count != layers)
-        return error_set(error, TR_EINVAL,
-                         "--fanout has %u numbers for %u layers; give one for each layer, at most "
-                         "%d, the input layer's first",
-                         values->fanout.count, layers, TR_LAYERS_MAX);
+        return tr_error_set(error, TR_EINVAL,
+                            "--fanout has %u numbers for %u layers; give one for each layer, at "
+                            "most %d, the input layer's first",
+                            values->fanout.count, layers, TR_LAYERS_MAX);
     for (uint32_t i = 0; i < layers; i++) {
         uint64_t fanout = values->fanout.values[i];
         /* For one release: scripts that mean all by it would silently train on no neighbours. */
         if (fanout == 0)
-            return error_set(
+            return tr_error_set(
                 error, TR_EINVAL,
                 "--fanout: number %u is 0, which meant all neighbours before and means "
                 "none in the C API; write -1 for all",
                 i + 1);
-        config->fanout[i] = fanout == OPTION_ALL ? TR_FANOUT_ALL : (int32_t)fanout;
+        options->fanout[i] = fanout == OPTION_ALL ? TR_FANOUT_ALL : (int32_t)fanout;
     }
-    config->model.layers = layers;
+    options->num_layers = layers;
     return 0;
 }
 
-static void choose_model(const struct train_values *values, struct model_config *model)
+/* The names behind numbers of choices, in the order of the options' table. */
+static const char *const MODELS[] = { "sage", "gcn" };
+static const char *const OPTIMISERS[] = { "adam", "sgd" };
+static const char *const SCHEDULES[] = { "constant", "steps", "cosine" };
+static const char *const LOSSES[] = { "softmax", "sigmoid" };
+static const char *const METRICS[] = { "accuracy", "macro-f1", "roc-auc", "loss" };
+static const char *const EVALUATIONS[] = { "exact", "sampled", "none" };
+
+static void choose_model(const struct train_values *values, struct tr_train_options *options)
 {
-    model->kind = (enum model_kind)values->model;
-    model->hidden = (uint32_t)values->hidden;
-    model->dropout = (float)values->dropout;
-    model->input_dropout = (float)values->input_dropout;
-    model->normalise = values->normalise;
-    model->seed = values->seed;
-    model->loss = (enum model_loss)values->loss;
-    model->metric = (enum model_metric)values->metric;
-    model->optimiser = (enum model_optimiser)values->optimiser;
-    model->lr = (float)values->lr;
-    model->l2 = (float)values->l2;
-    model->weight_decay = (float)values->weight_decay;
-    model->momentum = (float)values->momentum;
-    model->schedule = (enum model_schedule)values->schedule;
-    model->warmup_epochs = (uint32_t)values->warmup;
-    model->step_epochs = (uint32_t)values->step_epochs;
-    model->step_gamma = (float)values->step_gamma;
-    model->cosine_floor = (float)values->cosine_floor;
-    model->epochs = (uint32_t)values->epochs;
+    options->model = MODELS[values->model];
+    options->hidden = (uint32_t)values->hidden;
+    options->batch_size = (uint32_t)values->batch_size;
+    options->epochs = (uint32_t)values->epochs;
+    options->seed = values->seed;
+    options->lr = (float)values->lr;
+    options->optimiser = OPTIMISERS[values->optimiser];
+    options->momentum = (float)values->momentum;
+    options->dropout = (float)values->dropout;
+    options->input_dropout = (float)values->input_dropout;
+    options->l2 = (float)values->l2;
+    options->weight_decay = (float)values->weight_decay;
+    options->schedule = SCHEDULES[values->schedule];
+    options->warmup_epochs = (uint32_t)values->warmup;
+    options->step_epochs = (uint32_t)values->step_epochs;
+    options->step_gamma = (float)values->step_gamma;
+    options->cosine_floor = (float)values->cosine_floor;
+    options->patience = (uint32_t)values->patience;
+    options->loss = LOSSES[values->loss];
+    options->metric = METRICS[values->metric];
+    options->balanced_weights = values->balanced_weights;
+    options->normalise = values->normalise;
+    options->with_replacement = values->with_replacement;
+    options->drop_last = values->drop_last;
+    options->evaluation = EVALUATIONS[values->eval];
+    options->evaluate_every = (uint32_t)values->eval_every;
+    options->features = values->features;
+    options->labels = values->labels;
+    options->train_mask = values->train_mask;
+    options->val_mask = values->val_mask;
+    options->test_mask = values->test_mask;
 }
 
-int train_configure(const struct train_values *values, struct run_config *config,
-                    struct run_job_layout *layout, struct error *error)
+static void choose_layout(const struct train_values *values, struct tr_train_options *options)
 {
-    *config = (struct run_config){
-        .model = model_config_default(),
-        .batch_size = (uint32_t)values->batch_size,
-        .replace = values->with_replacement,
-        .drop_last = values->drop_last,
-        .balanced_weights = values->balanced_weights,
-        .evaluation = (enum run_evaluation)values->eval,
-        .evaluate_every = (uint32_t)values->eval_every,
-        .patience = (uint32_t)values->patience,
-    };
-    *layout = (struct run_job_layout){
-        .trainers = (uint32_t)values->trainers,
-        .servers = (uint32_t)values->servers,
-        .samplers = (uint32_t)values->samplers,
-        .loops = (uint32_t)values->loops,
-        .threads = (uint32_t)values->threads,
-        .messages = values->messages,
-        .codec = values->codec,
-        .map_files = values->map,
-        .verify_files = values->verify,
-        .memory_bytes = values->memory,
-    };
-    choose_model(values, &config->model);
-    int rv = choose_fanout(values, config, error);
+    options->trainers = (uint32_t)values->trainers;
+    options->deal = values->deal;
+    options->checkpoint_every = values->checkpoint_every;
+    options->checkpoint_keep = (uint32_t)values->checkpoint_keep;
+    options->checkpoints = values->checkpoints;
+    options->resume = values->resume;
+    options->reproducible = values->reproducible;
+    options->servers = (uint32_t)values->servers;
+    options->samplers = (uint32_t)values->samplers;
+    options->loops = (uint32_t)values->loops;
+    options->threads = (uint32_t)values->threads;
+    options->memory_bytes_max = values->memory;
+    options->messages = values->messages;
+    options->codec = values->codec;
+    options->map_files = values->map;
+    options->verify_files = values->verify;
+}
+
+int train_configure(const struct train_values *values, struct tr_train_options *options,
+                    struct tr_error *error)
+{
+    tr_train_options_init(options);
+    options->run = values->run;
+    options->replace = values->replace;
+    options->metrics = values->process.metrics;
+    options->confirm = true;
+    choose_model(values, options);
+    choose_layout(values, options);
+    int rv = choose_fanout(values, options, error);
     if (rv == 0 && values->resume && values->replace)
-        rv = error_set(error, TR_EINVAL,
-                       "--resume goes on with the run that --replace would "
-                       "remove; give one of them");
-    if (rv == 0 && run_config_names(config, values->features, values->labels, values->train_mask,
-                                    values->val_mask, values->test_mask) != 0)
-        rv = error_set(error, TR_ENOMEM, "no memory for the configuration");
+        rv = tr_error_set(error, TR_EINVAL,
+                          "--resume goes on with the run that --replace would "
+                          "remove; give one of them");
     return rv;
 }
 
-static uint64_t choose_limit(uint64_t given, uint64_t said)
+static int64_t choose_limit(uint64_t given, uint64_t said)
 {
-    return given != OPTION_NOT_GIVEN ? given
-           : said != CLUSTER_UNSAID  ? said
-                                     : LIMIT_SECONDS_DEFAULT;
+    uint64_t seconds = given != OPTION_NOT_GIVEN ? given
+                       : said != UINT64_MAX      ? said
+                                                 : LIMIT_SECONDS_DEFAULT;
+    return (int64_t)seconds * INT64_C(1000000000);
 }
 
-struct train_limits train_choose_limits(const struct train_values *values,
-                                        const struct cluster_limits *said)
+void train_choose_limits(const struct train_values *values, uint64_t step_limit, uint64_t disk_wait,
+                         struct tr_train_options *options)
 {
-    return (struct train_limits){
-        .step_limit = choose_limit(values->step_limit,
-                                   said != NULL ? said->step_limit : CLUSTER_UNSAID),
-        .disk_wait = choose_limit(values->disk_wait,
-                                  said != NULL ? said->disk_wait : CLUSTER_UNSAID),
-    };
+    options->step_limit_ns = choose_limit(values->step_limit, step_limit);
+    options->disk_wait_ns = choose_limit(values->disk_wait, disk_wait);
 }

@@ -7,7 +7,8 @@
  * the functions below. They take graphs of one node type and one edge type. The folder of a run is
  * that of `troupe train`: config.json, metrics.jsonl, model.safetensors; a run that this library
  * trained has the bytes of one that the command trained with the same options, and `troupe infer`
- * reads it. Several trainers, checkpoints and clusters are the command's.
+ * reads it. The trainers of a task may be some of a job's of several processes, each of which has such
+ * a task (options.process).
  *
  * This library computes with a BLAS; libtroupe itself needs none.
  *
@@ -17,6 +18,7 @@
 #ifndef TROUPE_MODEL_H
 #define TROUPE_MODEL_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +27,9 @@
 #include <troupe/error.h>
 #include <troupe/loader.h>
 #include <troupe/log.h>
+#include <troupe/process.h>
 #include <troupe/task.h>
+#include <troupe/types.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -79,13 +83,47 @@ struct tr_train_options {
     uint64_t memory_bytes_max;                  /* of batches in flight; 0: 4 GiB */
     bool map_files, verify_files;
     struct tr_log *log; /* of the session (troupe/log.h), open as long as the task; NULL: none */
+    uint32_t trainers;  /* of this process; they share out the threads; 0: 1 */
+    /* Which trainer gets which seed: "shuffle", "affinity" (the deal that lies beside the graph), or a
+     * deal's file; NULL: affinity where there is one for as many trainers as the job has. */
+    const char *deal;
+    const char *checkpoints;   /* their folder, with %h for each host's name; NULL: in the run's */
+    uint64_t checkpoint_every; /* steps; 0: none are made */
+    uint32_t checkpoint_keep;  /* how many; 0: 2 */
+    bool resume;               /* goes on with the run that is there, from its last checkpoint */
+    bool reproducible;         /* kernels that would change the result are an error */
+    bool messages;             /* no direct reads */
+    bool codec;                /* messages inside the process are encoded too */
+    /* A trainer that computes for longer than that without getting on is told of by an event; 0: only
+     * when the task was cancelled, for 5 s. Time in which the whole process stood still does not
+     * count. */
+    int64_t step_limit_ns;
+    /* For so long a disk that takes nothing is waited for where the run cannot go on without. */
+    int64_t disk_wait_ns;
+    /* Which process of a cluster this is (troupe/process.h), with the role TR_ROLE_TRAINER; open as
+     * long as the task. What the cluster file says goes before graph, trainers, threads, seed and
+     * checkpoints here. A process that its launcher started again resumes. NULL: all is here. */
+    struct tr_process *process;
+    const char *metrics; /* the address at which OpenMetrics are served; NULL: none are */
+    /* The job does not end before tr_train_confirm(): whoever reads the result may lose it till then,
+     * since the process is started again when it dies. */
+    bool confirm;
 };
+
+/* The signal by which a program may ask threads that compute for their stacks; no other thread of
+ * the library takes it. */
+#define TR_MODEL_STACK_SIGNAL SIGUSR2
+
+/* Of hidden layers. */
+#define TR_MODEL_WIDTH_MAX (1u << 20)
 
 TR_API void tr_train_options_init_sized(struct tr_train_options *options, size_t size);
 #define tr_train_options_init(options) tr_train_options_init_sized((options), sizeof *(options))
 
-/* Begins to train. TR_EINVAL and TR_ERANGE name an option. What the graph or the run's folder is
- * wrong with is the task's outcome; TR_EEXIST: the folder has a run already. */
+/* Begins to train: this process's trainers, each on a thread and with a model of its own, in one group
+ * with those of the other processes. TR_EINVAL and TR_ERANGE name an option. What the graph or the
+ * run's folder is wrong with is the task's outcome; TR_EEXIST: the folder has a run already, or the
+ * folder of checkpoints has some. */
 TR_API int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
                           struct tr_error *error);
 
@@ -119,12 +157,20 @@ struct tr_train_result {
     bool has_best; /* the model is that of best_epoch; else of the last one */
     uint32_t best_epoch;
     bool tested;
+    double train_loss; /* of the last epoch */
 };
 
-#define TR_TRAIN_RESULT_INIT                                      \
-    {                                                             \
-        sizeof(struct tr_train_result), 0, false, false, 0, false \
+#define TR_TRAIN_RESULT_INIT                                           \
+    {                                                                  \
+        sizeof(struct tr_train_result), 0, false, false, 0, false, 0.0 \
     }
+
+/* The result was passed on (options.confirm): the job may end. */
+TR_API int tr_train_confirm(struct tr_task *task, struct tr_error *error);
+
+/* Has the loops of its session write what they hold to the log, as tr_session_dump() does. TR_ECLOSED:
+ * there is no session now; TR_EINVAL: the task neither trains nor infers. */
+TR_API int tr_model_dump(struct tr_task *task, struct tr_error *error);
 
 /* What came of it, and the scores of the validation nodes in the best epoch and of the test nodes
  * (each may be NULL). TR_EEND: it has not trained to its end; TR_EINVAL: the task does not train. */
@@ -177,8 +223,28 @@ enum tr_model_event_kind {
     /* Text: threads of the BLAS ask for memory for ever. The task has failed, and exit() would wait
      * for them: end the process by _exit(). number: whether there was none (1), or the task was
      * cancelled before it was there (0). */
-    TR_MODEL_STUCK
+    TR_MODEL_STUCK,
+    /* Text: the graph's files could not be compared with checksums. */
+    TR_MODEL_UNCHECKED,
+    /* The graph is open, and training begins. Text: by which kernels it computes. */
+    TR_MODEL_READY,
+    /* Text: where OpenMetrics are served (number 1), or why they are not (0). Before READY. */
+    TR_MODEL_METRICS,
+    /* An epoch has ended (number), as text: "epoch 3: loss 0.7, validation accuracy 0.8". */
+    TR_MODEL_EPOCH,
+    /* A checkpoint was committed after so many steps (number). */
+    TR_MODEL_CHECKPOINT,
+    /* The model is written and synced: tr_train_get_result() gives what came of it. Only where rank 0
+     * is; again when the job went back after that. */
+    TR_MODEL_TRAINED,
+    /* Text: what is lost since a disk took nothing for options.disk_wait_ns. The task fails. */
+    TR_MODEL_LOST,
+    /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how long;
+     * number: whether it was asked to stop (1); threads: those that compute. */
+    TR_MODEL_STALLED
 };
+
+#define TR_MODEL_THREADS_MAX 16
 
 #define TR_MODEL_TEXT_MAX 1280
 
@@ -187,17 +253,72 @@ struct tr_model_event {
     enum tr_model_event_kind kind;
     uint64_t number;
     char text[TR_MODEL_TEXT_MAX]; /* printable UTF-8 */
+    uint32_t num_threads;
+    int32_t threads[TR_MODEL_THREADS_MAX]; /* their numbers for the system */
 };
 
-#define TR_MODEL_EVENT_INIT                                               \
-    {                                                                     \
-        sizeof(struct tr_model_event), (enum tr_model_event_kind)0, 0, "" \
+#define TR_MODEL_EVENT_INIT                                                   \
+    {                                                                         \
+        sizeof(struct tr_model_event), (enum tr_model_event_kind)0, 0, "", 0, \
+        {                                                                     \
+            0                                                                 \
+        }                                                                     \
     }
 
 /* The next event. TR_ETIMEDOUT: there is none yet; TR_EEND: the task has ended, and none is left;
  * TR_EINVAL: it neither trains nor infers. */
 TR_API int tr_model_next_event(struct tr_task *task, int64_t timeout_ns,
                                struct tr_model_event *event, struct tr_error *error);
+
+/*
+ * A run's model as it lies on the disk: what it was trained as, and its tensors.
+ */
+struct tr_model;
+
+struct tr_model_info {
+    size_t size;
+    const char *kind; /* "sage" or "gcn" */
+    uint32_t layers, inputs, hidden, classes;
+    const char *loss;   /* "softmax" or "sigmoid" */
+    const char *metric; /* by which the best epoch was found */
+    bool normalise;
+    const char *features, *labels; /* node features */
+    size_t num_tensors;
+};
+
+#define TR_MODEL_INFO_INIT                                                               \
+    {                                                                                    \
+        sizeof(struct tr_model_info), NULL, 0, 0, 0, 0, NULL, NULL, false, NULL, NULL, 0 \
+    }
+
+#define TR_TENSOR_NDIM_MAX 8
+
+struct tr_tensor {
+    size_t size;
+    const char *name; /* of the layer and the parameter, such as "layers.0.weight" */
+    enum tr_dtype dtype;
+    uint32_t ndim;
+    uint64_t shape[TR_TENSOR_NDIM_MAX];
+    const void *data; /* row-major; may be unaligned */
+    uint64_t bytes;
+};
+
+#define TR_TENSOR_INIT                                            \
+    {                                                             \
+        sizeof(struct tr_tensor), NULL, TR_F32, 0, { 0 }, NULL, 0 \
+    }
+
+/* run: the folder of a run that has a model. TR_ENOENT names what is missing; TR_EFORMAT: its files
+ * are not such. All that is told is valid until the close. *out is NULL after a failure. */
+TR_API int tr_model_open(const char *run, struct tr_model **out, struct tr_error *error);
+/* NULL is ignored. */
+TR_API void tr_model_close(struct tr_model *model);
+
+TR_API int tr_model_info(const struct tr_model *model, struct tr_model_info *info,
+                         struct tr_error *error);
+/* In the order of the file. TR_ERANGE: there is no such number. */
+TR_API int tr_model_tensor(const struct tr_model *model, size_t index, struct tr_tensor *tensor,
+                           struct tr_error *error);
 
 #ifdef __cplusplus
 }

@@ -86,7 +86,7 @@ struct tr_task_work {
 TR_API int tr_task_start(const struct tr_task_work *work, void *arg, struct tr_task **out,
                          struct tr_error *error);
 
-/* What run has begun, for tr_task_progress(). On the task's thread. */
+/* What run has begun, for tr_task_progress(). On the task's thread, or one that run waits for. */
 TR_API void tr_task_report(struct tr_task *task, const char *phase, const char *unit, uint64_t done,
                            uint64_t total);
 

@@ -31,32 +31,43 @@ static void the_command_line_goes_before_the_cluster_file(void **unused)
 {
     static const struct {
         const char *option, *value;
-        bool in_cluster;
-        struct cluster_limits said;
-        struct train_limits chosen;
+        uint64_t said_step, said_disk;  /* UINT64_MAX: the file does not say */
+        uint64_t step_limit, disk_wait; /* seconds */
     } CASES[] = {
-        { NULL, NULL, false, { 0 }, { 600, 600 } },
-        { "--step-limit", "9", false, { 0 }, { 9, 600 } },
-        { "--disk-wait", "0", false, { 0 }, { 600, 0 } },
-        { NULL,
-          NULL,
-          true,
-          { .step_limit = CLUSTER_UNSAID, .disk_wait = CLUSTER_UNSAID },
-          { 600, 600 } },
-        { NULL, NULL, true, { .step_limit = 0, .disk_wait = 7 }, { 0, 7 } },
-        { NULL, NULL, true, { .step_limit = 8, .disk_wait = 0 }, { 8, 0 } },
-        { "--step-limit", "0", true, { .step_limit = 8, .disk_wait = 7 }, { 0, 7 } },
-        { "--disk-wait", "86400", true, { .step_limit = 8, .disk_wait = 7 }, { 8, 86400 } },
-        { "--disk-wait", "600", true, { .step_limit = 8, .disk_wait = 7 }, { 8, 600 } },
+        { NULL, NULL, UINT64_MAX, UINT64_MAX, 600, 600 },
+        { "--step-limit", "9", UINT64_MAX, UINT64_MAX, 9, 600 },
+        { "--disk-wait", "0", UINT64_MAX, UINT64_MAX, 600, 0 },
+        { NULL, NULL, 0, 7, 0, 7 },
+        { NULL, NULL, 8, 0, 8, 0 },
+        { "--step-limit", "0", 8, 7, 0, 7 },
+        { "--disk-wait", "86400", 8, 7, 8, 86400 },
+        { "--disk-wait", "600", 8, 7, 8, 600 },
     };
     (void)unused;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const struct train_values values = parse((char *)(uintptr_t)CASES[i].option,
                                                  (char *)(uintptr_t)CASES[i].value);
-        struct train_limits chosen = train_choose_limits(
-            &values, CASES[i].in_cluster ? &CASES[i].said : NULL);
-        assert_int_equal(chosen.step_limit, CASES[i].chosen.step_limit);
-        assert_int_equal(chosen.disk_wait, CASES[i].chosen.disk_wait);
+        struct tr_train_options options;
+        tr_train_options_init(&options);
+        train_choose_limits(&values, CASES[i].said_step, CASES[i].said_disk, &options);
+        assert_int_equal(options.step_limit_ns, CASES[i].step_limit * 1000000000u);
+        assert_int_equal(options.disk_wait_ns, CASES[i].disk_wait * 1000000000u);
+    }
+}
+
+/* Each number of a choice has the name that the table shows at its place. */
+static void a_choice_is_asked_for_by_its_name(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        static const char *const NAMES[] = { "constant", "steps", "cosine" };
+        char option[] = "--schedule";
+        struct train_values values = parse(option, (char *)(uintptr_t)NAMES[i]);
+        struct tr_train_options options;
+        assert_int_equal(train_configure(&values, &options, NULL), 0);
+        assert_string_equal(options.schedule, NAMES[i]);
+        assert_string_equal(options.metric, "accuracy");
+        assert_string_equal(options.evaluation, "exact");
     }
 }
 
@@ -64,6 +75,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_line_goes_before_the_cluster_file),
+        cmocka_unit_test(a_choice_is_asked_for_by_its_name),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("train_options", tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,7 +19,8 @@
 #include <cmocka.h>
 
 #include "cli/lib/command.h"
-#include "cli/train/watchdog.h"
+#include "cli/train/stall.h"
+#include "model/watchdog.h"
 #include "runtime/core/crew.h"
 
 #define MS UINT64_C(1000000)
@@ -45,13 +47,30 @@ struct dog {
     struct watched *places[1];
 };
 
+/* As troupe train does when its task says so. */
+static void end_process(void *arg, const struct watchdog_stall *stall)
+{
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    (void)arg;
+    snprintf(event.text, sizeof event.text, "trainer %u made no progress for %llu s%s",
+             (unsigned)stall->rank, (unsigned long long)(stall->ns / SECOND),
+             stall->asked ? " after it was asked to stop" : "");
+    event.number = stall->asked;
+    event.num_threads = stall->num_threads;
+    memcpy(event.threads, stall->threads, sizeof event.threads);
+    stall_end_process(&event);
+}
+
 static void start(struct dog *dog, uint64_t limit_ns, const struct cancel *cancel)
 {
     *dog = (struct dog){ .place = { .rank = 7 } };
     dog->places[0] = &dog->place;
-    dog->dog = (struct watchdog){
-        .limit_ns = limit_ns, .cancel = cancel, .watched = dog->places, .count = 1
-    };
+    dog->dog = (struct watchdog){ .limit_ns = limit_ns,
+                                  .stalled = end_process,
+                                  .cancel = cancel,
+                                  .watched = dog->places,
+                                  .count = 1 };
+    stall_prepare();
     if (watchdog_start(&dog->dog, NULL) != 0)
         _exit(1);
 }

@@ -188,14 +188,167 @@ static void check_events(const char *graph, const char *run)
     tr_task_close(task);
 }
 
+/* Two trainers here, with checkpoints; the task ends when its result was passed on, not before. */
+static void check_ranks(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_scores test = TR_SCORES_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_task *task;
+    uint32_t ready = 0, epochs = 0, checkpoints = 0, trained = 0;
+    options.trainers = 2;
+    options.checkpoint_every = 1;
+    options.confirm = true;
+    options.resume = options.replace = true;
+    CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
+    options.resume = options.replace = false;
+    options.step_limit_ns = -1;
+    CHECK(tr_train_start(&options, &task, &error) == TR_ERANGE && task == NULL);
+    options.step_limit_ns = 0;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    int rv;
+    while ((rv = tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error)) == 0) {
+        ready += event.kind == TR_MODEL_READY && event.text[0] != '\0';
+        checkpoints += event.kind == TR_MODEL_CHECKPOINT;
+        if (event.kind == TR_MODEL_EPOCH) {
+            CHECK(ready == 1 && event.number == epochs);
+            CHECK(strstr(event.text, epochs == 0 ? "epoch 1: loss " : "epoch 2: loss ") != NULL);
+            epochs++;
+        }
+        if (event.kind != TR_MODEL_TRAINED)
+            continue;
+        trained++;
+        CHECK(tr_model_next_event(task, 200000000, &event, &error) == TR_ETIMEDOUT);
+        CHECK(tr_task_wait(task, 0, &error) == TR_ETIMEDOUT);
+        CHECK(tr_train_get_result(task, &result, NULL, &test, &error) == 0);
+        CHECK(result.epochs == 2 && result.tested && isfinite(result.train_loss));
+        CHECK(test.labelled > 0);
+        CHECK(tr_train_confirm(task, &error) == 0);
+    }
+    CHECK(rv == TR_EEND && epochs == 2 && checkpoints >= 2 && trained == 1);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    CHECK(tr_model_dump(task, &error) == TR_ECLOSED);
+    tr_task_close(task);
+    /* Its checkpoints are in the way of another run. */
+    options.confirm = false;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_train_confirm(task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_EEXIST);
+    CHECK(strstr(error.message, "checkpoints") != NULL);
+    tr_task_close(task);
+}
+
+/* One that waits to be confirmed ends when it is cancelled or closed. */
+static void check_unconfirmed(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_task *task;
+    options.confirm = options.replace = true;
+    options.epochs = 1;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    do
+        CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == 0);
+    while (event.kind != TR_MODEL_TRAINED);
+    tr_task_close(task);
+}
+
+/* The model of a run, as its file has it. */
+static void check_model(const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_model_info info = TR_MODEL_INFO_INIT;
+    struct tr_tensor tensor = TR_TENSOR_INIT;
+    struct tr_model *model;
+    uint64_t values = 0;
+    CHECK(tr_model_open("/nowhere", &model, &error) == TR_ENOENT && model == NULL);
+    CHECK(strstr(error.message, "/nowhere") != NULL);
+    CHECK(tr_model_open(NULL, &model, &error) == TR_EINVAL && model == NULL);
+    CHECK(tr_model_open(run, &model, &error) == 0);
+    CHECK(tr_model_info(model, &info, &error) == 0);
+    CHECK(strcmp(info.kind, "sage") == 0 && info.layers == 2 && info.classes == 4);
+    CHECK(info.inputs == 16 && info.hidden == 16 && strcmp(info.features, "feat") == 0);
+    CHECK(info.num_tensors > 0);
+    for (size_t i = 0; i < info.num_tensors; i++) {
+        uint64_t elements = 1;
+        CHECK(tr_model_tensor(model, i, &tensor, &error) == 0);
+        CHECK(tensor.dtype == TR_F32 && strncmp(tensor.name, "layers.", 7) == 0);
+        for (uint32_t d = 0; d < tensor.ndim; d++)
+            elements *= tensor.shape[d];
+        CHECK(tensor.bytes == elements * sizeof(float));
+        for (uint64_t v = 0; v < elements; v++) {
+            float value;
+            memcpy(&value, (const char *)tensor.data + v * sizeof value, sizeof value);
+            CHECK(isfinite(value));
+        }
+        values += elements;
+    }
+    CHECK(values > 0 && tr_model_tensor(model, info.num_tensors, &tensor, &error) == TR_ERANGE);
+    tr_model_close(model);
+    tr_model_close(NULL);
+}
+
+/* A process of a cluster, as a program that nobody launched: model_api member CLUSTER HOST RUN. */
+static int train_member(const char *cluster, const char *host, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_process_options asked = TR_PROCESS_OPTIONS_INIT;
+    struct tr_train_options options = options_of(NULL, run);
+    struct tr_process *process;
+    struct tr_task *task;
+    asked.cluster = cluster;
+    asked.host = host;
+    CHECK(tr_process_open(&asked, TR_WAIT_FOREVER, &process, &error) == 0);
+    options.process = process;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
+    tr_task_close(task);
+    tr_process_close(process);
+    return 0;
+}
+
+/* The same, cancelled while it waits for another process that never comes. */
+static int cancel_member(const char *cluster, const char *host, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_process_options asked = TR_PROCESS_OPTIONS_INIT;
+    struct tr_train_options options = options_of(NULL, run);
+    struct tr_process *process;
+    struct tr_task *task;
+    asked.cluster = cluster;
+    asked.host = host;
+    CHECK(tr_process_open(&asked, TR_WAIT_FOREVER, &process, &error) == 0);
+    options.process = process;
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    CHECK(tr_task_wait(task, 1000000000, &error) == TR_ETIMEDOUT);
+    tr_task_cancel(task);
+    CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == TR_ECANCELED);
+    tr_task_close(task);
+    tr_process_close(process);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 5 && strcmp(argv[1], "member") == 0)
+        return train_member(argv[2], argv[3], argv[4]);
+    if (argc == 5 && strcmp(argv[1], "cancelled") == 0)
+        return cancel_member(argv[2], argv[3], argv[4]);
+    if (argc == 4 && strcmp(argv[1], "ranks") == 0) {
+        check_ranks(argv[2], argv[3]);
+        return 0;
+    }
     assert(argc == 4); /* GRAPH, the folder of a finished run, one for a new run */
     check_options(argv[1], argv[2]);
     check_sizes(argv[1], argv[2]);
     check_kinds(argv[1], argv[2]);
     check_position();
+    check_model(argv[2]);
     check_events(argv[1], argv[2]);
     check_cancel(argv[1], argv[3]);
+    check_unconfirmed(argv[1], argv[3]);
     return 0;
 }

@@ -37,6 +37,24 @@ expect "and finds the same outputs" cmp "$work/command.npy" "$work/logits.npy"
 run tests/model/model_api "$graph" "$work/library" "$work/cancelled"
 expect "wrong options, other sizes, other tasks and a cancel give what the header says" exited 0
 
+# Two trainers: in one task, and in the tasks of two processes, as the command has them.
+troupe train "$graph" --run "$work/two" --epochs 2 --hidden 8 --trainers 2 --quiet
+expect "the command trains with two trainers" exited 0
+run tests/model/model_api ranks "$graph" "$work/ranks"
+expect "a program trains with two, and hears of checkpoints, epochs and the end" exited 0
+expect "with the same model" cmp "$work/two/model.safetensors" "$work/ranks/model.safetensors"
+mkdir -m 700 "$work/a" "$work/b" || exit 99
+printf '{"name": "job", "graph": "parts-3/g.json", "hosts": [{"name": "a", "unix": "a"}, {"name": "b", "unix": "b"}]}\n' \
+    >"$work/cluster.json"
+timeout 120 tests/model/model_api member "$work/cluster.json" b "$work/members" >"$work/out.b" 2>&1 &
+run timeout 120 tests/model/model_api member "$work/cluster.json" a "$work/members"
+expect "two processes train" exited 0
+wait
+expect "the other one too" test ! -s "$work/out.b"
+expect "with the same model as well" cmp "$work/two/model.safetensors" "$work/members/model.safetensors"
+run timeout 120 tests/model/model_api cancelled "$work/cluster.json" a "$work/never"
+expect "one that waits for the other is cancelled" exited 0
+
 head -c 100 "$work/library/model.safetensors" >"$work/cut" && cp "$work/cut" "$work/library/model.safetensors"
 run "$here/examples/train_model" "$graph" "$work/library"
 expect "a run that is there is not overwritten" complains 'holds a run already'

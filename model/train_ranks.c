@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/train/train_ranks.h"
+#include "model/train_ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "api/internal.h"
-#include "cli/launch/job_process.h"
+#include <troupe/graph.h>
+#include <troupe/group.h>
+
 #include "model/model_file.h"
+#include "runtime/base/thread.h"
 #include "runtime/core/crew.h"
 
 /* How often the thread that waits for trainers looks whether it is asked to stop them. */
@@ -63,7 +65,7 @@ static int save(void *arg, uint64_t steps, const void *bytes, size_t count, stru
     int rv = synced == 0 ? tr_group_save(r->group, steps, bytes, count, TR_WAIT_FOREVER, &why)
                          : tr_group_skip_save(r->group, steps, synced, TR_WAIT_FOREVER, &why);
     if (rv == 0 && r->rank == 0)
-        (void)tr_process_say_checkpoint(steps, NULL);
+        r->all->saved(r->all->hooks->arg, steps);
     return rv == 0 || rv == synced ? rv : session_failed(&why, rv, error);
 }
 
@@ -280,8 +282,18 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
     return hooks;
 }
 
+/* A program may want to see where a thread is that does not get on. */
+static void take_stack_signal(void)
+{
+    sigset_t asked;
+    sigemptyset(&asked);
+    sigaddset(&asked, THREAD_STACK_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &asked, NULL);
+}
+
 static void train(struct train_rank *r)
 {
+    take_stack_signal();
     const struct train_ranks *all = r->all;
     const struct run_config *config = all->job->config;
     const struct trainer_hooks hooks = hooks_of(r);
@@ -410,7 +422,7 @@ static int run_all(struct train_ranks *ranks, struct error *error)
     while (started < ranks->count && rv == 0) {
         struct train_rank *r = &ranks->ranks[started];
         atomic_store(&r->ended, false);
-        rv = pthread_create(&r->thread, NULL, run_thread, r);
+        rv = thread_create(&r->thread, "tr-trainer", run_thread, r);
         started += rv == 0;
     }
     if (rv != 0)

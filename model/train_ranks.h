@@ -10,15 +10,15 @@
  * Ownership: a struct train_ranks is its caller's, and borrows all it points to. Thread rules: run
  * on one thread; the hooks of rank 0 are called on its thread.
  */
-#ifndef CLI_TRAIN_TRAIN_RANKS_H
-#define CLI_TRAIN_TRAIN_RANKS_H
+#ifndef MODEL_TRAIN_RANKS_H
+#define MODEL_TRAIN_RANKS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "cli/train/watchdog.h"
 #include "model/run_folder.h"
 #include "model/run_job.h"
+#include "model/watchdog.h"
 
 struct train_rank;
 
@@ -32,12 +32,14 @@ struct train_ranks {
     bool finishes; /* the job has other processes, which end with it */
     uint64_t save_every;
     uint64_t patience_ns;     /* see trainer.h */
-    struct watchdog watchdog; /* limit_ns is given; runs while they train */
+    struct watchdog watchdog; /* limit_ns, stalled and arg are given; runs while they train */
     uint64_t job_hash;        /* what checkpoints belong to */
     uint64_t deal_hash;       /* of the splits, once open; 0: shuffle */
     /* Of rank 0, but refused, which any rank calls, one at a time. Those that are about the group are
      * added. */
     const struct trainer_hooks *hooks;
+    /* Of rank 0, with the hooks' arg: a checkpoint was committed after so many steps. */
+    void (*saved)(void *arg, uint64_t steps);
     const struct cancel *cancel; /* who asks to stop all */
     /* Below: train_ranks.c's. */
     atomic_bool failed;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watch over threads that compute: one that makes no progress is reported with its stack, and its
- * process ends as a failure, so that a launcher puts another one in its place.
+ * A watch over threads that compute: one that makes no progress is reported, once, with the threads
+ * that are at work. The thread can neither be ended nor hears anything, so the program is to end its
+ * process, and a launcher puts another one in its place.
  *
  * A thread is watched from watchdog_enter to watchdog_leave, in which it computes and waits for
  * nobody: waiting for batches or for other trainers lies outside, however long that takes. Inside,
@@ -12,8 +13,8 @@
  * Ownership: embedded; watched places are the caller's, and are not moved while it runs. Thread
  * rules: start and stop on one thread; the others on any.
  */
-#ifndef CLI_TRAIN_WATCHDOG_H
-#define CLI_TRAIN_WATCHDOG_H
+#ifndef MODEL_WATCHDOG_H
+#define MODEL_WATCHDOG_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,8 +34,22 @@ struct watched {
     uint32_t rank;
 };
 
+/* Threads of a stall that are named: the first ones say it all. */
+#define WATCHDOG_THREADS_MAX 16
+
+struct watchdog_stall {
+    uint32_t rank; /* the first that is at work */
+    uint64_t ns;   /* for so long */
+    bool asked;    /* since it was asked to stop; else since it got on */
+    uint32_t num_threads;
+    int threads[WATCHDOG_THREADS_MAX]; /* their numbers for the system */
+};
+
 struct watchdog {
     uint64_t limit_ns; /* 0: only of a process that is asked to stop */
+    /* On the watchdog's thread, at most once. */
+    void (*stalled)(void *arg, const struct watchdog_stall *stall);
+    void *arg;
     const struct cancel *cancel;
     struct watched *const *watched; /* [count] */
     uint32_t count;

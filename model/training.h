@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A training as a task: the trainers of this process, the run's folder where rank 0 is here, and what
+ * is pulled of it. troupe train and any other program begin it by tr_train_start().
+ *
+ *     train_task.c         the task: opening, training, the end
+ *     training_options.c   what a program asks for
+ *     training_folder.c    the run's folder and its checkpoints before the first step
+ *     training_keeper.c    what rank 0 does for all: evaluates, writes, says
+ *     training_results.c   what is pulled
+ *
+ * All but what the mutex guards is the task's thread's and, of those parts that keep the run, rank 0's
+ * thread's while the trainers run.
+ *
+ * Ownership: the task's arg. Thread rules: as said beside the members.
+ */
+#ifndef MODEL_TRAINING_H
+#define MODEL_TRAINING_H
+
+#include <pthread.h>
+
+#include <troupe/model.h>
+
+#include "model/run_folder.h"
+#include "model/run_job.h"
+#include "model/task_events.h"
+#include "model/train_ranks.h"
+
+struct training {
+    struct task_events events; /* first: see task_events.h */
+    struct tr_task *task;
+    struct tr_train_options options; /* strings are copies: training_options.c */
+    struct tr_process_info process;  /* with options.process */
+    struct run_config config;
+    struct run_job_layout layout;
+    struct cancel cancel;  /* asked to stop */
+    struct cancel working; /* the same, polled between pieces of long work: it gets on */
+    struct run_job job;
+    struct run_folder folder;
+    struct run_job_split val, test;
+    struct train_ranks ranks;
+    struct trainer_hooks hooks;
+    char *checkpoints;     /* their folder; NULL: none are kept */
+    uint64_t save_every;   /* steps; 0: none */
+    uint32_t epoch;        /* under way */
+    bool model_kept;       /* the run's folder has the best model so far */
+    bool any_kept;         /* or one of this run that is older */
+    uint64_t warned_ns[2]; /* of a disk that is waited for, that is gone on without; 0: not yet */
+    pthread_mutex_t mutex; /* guards all below */
+    pthread_cond_t changed;
+    struct epoch_report *epochs; /* ascending; of this life of the process */
+    uint32_t num_epochs, room;
+    struct trainer_result result;
+    struct scores test_scores;
+    bool tested, done, confirmed;
+};
+
+static inline bool training_in_cluster(const struct training *t)
+{
+    return t->options.process != NULL;
+}
+
+/* Rank 0's process keeps the run: its folder, evaluation, model and report. */
+static inline bool training_keeps_run(const struct training *t)
+{
+    return t->ranks.first == 0;
+}
+
+/* A process of a cluster goes on from the last checkpoint when it is not the first of its kind. */
+static inline bool training_resumes(const struct training *t)
+{
+    return t->options.resume || (training_in_cluster(t) && t->process.restarted);
+}
+
+uint64_t training_now_ns(void *arg);
+
+/* training_options.c: takes copies. */
+struct tr_train_options training_defaults(void);
+int training_read_options(struct training *t, const struct tr_train_options *options,
+                          struct tr_error *error);
+void training_free_options(struct training *t);
+
+/* training_folder.c: where checkpoints are kept; before the job is opened. */
+int training_name_checkpoints(struct training *t, struct error *error);
+/* Equal for runs that compute the same: what a checkpoint of one is worth to another. */
+int training_hash_job(const struct training *t, uint64_t *hash, struct error *error);
+/* The run's folder, new or gone on with, and that no other run's checkpoints are in the way. */
+int training_open_folder(struct training *t, struct error *error);
+
+/* training_keeper.c: of rank 0, but refused, which any rank calls. */
+struct trainer_hooks training_hooks(struct training *t);
+void training_begin_epoch(struct training *t, uint32_t epoch);
+
+/* training_results.c: before the run's folder has the line of an epoch. Those from that epoch on are
+ * found again. */
+int training_add_epoch(struct training *t, const struct epoch_report *report);
+void training_set_tested(struct training *t, const struct scores *scores);
+/* What was found since a checkpoint is found again. */
+void training_forget_end(struct training *t);
+void training_set_result(struct training *t, const struct trainer_result *result);
+/* Until tr_train_confirm(), or the task is cancelled. */
+void training_wait_confirmed(struct training *t);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a training finds before its first step: the run's folder, and checkpoints. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/checkpoint.h>
+#include <troupe/graph.h>
+
+#include "model/training.h"
+
+#define PATH_BYTES 4096
+
+static char *copy_path(const struct training *t)
+{
+    const char *given = t->options.checkpoints;
+    if (training_in_cluster(t) && t->process.checkpoints != NULL)
+        given = t->process.checkpoints;
+    return given != NULL ? strdup(given) : files_join(t->options.run, "checkpoints");
+}
+
+int training_name_checkpoints(struct training *t, struct error *error)
+{
+    const struct tr_process_info *all = &t->process;
+    const char *given = t->options.checkpoints;
+    bool named = training_in_cluster(t) && all->checkpoints != NULL;
+    if (named && given != NULL && strcmp(given, all->checkpoints) != 0)
+        return error_set(error, TR_EINVAL,
+                         "--checkpoints %s: the processes of %s keep them in "
+                         "%s; name another folder there, in its field 'checkpoints'",
+                         given, all->cluster, all->checkpoints);
+    t->save_every = t->options.checkpoint_every;
+    if (training_in_cluster(t) && t->save_every == 0)
+        t->save_every = all->checkpoint_every;
+    /* Those of the cluster file are gone back to even by a run that makes none. */
+    if (t->save_every == 0 && !t->options.resume && !named)
+        return 0;
+    char *path = copy_path(t);
+    /* Whichever process coordinates may have started in another folder. */
+    char *here = path == NULL || path[0] == '/' ? NULL : realpath(".", NULL);
+    t->checkpoints = here != NULL ? files_join(here, path) : path != NULL ? strdup(path) : NULL;
+    free(here);
+    free(path);
+    t->layout.checkpoints = t->checkpoints;
+    if (t->checkpoints == NULL)
+        return error_set(error, TR_ENOMEM, "%s: no memory", t->options.run);
+    return 0;
+}
+
+/* The record of everything that decides the result, and of what the promise of equal bits
+ * depends on. */
+static json_t *describe(const struct training *t)
+{
+    const struct run_surroundings around = {
+        .graph = t->options.graph,
+        .kernels = model_kernels_text(t->job.model),
+        .trainers = t->ranks.world,
+        .deal = t->ranks.deal,
+        .deal_hash = t->ranks.deal_hash,
+        .servers = t->layout.servers,
+        .samplers = t->layout.samplers,
+        .loops = t->layout.loops,
+        .threads = t->options.threads,
+        .messages = t->layout.messages,
+        .codec = t->layout.codec,
+    };
+    return run_config_describe(&t->config, &around);
+}
+
+int training_hash_job(const struct training *t, uint64_t *hash, struct error *error)
+{
+    json_t *run = run_config_to_json(&t->config);
+    char *text = run == NULL ? NULL : json_dumps(run, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(run);
+    if (text == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the configuration");
+    const uint64_t rest[] = { t->ranks.world, t->ranks.deal_hash,
+                              tr_graph_num_nodes(t->job.graph, 0),
+                              tr_graph_num_edges(t->job.graph, 0) };
+    *hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (const char *at = text; *at != '\0'; at++)
+        *hash = (*hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < sizeof rest; i++)
+        *hash = (*hash ^ ((const unsigned char *)rest)[i]) * UINT64_C(0x100000001b3);
+    free(text);
+    return 0;
+}
+
+/* A run goes on as what it was begun. With other kernels it would not be the run that it was. */
+static int compare(struct training *t, const json_t *now, struct error *error)
+{
+    char *kernels = NULL;
+    const char *here = model_kernels_text(t->job.model);
+    int rv = run_config_compare(files_posix, t->folder.config_path, now, &kernels, error);
+    if (rv == 0 && strcmp(kernels, here) != 0) {
+        if (t->options.reproducible)
+            rv = error_set(error, TR_EMISMATCH,
+                           "%s was begun with the kernels '%s', this computer "
+                           "has '%s': the result would differ; leave --reproducible out to go on "
+                           "all the same",
+                           t->folder.path, kernels, here);
+        else
+            task_events_say(&t->events, TR_MODEL_WARNING, 0,
+                            "the run was begun with the kernels '%s', it goes on "
+                            "with '%s': the result may differ in its last digits",
+                            kernels, here);
+    }
+    free(kernels);
+    return rv;
+}
+
+/* Checkpoints of another run are not this one's to go on from. */
+static int refuse_checkpoints(const struct training *t, const char *host, struct error *error)
+{
+    char folder[PATH_BYTES];
+    struct tr_error why = TR_ERROR_INIT;
+    if (t->checkpoints == NULL || training_resumes(t))
+        return 0;
+    int rv = tr_checkpoints_folder(t->checkpoints, host, folder, sizeof folder, &why);
+    if (rv == 0 && !tr_checkpoints_exist(folder))
+        return 0;
+    if (rv == 0 && t->options.replace && t->options.checkpoints == NULL)
+        rv = tr_checkpoints_remove(folder, 0, &why);
+    else if (rv == 0)
+        return error_set(error, TR_EEXIST,
+                         "%s has checkpoints already; go on from them with "
+                         "--resume, or remove them",
+                         folder);
+    return rv == 0 ? 0 : session_failed(&why, rv, error);
+}
+
+int training_open_folder(struct training *t, struct error *error)
+{
+    struct tr_graph_place place = TR_GRAPH_PLACE_INIT;
+    int rv = tr_graph_place(t->job.graph, &place, NULL);
+    if (rv != 0)
+        return error_set(error, rv, "the graph: %s", tr_strerror(rv));
+    /* Each host looks into its own folder where they share none; one process of it, for two that
+     * removed the same would be in each other's way. */
+    bool own = t->checkpoints != NULL && strstr(t->checkpoints, "%h") != NULL &&
+               place.first_with_trainers;
+    rv = own || training_keeps_run(t) ? refuse_checkpoints(t, place.host_name, error) : 0;
+    if (rv != 0 || !training_keeps_run(t))
+        return rv;
+    bool resumes = training_resumes(t);
+    if (resumes && files_exists(files_posix, t->options.run))
+        rv = run_folder_resume(&t->folder, files_posix, t->options.run, error);
+    else
+        rv = run_folder_create(&t->folder, files_posix, t->options.run, t->options.replace, error);
+    if (rv != 0)
+        return rv;
+    json_t *now = describe(t);
+    if (now == NULL || !resumes || !files_exists(files_posix, t->folder.config_path))
+        return run_folder_write_config(&t->folder, now, error);
+    rv = compare(t, now, error);
+    json_decref(now);
+    return rv;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What rank 0 of a training does for all: it evaluates, keeps the run's folder and the model, and says
+ * what the program may want to show. And what is said of a disk that takes nothing, whichever rank
+ * found it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <troupe/graph.h>
+#include <troupe/process.h>
+
+#include "model/model_file.h"
+#include "model/training.h"
+#include "runtime/base/failpoint.h"
+
+/* Of a disk that takes nothing. */
+#define WARN_EVERY_NS UINT64_C(60000000000)
+#define SECOND_NS UINT64_C(1000000000)
+
+uint64_t training_now_ns(void *arg)
+{
+    (void)arg;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static void report_step(struct training *t, uint64_t done)
+{
+    char phase[TR_TASK_PHASE_MAX];
+    snprintf(phase, sizeof phase, "epoch %u", t->epoch + 1);
+    tr_task_report(t->task, phase, "batches", done,
+                   tr_loader_num_batches(train_ranks_loader(&t->ranks)));
+}
+
+void training_begin_epoch(struct training *t, uint32_t epoch)
+{
+    t->epoch = epoch;
+    tr_graph_note_epochs(t->job.graph, t->config.model.epochs);
+    report_step(t, 0);
+}
+
+static void step_done(void *arg, uint32_t epoch, uint64_t step)
+{
+    struct training *t = arg;
+    if (epoch != t->epoch)
+        training_begin_epoch(t, epoch);
+    report_step(t, step + 1);
+}
+
+static int evaluate(void *arg, struct model *model, struct scores *scores, struct error *error)
+{
+    struct training *t = arg;
+    (void)model;
+    return run_job_evaluate(&t->job, &t->val, t->config.evaluation == RUN_EVALUATE_EXACT, t->epoch,
+                            scores, error);
+}
+
+static void say_epoch(struct training *t, const struct epoch_report *report)
+{
+    char text[128];
+    int used = snprintf(text, sizeof text, "loss %.4f", report->train_loss);
+    if (report->evaluated && used > 0 && (size_t)used < sizeof text)
+        snprintf(text + used, sizeof text - (size_t)used, ", validation %s %.4f%s",
+                 model_metric_name(t->config.model.metric),
+                 scores_value(&report->scores, t->config.model.metric),
+                 report->best ? " (best)" : "");
+    task_events_say(&t->events, TR_MODEL_EPOCH, report->epoch, "epoch %u: %s", report->epoch + 1,
+                    text);
+}
+
+static int epoch_done(void *arg, const struct epoch_report *report, struct error *error)
+{
+    struct training *t = arg;
+    if (training_add_epoch(t, report) != 0)
+        return error_set(error, TR_ENOMEM, "no memory for the results of epoch %u", report->epoch);
+    say_epoch(t, report);
+    return run_folder_append(&t->folder, run_epoch_to_json(report), error);
+}
+
+static int keep_best(void *arg, struct model *model, const float *weights, struct error *error)
+{
+    struct training *t = arg;
+    t->model_kept = false;
+    int rv = model_save_weights(model, weights, files_posix, t->folder.model_path, error);
+    t->model_kept = rv == 0;
+    t->any_kept = t->any_kept || rv == 0;
+    return rv;
+}
+
+static int rewind_run(void *arg, uint64_t mark, struct error *error)
+{
+    struct training *t = arg;
+    t->model_kept = false;
+    training_forget_end(t);
+    return run_folder_rewind(&t->folder, mark, error);
+}
+
+/* What the disk did not take for as long as it was waited for. */
+static void say_lost(struct training *t, enum training_operation operation, struct error *error)
+{
+    char why[ERROR_TEXT_MAX];
+    memcpy(why, error->text, sizeof why);
+    const char *lost = operation != TRAINING_KEEP ? "the run cannot go on"
+                       : t->model_kept            ? "the last lines of metrics.jsonl are lost"
+                       : t->any_kept ? "the trained model is lost, but for an earlier best one"
+                                     : "the trained model is lost";
+    const char *remedy = t->checkpoints != NULL
+                             ? "; make room, and --resume goes on from the last checkpoint"
+                             : "";
+    error_set(error, error->code, "%s; it was tried again for %llu s (--disk-wait): %s%s", why,
+              (unsigned long long)((uint64_t)t->options.disk_wait_ns / SECOND_NS), lost, remedy);
+    task_events_say(&t->events, TR_MODEL_LOST, 0, "%s", lost);
+}
+
+/* Of each of the two at most a line a minute, however many ranks there are and however often they try. */
+static void refused(void *arg, enum training_operation operation, uint64_t left_ns, bool given_up,
+                    struct error *error)
+{
+    struct training *t = arg;
+    bool gone_on = operation == TRAINING_SAVE || operation == TRAINING_KEEP_BEST ||
+                   operation == TRAINING_REPORT;
+    bool waits = operation == TRAINING_RESTORE || operation == TRAINING_REWIND ||
+                 operation == TRAINING_KEEP;
+    uint64_t now = training_now_ns(NULL);
+    if (given_up && waits)
+        say_lost(t, operation, error);
+    uint64_t *warned_ns = &t->warned_ns[gone_on];
+    if (given_up || (*warned_ns != 0 && now - *warned_ns < WARN_EVERY_NS))
+        return;
+    *warned_ns = now;
+    if (gone_on)
+        task_events_say(&t->events, TR_MODEL_WARNING, 0, "%s; training goes on without %s",
+                        error->text,
+                        operation == TRAINING_SAVE        ? "this checkpoint"
+                        : operation == TRAINING_KEEP_BEST ? "the best model on the disk"
+                                                          : "these lines, which are written later");
+    else
+        task_events_say(&t->events, TR_MODEL_WARNING, 0, "%s; it is tried again for %llu s",
+                        error->text, (unsigned long long)(left_ns / SECOND_NS));
+}
+
+static int test(struct training *t, struct error *error)
+{
+    struct scores scores;
+    if (t->config.evaluation == RUN_EVALUATE_NONE || t->tested)
+        return 0;
+    int rv = run_job_evaluate(&t->job, &t->test, t->config.evaluation == RUN_EVALUATE_EXACT, 0,
+                              &scores, error);
+    if (rv != 0)
+        return rv;
+    training_set_tested(t, &scores);
+    return run_folder_append(&t->folder, json_pack("{s:o}", "test", run_scores_to_json(&scores)),
+                             error);
+}
+
+/* The model first, for it is worth most; what is done is not done again when the disk refuses the
+ * rest. The program passes the result on, and the launcher is notified, before anybody learns of the
+ * end: it must know that the job is complete when the first process ends because of that. */
+static int keep(void *arg, const struct trainer_result *result, struct error *error)
+{
+    struct training *t = arg;
+    int rv = t->model_kept ? 0 : model_save(t->job.model, files_posix, t->folder.model_path, error);
+    t->model_kept = t->model_kept || rv == 0;
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_MODEL_SAVED);
+    if (rv == 0)
+        rv = test(t, error);
+    if (rv == 0)
+        rv = run_folder_sync(&t->folder, error);
+    if (rv == 0) {
+        training_set_result(t, result);
+        task_events_say(&t->events, TR_MODEL_TRAINED, result->epochs_run, "%s", "");
+        if (t->options.confirm)
+            training_wait_confirmed(t);
+    }
+    failpoint_reach(FAILPOINTS_OF_PROCESS, FAILPOINT_END_REPORT_PRINTED);
+    if (rv == 0 && training_in_cluster(t))
+        (void)tr_process_say_complete(NULL);
+    return rv;
+}
+
+struct trainer_hooks training_hooks(struct training *t)
+{
+    return (struct trainer_hooks){
+        .arg = t,
+        .evaluate = t->config.evaluation == RUN_EVALUATE_NONE ? NULL : evaluate,
+        .epoch_done = epoch_done,
+        .step_done = step_done,
+        .rewind = rewind_run,
+        .keep_best = keep_best,
+        .keep = keep,
+        .refused = refused,
+        .now_ns = training_now_ns,
+    };
+}

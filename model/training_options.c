@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program asks of a training, read and checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <troupe/process.h>
+
+#include "api/sized.h"
+#include "model/public_scores.h"
+#include "model/training.h"
+
+_Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
+
+struct tr_train_options training_defaults(void)
+{
+    const struct model_config model = model_config_default();
+    return (struct tr_train_options){
+        .size = sizeof(struct tr_train_options),
+        .model = "sage",
+        .num_layers = 2,
+        .fanout = { 10, 25 },
+        .hidden = model.hidden,
+        .batch_size = 1024,
+        .epochs = 10,
+        .lr = model.lr,
+        .optimiser = "adam",
+        .dropout = model.dropout,
+        .schedule = "constant",
+        .step_epochs = 30,
+        .step_gamma = 0.1f,
+        .loss = "softmax",
+        .metric = "accuracy",
+        .evaluation = "exact",
+        .evaluate_every = 1,
+        .features = "feat",
+        .labels = "label",
+        .train_mask = "train_mask",
+        .val_mask = "val_mask",
+        .test_mask = "test_mask",
+    };
+}
+
+void tr_train_options_init_sized(struct tr_train_options *options, size_t size)
+{
+    const struct tr_train_options defaults = training_defaults();
+    public_options_init(options, size, &defaults, sizeof defaults);
+}
+
+/* *value: the number behind a name. */
+static int parse(const char *option, const char *name, int (*number_of)(const char *name),
+                 int *value, struct tr_error *error)
+{
+    *value = name == NULL ? -1 : number_of(name);
+    return *value >= 0 ? 0
+                       : tr_error_set(error, TR_EINVAL, "tr_train_options: %s '%s' is not known",
+                                      option, name == NULL ? "" : name);
+}
+
+static int find_name(const char *const *names, const char *name)
+{
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static int parse_evaluation(const char *name)
+{
+    static const char *const names[] = { "exact", "sampled", "none", NULL };
+    return find_name(names, name);
+}
+
+/* As options have them; config.json has "step". In the order of the enum. */
+static int parse_schedule(const char *name)
+{
+    static const char *const names[] = { "constant", "steps", "cosine", NULL };
+    return find_name(names, name);
+}
+
+static int read_names(struct run_config *config, const struct tr_train_options *from,
+                      struct tr_error *error)
+{
+    int kind, loss, metric, optimiser, schedule, evaluation;
+    int rv = parse("model", from->model, model_kind_parse, &kind, error);
+    if (rv == 0)
+        rv = parse("loss", from->loss, model_loss_parse, &loss, error);
+    if (rv == 0)
+        rv = parse("metric", from->metric, model_metric_parse, &metric, error);
+    if (rv == 0)
+        rv = parse("optimiser", from->optimiser, model_optimiser_parse, &optimiser, error);
+    if (rv == 0)
+        rv = parse("schedule", from->schedule, parse_schedule, &schedule, error);
+    if (rv == 0)
+        rv = parse("evaluation", from->evaluation, parse_evaluation, &evaluation, error);
+    if (rv != 0)
+        return rv;
+    config->model.kind = (enum model_kind)kind;
+    config->model.loss = (enum model_loss)loss;
+    config->model.metric = (enum model_metric)metric;
+    config->model.optimiser = (enum model_optimiser)optimiser;
+    config->model.schedule = (enum model_schedule)schedule;
+    config->evaluation = (enum run_evaluation)evaluation;
+    return 0;
+}
+
+static int read_numbers(struct run_config *config, const struct tr_train_options *from,
+                        struct tr_error *error)
+{
+    struct model_config *model = &config->model;
+    if (from->num_layers == 0 || from->num_layers > TR_LAYERS_MAX)
+        return tr_error_set(error, TR_ERANGE, "tr_train_options: num_layers %u is not 1 to %d",
+                            from->num_layers, TR_LAYERS_MAX);
+    if (from->batch_size == 0 || from->hidden == 0 || from->evaluate_every == 0)
+        return tr_error_set(error, TR_ERANGE,
+                            "tr_train_options: hidden, batch_size and evaluate_every are at "
+                            "least 1");
+    model->layers = from->num_layers;
+    model->hidden = from->hidden;
+    model->dropout = from->dropout;
+    model->input_dropout = from->input_dropout;
+    model->normalise = from->normalise;
+    model->seed = from->seed;
+    model->lr = from->lr;
+    model->l2 = from->l2;
+    model->weight_decay = from->weight_decay;
+    model->momentum = from->momentum;
+    model->warmup_epochs = from->warmup_epochs;
+    model->step_epochs = from->step_epochs;
+    model->step_gamma = from->step_gamma;
+    model->cosine_floor = from->cosine_floor;
+    model->epochs = from->epochs;
+    /* Beyond the layers they are 0, as the command leaves them. */
+    memcpy(config->fanout, from->fanout, from->num_layers * sizeof *from->fanout);
+    config->batch_size = from->batch_size;
+    config->replace = from->with_replacement;
+    config->drop_last = from->drop_last;
+    config->balanced_weights = from->balanced_weights;
+    config->evaluate_every = from->evaluate_every;
+    config->patience = from->patience;
+    return 0;
+}
+
+static int read_process(struct training *t, const struct tr_train_options *from,
+                        struct tr_error *error)
+{
+    const struct tr_process_info unknown = TR_PROCESS_INFO_INIT;
+    t->process = unknown;
+    if (from->process == NULL)
+        return 0;
+    int rv = tr_process_info(from->process, &t->process, error);
+    if (rv != 0)
+        return rv;
+    t->layout.trainers = t->process.num_trainers;
+    t->layout.threads = t->process.threads * t->process.num_trainers;
+    if (t->process.has_seed)
+        t->config.model.seed = t->process.seed;
+    return 0;
+}
+
+/* NULL stays NULL. */
+static int copy_text(const char **text)
+{
+    if (*text != NULL && (*text = strdup(*text)) == NULL)
+        return TR_ENOMEM;
+    return 0;
+}
+
+/* All are copied or NULL: none is freed that is the caller's. */
+static int copy_texts(struct tr_train_options *to, const struct tr_train_options *from)
+{
+    *to = *from;
+    to->model = to->optimiser = to->schedule = to->loss = to->metric = to->evaluation = NULL;
+    to->features = to->labels = to->train_mask = to->val_mask = to->test_mask = NULL;
+    int rv = copy_text(&to->graph);
+    rv |= copy_text(&to->run);
+    rv |= copy_text(&to->deal);
+    rv |= copy_text(&to->checkpoints);
+    rv |= copy_text(&to->metrics);
+    return rv != 0 ? TR_ENOMEM : 0;
+}
+
+void training_free_options(struct training *t)
+{
+    free((char *)(uintptr_t)t->options.graph);
+    free((char *)(uintptr_t)t->options.run);
+    free((char *)(uintptr_t)t->options.deal);
+    free((char *)(uintptr_t)t->options.checkpoints);
+    free((char *)(uintptr_t)t->options.metrics);
+    run_config_fini(&t->config);
+}
+
+static int check(const struct tr_train_options *from, const char *graph, struct tr_error *error)
+{
+    if (graph == NULL || from->run == NULL || from->features == NULL || from->labels == NULL ||
+        from->train_mask == NULL || from->val_mask == NULL || from->test_mask == NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: graph, run, features, labels and the masks are "
+                            "needed");
+    if (from->resume && from->replace)
+        return tr_error_set(error, TR_EINVAL,
+                            "tr_train_options: resume goes on with the run that replace would "
+                            "remove");
+    if (from->step_limit_ns < 0 || from->disk_wait_ns < 0)
+        return tr_error_set(error, TR_ERANGE,
+                            "tr_train_options: step_limit_ns and disk_wait_ns are at least 0");
+    return 0;
+}
+
+int training_read_options(struct training *t, const struct tr_train_options *from,
+                          struct tr_error *error)
+{
+    struct tr_train_options asked = *from;
+    t->config = (struct run_config){ .model = model_config_default() };
+    t->layout = (struct run_job_layout){ .trainers = from->trainers != 0 ? from->trainers : 1,
+                                         .checkpoint_keep = from->checkpoint_keep,
+                                         .servers = from->servers,
+                                         .samplers = from->samplers,
+                                         .loops = from->loops,
+                                         .threads = from->threads,
+                                         .messages = from->messages,
+                                         .codec = from->codec,
+                                         .map_files = from->map_files,
+                                         .log = from->log,
+                                         .verify_files = from->verify_files,
+                                         .memory_bytes = from->memory_bytes_max };
+    int rv = read_names(&t->config, from, error);
+    if (rv == 0)
+        rv = read_numbers(&t->config, from, error);
+    if (rv == 0)
+        rv = read_process(t, from, error);
+    if (rv == 0 && from->process != NULL)
+        asked.graph = t->process.graph;
+    if (rv == 0)
+        rv = check(from, asked.graph, error);
+    if (rv != 0)
+        return rv;
+    if (copy_texts(&t->options, &asked) != 0 ||
+        run_config_names(&t->config, from->features, from->labels, from->train_mask, from->val_mask,
+                         from->test_mask) != 0)
+        return tr_error_set(error, TR_ENOMEM, "no memory for the options of a training");
+    return 0;
+}
