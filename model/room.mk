@@ -50,12 +50,16 @@ libtr_model_la_SOURCES = \
     model/public_scores.h \
     model/ranking.c \
     model/ranking.h \
+    model/run_classes.c \
     model/run_config.c \
     model/run_config.h \
     model/run_folder.c \
     model/run_folder.h \
+    model/run_infer.c \
     model/run_job.c \
     model/run_job.h \
+    model/run_job_inside.h \
+    model/run_split.c \
     model/safetensors.c \
     model/safetensors.h \
     model/safetensors_dtype.h \

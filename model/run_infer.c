@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The outputs of all nodes, exactly or by sampling, and what they are worth. */
+#include "config.h" /* asprintf */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/run_job_inside.h"
+#include "partition/store/npy.h"
+#include "runtime/core/crew.h"
+
+/* Passes over the whole graph take long, and the trainers whose threads these are wait then. */
+static int widen(struct run_job *job, struct error *error)
+{
+    if (job->wide == NULL && job->threads_of_all > job->threads)
+        job->wide = crew_parallel_create(job->threads_of_all - 1);
+    if (job->wide == NULL && job->threads_of_all > job->threads)
+        return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
+    if (job->wide != NULL)
+        model_set_parallel(job->model, job->wide);
+    return 0;
+}
+
+static int open_exact(struct run_job *job, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    if (job->exact != NULL)
+        return 0;
+    int rv = 0;
+    if (!run_job_has_all_parts(job)) {
+        rv = tr_graph_map_parts(job->graph, &why);
+        if (rv != 0)
+            return error_set(error, rv, "%s", why.message);
+        rv = part_views_update(&job->parts, error);
+    }
+    if (rv != 0)
+        return rv;
+    return exact_create(&job->exact, job->model, &job->whole, error);
+}
+
+int run_job_infer(struct run_job *job, struct error *error)
+{
+    int rv = widen(job, error);
+    if (rv == 0)
+        rv = open_exact(job, error);
+    if (rv == 0)
+        rv = exact_infer(job->exact, &job->logits, error);
+    model_set_parallel(job->model, job->parallel);
+    return rv;
+}
+
+/* The split's nodes by original ID; free *ids. Their outputs are in memory already. */
+static int read_split(const struct run_job_split *split, uint64_t **ids, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    size_t count = tr_nodes_count(split->nodes);
+    *ids = malloc((count + 1) * sizeof **ids);
+    if (*ids == NULL)
+        return error_set(error, TR_ENOMEM, "no memory for the IDs of %zu nodes", count);
+    int rv = tr_nodes_original_ids(split->nodes, 0, count, TR_WAIT_FOREVER, *ids, &why);
+    if (rv != 0)
+        session_failed(&why, rv, error);
+    return rv;
+}
+
+int run_job_infer_sampled(struct run_job *job, uint32_t epoch, struct error *error)
+{
+    struct run_job_split all;
+    int rv = run_job_split_open_all(job, &all, error);
+    if (rv != 0)
+        return rv;
+    size_t classes = job->config->model.classes;
+    rv = tensor_resize(&job->logits, tr_nodes_count(all.nodes), classes);
+    if (rv != 0)
+        error_set(error, rv, "no memory for the outputs of %zu nodes", tr_nodes_count(all.nodes));
+    if (rv == 0)
+        rv = all.source.base.start_epoch(&all.source.base, epoch, error);
+    const struct mini_batch *batch;
+    size_t row = 0; /* seeds come in the order of original IDs */
+    while (rv == 0 && (rv = all.source.base.next(&all.source.base, &batch, error)) == 0) {
+        const float *logits;
+        rv = model_forward(job->model, batch, &logits, error);
+        size_t seeds = batch->nodes[0].num_seeds;
+        if (rv == 0)
+            memcpy(job->logits.data + row * classes, logits, seeds * classes * sizeof *logits);
+        row += seeds;
+        all.source.base.release(&all.source.base, batch);
+    }
+    run_job_split_close(&all);
+    return rv == TR_EEND ? 0 : rv;
+}
+
+int run_job_score(struct run_job *job, const struct run_job_split *split, struct scores *scores,
+                  struct error *error)
+{
+    uint64_t *ids = NULL;
+    int rv = widen(job, error);
+    if (rv == 0)
+        rv = open_exact(job, error);
+    if (rv == 0)
+        rv = read_split(split, &ids, error);
+    if (rv == 0)
+        rv = exact_scores(job->exact, &job->logits, job->config->labels, ids,
+                          tr_nodes_count(split->nodes), scores, error);
+    free(ids);
+    model_set_parallel(job->model, job->parallel);
+    return rv;
+}
+
+int run_job_evaluate(struct run_job *job, struct run_job_split *split, bool exact, uint32_t epoch,
+                     struct scores *scores, struct error *error)
+{
+    if (!exact)
+        return trainer_evaluate(job->model, &split->source.base, epoch, scores, error);
+    int rv = run_job_infer(job, error);
+    return rv == 0 ? run_job_score(job, split, scores, error) : rv;
+}
+
+int run_job_write_logits(const struct run_job *job, const char *path, struct error *error)
+{
+    const uint64_t shape[] = { job->logits.rows, job->logits.cols };
+    char *aside = NULL;
+    if (asprintf(&aside, "%s.tmp-%ld", path, (long)getpid()) < 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory", path);
+    int rv = npy_write(files_posix, aside, "<f4", 2, shape, job->logits.data, error);
+    if (rv == 0)
+        rv = files_sync_tree(files_posix, aside, error);
+    if (rv == 0)
+        rv = files_rename(files_posix, aside, path, error);
+    if (rv != 0)
+        (void)files_remove_tree(files_posix, aside, NULL);
+    free(aside);
+    return rv;
+}

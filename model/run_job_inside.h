@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of a job (run_job.h) have of each other.
+ *
+ *     run_job.c        opens session, graph and model, in order, and closes them
+ *     run_classes.c    what the graph says of the model: its types, inputs, classes, their weights
+ *     run_split.c      loaders over parts of the nodes
+ *     run_infer.c      outputs of all nodes, and what they are worth
+ *
+ * Ownership and thread rules: those of the job.
+ */
+#ifndef MODEL_RUN_JOB_INSIDE_H
+#define MODEL_RUN_JOB_INSIDE_H
+
+#include "model/run_job.h"
+
+/* Are all partitions in this process? */
+static inline bool run_job_has_all_parts(const struct run_job *job)
+{
+    for (uint32_t p = 0; p < job->whole.num_parts; p++)
+        if (job->whole.parts[p] == NULL)
+            return false;
+    return true;
+}
+
+/* TR_EUNSUPPORTED: the graph has several types. */
+int run_job_check_types(const struct run_job *job, const char *path, struct error *error);
+/* Inputs and classes follow from the graph; a run that is read back must agree. */
+int run_job_complete_config(struct run_job *job, struct error *error);
+/* Weighs the classes by their shares of the training nodes. */
+int run_job_balance_classes(struct run_job *job, struct error *error);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loaders over parts of a graph's nodes, as a run's configuration says. */
+#include <string.h>
+
+#include "model/run_job.h"
+
+static void loader_options(const struct run_job *job, bool shuffle,
+                           struct tr_loader_options *options)
+{
+    const struct run_config *config = job->config;
+    tr_loader_options_init(options);
+    options->num_layers = config->model.layers;
+    memcpy(options->fanout, config->fanout, sizeof options->fanout);
+    options->batch_size = config->batch_size;
+    options->replace = config->replace;
+    options->shuffle = shuffle;
+    options->drop_last = shuffle && config->drop_last;
+    options->degrees = config->model.kind == MODEL_GCN;
+    options->features = config->features;
+    options->labels = config->labels;
+}
+
+static int open_loader(struct run_job *job, const struct tr_loader_options *options,
+                       struct run_job_split *split, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    int rv = tr_loader_open(job->graph, split->nodes, options, TR_WAIT_FOREVER, &split->loader,
+                            &why);
+    if (rv != 0) {
+        session_failed(&why, rv, error);
+        run_job_split_close(split);
+        return rv;
+    }
+    loader_source_init(&split->source, job->session, split->loader, job->hooks.cancel);
+    return 0;
+}
+
+/* mask NULL: all nodes. */
+static int open_split(struct run_job *job, const char *mask, struct run_job_split *split,
+                      struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    *split = (struct run_job_split){ 0 };
+    struct tr_loader_options options;
+    loader_options(job, false, &options);
+    options.world = 1;
+    int rv = mask == NULL
+                 ? tr_nodes_all(job->graph, 0, TR_WAIT_FOREVER, &split->nodes, &why)
+                 : tr_nodes_masked(job->graph, 0, mask, TR_WAIT_FOREVER, &split->nodes, &why);
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    return open_loader(job, &options, split, error);
+}
+
+int run_job_split_open(struct run_job *job, const char *mask, struct run_job_split *split,
+                       struct error *error)
+{
+    return open_split(job, mask, split, error);
+}
+
+int run_job_split_open_all(struct run_job *job, struct run_job_split *split, struct error *error)
+{
+    return open_split(job, NULL, split, error);
+}
+
+int run_job_split_train(struct run_job *job, const char *deal, uint32_t rank, uint32_t world,
+                        struct run_job_split *split, struct error *error)
+{
+    struct tr_error why = TR_ERROR_INIT;
+    *split = (struct run_job_split){ 0 };
+    struct tr_loader_options options;
+    struct tr_nodes *all = NULL;
+    loader_options(job, true, &options);
+    options.rank = rank;
+    options.world = world;
+    int rv = tr_nodes_masked(job->graph, 0, job->config->train_mask, TR_WAIT_FOREVER, &all, &why);
+    if (rv == 0 && tr_nodes_count(all) == 0) {
+        rv = error_set(error, TR_EINVAL, "mask '%s' marks no node: nothing to train on",
+                       job->config->train_mask);
+        tr_nodes_close(all);
+        return rv;
+    }
+    if (rv == 0 && deal != NULL) {
+        const char *file = strcmp(deal, "affinity") == 0 ? NULL : deal;
+        rv = tr_nodes_deal(all, file, rank, world, &split->nodes, &why);
+        tr_nodes_close(all);
+    } else {
+        split->nodes = all;
+    }
+    if (rv != 0)
+        return session_failed(&why, rv, error);
+    return open_loader(job, &options, split, error);
+}
+
+void run_job_split_close(struct run_job_split *split)
+{
+    tr_batch_release(split->source.batch);
+    tr_loader_close(split->loader);
+    tr_nodes_close(split->nodes);
+    *split = (struct run_job_split){ 0 };
+}
