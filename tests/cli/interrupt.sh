@@ -13,9 +13,10 @@ cat >"$work/c.json" <<E2
             "processes": "role"}]}
 E2
 
-# Whether the process has its handlers by now: the last is that of SIGUSR1, number 10, which a shell
-# does not catch.
+# Whether the process has its handlers by now: the last is that of SIGUSR1, number 10. A shell with a
+# trap may catch that too, and would lose what comes before it has become the command.
 catches() {
+    grep -q '^Name:.*troupe' "/proc/$child/status" || return 1
     caught=$(sed -n 's/^SigCgt:.*\(....\)$/\1/p' "/proc/$child/status")
     [ $((0x${caught:-0} & 0x200)) != 0 ]
 }
