@@ -282,9 +282,10 @@ static const struct actor_ops program_ops = { .name = "program",
                                               .start = start_program,
                                               .receive = drop };
 
-static void keep_error(void *arg, enum log_level level, const char *line)
+static void keep_error(void *arg, enum log_level level, const char *component, const char *line)
 {
     char *kept = arg;
+    (void)component;
     if (level == LOG_LEVEL_ERROR && strstr(line, "did not come back") != NULL)
         snprintf(kept, LINE_MAX_BYTES, "%s", line);
 }
