@@ -229,12 +229,15 @@ static bool is_repeat(const struct reducer_operation *op, const struct msg_group
            head->count == asked->count;
 }
 
-/* The repeat gets the operation's answer. Its own operands are those of the first. */
+/* The repeat gets the operation's answer. Its own operands are those of the first, but for the
+ * number: where a call between the two failed before it came here, the trainer counts from that on,
+ * and a repeat of this one has this one's number. */
 static void join(struct actor *self, struct message *request)
 {
     struct reducer *r = actor_state(self);
     struct reducer_operation *op = &r->operation;
     const struct msg_group_request *head = message_head(request);
+    ((struct msg_group_request *)message_head(op->request))->number = head->number;
     if (op->outcome != NULL) {
         struct message *outcome = op->outcome;
         op->outcome = NULL;

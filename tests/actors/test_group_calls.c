@@ -61,6 +61,7 @@ struct trainer {
     bool saves_fail;   /* rank 0 has no part to save: no checkpoint is made */
     bool misses_saves; /* the first answer to each save comes too late for the trainer */
     uint64_t missed;   /* the step whose answer did */
+    uint64_t late;     /* the step whose save timed out */
 };
 
 static void go(struct actor *self, void *arg);
@@ -135,6 +136,8 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         end_save(t);
     else if (status != TR_ETIMEDOUT)
         fail_msg("rank %" PRIu32 ", stage %d: %s", t->rank, (int)t->stage, tr_error_name(status));
+    if (status == TR_ETIMEDOUT && t->stage == SAVE)
+        t->late = t->step;
     t->timed_out += status != 0;
     message_release(self, reply);
     if (t->stage != DONE)
@@ -165,7 +168,8 @@ static void operate(struct actor *self, struct trainer *t)
     } else if (t->stage == SAVE) {
         head.operation = MSG_GROUP_SAVE;
         head.value = t->step;
-        head.number = t->step;
+        /* As where a call after the one that timed out failed for want of memory. */
+        head.number = 2 * t->step + (t->late == t->step);
         head.count = sizeof t->step;
         if (t->saves_fail && t->rank == 0) {
             head.operation = MSG_GROUP_SKIP;
