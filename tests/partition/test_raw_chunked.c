@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "partition/raw/raw.h"
 #include "partition/raw/raw_source.h"
@@ -87,6 +88,17 @@ static void a_taken_path_is_kept(void **state)
     struct raw_write_options replace = { .replace = true };
     assert_int_equal(write_graph(scratch, &replace, rows, &error), 0);
     assert_int_equal(count_names(scratch), 1);
+    /* Neither a file nor a folder of something else is taken for a graph that may be replaced. */
+    assert_int_equal(files_remove_tree(files_posix, at(scratch, "g"), NULL), 0);
+    put_text(scratch, "g", "mine");
+    assert_int_equal(write_graph(scratch, &replace, rows, &error), TR_EEXIST);
+    assert_says(&error, TR_EEXIST, "not a folder");
+    assert_int_equal(unlink(at(scratch, "g")), 0);
+    assert_int_equal(mkdir(at(scratch, "g"), 0700), 0);
+    assert_int_equal(write_graph(scratch, &replace, rows, &error), 0);
+    assert_int_equal(unlink(at(scratch, "g/metadata.json")), 0);
+    assert_int_equal(write_graph(scratch, &replace, rows, &error), TR_EEXIST);
+    assert_says(&error, TR_EEXIST, "not a raw graph");
 }
 
 static bool yes(void *arg)
