@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "actors/cluster/cluster.h"
+#include "actors/cluster/cluster_read.h"
 #include "tests/schemas/random.h"
 
 static char folder[] = "/tmp/troupe-cluster-XXXXXX";
@@ -260,6 +260,386 @@ static void what_is_no_cluster_file_is_told_so(void **unused)
     }
 }
 
+/* Each mistake by its code: a program that reads the file tells them apart by it. */
+static void a_mistake_has_its_code(void **unused)
+{
+    static const struct {
+        const char *host, *more;
+        int code;
+    } bad[] = {
+        { "", "", TR_EFORMAT },
+        { ",\"port\": 0", "", TR_EFORMAT },
+        { ",\"port\": 7, \"unix\": \"x\"", "", TR_EINVAL },
+        { ",\"address\": \"h\", \"unix\": \"x\"", "", TR_EINVAL },
+        { ",\"port\": 7, \"address\": \"a b\"", "", TR_EFORMAT },
+        { ",\"port\": 7, \"threads\": 0", "", TR_ERANGE },
+        { ",\"port\": 7, \"processes\": \"two\"", "", TR_EFORMAT },
+        { ",\"port\": 7, \"parts\": []", "", TR_ERANGE },
+        { ",\"port\": 7, \"parts\": [1, 0, 1]", "", TR_EFORMAT },
+        { ",\"port\": 7, \"parts\": [0], \"servers\": 0", "", TR_EINVAL },
+        { ",\"port\": 7, \"roles\": [\"king\"]", "", TR_EFORMAT },
+        { ",\"port\": 7, \"roles\": []", "", TR_EFORMAT },
+        { ",\"port\": 7, \"roles\": [\"server\", \"coordinator\"]", "", TR_EINVAL },
+        { ",\"port\": 7, \"roles\": [\"server\", \"sampler\", \"trainer\"]", "", TR_EINVAL },
+        { ",\"port\": 7, \"servers\": 0", "", TR_EINVAL },
+        { ",\"port\": 65534, \"processes\": \"role\"", "", TR_ERANGE },
+        { ",\"port\": 7", ",\"tls\": {}", TR_EFORMAT },
+        { ",\"port\": 7", ",\"tls\": {\"shared_key\": \"k\", \"ca\": \"c\"}", TR_EFORMAT },
+        { ",\"port\": 7", ",\"limits\": {\"call\": 0}", TR_ERANGE },
+        { ",\"port\": 7", ",\"limits\": {\"window\": 4096}", TR_ERANGE },
+        { ",\"port\": 7", ",\"checkpoints\": {\"keep\": 0}", TR_ERANGE },
+        { ",\"port\": 7", ",\"launcher\": {\"kind\": \"rsh\"}", TR_EFORMAT },
+        { ",\"port\": 7", ",\"coordinator\": \"b\"", TR_ENOENT },
+        { ",\"port\": 7}, {\"name\": \"b\", \"unix\": \"x\"", "", TR_EINVAL },
+        { ",\"unix\": \"x\"}, {\"name\": \"b\", \"port\": 7", "", TR_EINVAL },
+        { ",\"port\": 7}, {\"name\": \"-b\", \"port\": 7", "", TR_EFORMAT },
+        { ",\"port\": 7}, {\"name\": \".b\", \"port\": 7", "", TR_EFORMAT },
+        { ",\"port\": 7}, {\"name\": \"b\", \"port\": 7}, {\"name\": \"a\", \"port\": 7", "",
+          TR_EINVAL },
+        { ",\"port\": 7}, {\"name\": \"b\", \"port\": 7, \"servers\": 0, \"samplers\": 0, "
+          "\"trainers\": 0",
+          "", TR_EINVAL },
+        { ",\"port\": 7, \"address\": \"h\"}, {\"name\": \"b\", \"address\": \"h\", \"port\": 7",
+          "", TR_EINVAL },
+    };
+    struct cluster cluster;
+    struct error error = { 0 };
+    (void)unused;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int rv = read_one(bad[i].host, bad[i].more, &cluster, &error);
+        if (rv != bad[i].code || error.code != rv)
+            fail_msg("%s %s: %d \"%s\"", bad[i].host, bad[i].more, rv, error.text);
+    }
+    assert_int_equal(read_text("{\"name\": \"job\", \"hosts\": []}", &cluster, &error), TR_ERANGE);
+    assert_non_null(strstr(error.text, "0 hosts; give 1 to 65536"));
+    assert_int_equal(cluster_read(files_posix, "/nowhere/c.json", &cluster, &error), TR_ENOENT);
+}
+
+/* The least and the largest value of a field are taken, and those beside them are not. */
+static void each_bound_holds_exactly(void **unused)
+{
+    static const struct {
+        bool of_host;
+        const char *before, *after;
+        unsigned long long least, most;
+    } bounds[] = {
+        { true, ",\"port\": ", "", 1, 65535 },
+        { true, ",\"port\": 7, \"servers\": ", "", 1, 4096 },
+        { true, ",\"port\": 7, \"samplers\": ", "", 1, 4096 },
+        { true, ",\"port\": 7, \"trainers\": ", "", 0, 4096 },
+        { true, ",\"port\": 7, \"loops\": ", "", 0, 4096 },
+        { true, ",\"port\": 7, \"threads\": ", "", 1, 4096 },
+        { true, ",\"port\": 7, \"parts\": [", "]", 0, 65535 },
+        { false, ",\"limits\": {\"recovery_deadline\": ", "}", 1, 86400 },
+        { false, ",\"limits\": {\"call\": ", "}", 1, 86400 },
+        { false, ",\"limits\": {\"coordinator\": ", "}", 1, 86400 },
+        { false, ",\"limits\": {\"step_limit\": ", "}", 0, 86400 },
+        { false, ",\"limits\": {\"disk_wait\": ", "}", 0, 86400 },
+        { false, ",\"limits\": {\"window\": ", "}", LINKS_WINDOW_BYTES, INT64_MAX },
+        { false, ",\"restart\": {\"seconds\": ", "}", 1, 86400 },
+        { false, ",\"restart\": {\"times\": ", "}", 0, INT32_MAX },
+        { false, ",\"checkpoints\": {\"keep\": ", "}", 1, 1000 },
+        { false, ",\"checkpoints\": {\"every\": ", "}", 0, INT64_MAX },
+        { false, ",\"seed\": ", "", 0, INT64_MAX },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        unsigned long long values[] = { bounds[i].least - 1, bounds[i].least, bounds[i].most,
+                                        bounds[i].most + 1 };
+        /* 0 asks for the default window, and -1 is refused as a sign. */
+        values[0] = bounds[i].least == 0 ? bounds[i].most + 1 : values[0];
+        for (size_t v = 0; v < 4; v++) {
+            char field[200];
+            struct cluster cluster;
+            struct error error = { 0 };
+            bool of_host = bounds[i].of_host, good = v == 1 || v == 2;
+            snprintf(field, sizeof field, "%s%llu%s", bounds[i].before, values[v], bounds[i].after);
+            int rv = read_one(of_host ? field : ",\"port\": 7", of_host ? "" : field, &cluster,
+                              &error);
+            if ((rv == 0) != good)
+                fail_msg("%s: %d \"%s\"", field, rv, error.text);
+            if (rv == 0)
+                cluster_fini(&cluster);
+        }
+    }
+}
+
+/* Texts of n letters are taken as names, addresses and folders of sockets, and one more is not. */
+static void the_longest_texts_are_taken(void **unused)
+{
+    static const struct {
+        const char *before, *after;
+        size_t most;
+    } texts[] = {
+        { "{\"name\": \"", "\", \"hosts\": [{\"name\": \"a\", \"port\": 7}]}", 63 },
+        { "{\"name\": \"job\", \"hosts\": [{\"port\": 7, \"name\": \"", "\"}]}", 63 },
+        { "{\"name\": \"job\", \"hosts\": [{\"name\": \"a\", \"port\": 7, \"address\": \"", "\"}]}",
+          255 },
+        { "{\"name\": \"job\", \"hosts\": [{\"name\": \"a\", \"unix\": \"/", "\"}]}", 95 },
+        { "", " 7\n", 255 },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t length = texts[i].most; length <= texts[i].most + 1; length++) {
+            char letters[300] = "", text[600];
+            struct cluster cluster;
+            struct error error = { 0 };
+            memset(letters, 'x', length);
+            snprintf(text, sizeof text, "%s%s%s", texts[i].before, letters, texts[i].after);
+            int rv = read_text(text, &cluster, &error);
+            if ((rv == 0) != (length == texts[i].most))
+                fail_msg("%s: %d \"%s\"", text, rv, error.text);
+            if (rv == 0)
+                cluster_fini(&cluster);
+            else
+                assert_true(rv == TR_EFORMAT || rv == TR_ERANGE);
+        }
+}
+
+static void a_field_that_is_absent_has_its_default(void **unused)
+{
+    struct cluster c;
+    struct error error = { 0 };
+    (void)unused;
+    assert_int_equal(read_one(",\"port\": 7", "", &c, &error), 0);
+    assert_string_equal(c.path, file);
+    assert_string_equal(c.name, "job");
+    assert_true(c.graph == NULL && !c.has_seed && c.seed == 0);
+    assert_true(c.direct && !c.codec && !c.insecure_network && c.coordinator_host == 0);
+    assert_true(c.tls.ca == NULL && c.tls.shared_key == NULL);
+    assert_int_equal(c.limits.memory_bytes, 0);
+    assert_int_equal(c.limits.window_bytes, 0);
+    assert_int_equal(c.limits.recovery_deadline_ns, UINT64_C(600000000000));
+    assert_int_equal(c.limits.call_ns, UINT64_C(10000000000));
+    assert_int_equal(c.limits.coordinator_ns, UINT64_C(30000000000));
+    assert_true(c.limits.step_limit == CLUSTER_UNSAID && c.limits.disk_wait == CLUSTER_UNSAID);
+    assert_int_equal(c.restart.times, 5);
+    assert_int_equal(c.restart.ns, UINT64_C(600000000000));
+    assert_true(c.checkpoints.folder == NULL && c.checkpoints.every == 0);
+    assert_int_equal(c.checkpoints.keep, 0);
+    assert_int_equal(c.launcher.kind, CLUSTER_LAUNCH_LOCAL);
+    assert_true(c.launcher.user == NULL && c.launcher.workdir == NULL &&
+                c.launcher.command == NULL);
+    const struct cluster_host *host = &c.hosts[0];
+    assert_string_equal(host->name, "a");
+    assert_string_equal(host->address, "a");
+    assert_int_equal(host->servers, 1);
+    assert_int_equal(host->samplers, 1);
+    assert_int_equal(host->trainers, 1);
+    assert_int_equal(host->loops, 0);
+    assert_int_equal(host->threads, 1);
+    assert_int_equal(host->roles, 15);
+    assert_true(!host->process_per_role && host->num_parts == 0);
+    assert_int_equal(cluster_host_process_count(host), 1);
+    cluster_fini(&c);
+    /* An object that says a part leaves the rest as it is, and roles follow what a host runs. */
+    assert_int_equal(read_one(",\"port\": 7}, {\"name\": \"b\", \"port\": 7, \"servers\": 0,"
+                              "\"processes\": \"role\"}, {\"name\": \"c\", \"port\": 7,"
+                              "\"samplers\": 0, \"trainers\": 0",
+                              ", \"limits\": {}, \"restart\": {}, \"checkpoints\": {},"
+                              " \"launcher\": {\"user\": \"u\", \"command\": \"troupe\"},"
+                              " \"insecure_network\": true, \"tls\": {\"shared_key\": \"k\"}",
+                              &c, &error),
+                     0);
+    char path[100];
+    snprintf(path, sizeof path, "%s/checkpoints/%%h", folder);
+    assert_string_equal(c.checkpoints.folder, path);
+    snprintf(path, sizeof path, "%s/k", folder);
+    assert_string_equal(c.tls.shared_key, path);
+    assert_true(c.insecure_network);
+    assert_int_equal(c.limits.call_ns, UINT64_C(10000000000));
+    assert_int_equal(c.restart.times, 5);
+    assert_string_equal(c.launcher.user, "u");
+    assert_string_equal(c.launcher.command, "troupe");
+    assert_int_equal(c.hosts[1].roles, CLUSTER_SAMPLER | CLUSTER_TRAINER | CLUSTER_COORDINATOR);
+    assert_int_equal(c.hosts[2].roles, CLUSTER_SERVER | CLUSTER_COORDINATOR);
+    assert_int_equal(cluster_host_process_count(&c.hosts[1]), 2);
+    cluster_fini(&c);
+}
+
+/* The number of processes is bounded by the table of links, whatever hosts they are on. */
+static void so_many_processes_are_planned(void **unused)
+{
+    (void)unused;
+    for (uint32_t trainers = 0; trainers < 2; trainers++) {
+        char text[4000];
+        size_t used = (size_t)snprintf(text, sizeof text, "{\"name\": \"job\", \"hosts\": [");
+        for (uint32_t h = 0; h < 16; h++)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "%s{\"name\": \"h%u\", \"port\": 61440, \"servers\": 4000,"
+                                     "\"samplers\": 96, \"trainers\": %u, \"processes\": \"role\"}",
+                                     h == 0 ? "" : ", ", h, h == 7 ? trainers : 0);
+        snprintf(text + used, sizeof text - used, "]}");
+        struct cluster c;
+        struct error error = { 0 };
+        int rv = read_text(text, &c, &error);
+        if (rv == 0)
+            cluster_fini(&c);
+        assert_int_equal(rv, trainers == 0 ? 0 : TR_ETOOBIG);
+        if (rv != 0)
+            assert_non_null(strstr(error.text, "65537 processes; at most 65536"));
+    }
+}
+
+/* Ports of a machine are taken from the first one of each host on, without gaps. */
+static void hosts_of_one_machine_stand_beside_each_other(void **unused)
+{
+    (void)unused;
+    for (uint32_t port = 9; port <= 11; port++) {
+        char hosts[300];
+        struct cluster c;
+        struct error error = { 0 };
+        snprintf(hosts, sizeof hosts,
+                 ",\"port\": %u, \"address\": \"m\"}, {\"name\": \"b\", \"port\": 7,"
+                 "\"address\": \"m\", \"processes\": \"role\"}, {\"name\": \"c\", \"port\": 8,"
+                 "\"address\": \"n\"",
+                 port);
+        int rv = read_one(hosts, "", &c, &error);
+        assert_int_equal(rv, port == 9 ? TR_EINVAL : 0);
+        if (rv == 0)
+            cluster_fini(&c);
+        else
+            assert_non_null(strstr(error.text, "hosts \"b\" and \"a\" are both at m and need port "
+                                               "9; the first takes 7 to 9"));
+    }
+    struct cluster c;
+    struct error error = { 0 };
+    assert_int_equal(read_one(",\"port\": 65533, \"processes\": \"role\"", "", &c, &error), 0);
+    cluster_fini(&c);
+    assert_int_equal(read_one(",\"port\": 65534, \"processes\": \"role\"", "", &c, &error),
+                     TR_ERANGE);
+    assert_non_null(strstr(error.text, "its 3 processes need ports from 65534 on"));
+    /* One process for the coordinator, where a host runs nothing else. */
+    assert_int_equal(read_one(",\"port\": 7}, {\"name\": \"b\", \"address\": \"a\", \"port\": 7,"
+                              "\"servers\": 0, \"samplers\": 0, \"trainers\": 0",
+                              ",\"coordinator\": \"b\"", &c, &error),
+                     TR_EINVAL);
+    assert_non_null(strstr(error.text, "takes 7 to 7"));
+    assert_int_equal(read_one(",\"port\": 7}, {\"name\": \"b\", \"address\": \"a\", \"port\": 8,"
+                              "\"servers\": 0, \"samplers\": 0, \"trainers\": 0",
+                              ",\"coordinator\": \"b\", \"insecure_network\": true", &c, &error),
+                     0);
+    struct cluster_plan plan;
+    assert_int_equal(cluster_plan_make(&plan, &c, 1, &error), 0);
+    assert_int_equal(plan.plan.coordinator, 1);
+    assert_int_equal(plan.processes[1].roles, CLUSTER_COORDINATOR);
+    cluster_plan_fini(&plan);
+    cluster_fini(&c);
+}
+
+static void names_are_put_where_a_path_has_them(void **unused)
+{
+    static const char *const patterns[][2] = {
+        { "%h", "host" },           { "a%hb%h", "ahostbhost" }, { "%", "%" }, { "h%", "h%" },
+        { "%%h", "%host" },         { "%x/%h", "%x/host" },     { "", "" },   { "hh", "hh" },
+        { "%hh%h%", "hosthhost%" },
+    };
+    char *out;
+    (void)unused;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        assert_int_equal(cluster_put_name(patterns[i][0], "host", &out), 0);
+        assert_string_equal(out, patterns[i][1]);
+        free(out);
+    }
+    assert_int_equal(cluster_put_name(NULL, "host", &out), 0);
+    assert_null(out);
+    static const char *const roles[16] = { "",
+                                           "server",
+                                           "sampler",
+                                           "server, sampler",
+                                           "trainer",
+                                           [8] = "coordinator",
+                                           [14] = "sampler, trainer, coordinator" };
+    for (uint32_t mask = 0; mask < 16; mask++) {
+        char text[64], little[5];
+        cluster_roles_text(mask, text, sizeof text);
+        if (roles[mask] != NULL)
+            assert_string_equal(text, roles[mask]);
+        cluster_roles_text(mask, little, sizeof little);
+        assert_memory_equal(little, text, strlen(little));
+    }
+}
+
+/* A path of a file begins in the file's folder, which may be the one that the reader is in. */
+static void a_path_begins_where_its_file_is(void **unused)
+{
+    static const char *const paths[][3] = {
+        { "c.json", "g", "g" },     { "c.json", "/g", "/g" },
+        { "/c.json", "g", "/g" },   { "/a/b/c.json", "d/g", "/a/b/d/g" },
+        { "a/c.json", "/g", "/g" }, { "a/c.json", "", "a/" }
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "%s", paths[i][0]);
+        const struct cluster cluster = { .path = path };
+        char *resolved = cluster_resolve(&cluster, paths[i][1]);
+        assert_string_equal(resolved, paths[i][2]);
+        free(resolved);
+    }
+}
+
+/* DGL's form: numbers at and beyond their bounds, and whatever a line may begin with. */
+static void lines_of_ip_config_are_read_to_the_letter(void **unused)
+{
+    static const struct {
+        const char *text, *says; /* NULL: taken */
+        uint32_t port, servers;
+    } lines[] = {
+        { "a 1", NULL, 1, 1 },
+        { "a 65535 4096", NULL, 65535, 4096 },
+        { "a 000000080 1", NULL, 80, 1 },
+        { "  a\t9 2 # three # four", NULL, 9, 2 },
+        { ":: 7", NULL, 7, 1 },
+        { "_a", NULL, 30050, 1 },
+        { "#\n\n\r\n9.9.9.9\r\n", NULL, 30050, 1 },
+        { "a 0", "the port is not a number", 0, 0 },
+        { "a 65536", "the port is not a number", 0, 0 },
+        { "a 0000000080", "the port is not a number", 0, 0 },
+        { "a +80", "the port is not a number", 0, 0 },
+        { "a 8x", "the port is not a number", 0, 0 },
+        { "a 1 0", "the number of servers", 0, 0 },
+        { "a 1 4097", "the number of servers", 0, 0 },
+        { "a 1 1 1", "more than three words", 0, 0 },
+        { "a 1 1 1 1", "more than three words", 0, 0 },
+        { "a/b", "no host name", 0, 0 },
+        { "a]", "no host name", 0, 0 },
+        { "fe80::1%eth0", "no host name", 0, 0 },
+        { "[0000:0000:0000:0000:0000:ffff:255.255.255.255] 7", "without brackets", 0, 0 },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct cluster c;
+        struct error error = { 0 };
+        int rv = read_text(lines[i].text, &c, &error);
+        if (rv != (lines[i].says == NULL ? 0 : TR_EFORMAT))
+            fail_msg("%s: %d \"%s\"", lines[i].text, rv, error.text);
+        if (rv != 0) {
+            assert_non_null(strstr(error.text, lines[i].says));
+            assert_non_null(strstr(error.text, "line 1: "));
+            continue;
+        }
+        assert_int_equal(c.num_hosts, 1);
+        assert_string_equal(c.name, "ip_config");
+        assert_string_equal(c.hosts[0].name, "host0");
+        assert_int_equal(c.hosts[0].port, lines[i].port);
+        assert_int_equal(c.hosts[0].servers, lines[i].servers);
+        assert_int_equal(c.hosts[0].samplers, 1);
+        assert_int_equal(c.hosts[0].trainers, 1);
+        assert_int_equal(c.hosts[0].roles, 15);
+        cluster_fini(&c);
+    }
+    struct cluster c;
+    struct error error = { 0 };
+    assert_int_equal(read_text("a\nb\nc\nd\ne\nf\ng\n", &c, &error), 0);
+    assert_int_equal(c.num_hosts, 7);
+    for (uint32_t h = 0; h < 7; h++) {
+        const char name[] = { (char)('a' + h), '\0' };
+        assert_string_equal(c.hosts[h].address, name);
+    }
+    cluster_fini(&c);
+}
+
 /* Random counts on up to six hosts. */
 static void make_hosts(uint64_t *state, struct cluster *c, struct cluster_host hosts[6])
 {
@@ -459,6 +839,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_fields_are_named_by_their_path),
         cmocka_unit_test(all_fields_are_read),
+        cmocka_unit_test(a_mistake_has_its_code),
+        cmocka_unit_test(each_bound_holds_exactly),
+        cmocka_unit_test(the_longest_texts_are_taken),
+        cmocka_unit_test(a_field_that_is_absent_has_its_default),
+        cmocka_unit_test(so_many_processes_are_planned),
+        cmocka_unit_test(hosts_of_one_machine_stand_beside_each_other),
+        cmocka_unit_test(names_are_put_where_a_path_has_them),
+        cmocka_unit_test(a_path_begins_where_its_file_is),
+        cmocka_unit_test(lines_of_ip_config_are_read_to_the_letter),
         cmocka_unit_test(ip_config_is_taken_in_its_place),
         cmocka_unit_test(what_is_no_cluster_file_is_told_so),
         cmocka_unit_test(every_partition_is_served_evenly),
