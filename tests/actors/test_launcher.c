@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -201,6 +202,105 @@ static void only_a_second_word_from_the_keyboard_is_in_a_hurry(void **unused)
     launcher_fini(&world.launcher);
 }
 
+/* Numbers of any process and incarnation are read, whatever follows them, and nothing else is. */
+static void a_notice_of_silence_is_read_to_the_letter(void **unused)
+{
+    static const struct {
+        const char *line;
+        uint32_t process, incarnation;
+    } good[] = {
+        { NOTICE_SILENT " process 0 incarnation 0", 0, 0 },
+        { NOTICE_SILENT " process 190 incarnation 280000011", 190, 280000011 },
+        { NOTICE_SILENT " process 4294967295 incarnation 4294967295", UINT32_MAX, UINT32_MAX },
+        { NOTICE_SILENT " process 7 incarnation 9 for 20 seconds", 7, 9 },
+    };
+    static const char *const bad[] = {
+        "",
+        NOTICE_SILENT,
+        NOTICE_READY " process 0 incarnation 7",
+        NOTICE_SILENT "process 0 incarnation 7",
+        NOTICE_SILENT " process 4294967296 incarnation 7",
+        NOTICE_SILENT " process 0 incarnation 4294967296",
+        NOTICE_SILENT " process 0 incarnation 99999999999999999999999",
+        NOTICE_SILENT " process / incarnation 7",
+        NOTICE_SILENT " process : incarnation 7",
+        NOTICE_SILENT " process -1 incarnation 7",
+        NOTICE_SILENT " process  incarnation 7",
+        NOTICE_SILENT " process 0, incarnation 7",
+        NOTICE_SILENT " process 0 incarnation ",
+        NOTICE_SILENT " process 0 incarnation 7s",
+        NOTICE_SILENT " process 0 incarnatiom 7",
+        NOTICE_SILENT " procesS 0 incarnation 7",
+        NOTICE_SILENT " incarnation 7 process 0",
+    };
+    uint32_t process = 1, incarnation = 1;
+    (void)unused;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_true(notice_silent(good[i].line, &process, &incarnation));
+        assert_int_equal(process, good[i].process);
+        assert_int_equal(incarnation, good[i].incarnation);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (notice_silent(bad[i], &process, &incarnation))
+            fail_msg("%s", bad[i]);
+    char line[100];
+    snprintf(line, sizeof line, NOTICE_SILENT NOTICE_SILENT_WRITE, 12u, 345u);
+    assert_true(notice_silent(line, &process, &incarnation));
+    assert_true(process == 12 && incarnation == 345);
+    assert_string_equal(notice_kernels(NOTICE_KERNELS " a b"), "a b");
+    assert_string_equal(notice_kernels(NOTICE_KERNELS), "");
+    assert_true(notice_is(NOTICE_COMPLETE, NOTICE_COMPLETE));
+    assert_false(notice_is(NOTICE_COMPLETE "d", NOTICE_COMPLETE));
+}
+
+/* One that says that it is ready has no failures behind it: its next pause is the first again. */
+static void a_process_that_is_ready_is_started_sooner(void **unused)
+{
+    (void)unused;
+    for (uint32_t ready = 0; ready < 2; ready++) {
+        struct world world;
+        begin(&world);
+        world.launcher.policy.restarts = 2;
+        assert_true(launcher_turn(&world.launcher, SECOND));
+        launcher_take_end(&world.launcher, 0, 1, 0, 2 * SECOND);
+        assert_true(launcher_turn(&world.launcher, 3 * SECOND));
+        if (ready)
+            says(&world, 0, NOTICE_READY " process 0");
+        launcher_take_end(&world.launcher, 0, 1, 0, 3 * SECOND);
+        assert_int_equal(launcher_wake_ns(&world.launcher),
+                         3 * SECOND + (LAUNCHER_PAUSE_FIRST_NS << (1 - ready)));
+        launcher_fini(&world.launcher);
+    }
+}
+
+/* Stops that nobody asked for change nothing; and each further one of a person in a hurry kills. */
+static void as_many_stops_are_taken_as_there_were(void **unused)
+{
+    struct world world;
+    struct error error = { 0 };
+    (void)unused;
+    begin(&world);
+    assert_true(launcher_turn(&world.launcher, SECOND));
+    launcher_take_stops(&world.launcher, 0, true, 2 * SECOND);
+    assert_true(launcher_turn(&world.launcher, 2 * SECOND));
+    assert_int_equal(world.asked[2], 0);
+    launcher_take_stops(&world.launcher, 1, true, 2 * SECOND);
+    assert_true(launcher_turn(&world.launcher, 2 * SECOND));
+    assert_true(world.asked[2] == 1 && world.killed[2] == 0);
+    launcher_take_stops(&world.launcher, 1, false, 2 * SECOND);
+    assert_true(launcher_turn(&world.launcher, 2 * SECOND));
+    assert_int_equal(world.killed[2], 0);
+    launcher_take_stops(&world.launcher, 2, true, 2 * SECOND);
+    assert_true(launcher_turn(&world.launcher, 2 * SECOND));
+    for (uint32_t p = 0; p < PROCESSES; p++) {
+        assert_int_equal(world.killed[p], 1);
+        launcher_take_end(&world.launcher, p, 0, 9, 3 * SECOND);
+    }
+    assert_false(launcher_turn(&world.launcher, 3 * SECOND));
+    assert_int_equal(launcher_result(&world.launcher, &error), TR_ECANCELED);
+    launcher_fini(&world.launcher);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +312,9 @@ int main(void)
         cmocka_unit_test(a_complete_job_has_succeeded),
         cmocka_unit_test(other_kernels_are_noticed),
         cmocka_unit_test(only_a_second_word_from_the_keyboard_is_in_a_hurry),
+        cmocka_unit_test(a_notice_of_silence_is_read_to_the_letter),
+        cmocka_unit_test(a_process_that_is_ready_is_started_sooner),
+        cmocka_unit_test(as_many_stops_are_taken_as_there_were),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
