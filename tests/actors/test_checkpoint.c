@@ -14,7 +14,8 @@
 
 #include <cmocka.h>
 
-#include "actors/job/checkpoint.h"
+#include "actors/job/checkpoint_json.h"
+#include "actors/job/checkpoint_paths.h"
 #include "runtime/base/crc32c.h"
 #include "runtime/base/files.h"
 
@@ -413,6 +414,290 @@ static void only_the_newest_are_kept(void **unused)
     assert_int_equal(newest(folder), 0);
 }
 
+#define PART(rank) "{\"rank\": " #rank ", \"bytes\": 10, \"crc32c\": 4294967295}"
+#define MANIFEST(step, era, world, parts) \
+    "{\"step\": " step ", \"era\": " era ", \"world\": " world ", \"parts\": [" parts "]}"
+
+/* A manifest says the same when it is read as when it was written, and none that cannot be one is
+ * taken, each bound to the last value. */
+static void a_manifest_is_read_as_it_was_written(void **unused)
+{
+    static const char *const good[] = {
+        MANIFEST("0", "0", "1", PART(0)),
+        MANIFEST("9223372036854775807", "4294967294", "2", PART(0) "," PART(1)),
+        MANIFEST("1", "1", "1", "{\"rank\": 0, \"bytes\": 0, \"crc32c\": 0}"),
+    };
+    static const char *const bad[][2] = {
+        { "", "m.json:1" },
+        { "[]", "m.json: " },
+        { "{\"step\": 1}", "m.json: " },
+        { MANIFEST("-1", "0", "1", PART(0)), "out of range" },
+        { MANIFEST("0", "-1", "1", PART(0)), "out of range" },
+        { MANIFEST("0", "4294967295", "1", PART(0)), "out of range" },
+        { MANIFEST("0", "0", "0", ""), "out of range" },
+        { MANIFEST("0", "0", "65537", PART(0)), "out of range" },
+        { MANIFEST("0", "0", "65536", PART(0)), "not one for each of 65536 ranks" },
+        { MANIFEST("0", "0", "2", PART(0)), "not one for each of 2 ranks" },
+        { MANIFEST("0", "0", "1", PART(0) "," PART(1)), "not one for each of 1 ranks" },
+        { MANIFEST("0", "0", "2", PART(1) "," PART(0)), "parts[0] is no part of rank 0" },
+        { MANIFEST("0", "0", "2", PART(0) "," PART(0)), "parts[1] is no part of rank 1" },
+        { MANIFEST("0", "0", "1", "{\"rank\": 0, \"bytes\": -1, \"crc32c\": 0}"), "parts[0]" },
+        { MANIFEST("0", "0", "1", "{\"rank\": 0, \"bytes\": 1, \"crc32c\": -1}"), "parts[0]" },
+        { MANIFEST("0", "0", "1", "{\"rank\": 0, \"bytes\": 1, \"crc32c\": 4294967296}"),
+          "parts[0]" },
+        { MANIFEST("0", "0", "1", "{\"rank\": 0, \"bytes\": 1}"), "parts[0]: " },
+        { "{\"step\": 1, \"era\": 1, \"world\": 1, \"parts\": {}}", "parts: not one" },
+        { "{\"step\": 1, \"step\": 1, \"era\": 1, \"world\": 1, \"parts\": [" PART(0) "]}",
+          "duplicate" },
+    };
+    struct checkpoint_manifest manifest;
+    (void)unused;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct checkpoint_manifest again;
+        struct error error = { 0 };
+        assert_int_equal(
+            checkpoint_from_json("m.json", good[i], strlen(good[i]), &manifest, &error), 0);
+        char *text = checkpoint_to_json(&manifest);
+        assert_non_null(text);
+        assert_int_equal(checkpoint_from_json("m.json", text, strlen(text), &again, &error), 0);
+        assert_true(manifest.step == again.step && manifest.era == again.era &&
+                    manifest.world == again.world);
+        for (uint32_t rank = 0; rank < again.world; rank++) {
+            assert_int_equal(manifest.parts[rank].bytes, again.parts[rank].bytes);
+            assert_int_equal(manifest.parts[rank].bytes, i == 2 ? 0 : 10);
+            assert_int_equal(manifest.parts[rank].crc32c, again.parts[rank].crc32c);
+            assert_int_equal(manifest.parts[rank].crc32c, i == 2 ? 0 : UINT32_MAX);
+        }
+        assert_int_equal(manifest.step, i == 0 ? 0 : i == 1 ? INT64_MAX : 1);
+        assert_int_equal(manifest.era, i == 0 ? 0 : i == 1 ? UINT32_MAX - 1 : 1);
+        free(text);
+        checkpoint_manifest_fini(&manifest);
+        checkpoint_manifest_fini(&again);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error error = { 0 };
+        int rv = checkpoint_from_json("m.json", bad[i][0], strlen(bad[i][0]), &manifest, &error);
+        if (rv != TR_EFORMAT || strstr(error.text, bad[i][1]) == NULL ||
+            strstr(error.text, "m.json") == NULL)
+            fail_msg("%s: %d \"%s\"", bad[i][0], rv, error.text);
+        assert_null(manifest.parts);
+    }
+}
+
+/* Folders are read by their names: what is not named as a checkpoint is another's and stays. */
+static void only_names_of_checkpoints_are_theirs(void **unused)
+{
+    static const struct {
+        const char *name;
+        bool named;
+        uint64_t step;
+    } names[] = {
+        { "checkpoint-0", true, 0 },
+        { "checkpoint-9", true, 9 },
+        { "checkpoint-10", true, 10 },
+        { "checkpoint-9999999999999999999", true, UINT64_C(9999999999999999999) },
+        { "checkpoint-10000000000000000000", false, 0 },
+        { "checkpoint-", false, 0 },
+        { "checkpoint", false, 0 },
+        { "checkpoint-00", false, 0 },
+        { "checkpoint-07", false, 0 },
+        { "checkpoint-+7", false, 0 },
+        { "checkpoint- 7", false, 0 },
+        { "checkpoint-7.tmp", false, 0 },
+        { "checkpoint-7a", false, 0 },
+        { "checkpoint-/", false, 0 },
+        { "checkpoint-:", false, 0 },
+        { "Checkpoint-7", false, 0 },
+        { "checkpoint_7", false, 0 },
+    };
+    static const struct {
+        const char *name;
+        bool named;
+        uint64_t step;
+        uint32_t era;
+    } asides[] = {
+        { "0-0.tmp", true, 0, 0 },   { "9-1.tmp", true, 9, 1 },   { "120-34.tmp", true, 120, 34 },
+        { "9-1.tmp2", false, 0, 0 }, { "9-1.tm", false, 0, 0 },   { "9-1", false, 0, 0 },
+        { "9.tmp", false, 0, 0 },    { "-9-1.tmp", false, 0, 0 }, { " 9-1.tmp", false, 0, 0 },
+        { "/9-1.tmp", false, 0, 0 }, { ":9-1.tmp", false, 0, 0 }, { "", false, 0, 0 },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint64_t step = 5;
+        if (checkpoint_name_step(names[i].name, &step) != names[i].named)
+            fail_msg("%s", names[i].name);
+        assert_true(!names[i].named || step == names[i].step);
+    }
+    for (size_t i = 0; i < sizeof asides / sizeof *asides; i++) {
+        uint64_t step = 5;
+        uint32_t era = 6;
+        if (checkpoint_name_aside(asides[i].name, &step, &era) != asides[i].named)
+            fail_msg("%s", asides[i].name);
+        assert_true(!asides[i].named || (step == asides[i].step && era == asides[i].era));
+    }
+    char *path = checkpoint_path("f", 12), *aside = checkpoint_path_aside("f", 12, 3),
+         *part = checkpoint_part_path("f", 7), *fresh = checkpoint_fresh_path("f", ".new");
+    assert_string_equal(path, "f/checkpoint-12");
+    assert_string_equal(aside, "f/12-3.tmp");
+    assert_string_equal(part, "f/part7");
+    assert_string_equal(fresh, "f.new");
+    free(path);
+    free(aside);
+    free(part);
+    free(fresh);
+}
+
+static void make_file(const char *folder, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return files_exists(files_posix, path);
+}
+
+/* Choosing clears away what was begun and never made, and leaves alone what is not its own. */
+static void what_was_never_made_is_removed(void **unused)
+{
+    static const char *const own[] = { "7-2.tmp", "0-0.tmp", "9.tmp", "checkpoint-7" };
+    static const char *const others[] = { "x7-2.tmp", ".tmp", "7-2.tmpx", "checkpoint-07",
+                                          "notes" };
+    char folder[64], path[128];
+    uint64_t *steps;
+    size_t count;
+    struct checkpoint_manifest manifest;
+    struct error damaged, error = { 0 };
+    (void)unused;
+    open_folder(folder);
+    assert_false(checkpoint_is_any(files_posix, folder));
+    assert_int_equal(checkpoint_list(files_posix, folder, &steps, &count, &error), 0);
+    assert_int_equal(count, 0);
+    free(steps);
+    static const uint64_t saved[] = { 9, 100, 20 };
+    for (size_t i = 0; i < 3; i++) {
+        struct checkpoint_part parts[WORLD];
+        unsigned char bytes[BYTES];
+        for (uint32_t rank = 0; rank < WORLD; rank++) {
+            fill(bytes, saved[i], rank);
+            assert_int_equal(checkpoint_write_part(files_posix, folder, saved[i], 1, rank, bytes,
+                                                   BYTES - rank, &parts[rank], NULL),
+                             0);
+        }
+        manifest = (struct checkpoint_manifest){ saved[i], 1, WORLD, parts };
+        assert_int_equal(checkpoint_commit(files_posix, folder, &manifest, 3, NULL), 0);
+    }
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, own[i]);
+        assert_int_equal(files_make_folders(files_posix, path, NULL), 0);
+        make_file(path, "part0");
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        make_file(folder, others[i]);
+    assert_int_equal(newest(folder), 100);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        assert_false(is_there(folder, own[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(is_there(folder, others[i]));
+    assert_true(checkpoint_is_any(files_posix, folder));
+    assert_int_equal(checkpoint_list(files_posix, folder, &steps, &count, &error), 0);
+    assert_int_equal(count, 3);
+    assert_true(steps[0] == 100 && steps[1] == 20 && steps[2] == 9);
+    free(steps);
+    /* Of another number of trainers: it is named, and what the caller got holds nothing. */
+    int rv = checkpoint_choose(files_posix, folder, WORLD + 1, &manifest, &damaged, &error);
+    assert_int_equal(rv, TR_EMISMATCH);
+    assert_non_null(strstr(error.text, "of step 100 was saved by 3 trainers"));
+    assert_null(manifest.parts);
+    /* The newest damage is what a person has to know of. */
+    damage(folder, 100, "part2", 1);
+    damage(folder, 20, "part0", 1);
+    assert_int_equal(checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error), 0);
+    assert_int_equal(manifest.step, 9);
+    assert_int_equal(damaged.code, TR_EFORMAT);
+    assert_non_null(strstr(damaged.text, "checkpoint-100/part2: its checksum is "));
+    checkpoint_manifest_fini(&manifest);
+    assert_int_equal(checkpoint_prune(files_posix, folder, 1, NULL), 0);
+    assert_true(is_there(folder, "checkpoint-100") && !is_there(folder, "checkpoint-20") &&
+                !is_there(folder, "checkpoint-9"));
+    close_folder(folder);
+    assert_int_equal(checkpoint_choose(files_posix, folder, WORLD, &manifest, &damaged, &error),
+                     TR_ENOENT);
+    assert_true(damaged.code == 0 && strstr(error.text, "no checkpoint") != NULL);
+    assert_false(checkpoint_is_any(files_posix, folder));
+}
+
+/* A folder that another step's name was given to is not believed; nor is a part that is longer or
+ * shorter than its manifest says. */
+static void what_does_not_fit_its_manifest_is_refused(void **unused)
+{
+    char folder[64], from[128], to[128];
+    struct checkpoint_manifest manifest;
+    struct error error = { 0 };
+    (void)unused;
+    open_folder(folder);
+    assert_int_equal(save(files_posix, folder, 4, 1), 0);
+    assert_int_equal(checkpoint_find(files_posix, folder, 4, &manifest, &error), 0);
+    for (uint32_t rank = 0; rank < WORLD; rank++)
+        for (int less = -1; less <= 1; less++) {
+            struct checkpoint_part part = manifest.parts[rank];
+            part.bytes += (uint64_t)(int64_t)less;
+            int rv = checkpoint_read_part(files_posix, folder, 4, rank, &part, NULL, &error);
+            assert_int_equal(rv, less == 0 ? 0 : TR_EFORMAT);
+            if (less != 0)
+                assert_non_null(strstr(error.text, " bytes where its manifest says "));
+            part = manifest.parts[rank];
+            part.crc32c++;
+            rv = checkpoint_read_part(files_posix, folder, 4, rank, &part, NULL, &error);
+            assert_int_equal(rv, TR_EFORMAT);
+            assert_non_null(strstr(error.text, "it is damaged"));
+        }
+    checkpoint_manifest_fini(&manifest);
+    snprintf(from, sizeof from, "%s/checkpoint-4", folder);
+    snprintf(to, sizeof to, "%s/checkpoint-5", folder);
+    assert_int_equal(rename(from, to), 0);
+    assert_int_equal(checkpoint_find(files_posix, folder, 5, &manifest, &error), TR_EFORMAT);
+    assert_non_null(strstr(error.text, "it is of step 4"));
+    assert_null(manifest.parts);
+    /* A folder with a name of its own, as a person copied it, promises no step. */
+    snprintf(from, sizeof from, "%s/mine", folder);
+    assert_int_equal(rename(to, from), 0);
+    assert_int_equal(checkpoint_read_manifest(files_posix, from, &manifest, &error), 0);
+    assert_int_equal(manifest.step, 4);
+    checkpoint_manifest_fini(&manifest);
+    close_folder(folder);
+}
+
+/* What is dropped leaves no half of it, and the parts of other ranks until they go too. */
+static void a_dropped_part_leaves_nothing(void **unused)
+{
+    char folder[64], aside[128];
+    struct checkpoint_part part;
+    (void)unused;
+    open_folder(folder);
+    snprintf(aside, sizeof aside, "%s/6-2.tmp", folder);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        assert_int_equal(
+            checkpoint_write_part(files_posix, folder, 6, 2, rank, "abc", 3, &part, NULL), 0);
+    assert_int_equal(part.bytes, 3);
+    assert_int_equal(part.crc32c, crc32c(0, "abc", 3));
+    make_file(aside, "part0.copy");
+    make_file(aside, "manifest.json");
+    checkpoint_drop_part(files_posix, folder, 6, 2, 0);
+    assert_false(is_there(aside, "part0") || is_there(aside, "part0.copy"));
+    assert_false(is_there(aside, "manifest.json"));
+    assert_true(is_there(aside, "part1"));
+    checkpoint_drop_part(files_posix, folder, 6, 2, 1);
+    assert_false(files_exists(files_posix, aside));
+    close_folder(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -424,6 +709,11 @@ int main(void)
         cmocka_unit_test(a_full_disk_keeps_no_half_of_a_part),
         cmocka_unit_test(a_folder_without_a_checkpoint_is_told),
         cmocka_unit_test(only_the_newest_are_kept),
+        cmocka_unit_test(a_manifest_is_read_as_it_was_written),
+        cmocka_unit_test(only_names_of_checkpoints_are_theirs),
+        cmocka_unit_test(what_was_never_made_is_removed),
+        cmocka_unit_test(what_does_not_fit_its_manifest_is_refused),
+        cmocka_unit_test(a_dropped_part_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
