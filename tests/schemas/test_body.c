@@ -2,6 +2,7 @@
 /* Bodies are read within their bounds, whatever head and body claim. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -224,6 +225,26 @@ static void a_loader_ends_with_its_spec(void **unused)
     sample_spec_free(&spec);
 }
 
+/* Whoever reads a spec without having verified the message is safe as well. */
+static void a_spec_is_only_read_where_there_is_one(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec, read;
+    uint64_t words[32] = { 0 };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, words);
+    struct msg_loader_open open = { .spec_bytes = 0 };
+    assert_int_equal(loader_open_spec(&open, NULL, 0, &read), TR_EFORMAT);
+    assert_int_equal(loader_open_spec(&open, words, bytes, &read), TR_EFORMAT);
+    for (uint32_t other = (uint32_t)bytes - 8; other <= bytes + 8; other++) {
+        open.spec_bytes = other;
+        assert_int_equal(loader_open_spec(&open, words, bytes, &read),
+                         other == bytes ? 0 : TR_EFORMAT);
+    }
+    sample_spec_free(&spec);
+}
+
 static void a_draw_has_seeds_and_its_spec(void **unused)
 {
     (void)unused;
@@ -394,6 +415,442 @@ static void rows_are_read_as_far_as_they_go(void **unused)
     assert_int_equal(rows_reply_next(&reader, UINT64_MAX, UINT64_MAX, &rows), TR_EFORMAT);
 }
 
+/* Bodies whose length follows from the head: exactly so long, not one byte less or more. */
+static void each_kind_has_the_body_that_its_head_says(void **unused)
+{
+    (void)unused;
+    static const unsigned char body[64];
+    const struct {
+        uint32_t kind;
+        const void *head;
+        uint64_t length;
+    } cases[] = {
+        { MSG_SELECT_REPLY, &(struct msg_select_reply){ .count = 3 }, 48 },
+        { MSG_FETCH_REQUEST, &(struct msg_fetch_request){ .count = 3 }, 24 },
+        { MSG_FETCH_REPLY, &(struct msg_fetch_reply){ .count = 3, .row_bytes = 5 }, 15 },
+        { MSG_NODES_REPLY, &(struct msg_nodes_reply){ .count = 3 }, 48 },
+        { MSG_BATCH_REQUEST, &(struct msg_batch_request){ .num_seeds = 3 }, 24 },
+        { MSG_BATCH_PIECE, &(struct msg_batch_piece){ .count = 7 }, 7 },
+        { MSG_REDUCE, &(struct msg_reduce){ .count = 3 }, 12 },
+        { MSG_REDUCED, &(struct msg_reduced){ .count = 3 }, 12 },
+        { MSG_STATUS_REPLY, &(struct msg_status_reply){ .count = 7 }, 7 },
+        { MSG_GROUP_REQUEST,
+          &(struct msg_group_request){ .count = 3, .operation = MSG_GROUP_REDUCE }, 12 },
+        { MSG_GROUP_REQUEST, &(struct msg_group_request){ .count = 7, .operation = MSG_GROUP_SAVE },
+          7 },
+        { MSG_GROUP_REQUEST,
+          &(struct msg_group_request){ .count = 7, .operation = MSG_GROUP_BARRIER }, 0 },
+        { MSG_GROUP_REQUEST,
+          &(struct msg_group_request){ .count = 1, .operation = MSG_GROUP_FINISH }, 0 },
+        { MSG_RESTORE, &(struct msg_restore){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_PART, &(struct msg_checkpoint_part){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_LOOK, &(struct msg_checkpoint_look){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_FETCH, &(struct msg_checkpoint_fetch){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_PIECE, &(struct msg_checkpoint_piece){ .count = 7 }, 7 },
+        { MSG_CHECKPOINT_FIND, &(struct msg_checkpoint_find){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_DROP, &(struct msg_checkpoint_drop){ .path_bytes = 5 }, 5 },
+        { MSG_CHECKPOINT_FOUND, &(struct msg_checkpoint_found){ .world = 3 }, 48 },
+        { MSG_CHECKPOINT_COMMIT, &(struct msg_checkpoint_commit){ .world = 3, .path_bytes = 5 },
+          53 },
+        { MSG_CHECKPOINT_COPY,
+          &(struct msg_checkpoint_copy){ .bytes = 4, .count = 4, .path_bytes = 3 }, 7 },
+        { MSG_RESTORED, &(struct msg_restored){ .world = 3 }, 48 },
+        { MSG_BARRIER, &(struct msg_barrier){ 0 }, 0 },
+        { MSG_BATCH_PULL, &(struct msg_batch_pull){ 0 }, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t length = 0; length < sizeof body; length++)
+            assert_int_equal(messages_verify(cases[i].kind, cases[i].head, body, length),
+                             length == cases[i].length ? 0 : TR_EFORMAT);
+    static const uint32_t free_of_shape[] = { MSG_ROWS_REPLY, MSG_META_REPLY, MSG_ERROR_REPLY,
+                                              MSG_GROUP_REPLY };
+    static const uint64_t head[16];
+    for (size_t i = 0; i < sizeof free_of_shape / sizeof *free_of_shape; i++)
+        for (uint64_t length = 0; length < 3; length++)
+            assert_int_equal(messages_verify(free_of_shape[i], head, body, length), 0);
+    const struct msg_fetch_reply wraps = { .count = 1u << 31, .row_bytes = UINT64_C(1) << 33 };
+    assert_int_equal(messages_verify(MSG_FETCH_REPLY, &wraps, body, 0), TR_EFORMAT);
+}
+
+/* The greatest that is allowed, and one more; the bytes themselves are not looked at. */
+static void paths_and_pieces_end_at_their_bounds(void **unused)
+{
+    (void)unused;
+    static const unsigned char body[1];
+    struct msg_checkpoint_commit commit = { .world = 1, .path_bytes = MSG_PATH_BYTES_MAX };
+    uint64_t entry = sizeof(struct msg_checkpoint_entry);
+    assert_int_equal(
+        messages_verify(MSG_CHECKPOINT_COMMIT, &commit, body, entry + commit.path_bytes), 0);
+    commit.path_bytes++;
+    assert_int_equal(
+        messages_verify(MSG_CHECKPOINT_COMMIT, &commit, body, entry + commit.path_bytes),
+        TR_EFORMAT);
+    commit = (struct msg_checkpoint_commit){ .world = 0, .path_bytes = 3 };
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COMMIT, &commit, body, 3), 0);
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COMMIT, &commit, body, 2), TR_EFORMAT);
+    struct msg_checkpoint_copy copy = { .bytes = UINT64_MAX, .count = MSG_CHECKPOINT_PIECE_MAX };
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, copy.count), 0);
+    copy.count++;
+    assert_int_equal(messages_verify(MSG_CHECKPOINT_COPY, &copy, body, copy.count), TR_EFORMAT);
+}
+
+/* As many sections as there may be, and one more, of each kind that has sections. */
+static void sections_end_at_their_bound(void **unused)
+{
+    (void)unused;
+    for (uint32_t more = 0; more < 2; more++) {
+        uint32_t count = MSG_SECTIONS_MAX + more;
+        int wanted = more == 0 ? 0 : TR_EFORMAT;
+        const struct msg_sample_request sample = { .num_sections = count };
+        const struct msg_rows_request rows = { .num_sections = count };
+        const struct msg_sample_reply reply = { .num_sections = count };
+        struct msg_sample_section *sections = calloc(count, sizeof *sections);
+        struct msg_rows_section *of_rows = calloc(count, sizeof *of_rows);
+        struct msg_sample_answer *answers = calloc(count, sizeof *answers);
+        assert_true(sections != NULL && of_rows != NULL && answers != NULL);
+        for (uint32_t i = 0; i < count; i++)
+            answers[i].column_bytes = 4;
+        assert_int_equal(
+            messages_verify(MSG_SAMPLE_REQUEST, &sample, sections, count * sizeof *sections),
+            wanted);
+        assert_int_equal(messages_verify(MSG_ROWS_REQUEST, &rows, of_rows, count * sizeof *of_rows),
+                         wanted);
+        assert_int_equal(
+            messages_verify(MSG_SAMPLE_REPLY, &reply, answers, count * sizeof *answers), wanted);
+        free(sections);
+        free(of_rows);
+        free(answers);
+    }
+}
+
+/* A request for rows: three sections, of which the second has the rows of the first. */
+static void a_request_for_rows_is_walked_and_checked(void **unused)
+{
+    (void)unused;
+    static const struct {
+        struct msg_rows_section sections[3];
+        uint32_t rows[5];
+    } good = { { { .table = 1, .num_rows = 2 },
+                 { .table = 2, .num_rows = 2, .same_rows = 1 },
+                 { .table = 3, .num_rows = 3 } },
+               { 10, 11, 12, 13, 14 } };
+    const struct msg_rows_request head = { .num_sections = 3 };
+    struct request_walk walk;
+    const struct msg_rows_section *section;
+    const uint32_t *rows;
+    assert_int_equal(rows_walk_begin(&walk, &head, &good, sizeof good), 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(rows_walk_next(&walk, &section, &rows), 1);
+        assert_int_equal(section->table, i + 1);
+        assert_ptr_equal(rows, i < 2 ? good.rows : good.rows + 2);
+    }
+    assert_int_equal(rows_walk_next(&walk, &section, &rows), 0);
+    for (uint64_t length = 0; length <= sizeof good; length++) {
+        struct block block = block_of(&good, length);
+        assert_int_equal(messages_verify(MSG_ROWS_REQUEST, &head, block.bytes, length),
+                         length == sizeof good ? 0 : TR_EFORMAT);
+        free(block.bytes);
+    }
+    struct msg_rows_section bad[3];
+    for (uint32_t same = 0; same < 4; same++) { /* nothing but 0 and 1, and 1 not at first */
+        memcpy(bad, good.sections, sizeof bad);
+        bad[1].same_rows = same;
+        const struct msg_rows_request two = { .num_sections = 2 };
+        unsigned char bytes[2 * sizeof *bad + 16] = { 0 };
+        memcpy(bytes, bad, 2 * sizeof *bad);
+        struct block block = block_of(bytes, 2 * sizeof *bad + (same == 0 ? 16 : 8));
+        assert_int_equal(messages_verify(MSG_ROWS_REQUEST, &two, block.bytes, block.length),
+                         same < 2 ? 0 : TR_EFORMAT);
+        free(block.bytes);
+    }
+    struct msg_rows_section first = { .num_rows = 0, .same_rows = 1 };
+    const struct msg_rows_request one = { .num_sections = 1 };
+    assert_int_equal(messages_verify(MSG_ROWS_REQUEST, &one, &first, sizeof first), TR_EFORMAT);
+}
+
+/* Each field of rows may come without the others, and only what was named is handed out. */
+static void fields_of_rows_come_one_by_one(void **unused)
+{
+    (void)unused;
+    enum { ROWS = 3, EXCLUDED = 4 };
+    for (uint32_t fields = 0; fields <= SAMPLE_ROW_FIELDS; fields++) {
+        unsigned char bytes[256] = { 0 };
+        const uint32_t exclusions[ROWS] = { 1, 0, 3 };
+        struct msg_sample_section section = { .num_rows = ROWS };
+        const struct msg_sample_request head = { .num_sections = 1, .row_fields = fields };
+        bool salts = (fields & SAMPLE_ROW_SALT) != 0, times = (fields & SAMPLE_ROW_TIME) != 0;
+        bool excludes = (fields & SAMPLE_ROW_EXCLUDE) != 0;
+        uint64_t length = 0, at_salts, at_times, at_exclusions, at_excluded;
+        memcpy(bytes, &section, sizeof section);
+        assert_int_equal(body_grow(&length, 1, sizeof section, 4), 0);
+        assert_int_equal(body_grow(&length, ROWS, 4, 4), 0);
+        at_salts = length;
+        assert_int_equal(body_grow(&length, salts ? ROWS : 0, 4, 4), 0);
+        at_times = (length + 7) & ~UINT64_C(7);
+        if (times)
+            assert_int_equal(body_grow(&length, ROWS, 8, 8), 0);
+        at_exclusions = length;
+        if (excludes) {
+            memcpy(bytes + at_exclusions, exclusions, sizeof exclusions);
+            assert_int_equal(body_grow(&length, ROWS, 4, 4), 0);
+        }
+        at_excluded = (length + 7) & ~UINT64_C(7);
+        if (excludes)
+            assert_int_equal(body_grow(&length, EXCLUDED, 8, 8), 0);
+        struct request_walk walk;
+        const struct msg_sample_section *got;
+        const uint32_t *rows;
+        struct block block = block_of(bytes, length);
+        const unsigned char *body = block.bytes;
+        assert_int_equal(sample_walk_begin(&walk, &head, body, length), 0);
+        assert_int_equal(sample_walk_next(&walk, &got, &rows), 1);
+        assert_ptr_equal(rows, body + sizeof section);
+        assert_ptr_equal(walk.with.salts, salts ? body + at_salts : NULL);
+        assert_ptr_equal(walk.with.times, times ? body + at_times : NULL);
+        assert_ptr_equal(walk.with.exclusions, excludes ? body + at_exclusions : NULL);
+        assert_ptr_equal(walk.with.excluded, excludes ? body + at_excluded : NULL);
+        assert_int_equal(sample_walk_next(&walk, &got, &rows), 0);
+        free(block.bytes);
+    }
+}
+
+/* Writer and reader of a body agree on where everything lies. */
+static void a_body_grows_as_it_is_read(void **unused)
+{
+    (void)unused;
+    static unsigned char bytes[4096];
+    for (uint64_t begin = 0; begin < 20; begin++)
+        for (uint64_t count = 0; count < 4; count++)
+            for (uint64_t align = 1; align <= 64; align *= 2) {
+                struct body_reader reader = { bytes, sizeof bytes, begin };
+                uint64_t length = begin;
+                const void *out;
+                assert_int_equal(body_grow(&length, count, 5, align), 0);
+                assert_int_equal(body_take(&reader, count, 5, align, &out), 0);
+                assert_int_equal(length, reader.at);
+                uint64_t first = (begin + align - 1) / align * align;
+                assert_int_equal(length, first + count * 5);
+                assert_ptr_equal(out, bytes + first);
+            }
+    uint64_t length = UINT64_MAX - 7; /* to the last byte that has a number */
+    assert_int_equal(body_grow(&length, 7, 1, 8), 0);
+    assert_true(length == UINT64_MAX);
+    length = UINT64_MAX - 7;
+    assert_int_equal(body_grow(&length, 8, 1, 8), TR_ETOOBIG);
+    length = UINT64_MAX - 6; /* the next multiple has none */
+    assert_int_equal(body_grow(&length, 0, 1, 8), TR_ETOOBIG);
+}
+
+/* A flag that is neither 0 nor 1, and columns of neither width. */
+static void answers_have_no_other_flags_or_widths(void **unused)
+{
+    (void)unused;
+    const struct msg_sample_reply head = { .num_sections = 1 };
+    for (uint32_t width = 0; width < 17; width++)
+        for (uint32_t edge_ids = 0; edge_ids < 4; edge_ids++) {
+            const struct msg_sample_answer answer = { .column_bytes = width, .edge_ids = edge_ids };
+            assert_int_equal(messages_verify(MSG_SAMPLE_REPLY, &head, &answer, sizeof answer),
+                             (width == 4 || width == 8) && edge_ids < 2 ? 0 : TR_EFORMAT);
+        }
+}
+
+/* Seeds that are not listed are not in the body, however many there are. */
+static void only_listed_seeds_are_in_the_body(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    uint64_t words[32] = { 0 };
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    sample_spec_write(&spec, words + 2);
+    static const uint32_t seeds[] = { MSG_SEEDS_LISTED, MSG_SEEDS_RANKS, MSG_SEEDS_GIVEN };
+    for (size_t i = 0; i < 3; i++) {
+        const struct msg_loader_open open = { .num_seeds = 2,
+                                              .seeds = seeds[i],
+                                              .spec_bytes = (uint32_t)bytes };
+        bool listed = seeds[i] == MSG_SEEDS_LISTED;
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, words, 16 + bytes),
+                         listed ? 0 : TR_EFORMAT);
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &open, words + 2, bytes),
+                         listed ? TR_EFORMAT : 0);
+    }
+    sample_spec_free(&spec);
+}
+
+/* A draw is the one batch of a loader that has no other. */
+static void a_draw_is_a_loader_of_one_batch(void **unused)
+{
+    (void)unused;
+    const struct msg_draw_request draw = { .draw = 11,
+                                           .seed = 12,
+                                           .num_seeds = 13,
+                                           .ntype = 14,
+                                           .features = 15,
+                                           .labels = 16,
+                                           .flags = UINT32_MAX,
+                                           .spec_bytes = 24 };
+    const struct msg_loader_open open = draw_as_loader(&draw);
+    assert_int_equal(open.loader, 11);
+    assert_int_equal(open.seed, 12);
+    assert_int_equal(open.num_seeds, 13);
+    assert_int_equal(open.batch_size, 13);
+    assert_int_equal(open.ntype, 14);
+    assert_int_equal(open.features, 15);
+    assert_int_equal(open.labels, 16);
+    assert_int_equal(open.spec_bytes, 24);
+    assert_int_equal(open.rank, 0);
+    assert_int_equal(open.world, 1);
+    assert_int_equal(open.prefetch, 1);
+    assert_int_equal(open.all_seeds, 0);
+    assert_int_equal(open.seeds, MSG_SEEDS_GIVEN);
+    /* The seeds stand as they were given, and none is left out. */
+    assert_int_equal(open.flags, UINT32_MAX & ~(MSG_LOADER_SHUFFLE | MSG_LOADER_DROP_LAST));
+}
+
+/* What was allocated draws nothing, until a layer says otherwise; the others are as they were. */
+static void a_new_spec_draws_nothing(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec, copy;
+    const struct sample_term all = SAMPLE_TERM(SAMPLE_EVERY, true);
+    assert_int_equal(sample_spec_alloc(&spec, 3, 2), 0);
+    assert_int_equal(spec.num_layers, 3);
+    assert_int_equal(spec.num_etypes, 2);
+    assert_int_equal(spec.kind, SAMPLE_UNIFORM);
+    sample_spec_set_layer(&spec, 1, &all);
+    spec.row_fields = SAMPLE_ROW_TIME;
+    spec.kind = 9;
+    assert_int_equal(sample_spec_copy(&copy, &spec), 0);
+    assert_int_equal(copy.row_fields, SAMPLE_ROW_TIME);
+    assert_int_equal(copy.kind, 9);
+    assert_int_equal(copy.num_layers, 3);
+    assert_int_equal(copy.num_etypes, 2);
+    assert_int_equal(copy.num_tables, 0);
+    for (uint32_t layer = 0; layer < 3; layer++)
+        for (uint32_t e = 0; e < 2; e++) {
+            const struct sample_term *term = sample_spec_term(&copy, layer, e);
+            assert_int_equal(term->fanout, layer == 1 ? SAMPLE_EVERY : 0);
+            assert_int_equal(term->flags, layer == 1 ? SAMPLE_REPLACE : 0);
+            assert_int_equal(term->direction, SAMPLE_IN);
+            assert_int_equal(term->weights, SAMPLE_NO_TABLE);
+            assert_int_equal(term->mask, SAMPLE_NO_TABLE);
+        }
+    sample_spec_free(&spec);
+    assert_null(spec.terms);
+    assert_null(spec.tables);
+    sample_spec_free(&copy);
+}
+
+/* The greatest specs that there are, and those one above. */
+static void specs_end_at_their_bounds(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t layers, etypes;
+        int rv;
+    } cases[] = {
+        { 0, 1, TR_ETOOBIG },
+        { 1, 0, 0 },
+        { SAMPLE_LAYERS_MAX, SAMPLE_TERMS_MAX / SAMPLE_LAYERS_MAX, 0 },
+        { SAMPLE_LAYERS_MAX, SAMPLE_TERMS_MAX / SAMPLE_LAYERS_MAX + 1, TR_ETOOBIG },
+        { SAMPLE_LAYERS_MAX + 1, 1, TR_ETOOBIG },
+        { 1, SAMPLE_TERMS_MAX, 0 },
+        { 1, SAMPLE_TERMS_MAX + 1, TR_ETOOBIG },
+    };
+    const struct sample_table table = { SAMPLE_OF_NODES, 0, 0, SAMPLE_FOR_ALL };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample_spec spec, read;
+        assert_int_equal(sample_spec_alloc(&spec, cases[i].layers, cases[i].etypes), cases[i].rv);
+        if (cases[i].rv != 0) {
+            sample_spec_free(&spec);
+            continue;
+        }
+        spec.row_fields = SAMPLE_ROW_FIELDS;
+        for (uint32_t t = 0; t < SAMPLE_TABLES_MAX; t++)
+            assert_int_equal(sample_spec_add_table(&spec, &table), 0);
+        size_t bytes = sample_spec_bytes(&spec);
+        uint64_t *words = malloc(bytes);
+        assert_non_null(words);
+        sample_spec_write(&spec, words);
+        assert_int_equal(sample_spec_read(words, bytes, &read), 0);
+        assert_int_equal(read.num_tables, SAMPLE_TABLES_MAX);
+        assert_int_equal(read.row_fields, SAMPLE_ROW_FIELDS);
+        free(words);
+        sample_spec_free(&spec);
+    }
+}
+
+/* Each term and each table at the bounds of what it may say. */
+static void terms_and_tables_are_checked_one_by_one(void **unused)
+{
+    (void)unused;
+    static const struct {
+        struct sample_term term;
+        int rv;
+    } terms[] = {
+        { { .fanout = SAMPLE_EVERY, .flags = SAMPLE_REPLACE, .direction = SAMPLE_OUT }, 0 },
+        { { .fanout = 0 }, 0 },
+        { { .fanout = INT32_MAX }, 0 },
+        { { .fanout = SAMPLE_EVERY - 1 }, TR_EFORMAT },
+        { { .flags = SAMPLE_REPLACE + 1 }, TR_EFORMAT },
+        { { .direction = SAMPLE_OUT + 1 }, TR_EFORMAT },
+    };
+    static const struct {
+        struct sample_table table;
+        int rv;
+    } tables[] = {
+        { { SAMPLE_OF_NODES, UINT32_MAX, 0, SAMPLE_FOR_SEEDS }, 0 },
+        { { SAMPLE_OF_NODES, 0, 0, 1 }, 0 },
+        { { SAMPLE_OF_NODES, 0, 0, 2 }, TR_EFORMAT },
+        { { SAMPLE_OF_EDGES, 2, 0, 1 }, 0 },
+        { { SAMPLE_OF_EDGES, 2, 0, 2 }, TR_EFORMAT },
+        { { SAMPLE_OF_EDGES, 2, 0, SAMPLE_FOR_ALL }, 0 },
+        { { SAMPLE_OF_EDGES, 3, 0, SAMPLE_FOR_ALL }, TR_EFORMAT },
+        { { SAMPLE_OF_EDGES, 2, 0, SAMPLE_FOR_SEEDS }, TR_EFORMAT },
+        { { SAMPLE_OF_EDGES + 1, 0, 0, SAMPLE_FOR_ALL }, TR_EFORMAT },
+    };
+    struct sample_spec spec, read;
+    uint64_t words[64];
+    assert_int_equal(sample_spec_alloc(&spec, 2, 3), 0);
+    size_t bytes = sample_spec_bytes(&spec);
+    for (uint32_t i = 0; i < 6 * sizeof terms / sizeof *terms; i++) { /* at each place */
+        struct sample_term *term = &spec.terms[i % 6], before = *term;
+        *term = terms[i / 6].term;
+        sample_spec_write(&spec, words);
+        assert_int_equal(sample_spec_read(words, bytes, &read), terms[i / 6].rv);
+        *term = before;
+    }
+    const struct sample_table good = { SAMPLE_OF_NODES, 0, 0, SAMPLE_FOR_ALL };
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(sample_spec_add_table(&spec, &good), 0);
+    bytes = sample_spec_bytes(&spec);
+    for (uint32_t i = 0; i < 3 * sizeof tables / sizeof *tables; i++) {
+        spec.tables[i % 3] = tables[i / 3].table;
+        sample_spec_write(&spec, words);
+        assert_int_equal(sample_spec_read(words, bytes, &read), tables[i / 3].rv);
+        spec.tables[i % 3] = good;
+    }
+    sample_spec_free(&spec);
+}
+
+/* An odd number of terms leaves four bytes, which are sent as zeroes, not as what was there. */
+static void an_encoded_spec_is_padded_with_zeroes(void **unused)
+{
+    (void)unused;
+    for (uint32_t etypes = 0; etypes < 5; etypes++) {
+        struct sample_spec spec;
+        unsigned char bytes[160];
+        assert_int_equal(sample_spec_alloc(&spec, 1, etypes), 0);
+        size_t used = 24 + etypes * sizeof(struct sample_term), whole = sample_spec_bytes(&spec);
+        assert_int_equal(whole, (used + 7) / 8 * 8);
+        memset(bytes, 0xff, sizeof bytes);
+        sample_spec_write(&spec, bytes);
+        for (size_t i = used; i < sizeof bytes; i++)
+            assert_int_equal(bytes[i], i < whole ? 0 : 0xff);
+        sample_spec_free(&spec);
+    }
+}
+
 static void damaged_bodies_do_no_harm(void **unused)
 {
     (void)unused;
@@ -424,11 +881,25 @@ int main(void)
         cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
         cmocka_unit_test(a_loader_ends_with_its_spec),
         cmocka_unit_test(a_draw_has_seeds_and_its_spec),
+        cmocka_unit_test(a_spec_is_only_read_where_there_is_one),
         cmocka_unit_test(a_spec_that_lies_is_refused),
         cmocka_unit_test(a_spec_lists_tables),
         cmocka_unit_test(fields_of_rows_follow_them),
         cmocka_unit_test(a_piece_ends_with_its_part_at_most),
         cmocka_unit_test(rows_are_read_as_far_as_they_go),
+        cmocka_unit_test(each_kind_has_the_body_that_its_head_says),
+        cmocka_unit_test(paths_and_pieces_end_at_their_bounds),
+        cmocka_unit_test(sections_end_at_their_bound),
+        cmocka_unit_test(a_request_for_rows_is_walked_and_checked),
+        cmocka_unit_test(fields_of_rows_come_one_by_one),
+        cmocka_unit_test(a_body_grows_as_it_is_read),
+        cmocka_unit_test(answers_have_no_other_flags_or_widths),
+        cmocka_unit_test(only_listed_seeds_are_in_the_body),
+        cmocka_unit_test(a_draw_is_a_loader_of_one_batch),
+        cmocka_unit_test(a_new_spec_draws_nothing),
+        cmocka_unit_test(specs_end_at_their_bounds),
+        cmocka_unit_test(terms_and_tables_are_checked_one_by_one),
+        cmocka_unit_test(an_encoded_spec_is_padded_with_zeroes),
         cmocka_unit_test(damaged_bodies_do_no_harm),
         cmocka_unit_test(a_request_is_walked_section_by_section),
         cmocka_unit_test(a_reply_is_walked_section_by_section),
