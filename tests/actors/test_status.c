@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A process tells its status to whoever asks: one document, with what each loop holds. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +13,11 @@
 
 #include "actors/report/metrics.h"
 #include "actors/report/status.h"
+#include "runtime/core/call.h"
 #include "runtime/core/port.h"
 #include "runtime/event/env_event.h"
+#include "runtime/net/links.h"
+#include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
 
 #define LOOPS 3u
@@ -134,10 +139,339 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     batch_store_release(store);
 }
 
+struct number {
+    const char *name;
+    uint64_t value;
+};
+
+/* The document has exactly these numbers under these keys. */
+static void has_numbers(const json_t *object, const struct number *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *found = json_object_get(object, numbers[i].name);
+        if (!json_is_integer(found) || (uint64_t)json_integer_value(found) != numbers[i].value)
+            fail_msg("%s is not %" PRIu64, numbers[i].name, numbers[i].value);
+    }
+}
+
+/* The text has each of these samples, under a family of its own of that type. */
+static void has_samples(const char *text, const char *type, const char *labels,
+                        const struct number *numbers, size_t count)
+{
+    const char *suffix = strcmp(type, "counter") == 0 ? "_total" : "";
+    for (size_t i = 0; i < count; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "# TYPE %s %s\n", numbers[i].name, type);
+        if (strstr(text, line) == NULL)
+            fail_msg("no line %s", line);
+        snprintf(line, sizeof line, "# HELP %s ", numbers[i].name);
+        if (strstr(text, line) == NULL)
+            fail_msg("no line %s", line);
+        snprintf(line, sizeof line, "\n%s%s%s %" PRIu64 "\n", numbers[i].name, suffix, labels,
+                 numbers[i].value);
+        if (strstr(text, line) == NULL)
+            fail_msg("no line %s in %s", line, text);
+    }
+}
+
+struct pair {
+    struct env *env;
+    struct kinds kinds;
+    struct node *nodes[2];
+};
+
+static void open_pair(struct pair *pair)
+{
+    const struct endpoint ends[2] = { { .kind = ENDPOINT_UNIX, .host = "n/0" },
+                                      { .kind = ENDPOINT_UNIX, .host = "n/1" } };
+    *pair = (struct pair){ .kinds = { { NULL } } };
+    assert_int_equal(env_sim_create(1, NULL, &pair->env), 0);
+    assert_int_equal(messages_register(&pair->kinds, NULL), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct node_options options = { .id = i, .loops = 1, .kinds = &pair->kinds };
+        const struct links_peer peer = { .node = 1 - i, .endpoint = ends[1 - i] };
+        const struct links_options links = { .cluster = "test",
+                                             .listen = &ends[i],
+                                             .num_listen = 1,
+                                             .peers = &peer,
+                                             .num_peers = 1,
+                                             .heartbeat_ns = ENV_SECOND_NS / 5,
+                                             .dead_ns = ENV_SECOND_NS };
+        assert_int_equal(node_create(pair->env, &options, &pair->nodes[i], NULL), 0);
+        assert_int_equal(links_create(pair->nodes[i], &links, NULL), 0);
+        assert_int_equal(node_start(pair->nodes[i]), 0);
+    }
+    env_sim_run(pair->env, NULL, NULL, env_sim_now_ns(pair->env) + 2 * ENV_SECOND_NS);
+}
+
+static bool are_stopped(void *arg)
+{
+    const struct pair *pair = arg;
+    return node_is_stopped(pair->nodes[0]) && node_is_stopped(pair->nodes[1]);
+}
+
+static void close_pair(struct pair *pair)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        node_stop(pair->nodes[i], env_sim_now_ns(pair->env) + ENV_SECOND_NS);
+    assert_int_equal(
+        env_sim_run(pair->env, are_stopped, pair, env_sim_now_ns(pair->env) + 60 * ENV_SECOND_NS),
+        0);
+    for (uint32_t i = 0; i < 2; i++)
+        node_destroy(pair->nodes[i]);
+    env_destroy(pair->env);
+}
+
+#define COUNT(numbers) (sizeof(numbers) / sizeof *(numbers))
+
+/* Every counter of the node, its batches, its connections and its links is in the document and in
+ * the metrics, under its own name. */
+static void every_counter_is_reported(void **unused)
+{
+    struct pair pair;
+    struct node_counters c;
+    struct links_counters refused;
+    struct links_status link;
+    struct job_progress progress;
+    (void)unused;
+    open_pair(&pair);
+    struct batch_store *store = batch_store_create(1 << 20);
+    assert_non_null(store);
+    for (uint32_t i = 0; i < 3; i++)
+        batch_store_note_made(store);
+    job_progress_init(&progress);
+    uint64_t now_ns = env_sim_now_ns(pair.env);
+    const struct status_options options = { .job = "job",
+                                            .roles = "server, trainer",
+                                            .store = store,
+                                            .progress = &progress,
+                                            .node = 7,
+                                            .incarnation = 9,
+                                            .begin_ns = now_ns - ENV_SECOND_NS * 3 / 2 };
+    json_t *document = status_json(&options, pair.nodes[0], now_ns);
+    char *text = metrics_text(&options, pair.nodes[0], now_ns);
+    assert_true(document != NULL && text != NULL);
+    node_counters(pair.nodes[0], &c);
+    links_counters(pair.nodes[0], &refused);
+    assert_int_equal(links_status(pair.nodes[0], &link, 1), 1);
+    assert_true(link.state == LINKS_UP && link.bytes_sent > 0 && link.connections > 0);
+    assert_true(link.bytes_received > 0 && link.credit_bytes > 0);
+
+    const struct number of_node[] = {
+        { "messages_live", c.messages_live },
+        { "buffers_live", c.buffers_live },
+        { "calls_open", c.calls_open },
+        { "actors_live", c.actors_live },
+        { "sent", c.sent },
+        { "delivered", c.delivered },
+        { "dropped_full", c.dropped_full },
+        { "dropped_expired", c.dropped_expired },
+        { "stale", c.stale },
+        { "late_replies", c.late_replies },
+        { "long_turns", c.long_turns },
+        { "restarts", c.restarts },
+    };
+    const struct number of_connections[] = {
+        { "accepted", refused.accepted },         { "refused", refused.refused },
+        { "unproved", refused.dropped_unproved }, { "corrupt", refused.corrupt },
+        { "observers", refused.observers },
+    };
+    const struct number of_link[] = {
+        { "node", 1 },
+        { "incarnation", link.incarnation },
+        { "bytes_sent", link.bytes_sent },
+        { "bytes_received", link.bytes_received },
+        { "messages_sent", link.messages_sent },
+        { "messages_received", link.messages_received },
+        { "queued_bytes", link.queued_bytes },
+        { "retained_bytes", link.retained_bytes },
+        { "credit_bytes", link.credit_bytes },
+        { "connections", link.connections },
+    };
+    const struct number of_process[] = {
+        { "node", 7 },          { "incarnation", 9 },
+        { "era", 0 },           { "epoch", 0 },
+        { "epochs", 0 },        { "step", 0 },
+        { "steps", 0 },         { "batches_made", 3 },
+        { "batches_taken", 0 }, { "batch_bytes", batch_store_used(store) },
+    };
+    const json_t *links = json_object_get(document, "links");
+    assert_int_equal(json_array_size(links), 1);
+    has_numbers(document, of_process, COUNT(of_process));
+    has_numbers(json_object_get(document, "counters"), of_node, COUNT(of_node));
+    has_numbers(json_object_get(document, "refused"), of_connections, COUNT(of_connections));
+    has_numbers(json_array_get(links, 0), of_link, COUNT(of_link));
+    const json_t *state = json_object_get(json_array_get(links, 0), "state");
+    assert_string_equal(json_string_value(state), "up");
+    assert_true(json_real_value(json_object_get(json_array_get(links, 0), "silent_seconds")) ==
+                (double)link.silent_ns / 1e9);
+    assert_true(json_real_value(json_object_get(document, "uptime_seconds")) == 1.5);
+    assert_null(json_object_get(document, "checkpoint"));
+
+    const struct number counters[] = {
+        { "troupe_messages_sent", c.sent },
+        { "troupe_messages_delivered", c.delivered },
+        { "troupe_messages_dropped_full", c.dropped_full },
+        { "troupe_requests_expired", c.dropped_expired },
+        { "troupe_replies_late", c.late_replies },
+        { "troupe_turns_long", c.long_turns },
+        { "troupe_actor_restarts", c.restarts },
+        { "troupe_connections_accepted", refused.accepted },
+        { "troupe_connections_refused", refused.refused },
+        { "troupe_connections_unproved", refused.dropped_unproved },
+        { "troupe_records_corrupt", refused.corrupt },
+        { "troupe_batches_made", 3 },
+        { "troupe_batches_taken", 0 },
+    };
+    const struct number gauges[] = {
+        { "troupe_messages_live", c.messages_live },
+        { "troupe_calls_open", c.calls_open },
+        { "troupe_actors", c.actors_live },
+        { "troupe_observers", refused.observers },
+        { "troupe_batch_bytes", batch_store_used(store) },
+        { "troupe_era", 0 },
+        { "troupe_epoch", 0 },
+        { "troupe_epochs", 0 },
+        { "troupe_step", 0 },
+        { "troupe_steps", 0 },
+    };
+    const struct number link_counters[] = { { "troupe_link_sent_bytes", link.bytes_sent },
+                                            { "troupe_link_received_bytes", link.bytes_received } };
+    const struct number link_gauges[] = { { "troupe_link_up", 1 },
+                                          { "troupe_link_queued_bytes", link.queued_bytes },
+                                          { "troupe_link_credit_bytes", link.credit_bytes } };
+    has_samples(text, "counter", "", counters, COUNT(counters));
+    has_samples(text, "gauge", "", gauges, COUNT(gauges));
+    has_samples(text, "counter", "{peer=\"1\"}", link_counters, COUNT(link_counters));
+    has_samples(text, "gauge", "{peer=\"1\"}", link_gauges, COUNT(link_gauges));
+    assert_non_null(strstr(text, "\ntroupe_uptime_seconds 1.500\n"));
+    assert_non_null(strstr(text, "\n# UNIT troupe_uptime_seconds seconds\n"));
+    assert_non_null(strstr(text, "\ntroupe_process_info{job=\"job\",process=\"7\",incarnation="
+                                 "\"9\",roles=\"server, trainer\"} 1\n"));
+    assert_null(strstr(text, "troupe_checkpoint_step"));
+    free(text);
+    json_decref(document);
+
+    /* A peer that is gone is there, and its link is not up. */
+    node_stop(pair.nodes[1], now_ns);
+    env_sim_run(pair.env, NULL, NULL, now_ns + 30 * ENV_SECOND_NS);
+    document = status_json(&options, pair.nodes[0], now_ns);
+    text = metrics_text(&options, pair.nodes[0], now_ns);
+    state = json_object_get(json_array_get(json_object_get(document, "links"), 0), "state");
+    assert_string_not_equal(json_string_value(state), "up");
+    assert_non_null(strstr(text, "\ntroupe_link_up{peer=\"1\"} 0\n"));
+    free(text);
+    json_decref(document);
+    job_progress_fini(&progress);
+    batch_store_release(store);
+    close_pair(&pair);
+}
+
+/* What trainers here are at: an era takes back the steps of the one before, whatever else stays. */
+static void progress_is_what_was_noted_last(void **unused)
+{
+    struct job_progress progress;
+    (void)unused;
+    job_progress_init(&progress);
+    job_progress_note_epochs(&progress, 4);
+    job_progress_note_era(&progress, 3, true, 70);
+    job_progress_note_step(&progress, 0, 8, 20);
+    struct job_progress_now now = job_progress_look(&progress);
+    assert_true(now.era == 3 && now.has_checkpoint && now.checkpoint == 70);
+    assert_true(now.epoch == 1 && now.epochs == 4 && now.step == 8 && now.steps == 20);
+    job_progress_note_era(&progress, 3, true, 71); /* said again */
+    now = job_progress_look(&progress);
+    assert_true(now.epoch == 1 && now.step == 8 && now.steps == 20 && now.checkpoint == 71);
+    job_progress_note_checkpoint(&progress, 90);
+    assert_int_equal(job_progress_look(&progress).checkpoint, 90);
+    job_progress_note_era(&progress, 4, false, 90);
+    now = job_progress_look(&progress);
+    assert_true(now.era == 4 && !now.has_checkpoint && now.checkpoint == 0);
+    assert_true(now.epoch == 0 && now.epochs == 4 && now.step == 0 && now.steps == 0);
+    job_progress_note_checkpoint(&progress, 0); /* before the first step */
+    assert_true(job_progress_look(&progress).has_checkpoint);
+    job_progress_fini(&progress);
+    /* Where nobody keeps it, nothing is noted. */
+    job_progress_note_era(NULL, 1, true, 1);
+    job_progress_note_checkpoint(NULL, 1);
+    job_progress_note_step(NULL, 1, 1, 1);
+    job_progress_note_epochs(NULL, 1);
+    now = job_progress_look(NULL);
+    assert_true(now.era == 0 && !now.has_checkpoint && now.epochs == 0 && now.step == 0);
+}
+
+/* Asks more often than are answered at a time, in one turn. */
+struct crowd {
+    struct address status;
+    uint32_t answered, refused, other;
+};
+
+static void crowd_answered(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct crowd *crowd = arg;
+    crowd->answered += status == 0 && reply->frame.kind == MSG_STATUS_REPLY;
+    crowd->refused += status == TR_EFULL;
+    crowd->other += status != 0 && status != TR_EFULL;
+    message_release(self, reply);
+}
+
+static int start_crowd(struct actor *self, const void *arg)
+{
+    struct crowd *crowd = (struct crowd *)(uintptr_t)arg;
+    for (uint32_t i = 0; i <= STATUS_ASKED_MAX; i++) {
+        struct message *request = message_create(self, MSG_STATUS_REQUEST);
+        assert_non_null(request);
+        assert_int_equal(actor_call(self, crowd->status, request,
+                                    actor_now_ns(self) + 10 * ENV_SECOND_NS, crowd_answered, crowd,
+                                    NULL),
+                         0);
+    }
+    return 0;
+}
+
+static int drop(struct actor *self, struct message *message)
+{
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops crowd_ops = { .name = "crowd",
+                                            .start = start_crowd,
+                                            .receive = drop };
+
+/* One more than the bound is refused at once, and when they are answered as many are again. */
+static void so_many_are_answered_at_a_time(void **unused)
+{
+    struct pair pair;
+    (void)unused;
+    open_pair(&pair);
+    struct batch_store *store = batch_store_create(1 << 20);
+    struct crowd crowds[2] = { { .refused = 0 } };
+    const struct status_options options = { .job = "job", .roles = "", .store = store };
+    const struct actor_options status = { .ops = &status_ops, .arg = &options };
+    assert_int_equal(node_spawn(pair.nodes[0], &status, &crowds[0].status), 0);
+    env_sim_run(pair.env, NULL, NULL, env_sim_now_ns(pair.env) + ENV_SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct actor_options crowd = { .ops = &crowd_ops, .arg = &crowds[i] };
+        struct address ignored;
+        crowds[i].status = crowds[0].status;
+        assert_int_equal(node_spawn(pair.nodes[0], &crowd, &ignored), 0);
+        env_sim_run(pair.env, NULL, NULL, env_sim_now_ns(pair.env) + 20 * ENV_SECOND_NS);
+        assert_int_equal(crowds[i].answered, STATUS_ASKED_MAX);
+        assert_int_equal(crowds[i].refused, 1);
+        assert_int_equal(crowds[i].other, 0);
+    }
+    close_pair(&pair);
+    batch_store_release(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_tells_what_each_loop_holds),
+        cmocka_unit_test(every_counter_is_reported),
+        cmocka_unit_test(progress_is_what_was_noted_last),
+        cmocka_unit_test(so_many_are_answered_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
