@@ -560,6 +560,227 @@ static void every_job_ends(void **unused)
     }
 }
 
+/* The first life has the incarnation that was asked for, and each further one the next. */
+static void lives_are_counted_from_the_first(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    for (uint32_t life = 0; life < 4; life++) {
+        for (uint32_t p = 0; p < 4; p++)
+            assert_int_equal(world.incarnation[p], 1000 + (p == 2 ? life : 0));
+        ends(&world, 2, 1, 0);
+        wait_for_it(&world);
+    }
+    launcher_policy_fini(&world.policy);
+    struct launcher_policy_options options = {
+        .roles = FOUR, .count = 4, .restarts = LAUNCHER_RESTARTS_MAX, .period_ns = SECOND
+    };
+    struct launcher_policy policy;
+    assert_int_equal(launcher_policy_init(&policy, &options, 0), 0);
+    launcher_policy_fini(&policy);
+    options.restarts++;
+    assert_int_equal(launcher_policy_init(&policy, &options, 0), TR_ERANGE);
+    launcher_policy_fini(&policy);
+}
+
+/* Of restarts 100 s apart the oldest alone is free again after the period: one more is had then,
+ * and none a moment later. */
+static void restarts_become_free_one_by_one(void **unused)
+{
+    struct world world;
+    struct error error;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    uint64_t first_ns = world.now_ns;
+    for (uint32_t i = 0; i < LAUNCHER_RESTARTS; i++) {
+        world.now_ns = first_ns + i * 100 * SECOND;
+        ends(&world, 0, 0, 9);
+        wait_for_it(&world);
+        assert_true(world.alive[0]);
+    }
+    world.now_ns = first_ns + 650 * SECOND;
+    ends(&world, 0, 0, 9);
+    wait_for_it(&world);
+    assert_true(world.alive[0]);
+    world.now_ns = first_ns + 690 * SECOND;
+    ends(&world, 0, 1, 0);
+    assert_true(world.asked[3]);
+    for (uint32_t p = 4; p-- > 1;)
+        ends(&world, p, 0, 0);
+    assert_int_equal(result(&world, &error), TR_ECHILD);
+    assert_string_equal(error.text, "process 0 (server) ended with exit code 1; processes of this "
+                                    "role were started again 5 times in 600 seconds");
+}
+
+/* A checkpoint gives every role its whole budget back, and no more than that. */
+static void a_checkpoint_gives_each_role_its_budget(void **unused)
+{
+    static const enum launcher_role THREE[] = { LAUNCHER_TRAINER, LAUNCHER_SAMPLER,
+                                                LAUNCHER_SERVER };
+    (void)unused;
+    for (uint32_t p = 0; p < 3; p++) {
+        struct world world;
+        begin(&world, THREE, 3);
+        obey(&world);
+        for (uint32_t i = 0; i < 2 * LAUNCHER_RESTARTS; i++) {
+            if (i == LAUNCHER_RESTARTS)
+                launcher_policy_checkpoint(&world.policy, world.now_ns);
+            uint64_t before_ns = world.now_ns;
+            ends(&world, p, 1, 0);
+            wait_for_it(&world);
+            assert_true(world.alive[p]);
+            assert_int_equal(world.now_ns - before_ns, /* which forgets its failures, too */
+                             LAUNCHER_PAUSE_FIRST_NS << i % LAUNCHER_RESTARTS);
+        }
+        ends(&world, p, 1, 0);
+        assert_int_equal(world.starts, 3 + 2 * LAUNCHER_RESTARTS);
+        assert_true(world.policy.failed);
+        launcher_policy_fini(&world.policy);
+    }
+}
+
+/* A pause is never longer than its bound, however often a process fails. */
+static void pauses_have_a_bound(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    world.policy.restarts = 12;
+    obey(&world);
+    for (uint32_t i = 0; i < 12; i++) {
+        uint64_t before_ns = world.now_ns, pause_ns = LAUNCHER_PAUSE_FIRST_NS << i;
+        ends(&world, 0, 1, 0);
+        launcher_policy_ready(&world.policy, 0, world.now_ns); /* a line of the one that died */
+        wait_for_it(&world);
+        assert_int_equal(world.now_ns - before_ns,
+                         pause_ns < LAUNCHER_PAUSE_MAX_NS ? pause_ns : LAUNCHER_PAUSE_MAX_NS);
+    }
+    launcher_policy_fini(&world.policy);
+}
+
+/* Exit code 2 alone is wrong usage; a signal that comes with that number is a failure as any. */
+static void how_a_process_ended_is_said(void **unused)
+{
+    static const struct {
+        int code, signal;
+        uint32_t restarts;
+        const char *says;
+    } ends_of[] = {
+        { 2, 0, 0,
+          "process 1 (server) ended with exit code 2: a restart does not mend what it was "
+          "started with" },
+        { 2, 9, 1,
+          "process 1 (server) was ended by signal 9; processes of this role were started "
+          "again 1 times in 600 seconds" },
+        { 0, 2, 1,
+          "process 1 (server) was ended by signal 2; processes of this role were started "
+          "again 1 times in 600 seconds" },
+        { 3, 0, 1,
+          "process 1 (server) ended with exit code 3; processes of this role were started "
+          "again 1 times in 600 seconds" },
+        { 1, 0, 1,
+          "process 1 (server) ended with exit code 1; processes of this role were started "
+          "again 1 times in 600 seconds" },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof ends_of / sizeof *ends_of; i++) {
+        struct world world;
+        struct error error = { 0 };
+        begin(&world, FOUR, 4);
+        world.policy.restarts = 1;
+        obey(&world);
+        for (uint32_t life = 0; life <= ends_of[i].restarts; life++) {
+            ends(&world, 1, ends_of[i].code, ends_of[i].signal);
+            if (life < ends_of[i].restarts)
+                wait_for_it(&world);
+        }
+        ends(&world, 3, 0, 0);
+        ends(&world, 2, 0, 0);
+        ends(&world, 0, 0, 0);
+        assert_int_equal(world.starts, 4 + ends_of[i].restarts);
+        assert_int_equal(result(&world, &error), TR_ECHILD);
+        assert_string_equal(error.text, ends_of[i].says);
+    }
+}
+
+/* Without trainers nobody is waited for: who ends well stays so, until all have. */
+static void a_job_without_trainers_ends_one_by_one(void **unused)
+{
+    static const enum launcher_role TWO[] = { LAUNCHER_SERVER, LAUNCHER_SAMPLER };
+    (void)unused;
+    for (uint32_t first = 0; first < 2; first++) {
+        struct world world;
+        begin(&world, TWO, 2);
+        obey(&world);
+        ends(&world, first, 0, 0);
+        assert_int_equal(launcher_policy_wake_ns(&world.policy), LAUNCHER_NEVER);
+        assert_true(world.alive[1 - first] && !world.asked[1 - first]);
+        ends(&world, 1 - first, 0, 0);
+        assert_int_equal(world.starts, 2);
+        assert_int_equal(result(&world, NULL), 0);
+    }
+}
+
+/* Said again, it moves no deadline: the rest is ended when the grace of the first word is over. */
+static void a_job_is_complete_once(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    uint64_t begin_ns = world.now_ns;
+    completes(&world);
+    world.now_ns += LAUNCHER_GRACE_NS / 2;
+    completes(&world);
+    assert_int_equal(launcher_policy_wake_ns(&world.policy), begin_ns + LAUNCHER_GRACE_NS);
+    world.now_ns = begin_ns + LAUNCHER_GRACE_NS - 1;
+    launcher_policy_tick(&world.policy, world.now_ns);
+    obey(&world);
+    assert_false(world.asked[3]);
+    wait_for_it(&world);
+    assert_true(world.asked[3]);
+    launcher_policy_fini(&world.policy);
+    /* Whichever process was to be started again when it was said is not. */
+    for (uint32_t p = 0; p < 4; p++) {
+        begin(&world, FOUR, 4);
+        obey(&world);
+        ends(&world, p, 1, 0);
+        completes(&world);
+        for (uint32_t q = 4; q-- > 0;)
+            if (world.alive[q])
+                ends(&world, q, 0, 0);
+        assert_int_equal(world.starts, 4);
+        assert_int_equal(result(&world, NULL), 0);
+    }
+}
+
+/* The last moment of the grace is still the process's own. */
+static void who_is_asked_has_its_whole_grace(void **unused)
+{
+    struct world world;
+    (void)unused;
+    begin(&world, FOUR, 4);
+    obey(&world);
+    launcher_policy_stop(&world.policy, world.now_ns);
+    world.stops_asked = 1;
+    obey(&world);
+    world.now_ns += LAUNCHER_GRACE_NS - 1;
+    launcher_policy_tick(&world.policy, world.now_ns);
+    obey(&world);
+    assert_false(world.killed[3]);
+    world.now_ns++;
+    launcher_policy_tick(&world.policy, world.now_ns);
+    obey(&world);
+    assert_true(world.killed[3] && !world.asked[2]);
+    launcher_policy_fini(&world.policy);
+    assert_string_equal(launcher_role_name(LAUNCHER_TRAINER), "trainer");
+    assert_string_equal(launcher_role_name(LAUNCHER_SAMPLER), "sampler");
+    assert_string_equal(launcher_role_name(LAUNCHER_SERVER), "server");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -580,6 +801,14 @@ int main(void)
         cmocka_unit_test(a_restart_that_is_due_is_left_out_of_a_complete_job),
         cmocka_unit_test(a_stop_after_the_result_is_written_takes_nothing_back),
         cmocka_unit_test(every_job_ends),
+        cmocka_unit_test(lives_are_counted_from_the_first),
+        cmocka_unit_test(restarts_become_free_one_by_one),
+        cmocka_unit_test(a_checkpoint_gives_each_role_its_budget),
+        cmocka_unit_test(pauses_have_a_bound),
+        cmocka_unit_test(how_a_process_ended_is_said),
+        cmocka_unit_test(a_job_without_trainers_ends_one_by_one),
+        cmocka_unit_test(a_job_is_complete_once),
+        cmocka_unit_test(who_is_asked_has_its_whole_grace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
