@@ -15,6 +15,11 @@ TESTS += tests/model/test_scores
 tests_model_test_scores_SOURCES = tests/model/test_scores.c
 tests_model_test_scores_LDADD = $(model_test_libs)
 
+check_PROGRAMS += tests/model/test_config
+TESTS += tests/model/test_config
+tests_model_test_config_SOURCES = tests/model/test_config.c
+tests_model_test_config_LDADD = $(model_test_libs)
+
 check_PROGRAMS += tests/model/test_optimiser
 TESTS += tests/model/test_optimiser
 tests_model_test_optimiser_SOURCES = tests/model/test_optimiser.c

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A run's configuration comes back from its file field by field; what is none is refused by name. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "graph/batch.h"
+#include "model/run_config.h"
+
+static char folder[] = "/tmp/troupe-config-XXXXXX";
+static char path[64];
+
+static int enter(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    return 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    return files_remove_tree(files_posix, folder, NULL);
+}
+
+static struct model_config good_model(void)
+{
+    struct model_config config = model_config_default();
+    config.inputs = 7;
+    config.classes = 3;
+    return config;
+}
+
+/* The values that are just allowed and those just beyond, of each field. */
+static void bounds_of_a_model_are_as_stated(void **state)
+{
+    (void)state;
+#define COUNT(name, given, rv)                                                     \
+    {                                                                              \
+#name, offsetof(struct model_config, name), true, { .count = (given) }, rv \
+    }
+#define REAL(name, given, rv)                                                      \
+    {                                                                              \
+#name, offsetof(struct model_config, name), false, { .real = (given) }, rv \
+    }
+    static const struct {
+        const char *field;
+        size_t at;
+        bool counts;
+        union {
+            uint32_t count;
+            float real;
+        } value;
+        int rv;
+    } cases[] = {
+        COUNT(kind, MODEL_GCN, 0),
+        COUNT(kind, MODEL_GCN + 1, TR_ERANGE),
+        COUNT(layers, 0, TR_ERANGE),
+        COUNT(layers, 1, 0),
+        COUNT(layers, BATCH_LAYERS_MAX, 0),
+        COUNT(layers, BATCH_LAYERS_MAX + 1, TR_ERANGE),
+        COUNT(inputs, 0, 0),
+        COUNT(inputs, MODEL_WIDTH_MAX, 0),
+        COUNT(inputs, MODEL_WIDTH_MAX + 1, TR_ERANGE),
+        COUNT(hidden, 0, TR_ERANGE),
+        COUNT(hidden, 1, 0),
+        COUNT(hidden, MODEL_WIDTH_MAX, 0),
+        COUNT(hidden, MODEL_WIDTH_MAX + 1, TR_ERANGE),
+        COUNT(classes, 0, TR_ERANGE),
+        COUNT(classes, 1, 0),
+        COUNT(classes, MODEL_CLASSES_MAX, 0),
+        COUNT(classes, MODEL_CLASSES_MAX + 1, TR_ERANGE),
+        REAL(dropout, 0, 0),
+        REAL(dropout, 0.999f, 0),
+        REAL(dropout, 1, TR_ERANGE),
+        REAL(dropout, -0.001f, TR_ERANGE),
+        REAL(input_dropout, 0.999f, 0),
+        REAL(input_dropout, 1, TR_ERANGE),
+        REAL(input_dropout, -0.001f, TR_ERANGE),
+        COUNT(loss, MODEL_SIGMOID, 0),
+        COUNT(loss, MODEL_SIGMOID + 1, TR_ERANGE),
+        COUNT(metric, MODEL_LOSS, 0),
+        COUNT(metric, MODEL_LOSS + 1, TR_ERANGE),
+        COUNT(optimiser, MODEL_SGD, 0),
+        COUNT(optimiser, MODEL_SGD + 1, TR_ERANGE),
+        REAL(lr, 0, 0),
+        REAL(lr, 1e6f, 0),
+        REAL(lr, 1000001, TR_ERANGE),
+        REAL(lr, -1e-9f, TR_ERANGE),
+        REAL(lr, NAN, TR_ERANGE),
+        REAL(l2, 0, 0),
+        REAL(l2, 1e6f, 0),
+        REAL(l2, 1000001, TR_ERANGE),
+        REAL(l2, -1e-9f, TR_ERANGE),
+        REAL(weight_decay, 0, 0),
+        REAL(weight_decay, 1e6f, 0),
+        REAL(weight_decay, 1000001, TR_ERANGE),
+        REAL(weight_decay, -1e-9f, TR_ERANGE),
+        REAL(momentum, 0.999f, 0),
+        REAL(momentum, 1, TR_ERANGE),
+        REAL(momentum, -0.001f, TR_ERANGE),
+        REAL(beta1, 0, 0),
+        REAL(beta1, 1, TR_ERANGE),
+        REAL(beta1, -0.001f, TR_ERANGE),
+        REAL(beta2, 0, 0),
+        REAL(beta2, 1, TR_ERANGE),
+        REAL(beta2, -0.001f, TR_ERANGE),
+        REAL(eps, 1, 0),
+        REAL(eps, 1.01f, TR_ERANGE),
+        REAL(eps, 0, TR_ERANGE),
+        COUNT(schedule, MODEL_COSINE, 0),
+        COUNT(schedule, MODEL_COSINE + 1, TR_ERANGE),
+        COUNT(step_epochs, 0, TR_ERANGE),
+        COUNT(step_epochs, 1, 0),
+        COUNT(step_epochs, UINT32_MAX, 0),
+        REAL(step_gamma, 0, 0),
+        REAL(step_gamma, 1, 0),
+        REAL(step_gamma, 1.001f, TR_ERANGE),
+        REAL(step_gamma, -0.001f, TR_ERANGE),
+        REAL(cosine_floor, 0, 0),
+        REAL(cosine_floor, 1, 0),
+        REAL(cosine_floor, 1.001f, TR_ERANGE),
+        REAL(cosine_floor, -0.001f, TR_ERANGE),
+    };
+#undef COUNT
+#undef REAL
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct model_config config = good_model();
+        struct error error = { 0 };
+        memcpy((char *)&config + cases[i].at, &cases[i].value, sizeof(uint32_t));
+        int rv = model_config_check(&config, &error);
+        if (rv != cases[i].rv)
+            fail_msg("case %zu, %s: %d (%s)", i, cases[i].field, rv, error.text);
+        assert_true(rv == 0 || strstr(error.text, cases[i].field) != NULL);
+    }
+}
+
+static void class_weights_are_finite_and_not_negative(void **state)
+{
+    (void)state;
+    static const float bad[] = { -0.001f, INFINITY, NAN };
+    for (size_t i = 0; i < 3; i++)
+        for (size_t at = 0; at < 4; at++) {
+            float weights[4] = { 0, 1, 2, 3 };
+            struct model_config config = good_model();
+            struct error error = { 0 };
+            char name[32];
+            config.class_weights = weights;
+            assert_int_equal(model_config_check(&config, &error), 0);
+            weights[at] = bad[i];
+            assert_int_equal(model_config_check(&config, &error), at < 3 ? TR_ERANGE : 0);
+            snprintf(name, sizeof name, "class_weights[%zu]", at);
+            assert_true(at == 3 || strstr(error.text, name) != NULL);
+        }
+}
+
+static void names_lead_back_to_their_numbers(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = { "sage", "gcn" }, *const losses[] = { "softmax",
+                                                                              "sigmoid" };
+    static const char *const metrics[] = { "accuracy", "macro-f1", "roc-auc", "loss" };
+    static const char *const optimisers[] = { "adam", "sgd" };
+    static const char *const schedules[] = { "constant", "step", "cosine" };
+#define SAME(what, names)                                                         \
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) {               \
+        assert_int_equal(model_##what##_parse(names[i]), i);                      \
+        assert_string_equal(model_##what##_name((enum model_##what)i), names[i]); \
+    }                                                                             \
+    assert_int_equal(model_##what##_parse("none of them"), -1);
+    SAME(kind, kinds)
+    SAME(loss, losses)
+    SAME(metric, metrics)
+    SAME(optimiser, optimisers)
+    SAME(schedule, schedules)
+#undef SAME
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-6;
+}
+
+/* The rate of each epoch, by its definition. */
+static void rates_follow_their_schedule(void **state)
+{
+    (void)state;
+    struct model_config config = good_model();
+    config.lr = 0.5f;
+    config.warmup_epochs = 4;
+    for (uint32_t epoch = 0; epoch < 4; epoch++) /* it rises to lr in equal steps, from the first */
+        assert_true(near(model_config_rate(&config, epoch), 0.125 * (epoch + 1)));
+    assert_true(near(model_config_rate(&config, 4), 0.5));
+    assert_true(near(model_config_rate(&config, 100), 0.5));
+    config.schedule = MODEL_STEPS;
+    config.step_epochs = 3;
+    config.step_gamma = 0.5f;
+    static const double steps[] = { 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.125 };
+    for (uint32_t i = 0; i < 7; i++)
+        assert_true(near(model_config_rate(&config, 4 + i), steps[i]));
+    config.schedule = MODEL_COSINE;
+    config.cosine_floor = 0.2f;
+    config.epochs = 4 + 5; /* the first after the warm-up has all of it, the last one the floor */
+    assert_true(near(model_config_rate(&config, 4), 0.5));
+    assert_true(near(model_config_rate(&config, 6), 0.5 * (0.2 + 0.8 * 0.5)));
+    assert_true(near(model_config_rate(&config, 8), 0.5 * 0.2));
+    config.epochs = 4 + 2;
+    assert_true(near(model_config_rate(&config, 5), 0.1));
+    config.epochs = 4 + 1; /* one epoch alone cannot fall */
+    assert_true(near(model_config_rate(&config, 4), 0.5));
+    config.epochs = 3;
+    assert_true(near(model_config_rate(&config, 4), 0.5));
+}
+
+/* No two fields have the same value, and none the one that a new configuration has. */
+static struct run_config make_run(void)
+{
+    struct run_config config = { .model = { .kind = MODEL_GCN,
+                                            .layers = 3,
+                                            .inputs = 41,
+                                            .hidden = 42,
+                                            .classes = 43,
+                                            .dropout = 0.25f,
+                                            .input_dropout = 0.125f,
+                                            .normalise = true,
+                                            .seed = 44,
+                                            .loss = MODEL_SIGMOID,
+                                            .metric = MODEL_ROC_AUC,
+                                            .optimiser = MODEL_SGD,
+                                            .lr = 0.5f,
+                                            .l2 = 0.75f,
+                                            .weight_decay = 0.375f,
+                                            .momentum = 0.625f,
+                                            .beta1 = 0.0625f,
+                                            .beta2 = 0.03125f,
+                                            .eps = 0.015625f,
+                                            .schedule = MODEL_COSINE,
+                                            .warmup_epochs = 45,
+                                            .step_epochs = 46,
+                                            .step_gamma = 0.1875f,
+                                            .cosine_floor = 0.3125f,
+                                            .epochs = 47 },
+                                 .fanout = { 5, -1, INT32_MAX },
+                                 .batch_size = 48,
+                                 .evaluation = RUN_EVALUATE_SAMPLED,
+                                 .evaluate_every = 49,
+                                 .patience = 50 };
+    assert_int_equal(run_config_names(&config, "f", "l", "tr", "va", "te"), 0);
+    return config;
+}
+
+static const struct run_surroundings around = { .graph = "books/g.json",
+                                                .kernels = "plain",
+                                                .trainers = 3,
+                                                .deal = "even",
+                                                .deal_hash = 0xabc,
+                                                .servers = 4,
+                                                .samplers = 5,
+                                                .loops = 6,
+                                                .threads = 7,
+                                                .messages = true };
+
+static int read_document(json_t *document, struct run_config *read, struct error *error)
+{
+    assert_int_equal(json_dump_file(document, path, 0), 0);
+    *error = (struct error){ 0 };
+    return run_config_read(files_posix, path, read, error);
+}
+
+static void assert_same_model(const struct model_config *a, const struct model_config *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->layers, b->layers);
+    assert_int_equal(a->inputs, b->inputs);
+    assert_int_equal(a->hidden, b->hidden);
+    assert_int_equal(a->classes, b->classes);
+    assert_true(a->dropout == b->dropout && a->input_dropout == b->input_dropout);
+    assert_int_equal(a->normalise, b->normalise);
+    assert_int_equal(a->seed, b->seed);
+    assert_int_equal(a->loss, b->loss);
+    assert_int_equal(a->metric, b->metric);
+    assert_int_equal(a->optimiser, b->optimiser);
+    assert_true(a->lr == b->lr && a->l2 == b->l2 && a->weight_decay == b->weight_decay);
+    assert_true(a->momentum == b->momentum && a->beta1 == b->beta1 && a->beta2 == b->beta2);
+    assert_true(a->eps == b->eps && a->step_gamma == b->step_gamma);
+    assert_true(a->cosine_floor == b->cosine_floor);
+    assert_int_equal(a->schedule, b->schedule);
+    assert_int_equal(a->warmup_epochs, b->warmup_epochs);
+    assert_int_equal(a->step_epochs, b->step_epochs);
+    assert_int_equal(a->epochs, b->epochs);
+}
+
+static void a_configuration_comes_back_as_it_was_written(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 6; way++) { /* each flag and each evaluation by itself */
+        struct run_config config = make_run(), read;
+        struct error error;
+        config.replace = way == 1;
+        config.drop_last = way == 2;
+        config.balanced_weights = way == 3;
+        config.model.normalise = way == 4;
+        config.evaluation = (enum run_evaluation)(way % 3);
+        json_t *document = run_config_describe(&config, &around);
+        assert_non_null(document);
+        if (read_document(document, &read, &error) != 0)
+            fail_msg("%s", error.text);
+        assert_same_model(&config.model, &read.model);
+        assert_memory_equal(config.fanout, read.fanout, 3 * sizeof *config.fanout);
+        assert_int_equal(config.batch_size, read.batch_size);
+        assert_int_equal(config.replace, read.replace);
+        assert_int_equal(config.drop_last, read.drop_last);
+        assert_int_equal(config.balanced_weights, read.balanced_weights);
+        assert_int_equal(config.evaluation, read.evaluation);
+        assert_int_equal(config.evaluate_every, read.evaluate_every);
+        assert_int_equal(config.patience, read.patience);
+        assert_string_equal(read.features, "f");
+        assert_string_equal(read.labels, "l");
+        assert_string_equal(read.train_mask, "tr");
+        assert_string_equal(read.val_mask, "va");
+        assert_string_equal(read.test_mask, "te");
+        json_decref(document);
+        run_config_fini(&read);
+        run_config_fini(&config);
+    }
+}
+
+/* What a reader of config.json finds beside the run. */
+static void surroundings_are_described(void **state)
+{
+    (void)state;
+    struct run_config config = make_run();
+    json_t *document = run_config_describe(&config, &around);
+    const char *graph, *kernels, *deal, *hash;
+    int trainers, servers, samplers, loops, threads, messages, codec;
+    assert_int_equal(
+        json_unpack(document, "{s:s, s:s, s:i, s:s, s:s, s:{s:i, s:i, s:i, s:i, s:b, s:b}}",
+                    "graph", &graph, "kernels", &kernels, "trainers", &trainers, "deal", &deal,
+                    "deal_hash", &hash, "layout", "servers", &servers, "samplers", &samplers,
+                    "loops", &loops, "threads", &threads, "messages", &messages, "codec", &codec),
+        0);
+    assert_string_equal(graph, "books/g.json");
+    assert_string_equal(kernels, "plain");
+    assert_string_equal(deal, "even");
+    assert_string_equal(hash, "0000000000000abc");
+    assert_true(trainers == 3 && servers == 4 && samplers == 5 && loops == 6 && threads == 7);
+    assert_true(messages && !codec);
+    json_decref(document);
+    struct run_surroundings shuffled = around;
+    shuffled.deal = NULL;
+    document = run_config_describe(&config, &shuffled);
+    assert_string_equal(json_string_value(json_object_get(document, "deal")), "shuffle");
+    assert_true(json_is_null(json_object_get(document, "deal_hash")));
+    json_decref(document);
+    run_config_fini(&config);
+}
+
+/* Without any one of its fields it is not read, and the message names the file. */
+static void a_missing_field_is_refused(void **state)
+{
+    (void)state;
+    struct run_config config = make_run(), read;
+    json_t *document = run_config_describe(&config, &around);
+    json_t *run = json_object_get(document, "run"), *model = json_object_get(run, "model");
+    json_t *const objects[] = { run, model };
+    for (int o = 0; o < 2; o++) {
+        json_t *whole = json_copy(objects[o]), *value;
+        const char *key;
+        json_object_foreach(whole, key, value)
+        {
+            struct error error;
+            assert_int_equal(json_object_del(objects[o], key), 0);
+            assert_int_equal(read_document(document, &read, &error), TR_EFORMAT);
+            assert_int_equal(error.code, TR_EFORMAT);
+            assert_non_null(strstr(error.text, "config.json"));
+            assert_non_null(strstr(error.text, key));
+            assert_int_equal(json_object_set(objects[o], key, value), 0);
+        }
+        json_decref(whole);
+    }
+    json_decref(document);
+    run_config_fini(&config);
+}
+
+/* Values one inside and one beyond what a field takes; names that nobody knows. */
+static void a_field_beyond_its_bounds_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *object, *field, *value;
+        int rv;
+        const char *says;
+    } cases[] = {
+        { "run", "batch_size", "0", TR_EFORMAT, "batch_size is 0" },
+        { "run", "batch_size", "1", 0, NULL },
+        { "run", "batch_size", "4294967295", 0, NULL },
+        { "run", "batch_size", "4294967296", TR_EFORMAT, "4294967296 is out of range" },
+        { "run", "patience", "0", 0, NULL },
+        { "run", "patience", "-1", TR_EFORMAT, "-1 is out of range" },
+        { "run", "evaluate_every", "4294967296", TR_EFORMAT, "out of range" },
+        { "model", "epochs", "-1", TR_EFORMAT, "out of range" },
+        { "model", "hidden", "4294967297", TR_EFORMAT, "out of range" },
+        { "model", "hidden", "0", TR_ERANGE, "hidden" },
+        { "model", "layers", "2", TR_EFORMAT, "3 numbers for 2 layers" },
+        { "model", "kind", "\"x\"", TR_EFORMAT, "kind 'x'" },
+        { "model", "loss", "\"x\"", TR_EFORMAT, "loss 'x'" },
+        { "model", "metric", "\"x\"", TR_EFORMAT, "metric 'x'" },
+        { "model", "optimiser", "\"x\"", TR_EFORMAT, "optimiser 'x'" },
+        { "model", "schedule", "\"x\"", TR_EFORMAT, "schedule 'x'" },
+        { "run", "evaluation", "\"x\"", TR_EFORMAT, "evaluation 'x'" },
+        { "run", "fanout", "[1, 2, 2147483647]", 0, NULL },
+        { "run", "fanout", "[1, 2, 2147483648]", TR_EFORMAT, "fanout[2]" },
+        { "run", "fanout", "[1, 0, 3]", TR_EFORMAT, "fanout[1]" },
+        { "run", "fanout", "[-1, -1, -1]", 0, NULL },
+        { "run", "fanout", "[-2, 1, 1]", TR_EFORMAT, "fanout[0]" },
+        { "run", "fanout", "[\"1\", 1, 1]", TR_EFORMAT, "fanout[0]" },
+        { "run", "fanout", "[1, 1]", TR_EFORMAT, "2 numbers for 3 layers" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_config config = make_run(), read;
+        struct error error;
+        json_t *document = run_config_describe(&config, &around);
+        json_t *object = json_object_get(document, "run");
+        if (strcmp(cases[i].object, "model") == 0)
+            object = json_object_get(object, "model");
+        json_object_set_new(object, cases[i].field,
+                            json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+        int rv = read_document(document, &read, &error);
+        if (rv != cases[i].rv || (rv != 0 && strstr(error.text, cases[i].says) == NULL))
+            fail_msg("case %zu, %s: %d (%s)", i, cases[i].field, rv, error.text);
+        if (rv == 0)
+            run_config_fini(&read);
+        json_decref(document);
+        run_config_fini(&config);
+    }
+}
+
+static void write_text(const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_file_that_is_no_configuration_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *says;
+    } cases[] = { { "{", "config.json:1" },
+                  { "{}", "'run' is missing" },
+                  { "{\"run\": 3}", "'run' is missing" },
+                  { "{\"run\": {}, \"run\": {}}", "config.json:1" } };
+    struct run_config read;
+    struct error error = { 0 };
+    char *kernels = NULL;
+    json_t *now = json_object();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_text(cases[i].text);
+        assert_int_equal(run_config_read(files_posix, path, &read, &error), TR_EFORMAT);
+        assert_int_equal(error.code, TR_EFORMAT);
+        assert_non_null(strstr(error.text, cases[i].says));
+    }
+    write_text("{");
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_EFORMAT);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(run_config_read(files_posix, path, &read, &error), TR_ENOENT);
+    assert_int_equal(run_config_compare(files_posix, path, now, &kernels, &error), TR_ENOENT);
+    assert_null(kernels);
+    json_decref(now);
+}
+
+/* A run goes on where what decides its result is the same; where it computes is no matter. */
+static void a_run_goes_on_with_what_it_was_begun_with(void **state)
+{
+    (void)state;
+    struct run_config config = make_run();
+    json_t *begun = run_config_describe(&config, &around);
+    char *kernels;
+    struct error error = { 0 };
+    assert_int_equal(json_dump_file(begun, path, 0), 0);
+    for (int way = 0; way < 6; way++) {
+        static const char *const differs[] = { NULL,          NULL,    "'trainers'",
+                                               "'deal_hash'", "'run'", "'run'" };
+        struct run_surroundings other = around;
+        struct run_config now = make_run();
+        other.servers += way == 1;
+        other.kernels = way == 1 ? "wide" : other.kernels;
+        other.trainers += way == 2;
+        other.deal_hash += way == 3;
+        now.batch_size += way == 4;
+        now.model.seed += way == 5;
+        json_t *asked = run_config_describe(&now, &other);
+        int rv = run_config_compare(files_posix, path, asked, &kernels, &error);
+        assert_int_equal(rv, differs[way] == NULL ? 0 : TR_EMISMATCH);
+        if (rv == 0)
+            assert_string_equal(kernels, "plain");
+        else
+            assert_true(kernels == NULL && strstr(error.text, differs[way]) != NULL &&
+                        error.code == TR_EMISMATCH);
+        free(kernels);
+        json_decref(asked);
+        run_config_fini(&now);
+    }
+    assert_int_equal(json_object_del(begun, "kernels"), 0);
+    assert_int_equal(json_dump_file(begun, path, 0), 0);
+    assert_int_equal(run_config_compare(files_posix, path, begun, &kernels, &error), TR_EFORMAT);
+    assert_non_null(strstr(error.text, "'kernels' is missing"));
+    assert_null(kernels);
+    json_decref(begun);
+    run_config_fini(&config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_of_a_model_are_as_stated),
+        cmocka_unit_test(class_weights_are_finite_and_not_negative),
+        cmocka_unit_test(names_lead_back_to_their_numbers),
+        cmocka_unit_test(rates_follow_their_schedule),
+        cmocka_unit_test(a_configuration_comes_back_as_it_was_written),
+        cmocka_unit_test(surroundings_are_described),
+        cmocka_unit_test(a_missing_field_is_refused),
+        cmocka_unit_test(a_field_beyond_its_bounds_is_refused),
+        cmocka_unit_test(a_file_that_is_no_configuration_is_named),
+        cmocka_unit_test(a_run_goes_on_with_what_it_was_begun_with),
+    };
+    return cmocka_run_group_tests_name("config", tests, enter, leave);
+}
