@@ -6,14 +6,20 @@ graph_tests = \
     tests/graph/test_batch_builder \
     tests/graph/test_gather \
     tests/graph/test_key \
+    tests/graph/test_local \
     tests/graph/test_relabel \
-    tests/graph/test_sample
+    tests/graph/test_sample \
+    tests/graph/test_types
 check_PROGRAMS += $(graph_tests)
 TESTS += $(graph_tests)
 tests_graph_test_bijection_SOURCES = tests/graph/test_bijection.c tests/graph/statistics.h
 tests_graph_test_bijection_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_digest_SOURCES = tests/graph/test_digest.c
 tests_graph_test_digest_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_local_SOURCES = tests/graph/test_local.c
+tests_graph_test_local_LDADD = $(graph_libs) $(test_libs)
+tests_graph_test_types_SOURCES = tests/graph/test_types.c
+tests_graph_test_types_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_key_SOURCES = tests/graph/test_key.c tests/graph/statistics.h
 tests_graph_test_key_LDADD = $(graph_libs) $(test_libs)
 tests_graph_test_relabel_SOURCES = tests/graph/test_relabel.c
