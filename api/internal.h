@@ -116,6 +116,10 @@ struct tr_nodes {
     int ranks;
     uint64_t first_rank;
     uint64_t *ids, *original_ids; /* where they are listed */
+    /* Of several types: a set of each, of which this holds a reference; then ntype is
+     * TR_NTYPE_SEVERAL. NULL: the set is of one. */
+    struct tr_nodes **parts; /* [num_parts] */
+    uint32_t num_parts;
     /* Of a trainer's group; world 0: it is none. */
     uint64_t all_count, deal_hash;
     uint32_t rank, world;

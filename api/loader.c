@@ -112,6 +112,35 @@ static uint32_t flags_of(const struct tr_loader_options *o)
            (o->original_ids ? MSG_LOADER_ORIGINAL_IDS : 0) | (o->degrees ? MSG_LOADER_DEGREES : 0);
 }
 
+static const struct tr_nodes *nodes_part(const struct tr_nodes *nodes, uint32_t part)
+{
+    return nodes->parts == NULL ? nodes : nodes->parts[part];
+}
+
+static struct msg_seed_segment segment_of(const struct tr_nodes *nodes)
+{
+    return (struct msg_seed_segment){
+        .ntype = nodes->ntype,
+        .seeds = nodes->ranks < 0 ? MSG_SEEDS_LISTED : MSG_SEEDS_RANKS,
+        .ranks = nodes->ranks < 0 ? 0 : (uint32_t)nodes->ranks,
+        .first_rank = nodes->first_rank,
+        .num_seeds = nodes->count,
+    };
+}
+
+/* Every type of the seeds has them. */
+static int check_labels(const struct tr_graph *graph, const struct tr_nodes *nodes, uint32_t number,
+                        const char *name, struct tr_error *error)
+{
+    for (uint32_t i = 0; number != MSG_MASK_ALL && i < tr_nodes_num_parts(nodes); i++) {
+        uint32_t ntype = nodes_part(nodes, i)->ntype;
+        if (graph_meta_table(&graph->meta, ntype, number) < 0)
+            return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
+                                tr_graph_ntype_name(graph, ntype), name);
+    }
+    return 0;
+}
+
 static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
                      const struct tr_loader_options *o, uint32_t *trainer,
                      struct msg_loader_open *open, struct tr_error *error)
@@ -127,10 +156,9 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
         rv = graph_find_name(graph, o->labels, "labels", &open->labels, error);
     if (rv != 0)
         return rv;
-    if (open->labels != MSG_MASK_ALL &&
-        graph_meta_table(&graph->meta, nodes->ntype, open->labels) < 0)
-        return tr_error_set(error, TR_ENOENT, "labels: nodes of type %s have no feature \"%s\"",
-                            tr_graph_ntype_name(graph, nodes->ntype), o->labels);
+    rv = check_labels(graph, nodes, open->labels, o->labels, error);
+    if (rv != 0)
+        return rv;
     if (nodes->world != 0 && (nodes->rank != o->rank || nodes->world != open->world))
         return tr_error_set(error, TR_EMISMATCH,
                             "the nodes are the group of rank %u of %u "
@@ -141,10 +169,16 @@ static int fill_open(struct tr_graph *graph, const struct tr_nodes *nodes,
     open->loader = atomic_fetch_add(&session->next_loader, 1);
     open->seed = o->seed != 0 ? o->seed : session->options.seed;
     open->num_seeds = nodes->count;
-    open->ntype = nodes->ntype;
-    open->seeds = nodes->ranks < 0 ? MSG_SEEDS_LISTED : MSG_SEEDS_RANKS;
-    open->ranks = nodes->ranks < 0 ? 0 : (uint32_t)nodes->ranks;
-    open->first_rank = nodes->first_rank;
+    if (nodes->parts != NULL) {
+        open->seeds = MSG_SEEDS_SEVERAL;
+        open->num_segments = nodes->num_parts;
+    } else {
+        const struct msg_seed_segment only = segment_of(nodes);
+        open->ntype = only.ntype;
+        open->seeds = only.seeds;
+        open->ranks = only.ranks;
+        open->first_rank = only.first_rank;
+    }
     open->batch_size = o->batch_size;
     open->rank = o->rank;
     open->flags = flags_of(o);
@@ -175,10 +209,36 @@ static int fill_spec(struct tr_graph *graph, const struct tr_loader_options *o,
     return rv != 0 ? error_give(&why, error) : 0;
 }
 
+/* The body of the request begins with segments where there are several types, then lists follow. */
+static size_t seed_bytes(const struct tr_nodes *nodes)
+{
+    size_t bytes = nodes->num_parts * sizeof(struct msg_seed_segment);
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++)
+        bytes += nodes_part(nodes, i)->ranks < 0 ? nodes_part(nodes, i)->count * sizeof(uint64_t)
+                                                 : 0;
+    return bytes;
+}
+
+static void write_seeds(const struct tr_nodes *nodes, unsigned char *to)
+{
+    for (uint32_t i = 0; i < nodes->num_parts; i++) {
+        const struct msg_seed_segment segment = segment_of(nodes->parts[i]);
+        memcpy(to, &segment, sizeof segment);
+        to += sizeof segment;
+    }
+    for (uint32_t i = 0; i < tr_nodes_num_parts(nodes); i++) {
+        const struct tr_nodes *part = nodes_part(nodes, i);
+        size_t bytes = part->ranks < 0 ? part->count * sizeof(uint64_t) : 0;
+        if (bytes > 0)
+            memcpy(to, part->ids, bytes);
+        to += bytes;
+    }
+}
+
 static struct message *make_open(const struct tr_loader *l, struct port *port)
 {
     struct message *request = port_message(port, MSG_LOADER_OPEN);
-    size_t bytes = l->nodes->ranks < 0 ? l->nodes->count * sizeof(uint64_t) : 0;
+    size_t bytes = seed_bytes(l->nodes);
     size_t spec_bytes = sample_spec_bytes(&l->spec);
     unsigned char *body = request == NULL ? NULL
                                           : port_body_alloc(port, request, bytes + spec_bytes);
@@ -190,8 +250,7 @@ static struct message *make_open(const struct tr_loader *l, struct port *port)
     *open = l->open;
     open->spec_bytes = (uint32_t)spec_bytes;
     sample_spec_write(&l->spec, body + bytes);
-    if (bytes > 0)
-        memcpy(body, l->nodes->ids, bytes);
+    write_seeds(l->nodes, body);
     return request;
 }
 

@@ -6,6 +6,7 @@
 
 #include "actors/common/node_sort.h"
 #include "api/internal.h"
+#include "graph/bijection.h"
 
 struct selection {
     uint32_t ntype, table;
@@ -208,10 +209,95 @@ int tr_nodes_listed(struct tr_graph *graph, uint32_t ntype, const uint64_t *ids,
     return rv;
 }
 
+static int check_joined(struct tr_nodes *const *sets, uint32_t at, struct tr_error *error)
+{
+    const struct tr_nodes *set = sets[at];
+    if (set->graph != sets[0]->graph)
+        return tr_error_set(error, TR_EMISMATCH, "set %u is of another graph than set 0", at);
+    if (set->parts != NULL)
+        return tr_error_set(error, TR_EINVAL,
+                            "set %u has several node types; join the sets that it was made of", at);
+    if (set->world != 0)
+        return tr_error_set(error, TR_EINVAL,
+                            "set %u is the group of trainer %u of %u; join whole sets", at,
+                            set->rank, set->world);
+    for (uint32_t i = 0; i < at; i++)
+        if (sets[i]->ntype == set->ntype)
+            return tr_error_set(error, TR_EINVAL,
+                                "sets %u and %u are both of node type %s; give one of each", i, at,
+                                tr_graph_ntype_name(set->graph, set->ntype));
+    return 0;
+}
+
+int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
+                  struct tr_error *error)
+{
+    uint64_t count = 0;
+    *out = NULL;
+    if (num_sets == 0)
+        return tr_error_set(error, TR_EINVAL, "no sets to join");
+    int rv = session_mine(sets[0]->graph->session, error);
+    for (uint32_t i = 0; i < num_sets && rv == 0; i++) {
+        rv = check_joined(sets, i, error);
+        /* Sums of counts below 2^64 that stop beyond 2^40 do not overflow. */
+        if (rv == 0 && sets[i]->count > BIJECTION_MAX - count)
+            rv = tr_error_set(error, TR_ETOOBIG,
+                              "%" PRIu64 " nodes of the sets before set %u, which has %zu; at most "
+                              "2^40 together",
+                              count, i, sets[i]->count);
+        count += rv == 0 ? sets[i]->count : 0;
+    }
+    if (rv != 0)
+        return rv;
+    struct tr_nodes *nodes = calloc(1, sizeof *nodes);
+    struct tr_nodes **parts = calloc(num_sets, sizeof(struct tr_nodes *));
+    if (nodes == NULL || parts == NULL) {
+        free(nodes);
+        free(parts);
+        return tr_error_set(error, TR_ENOMEM, "no memory for a set of %u sets", num_sets);
+    }
+    graph_acquire(sets[0]->graph);
+    for (uint32_t i = 0; i < num_sets; i++) {
+        parts[i] = sets[i];
+        atomic_fetch_add_explicit(&parts[i]->references, 1, memory_order_relaxed);
+    }
+    *nodes = (struct tr_nodes){ .graph = sets[0]->graph,
+                                .ntype = TR_NTYPE_SEVERAL,
+                                .count = count,
+                                .ranks = -1,
+                                .parts = parts,
+                                .num_parts = num_sets };
+    atomic_init(&nodes->references, 1);
+    *out = nodes;
+    return 0;
+}
+
+uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes)
+{
+    return nodes->parts == NULL ? 1 : nodes->num_parts;
+}
+
+int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype, uint64_t *offset,
+                  uint64_t *count)
+{
+    if (part >= tr_nodes_num_parts(nodes))
+        return TR_ERANGE;
+    const struct tr_nodes *of = nodes->parts == NULL ? nodes : nodes->parts[part];
+    *offset = 0;
+    for (uint32_t i = 0; i < part; i++)
+        *offset += nodes->parts[i]->count;
+    *ntype = of->ntype;
+    *count = of->count;
+    return 0;
+}
+
 void nodes_release(struct tr_nodes *nodes)
 {
     if (atomic_fetch_sub_explicit(&nodes->references, 1, memory_order_acq_rel) > 1)
         return;
+    for (uint32_t i = 0; i < nodes->num_parts; i++)
+        nodes_release(nodes->parts[i]);
+    free(nodes->parts);
     graph_release(nodes->graph);
     free(nodes->ids);
     free(nodes->original_ids);
@@ -255,6 +341,27 @@ static void fill_ranks(const struct tr_nodes *nodes, uint64_t offset, size_t cou
         ids[i] = nodes->first_rank + offset + i;
 }
 
+typedef int read_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                     uint64_t *ids, struct tr_error *error);
+
+/* A piece of a set of several types, part by part. The timeout is that of each part's question. */
+static int read_parts(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
+                      uint64_t *ids, read_ids *read, struct tr_error *error)
+{
+    int rv = 0;
+    for (uint32_t i = 0; i < nodes->num_parts && count > 0 && rv == 0; i++) {
+        struct tr_nodes *part = nodes->parts[i];
+        size_t here = part->count > offset ? part->count - offset : 0;
+        here = here < count ? here : count;
+        if (here > 0)
+            rv = read(part, offset, here, timeout_ns, ids, error);
+        offset -= offset < part->count ? offset : part->count;
+        ids += here;
+        count -= here;
+    }
+    return rv;
+}
+
 int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                  uint64_t *ids, struct tr_error *error)
 {
@@ -263,6 +370,8 @@ int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t 
         rv = check_piece(nodes, offset, count, error);
     if (rv != 0)
         return rv;
+    if (nodes->parts != NULL)
+        return read_parts(nodes, offset, count, timeout_ns, ids, tr_nodes_ids, error);
     if (nodes->ranks < 0) {
         copy_ids(ids, nodes->ids + offset, count);
         return 0;
@@ -281,6 +390,8 @@ int tr_nodes_original_ids(struct tr_nodes *nodes, uint64_t offset, size_t count,
         rv = check_piece(nodes, offset, count, error);
     if (rv != 0)
         return rv;
+    if (nodes->parts != NULL)
+        return read_parts(nodes, offset, count, timeout_ns, ids, tr_nodes_original_ids, error);
     if (nodes->ranks < 0) {
         copy_ids(ids, nodes->original_ids + offset, count);
         return 0;

@@ -120,6 +120,9 @@ struct batch_builder_plan {
     uint32_t label_ntype;
 };
 
+/* In the place of a label_ntype: the seeds of every type that has the table. */
+#define BATCH_BUILDER_EVERY_TYPE UINT32_MAX
+
 /* The graph as a builder sees it. */
 struct batch_builder_graph {
     const struct graph_types *types;

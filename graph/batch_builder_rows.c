@@ -29,7 +29,8 @@ static bool wants(const struct batch_builder *builder, uint32_t ntype, uint32_t 
     case BATCH_BUILDER_OUT_DEGREES:
         return plan->degrees;
     case BATCH_BUILDER_LABELS:
-        return ntype == plan->label_ntype && has(builder, ntype, plan->labels);
+        return (ntype == plan->label_ntype || plan->label_ntype == BATCH_BUILDER_EVERY_TYPE) &&
+               has(builder, ntype, plan->labels);
     case BATCH_BUILDER_TABLES:
         break;
     }

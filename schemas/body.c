@@ -263,6 +263,29 @@ int loader_open_spec(const struct msg_loader_open *head, const void *body, uint6
                             head->spec_bytes, spec);
 }
 
+int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
+                      const struct msg_seed_segment **segments, const uint64_t **listed)
+{
+    bool several = head->seeds == MSG_SEEDS_SEVERAL;
+    uint64_t num_listed = head->seeds == MSG_SEEDS_LISTED ? head->num_seeds : 0;
+    const void *taken;
+    if (head->spec_bytes > length || head->num_segments > MSG_SEGMENTS_MAX ||
+        several != (head->num_segments > 0))
+        return TR_EFORMAT;
+    struct body_reader reader = reader_of(body, length - head->spec_bytes);
+    int rv = body_take(&reader, head->num_segments, sizeof **segments, 8, &taken);
+    if (rv != 0)
+        return rv;
+    *segments = taken;
+    for (uint32_t i = 0; i < head->num_segments; i++)
+        if ((*segments)[i].seeds == MSG_SEEDS_LISTED &&
+            __builtin_add_overflow(num_listed, (*segments)[i].num_seeds, &num_listed))
+            return TR_EFORMAT;
+    rv = body_take(&reader, num_listed, sizeof **listed, 8, &taken);
+    *listed = taken;
+    return rv == 0 && reader.at != reader.length ? TR_EFORMAT : rv;
+}
+
 struct msg_loader_open draw_as_loader(const struct msg_draw_request *head)
 {
     return (struct msg_loader_open){
@@ -293,12 +316,11 @@ static int verify_draw(const struct msg_draw_request *head, const void *body, ui
 
 static int verify_loader_open(const struct msg_loader_open *head, const void *body, uint64_t length)
 {
+    const struct msg_seed_segment *segments;
+    const uint64_t *listed;
     struct sample_spec spec;
-    uint64_t listed = head->seeds == MSG_SEEDS_LISTED ? head->num_seeds : 0;
-    if (head->spec_bytes > length ||
-        verify_array(listed, sizeof(uint64_t), length - head->spec_bytes) != 0)
-        return TR_EFORMAT;
-    return loader_open_spec(head, body, length, &spec);
+    int rv = loader_open_seeds(head, body, length, &segments, &listed);
+    return rv != 0 ? rv : loader_open_spec(head, body, length, &spec);
 }
 
 /* A piece lies inside its part. */

@@ -93,6 +93,11 @@ int rows_reply_end(const struct body_reader *reader);
 int loader_open_spec(const struct msg_loader_open *head, const void *body, uint64_t length,
                      struct sample_spec *spec);
 
+/* The seeds at the beginning of the body of a MSG_LOADER_OPEN: the segments of several types (none of
+ * other kinds), and the lists. TR_EFORMAT: they do not end where the spec begins. */
+int loader_open_seeds(const struct msg_loader_open *head, const void *body, uint64_t length,
+                      const struct msg_seed_segment **segments, const uint64_t **listed);
+
 /* A draw as the loader that would have this batch alone, with the seeds as they stand: what plans,
  * checks and estimates batches need not know both. */
 struct msg_loader_open draw_as_loader(const struct msg_draw_request *head);

@@ -254,14 +254,30 @@ enum msg_seeds {
     MSG_SEEDS_RANKS,  /* nodes: a range of ranks of a table (graph/ranks.h) */
     MSG_SEEDS_EDGES,  /* edges of an edge type, and ... */
     MSG_SEEDS_PAIRS,  /* ... pairs of nodes: no loader serves them yet */
-    MSG_SEEDS_GIVEN   /* nodes, in each request for a batch: to a sampler */
+    MSG_SEEDS_GIVEN,  /* nodes, in each request for a batch: to a sampler */
+    MSG_SEEDS_SEVERAL /* nodes of several types: the body has a segment for each */
 };
 
+/* The seeds of one node type in a set of several: LISTED to a proxy, GIVEN to a sampler, or RANKS.
+ * Segments stand one after the other; the places of an epoch's order run over all of them. */
+struct msg_seed_segment {
+    uint32_t ntype; /* no other segment has the same */
+    uint32_t seeds; /* enum msg_seeds */
+    uint32_t ranks; /* as in msg_loader_open, from here on */
+    uint32_t zero;
+    uint64_t first_rank;
+    uint64_t num_seeds;
+};
+
+/* A sampler asks a partition for the ranks of all segments at once. */
+#define MSG_SEGMENTS_MAX MSG_SECTIONS_MAX
+
 /*
- * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the
- * order of original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A
- * list that a user gave stays with the proxy, which gives samplers the seeds of each batch; so no
- * link carries more of it than a batch. Opening the same loader again is harmless.
+ * What batches to draw. Body, where the seeds are listed: uint64_t global_ids[num_seeds] in the order of
+ * original IDs; then, the last spec_bytes of it, a sample_spec (schemas/sample_spec.h). A list that a user
+ * gave stays with the proxy, which gives samplers the seeds of each batch; so no link carries more of it
+ * than a batch. Seeds of several types begin the body with struct msg_seed_segment[num_segments]; the
+ * lists of those that are listed follow, one after the other. Opening the same loader again is harmless.
  */
 struct msg_loader_open {
     uint64_t loader;
@@ -282,6 +298,8 @@ struct msg_loader_open {
     uint32_t seeds;      /* enum msg_seeds */
     uint32_t ranks;      /* the number of the table of ranks */
     uint64_t first_rank; /* of num_seeds */
+    /* Of seeds of several types, whose sum is num_seeds; ntype and ranks are not read then. */
+    uint32_t num_segments;
 };
 
 #define MSG_LOADER_SHUFFLE 2u
@@ -318,7 +336,7 @@ struct msg_loader_close {
 
 /* To a sampler: make it. To a proxy, as a call: say when it is there; as a plain message: all
  * before it were taken. Body, to a sampler whose loader has seeds that are given: uint64_t
- * global_ids[num_seeds], those of the batch, in its order. */
+ * global_ids[num_seeds], those of the batch that are given, in its order. */
 struct msg_batch_request {
     uint64_t loader;
     uint64_t batch; /* step in the epoch */

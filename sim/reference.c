@@ -36,21 +36,95 @@ void reference_fini(struct reference *reference)
     sim_partitions_fini(&reference->partitions);
 }
 
-size_t wanted_loader_bytes(const struct wanted_loader *loader)
+static const struct msg_seed_segment *segment_at(const struct wanted_loader *loader, uint64_t seed)
 {
-    size_t listed = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
-    return listed * sizeof(uint64_t) + sample_spec_bytes(&loader->spec);
+    const struct msg_seed_segment *segment = loader->segments;
+    for (uint64_t end = segment->num_seeds; seed >= end; end += segment->num_seeds)
+        segment++;
+    return segment;
 }
 
-void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
+static uint32_t type_of(const struct wanted_loader *loader, uint64_t seed)
+{
+    return loader->segments == NULL ? loader->open.ntype : segment_at(loader, seed)->ntype;
+}
+
+static bool is_listed(const struct wanted_loader *loader, uint64_t seed)
+{
+    uint32_t seeds = loader->segments == NULL ? loader->open.seeds
+                                              : segment_at(loader, seed)->seeds;
+    return seeds == MSG_SEEDS_LISTED;
+}
+
+size_t wanted_loader_bytes(const struct wanted_loader *loader)
+{
+    size_t listed = 0;
+    for (uint64_t i = 0; i < loader->open.num_seeds; i++)
+        listed += is_listed(loader, i);
+    return loader->open.num_segments * sizeof *loader->segments + listed * sizeof(uint64_t) +
+           sample_spec_bytes(&loader->spec);
+}
+
+void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *global,
                          struct msg_loader_open *head, void *body)
 {
-    size_t n = loader->open.seeds == MSG_SEEDS_LISTED ? loader->open.num_seeds : 0;
-    uint64_t *ids = body;
-    for (size_t i = 0; i < n; i++)
-        ids[i] = global[loader->seeds[i]];
-    sample_spec_write(&loader->spec, ids + n);
+    size_t segment_bytes = loader->open.num_segments * sizeof *loader->segments;
+    if (segment_bytes > 0)
+        memcpy(body, loader->segments, segment_bytes);
+    uint64_t *ids = (uint64_t *)(void *)((unsigned char *)body + segment_bytes);
+    for (uint64_t i = 0; i < loader->open.num_seeds; i++)
+        if (is_listed(loader, i))
+            *ids++ = global[type_of(loader, i)][loader->seeds[i]];
+    sample_spec_write(&loader->spec, ids);
     head->spec_bytes = (uint32_t)sample_spec_bytes(&loader->spec);
+}
+
+/* Of each other type some nodes, some of them twice; types stand in no order of their numbers. */
+void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw)
+{
+    struct msg_loader_open *open = &loader->open;
+    uint32_t num_ntypes = raw->types.num_ntypes;
+    uint64_t most = open->num_seeds;
+    if (num_ntypes < 2 || key_mix(open->seed + 7) % 3 != 0)
+        return;
+    for (uint32_t t = 0; t < num_ntypes; t++)
+        most += 2 * (uint64_t)raw->num_nodes[t];
+    loader->seeds = realloc(loader->seeds, (most + 1) * sizeof *loader->seeds);
+    loader->segments = calloc(num_ntypes, sizeof *loader->segments);
+    assert(loader->seeds != NULL && loader->segments != NULL);
+    loader->segments[0] = (struct msg_seed_segment){ .ntype = open->ntype,
+                                                     .seeds = MSG_SEEDS_LISTED,
+                                                     .num_seeds = open->num_seeds };
+    open->seeds = MSG_SEEDS_SEVERAL;
+    open->num_segments = 1;
+    for (uint32_t i = 1; i < num_ntypes; i++) {
+        uint32_t t = (open->ntype + i) % num_ntypes;
+        uint64_t begin = open->num_seeds, drawn = key_mix(open->seed * 31 + t);
+        for (uint32_t v = 0; v < raw->num_nodes[t]; v++) {
+            uint64_t times = key_mix(drawn + v * KEY_STEP) % (2 + drawn % 5);
+            for (uint64_t j = 0; j < times && j < 2; j++)
+                loader->seeds[open->num_seeds++] = v;
+        }
+        loader->segments[open->num_segments++] = (struct msg_seed_segment){
+            .ntype = t, .seeds = MSG_SEEDS_LISTED, .num_seeds = open->num_seeds - begin
+        };
+    }
+}
+
+struct wanted_loader wanted_loader_first(const struct wanted_loader *loader)
+{
+    struct wanted_loader first = *loader;
+    const struct msg_seed_segment *segment = loader->segments;
+    if (segment == NULL || loader->open.num_seeds == 0)
+        return first;
+    while (segment->num_seeds == 0)
+        segment++;
+    first.segments = NULL;
+    first.open.num_segments = 0;
+    first.open.ntype = segment->ntype;
+    first.open.seeds = MSG_SEEDS_LISTED;
+    first.open.num_seeds = segment->num_seeds;
+    return first;
 }
 
 void wanted_loader_vary(struct wanted_loader *loader, bool replace)
@@ -73,7 +147,17 @@ void wanted_loader_vary(struct wanted_loader *loader, bool replace)
 void wanted_loader_rank(struct wanted_loader *loader, struct sim_partitions *partitions)
 {
     struct msg_loader_open *open = &loader->open;
-    if (key_mix(open->seed + 1) % 3 == 0)
+    uint64_t *seeds = loader->seeds;
+    for (uint32_t i = 0; i < open->num_segments; i++) {
+        struct msg_seed_segment *segment = &loader->segments[i];
+        if (key_mix(open->seed + i + 1) % 3 != 0) {
+            segment->seeds = MSG_SEEDS_RANKS;
+            segment->ranks = sim_partitions_rank(partitions, segment->ntype, seeds,
+                                                 segment->num_seeds);
+        }
+        seeds += segment->num_seeds;
+    }
+    if (open->seeds == MSG_SEEDS_SEVERAL || key_mix(open->seed + 1) % 3 == 0)
         return;
     open->seeds = MSG_SEEDS_RANKS;
     open->ranks = sim_partitions_rank(partitions, open->ntype, loader->seeds, open->num_seeds);
@@ -106,6 +190,7 @@ void wanted_loader_list(struct wanted_loader *loader, const struct sim_partition
 void wanted_loader_fini(struct wanted_loader *loader)
 {
     sample_spec_free(&loader->spec);
+    free(loader->segments);
     free(loader->seeds);
 }
 
@@ -116,7 +201,7 @@ uint64_t reference_steps(const struct msg_loader_open *open)
     return drop ? open->num_seeds / size : (open->num_seeds + size - 1) / size;
 }
 
-/* The seeds of the rank in that step, into seeds[open->batch_size]; returns their number. */
+/* Which seeds the rank has in that step, into seeds[open->batch_size]; returns their number. */
 static uint32_t reference_deal(const struct wanted_loader *loader, uint32_t epoch, uint64_t step,
                                uint64_t *seeds, uint32_t *step_seeds)
 {
@@ -133,7 +218,7 @@ static uint32_t reference_deal(const struct wanted_loader *loader, uint32_t epoc
     uint64_t begin = all * open->rank / open->world;
     uint64_t end = all * (open->rank + UINT64_C(1)) / open->world;
     for (uint64_t i = begin; i < end; i++)
-        seeds[i - begin] = loader->seeds[order[first + i]];
+        seeds[i - begin] = order[first + i];
     free(order);
     *step_seeds = (uint32_t)all;
     return (uint32_t)(end - begin);
@@ -259,8 +344,9 @@ void reference_build(struct reference *r, const struct wanted_loader *loader, ui
     forget_nodes(r);
     uint32_t n = reference_deal(loader, epoch, step, seeds, &r->batch.batch.step_seeds);
     for (uint32_t i = 0; i < n; i++)
-        meet_seed(&r->nodes[open->ntype], seeds[i]);
-    r->batch.nodes[open->ntype].num_seeds = r->nodes[open->ntype].count;
+        meet_seed(&r->nodes[type_of(loader, seeds[i])], loader->seeds[seeds[i]]);
+    for (uint32_t t = 0; t < types->num_ntypes; t++)
+        r->batch.nodes[t].num_seeds = r->nodes[t].count;
     struct draw_key key = { .seed = open->seed,
                             .batch = step,
                             .purpose = KEY_NEIGHBOURS,
@@ -476,7 +562,8 @@ int reference_check(struct reference *r, const struct sim_partitions *partitions
         if (rv == 0 && open->features != MSG_MASK_ALL)
             rv = check_features(partitions->raw, t, &nodes->features, nodes->num_nodes,
                                 wanted.nodes[t].ids, error);
-        if (rv == 0 && open->labels != MSG_MASK_ALL && t == open->ntype)
+        if (rv == 0 && open->labels != MSG_MASK_ALL &&
+            (t == open->ntype || open->seeds == MSG_SEEDS_SEVERAL))
             rv = check_labels(t, &nodes->labels, nodes->num_seeds, wanted.nodes[t].ids, error);
     }
     for (uint32_t l = 0; l < loader->spec.num_layers && rv == 0; l++)

@@ -37,13 +37,18 @@ struct wanted_loader {
     struct msg_loader_open open;
     struct sample_spec spec;
     uint64_t *seeds; /* [open.num_seeds], original IDs, in order, each at most twice */
+    struct msg_seed_segment *segments; /* [open.num_segments], where they are of several types */
 };
 
 /* Bytes of the body of the message that opens it, and that body: its seeds by their global IDs of a
- * placement (global[original ID]), its spec. Sets head->spec_bytes. */
+ * placement (global[node type][original ID]), its spec. Sets head->spec_bytes. */
 size_t wanted_loader_bytes(const struct wanted_loader *loader);
-void wanted_loader_write(const struct wanted_loader *loader, const uint64_t *global,
+void wanted_loader_write(const struct wanted_loader *loader, uint64_t *const *global,
                          struct msg_loader_open *head, void *body);
+/* Other node types join the seeds, which are drawn, where the loader's seed says so. */
+void wanted_loader_join(struct wanted_loader *loader, const struct sim_graph *raw);
+/* The same loader with the seeds of the first of its types that has any; owns nothing. */
+struct wanted_loader wanted_loader_first(const struct wanted_loader *loader);
 /* Edge types differ: half of the specs, by the loader's seed, get other fanouts and ways to draw for
  * some of their terms; the rest draw all with replacement or none. */
 void wanted_loader_vary(struct wanted_loader *loader, bool replace);

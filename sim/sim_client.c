@@ -127,7 +127,7 @@ static struct message *make_open(struct client_actor *c)
     struct msg_loader_open *head = message_head(request);
     *head = loader->open;
     head->loader = c->loader;
-    wanted_loader_write(loader, c->world->partitions.global[head->ntype], head, body);
+    wanted_loader_write(loader, c->world->partitions.global, head, body);
     return request;
 }
 
@@ -262,7 +262,7 @@ static void sim_client_ask(struct client_actor *c)
 /* A single draw, as tr_sample() makes it: the first seeds of the loader's, as they stand. */
 static struct wanted_loader single_draw(const struct client_actor *c)
 {
-    struct wanted_loader one = c->plan->loader;
+    struct wanted_loader one = wanted_loader_first(&c->plan->loader);
     uint32_t most = one.open.batch_size;
     const struct msg_draw_request head = {
         .draw = c->loader,

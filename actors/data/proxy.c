@@ -43,6 +43,7 @@ static void free_loader(struct proxy *p, struct proxy_loader *l)
     message_release(p->self, l->unlisted);
     for (uint32_t i = 0; i < PROXY_ORDERS; i++)
         epoch_order_fini(&l->orders[i]);
+    seed_set_fini(&l->seeds);
     free(l->slots);
     free(l->samplers);
     free(l);
@@ -69,8 +70,10 @@ static struct proxy_loader *make_loader(struct proxy *p, const struct msg_loader
     }
     epoch_plan_init(&l->epochs, open, NULL);
     loader_open_spec(open, message_body(l->message), l->message->frame.body_bytes, &l->spec);
-    l->ids = open->seeds == MSG_SEEDS_LISTED ? message_body(l->message) : NULL;
-    l->unlisted = proxy_make_unlisted(l);
+    int rv = seed_set_init(&l->seeds, open, message_body(l->message), l->message->frame.body_bytes);
+    for (uint32_t i = 0; rv == 0 && i < l->seeds.num_segments; i++)
+        l->listed |= l->seeds.segments[i].seeds == MSG_SEEDS_LISTED;
+    l->unlisted = rv == 0 ? proxy_make_unlisted(l) : NULL;
     if (l->unlisted == NULL) {
         free_loader(p, l);
         return NULL;
@@ -113,7 +116,9 @@ static int check(const struct proxy *p, const struct msg_loader_open *open,
     bool bad = loader_open_spec(open, message_body(request), request->frame.body_bytes, &spec) !=
                    0 ||
                spec.num_etypes != p->options->book->types.num_etypes;
-    int rv = bad ? TR_EINVAL : seed_set_check(p->options->book, open, NULL);
+    int rv = bad ? TR_EINVAL
+                 : seed_set_check(p->options->book, open, message_body(request),
+                                  request->frame.body_bytes, NULL);
     return rv != 0 ? rv : epoch_plan_init(&epochs, open, NULL);
 }
 

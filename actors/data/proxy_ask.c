@@ -272,7 +272,7 @@ static void slot_done(struct part_call *call, int status, struct message *reply,
 static int make_request(struct part_call *call, struct message **request)
 {
     const struct proxy_slot *slot = call->arg;
-    if (slot->loader->ids != NULL)
+    if (slot->loader->listed)
         return proxy_make_listed(slot, request);
     bool once = slot->loader->once;
     *request = once ? message_copy(call->self, slot->loader->message)

@@ -3,32 +3,55 @@
  * Seeds that a user listed: the list stays here, in the process that it was given in. A sampler gets
  * the seeds of a batch with the request for it, in the epoch's order, so what a link carries of a list,
  * and what a sampler holds of it, is a batch and no more. Ranges need none of this: a sampler knows
- * the seeds of a batch by its number.
+ * the seeds of a batch by its number. Of a set that has both, a request gives those that are listed.
  */
 #include <string.h>
 
 #include "actors/data/proxy_state.h"
 #include "runtime/core/actor.h"
 
+/* The segments of several types as a sampler gets them. */
+static void write_segments(const struct seed_set *set, struct msg_seed_segment *to)
+{
+    for (uint32_t i = 0; i < set->num_segments; i++) {
+        const struct seed_segment *from = &set->segments[i];
+        to[i] = (struct msg_seed_segment){
+            .ntype = from->ntype,
+            .seeds = from->seeds == MSG_SEEDS_LISTED ? MSG_SEEDS_GIVEN : from->seeds,
+            .ranks = from->ranks,
+            .first_rank = from->first_rank,
+            .num_seeds = from->count,
+        };
+    }
+}
+
 struct message *proxy_make_unlisted(struct proxy_loader *l)
 {
     struct actor *self = l->proxy->self;
-    if (l->ids == NULL)
+    if (!l->listed)
         return message_copy(self, l->message);
+    size_t segment_bytes = l->open.num_segments * sizeof(struct msg_seed_segment);
     struct message *open = message_create(self, MSG_LOADER_OPEN);
-    void *body = open == NULL ? NULL : message_body_alloc(self, open, l->open.spec_bytes);
+    unsigned char *body = open == NULL
+                              ? NULL
+                              : message_body_alloc(self, open, segment_bytes + l->open.spec_bytes);
     if (body == NULL) {
         message_release(self, open);
         return NULL;
     }
     struct msg_loader_open *head = message_head(open);
     *head = l->open;
-    head->seeds = MSG_SEEDS_GIVEN;
-    memcpy(body, l->ids + l->open.num_seeds, l->open.spec_bytes);
+    if (l->open.seeds == MSG_SEEDS_SEVERAL)
+        write_segments(&l->seeds, (struct msg_seed_segment *)(void *)body);
+    else
+        head->seeds = MSG_SEEDS_GIVEN;
+    const unsigned char *from = message_body(l->message);
+    memcpy(body + segment_bytes, from + (l->message->frame.body_bytes - l->open.spec_bytes),
+           l->open.spec_bytes);
     return open;
 }
 
-/* NULL: that of the list. */
+/* NULL: that of the set. */
 static int find_order(struct proxy_loader *l, uint32_t epoch, const struct epoch_order **out)
 {
     struct epoch_order *order = &l->orders[epoch % PROXY_ORDERS];
@@ -44,32 +67,57 @@ static int find_order(struct proxy_loader *l, uint32_t epoch, const struct epoch
     return 0;
 }
 
+/* The list that has the seed at a place of the epoch's order, and where in it; NULL: no list has. */
+static const uint64_t *find_listed(const struct proxy_loader *l, const struct epoch_order *order,
+                                   uint64_t at)
+{
+    uint64_t place = order == NULL ? at : epoch_order_at(order, at);
+    const struct seed_segment *segment = &l->seeds.segments[seed_set_find(&l->seeds, place)];
+    return segment->ids == NULL ? NULL : segment->ids + (place - segment->begin);
+}
+
+/* How many of a batch's seeds lists have. */
+static uint32_t count_listed(const struct proxy_loader *l, const struct epoch_order *order,
+                             uint64_t begin, uint32_t count)
+{
+    uint32_t listed = 0;
+    if (l->seeds.num_segments == 1)
+        return count;
+    for (uint32_t i = 0; i < count; i++)
+        listed += find_listed(l, order, begin + i) != NULL;
+    return listed;
+}
+
 int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
 {
     struct proxy_loader *l = slot->loader;
     struct actor *self = l->proxy->self;
     const struct epoch_order *order;
     uint64_t begin;
-    uint32_t count, step_seeds;
+    uint32_t count, step_seeds, at = 0;
     int rv = find_order(l, slot->epoch, &order);
     if (rv != 0)
         return rv;
     epoch_plan_step(&l->epochs, slot->step, &begin, &count, &step_seeds);
+    uint32_t listed = count_listed(l, order, begin, count);
     *request = message_create(self, MSG_BATCH_REQUEST);
     uint64_t *ids = NULL;
-    if (*request != NULL && count > 0)
-        ids = message_body_alloc(self, *request, count * sizeof *ids);
-    if (*request == NULL || (count > 0 && ids == NULL)) {
+    if (*request != NULL && listed > 0)
+        ids = message_body_alloc(self, *request, listed * sizeof *ids);
+    if (*request == NULL || (listed > 0 && ids == NULL)) {
         message_release(self, *request);
         return TR_ENOMEM;
     }
-    for (uint32_t i = 0; i < count; i++)
-        ids[i] = l->ids[order == NULL ? begin + i : epoch_order_at(order, begin + i)];
+    for (uint32_t i = 0; i < count && at < listed; i++) {
+        const uint64_t *id = find_listed(l, order, begin + i);
+        if (id != NULL)
+            ids[at++] = *id;
+    }
     *(struct msg_batch_request *)message_head(*request) = (struct msg_batch_request){
         .loader = l->open.loader,
         .batch = slot->step,
         .epoch = slot->epoch,
-        .num_seeds = count,
+        .num_seeds = listed,
     };
     return 0;
 }

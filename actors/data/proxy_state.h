@@ -9,6 +9,7 @@
 #include "actors/common/process_member.h"
 #include "actors/data/epoch_plan.h"
 #include "actors/data/proxy.h"
+#include "actors/data/seed_set.h"
 #include "runtime/core/call.h"
 #include "runtime/core/timer.h"
 #include "schemas/messages.h"
@@ -61,9 +62,10 @@ struct proxy_loader {
                                 sent to a sampler */
     bool once;               /* a single draw */
     struct msg_loader_open open;
-    const uint64_t *ids; /* [open.num_seeds] in the message's body, where they are listed */
+    struct seed_set seeds; /* its lists lie in the message */
+    bool listed;           /* some are listed: requests for batches give them */
     struct message
-        *unlisted; /* what is sent to open it at samplers: the message but for that list */
+        *unlisted; /* what is sent to open it at samplers: the message but for the lists */
     struct epoch_plan epochs;
     struct epoch_order orders[PROXY_ORDERS]; /* of a list: epoch e in orders[e % PROXY_ORDERS] */
     struct sample_spec spec;                 /* its terms lie in the message */

@@ -267,6 +267,7 @@ static int begin_builder(struct task *task, const struct msg_batch_request *aske
     };
     out->space.batch.step_seeds = step_seeds;
     task->next_seed = task->first_seed;
+    task->next_given = 0;
     task->end_seed = task->next_seed + count;
     task->out = out;
     out->loader = l->open.loader;
@@ -457,9 +458,12 @@ static int init_task(struct sampler *s, struct task *task)
     task->asks = calloc(book->num_parts, sizeof *task->asks);
     task->snapshots = calloc(book->num_parts, sizeof *task->snapshots);
     task->parts = calloc(book->num_parts, sizeof *task->parts);
-    task->seed_starts = calloc(book->num_parts + (size_t)1, sizeof *task->seed_starts);
+    /* A node type has one segment at most; a loader of one segment may be of a graph without types. */
+    size_t segments = book->types.num_ntypes + (size_t)1;
+    task->segment_starts = calloc(segments + 1, sizeof *task->segment_starts);
+    task->seed_starts = calloc(book->num_parts * segments + 1, sizeof *task->seed_starts);
     if (task->asks == NULL || task->snapshots == NULL || task->parts == NULL ||
-        task->seed_starts == NULL)
+        task->segment_starts == NULL || task->seed_starts == NULL)
         return TR_ENOMEM;
     for (uint32_t p = 0; p < book->num_parts; p++)
         sampler_init_ask(&task->asks[p], task, p);
@@ -477,6 +481,9 @@ static void fini_task(struct task *task)
     vec_fini(&task->seeds);
     vec_fini(&task->seed_rows);
     vec_fini(&task->seed_places);
+    vec_fini(&task->mixed_seeds);
+    vec_fini(&task->mixed_segments);
+    free(task->segment_starts);
     free(task->seed_starts);
     free(task->snapshots);
     free(task->parts);

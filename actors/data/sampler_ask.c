@@ -81,7 +81,10 @@ void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part)
 /* One answer brings all: a slice of seeds is small. */
 static bool wants_seeds(struct ask *ask)
 {
+    uint32_t segments = ask->task->loader->seeds.num_segments;
     ask->call.reply_bytes = sampler_seeds_of(ask->task, ask->part) * sizeof(uint64_t);
+    /* The rows of each section begin at a multiple of 64. */
+    ask->call.reply_bytes += (segments - 1) * (size_t)64;
     return true;
 }
 

@@ -47,17 +47,32 @@ static int watch(struct sampler *s, struct loader_state *l, struct address opene
     return 0;
 }
 
+static int check_unlisted(const struct msg_loader_open *open, const struct message *message,
+                          struct error *error)
+{
+    struct seed_set set;
+    int rv = seed_set_init(&set, open, message_body(message), message->frame.body_bytes);
+    if (rv != 0)
+        error_set(error, rv, "no memory for the seeds of a loader");
+    for (uint32_t i = 0; i < set.num_segments && rv == 0; i++)
+        if (set.segments[i].seeds == MSG_SEEDS_LISTED)
+            rv = error_set(error, TR_EUNSUPPORTED,
+                           "loader: a list of seeds; requests for batches are to give theirs");
+    seed_set_fini(&set);
+    return rv;
+}
+
 static int check_open(const struct sampler *s, const struct msg_loader_open *open,
                       const struct message *message, struct error *error)
 {
     struct epoch_plan epochs;
     struct sample_spec spec;
-    int rv = seed_set_check(s->options->book, open, error);
+    int rv = seed_set_check(s->options->book, open, message_body(message),
+                            message->frame.body_bytes, error);
+    if (rv == 0)
+        rv = check_unlisted(open, message, error);
     if (rv != 0)
         return rv;
-    if (open->seeds == MSG_SEEDS_LISTED)
-        return error_set(error, TR_EUNSUPPORTED,
-                         "loader: a list of seeds; requests for batches are to give theirs");
     if (loader_open_spec(open, message_body(message), message->frame.body_bytes, &spec) != 0)
         return error_set(error, TR_EFORMAT, "loader: what to sample is not described");
     rv = sample_spec_check(&spec, s->options->book->types.num_etypes, "loader", error);
@@ -128,8 +143,10 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
         return NULL;
     struct message *message = message_copy(s->self, request);
     l->sampler = s;
-    if (message == NULL || pin_versions(l) != 0) {
+    if (message == NULL || pin_versions(l) != 0 ||
+        seed_set_init(&l->seeds, open, message_body(message), message->frame.body_bytes) != 0) {
         message_release(s->self, message);
+        seed_set_fini(&l->seeds);
         unpin_versions(l);
         free(l);
         return NULL;
@@ -146,7 +163,7 @@ static struct loader_state *add_loader(struct sampler *s, const struct msg_loade
         .degrees = has_flag(open, MSG_LOADER_DEGREES),
         .features = open->features,
         .labels = open->labels,
-        .label_ntype = open->ntype,
+        .label_ntype = open->seeds == MSG_SEEDS_SEVERAL ? BATCH_BUILDER_EVERY_TYPE : open->ntype,
     };
     l->next = s->loaders;
     s->loaders = l;
@@ -231,6 +248,7 @@ static void free_loader(struct loader_state *l)
     for (uint32_t i = 0; i < LOADER_ORDERS; i++)
         epoch_order_fini(&l->orders[i]);
     message_release(l->sampler->self, l->message);
+    seed_set_fini(&l->seeds);
     unpin_versions(l);
     free(l);
 }

@@ -7,15 +7,15 @@
  * partition has an even slice of that table: those here are read, the others are asked once a
  * slice, while batches that came before are drawn.
  *
- * Between sampler_find_seeds and sampler_add_seeds: seeds[] has the IDs that are known and, until
- * their answers came, the ranks of the others; rows[starts[p], starts[p + 1]) are those in
- * partition p's slice of the table, places[] says where in seeds[] each belongs.
+ * Between sampler_find_seeds and sampler_add_seeds: seeds[segment_starts[s], segment_starts[s + 1]) are
+ * those of segment s, in the order of the batch: the IDs that are known and, until their answers came,
+ * the ranks of the others. With S segments, rows[starts[p * S + s], starts[p * S + s + 1]) are those in
+ * partition p's slice of the table of segment s; places[] says where in seeds[] each belongs.
  */
 #include <inttypes.h>
 #include <string.h>
 
 #include "actors/data/sampler_state.h"
-#include "actors/data/seed_set.h"
 #include "graph/gather.h"
 #include "graph/local_rows.h"
 #include "graph/ranks.h"
@@ -26,49 +26,119 @@ static const struct book *book_of(const struct task *task)
     return task->sampler->options->book;
 }
 
-/* The seeds of a request that gives them: a list is put in order by whoever has it. */
-static int copy_slice(struct task *task, struct error *error)
+static uint32_t num_segments(const struct task *task)
 {
-    uint64_t count = task->end_seed - task->next_seed;
+    return task->loader->seeds.num_segments;
+}
+
+static const struct seed_segment *segment_of(const struct task *task, uint32_t s)
+{
+    return &task->loader->seeds.segments[s];
+}
+
+/* The seeds of a request that gives them: a list is put in order by whoever has it. */
+static void copy_given(struct task *task)
+{
     const uint64_t *given = message_body(task->request);
-    count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
-    int rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
-    if (rv != 0)
-        return error_set(error, rv, "no memory for %" PRIu64 " seeds", count);
-    if (count > 0)
-        memcpy(task->seeds.data, given + (task->next_seed - task->first_seed),
-               count * sizeof *given);
-    task->num_seeds = (uint32_t)count;
-    return 0;
+    if (task->num_seeds > 0)
+        memcpy(task->seeds.data, given + task->next_given, task->num_seeds * sizeof *given);
+    task->next_given += task->num_seeds;
+}
+
+static uint64_t place_of(const struct epoch_order *order, uint64_t at)
+{
+    return order == NULL ? at : epoch_order_at(order, at);
 }
 
 /* IDs where ranks are IDs, else ranks. */
-static int fill_slice(struct task *task, struct error *error)
+static void fill_ranks(struct task *task, const struct epoch_order *order)
+{
+    uint64_t *ids = task->seeds.data;
+    for (uint32_t i = 0; i < task->num_seeds; i++)
+        ids[i] = segment_of(task, 0)->first_rank + place_of(order, task->next_seed + i);
+}
+
+/* Puts what stands in the batch's order into the segments, each in that order. */
+static void part_segments(struct task *task)
+{
+    const uint64_t *mixed = task->mixed_seeds.data;
+    const uint32_t *segments = task->mixed_segments.data;
+    uint32_t *starts = task->segment_starts;
+    uint64_t *seeds = task->seeds.data;
+    memset(starts, 0, (num_segments(task) + (size_t)1) * sizeof *starts);
+    for (uint32_t i = 0; i < task->num_seeds; i++)
+        starts[segments[i] + 1]++;
+    for (uint32_t s = 0; s < num_segments(task); s++)
+        starts[s + 1] += starts[s];
+    for (uint32_t i = task->num_seeds; i-- > 0;)
+        seeds[--starts[segments[i] + 1]] = mixed[i];
+    /* Each start stands one place too far to the right now. */
+    memmove(starts, starts + 1, num_segments(task) * sizeof *starts);
+    starts[num_segments(task)] = task->num_seeds;
+}
+
+/* Places of all segments come mixed; what is given comes in the same order, and no more of it. */
+static int fill_several(struct task *task, const struct epoch_order *order, struct error *error)
 {
     const struct msg_batch_request asked = sampler_asked(task->request);
-    struct loader_state *l = task->loader;
-    const struct epoch_order *order;
-    uint64_t begin = task->next_seed, count = task->end_seed - begin;
-    count = count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS;
-    int rv = sampler_epoch_order(l, asked.epoch, &order);
+    const uint64_t *given = message_body(task->request);
+    int rv = vec_reserve(&task->mixed_seeds, task->num_seeds, sizeof(uint64_t), 0);
     if (rv == 0)
-        rv = vec_reserve(&task->seeds, count, sizeof(uint64_t), 0);
+        rv = vec_reserve(&task->mixed_segments, task->num_seeds, sizeof(uint32_t), 0);
     if (rv != 0)
-        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
-                         l->open.num_seeds);
-    uint64_t *ids = task->seeds.data;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t place = order == NULL ? begin + i : epoch_order_at(order, begin + i);
-        ids[i] = l->open.first_rank + place;
+        return error_set(error, rv, "no memory for %" PRIu32 " seeds", task->num_seeds);
+    uint64_t *mixed = task->mixed_seeds.data;
+    uint32_t *segments = task->mixed_segments.data;
+    for (uint32_t i = 0; i < task->num_seeds && rv == 0; i++) {
+        uint64_t place = place_of(order, task->next_seed + i);
+        segments[i] = seed_set_find(&task->loader->seeds, place);
+        const struct seed_segment *segment = segment_of(task, segments[i]);
+        if (segment->seeds == MSG_SEEDS_RANKS)
+            mixed[i] = segment->first_rank + (place - segment->begin);
+        else if (task->next_given < asked.num_seeds)
+            mixed[i] = given[task->next_given++];
+        else
+            rv = TR_EINVAL;
     }
-    task->num_seeds = (uint32_t)count;
+    bool last = task->next_seed + task->num_seeds == task->end_seed;
+    if (rv != 0 || (last && task->next_given != asked.num_seeds))
+        return error_set(error, TR_EINVAL,
+                         "batch %" PRIu64 " asked for with %" PRIu32 " listed seeds, it has %s",
+                         asked.batch, asked.num_seeds, rv != 0 ? "more" : "fewer");
+    part_segments(task);
     return 0;
 }
 
-/* A counting sort of the slice's ranks by the partition that has their rows. */
-static int group_ranks(struct task *task, const struct rank_table *table, struct error *error)
+static int fill_slice(struct task *task, struct error *error)
 {
-    uint32_t num_parts = book_of(task)->num_parts, *starts = task->seed_starts;
+    const struct msg_batch_request asked = sampler_asked(task->request);
+    const struct epoch_order *order = NULL;
+    uint64_t count = task->end_seed - task->next_seed;
+    bool given = task->loader->open.seeds == MSG_SEEDS_GIVEN;
+    task->num_seeds = (uint32_t)(count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS);
+    int rv = given ? 0 : sampler_epoch_order(task->loader, asked.epoch, &order);
+    if (rv == 0)
+        rv = vec_reserve(&task->seeds, task->num_seeds, sizeof(uint64_t), 0);
+    if (rv != 0)
+        return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
+                         task->loader->open.num_seeds);
+    if (num_segments(task) > 1)
+        return fill_several(task, order, error);
+    task->segment_starts[0] = 0;
+    task->segment_starts[1] = task->num_seeds;
+    if (segment_of(task, 0)->seeds == MSG_SEEDS_GIVEN)
+        copy_given(task);
+    else
+        fill_ranks(task, order);
+    return 0;
+}
+
+/* A counting sort of the slice's ranks by the partition that has their rows, then by segment. */
+static int group_ranks(struct task *task, struct error *error)
+{
+    uint32_t num_parts = book_of(task)->num_parts, segments = num_segments(task);
+    uint32_t *starts = task->seed_starts;
+    size_t groups = (size_t)num_parts * segments;
     const uint64_t *ranks = task->seeds.data;
     int rv = vec_reserve(&task->seed_rows, task->num_seeds, sizeof(uint32_t), 0);
     if (rv == 0)
@@ -77,49 +147,85 @@ static int group_ranks(struct task *task, const struct rank_table *table, struct
         return error_set(error, rv, "no memory for the ranks of %" PRIu32 " seeds",
                          task->num_seeds);
     uint32_t *rows = task->seed_rows.data, *places = task->seed_places.data;
-    memset(starts, 0, (num_parts + (size_t)1) * sizeof *starts);
-    for (uint32_t i = 0; i < task->num_seeds; i++)
-        starts[ranks_part(table->num_ranks, num_parts, ranks[i]) + 1]++;
-    for (uint32_t p = 0; p < num_parts; p++)
-        starts[p + 1] += starts[p];
-    for (uint32_t i = task->num_seeds; i-- > 0;) {
-        uint32_t part = ranks_part(table->num_ranks, num_parts, ranks[i]);
-        uint32_t at = --starts[part + 1];
-        /* A slice is below 2^32 rows where partitions are: rows are 32 bits wide everywhere. */
-        rows[at] = (uint32_t)(ranks[i] - ranks_begin(table->num_ranks, num_parts, part));
-        places[at] = i;
+    memset(starts, 0, (groups + 1) * sizeof *starts);
+    for (uint32_t s = 0; s < segments; s++) {
+        const struct rank_table *table = seed_segment_table(book_of(task), segment_of(task, s));
+        for (uint32_t i = task->segment_starts[s]; table != NULL && i < task->segment_starts[s + 1];
+             i++)
+            starts[(size_t)ranks_part(table->num_ranks, num_parts, ranks[i]) * segments + s + 1]++;
+    }
+    for (size_t g = 0; g < groups; g++)
+        starts[g + 1] += starts[g];
+    uint32_t total = starts[groups];
+    for (uint32_t s = 0; s < segments; s++) {
+        const struct rank_table *table = seed_segment_table(book_of(task), segment_of(task, s));
+        for (uint32_t i = task->segment_starts[s + 1];
+             table != NULL && i-- > task->segment_starts[s];) {
+            uint32_t part = ranks_part(table->num_ranks, num_parts, ranks[i]);
+            uint32_t at = --starts[(size_t)part * segments + s + 1];
+            /* A slice is below 2^32 rows where partitions are: rows are 32 bits wide everywhere. */
+            rows[at] = (uint32_t)(ranks[i] - ranks_begin(table->num_ranks, num_parts, part));
+            places[at] = i;
+        }
     }
     /* Each start stands one place too far to the right now. */
-    memmove(starts, starts + 1, num_parts * sizeof *starts);
-    starts[num_parts] = task->num_seeds;
+    memmove(starts, starts + 1, groups * sizeof *starts);
+    starts[groups] = total;
     return 0;
+}
+
+/* The rows of a segment in a partition's slice of its table. */
+struct slice_rows {
+    uint32_t count;
+    const uint32_t *rows, *places; /* [count] */
+};
+
+static struct slice_rows rows_of(const struct task *task, uint32_t part, uint32_t segment)
+{
+    const uint32_t *start = &task->seed_starts[(size_t)part * num_segments(task) + segment];
+    return (struct slice_rows){
+        .count = start[1] - start[0],
+        .rows = (const uint32_t *)task->seed_rows.data + start[0],
+        .places = (const uint32_t *)task->seed_places.data + start[0],
+    };
 }
 
 /* Those of a partition that is here. */
 static int read_slice(struct task *task, uint32_t part, struct error *error)
 {
-    const struct msg_loader_open *open = &task->loader->open;
-    uint32_t begin = task->seed_starts[part], count = task->seed_starts[part + 1] - begin;
-    const uint32_t *rows = (const uint32_t *)task->seed_rows.data + begin;
-    const uint32_t *places = (const uint32_t *)task->seed_places.data + begin;
-    struct local_table table;
-    int rv = local_table_find(task->parts[part], open->ntype, TABLE_RANKS + open->ranks, &table,
-                              error);
-    if (rv == 0)
-        rv = local_rows_check(task->parts[part], &table, rows, count, error);
-    if (rv == 0)
-        gather_rows_to(task->seeds.data, places, table.rows, table.row_bytes, rows, count);
+    int rv = 0;
+    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+        const struct seed_segment *segment = segment_of(task, s);
+        const struct slice_rows found = rows_of(task, part, s);
+        struct local_table table;
+        if (found.count == 0)
+            continue;
+        rv = local_table_find(task->parts[part], segment->ntype, TABLE_RANKS + segment->ranks,
+                              &table, error);
+        if (rv == 0)
+            rv = local_rows_check(task->parts[part], &table, found.rows, found.count, error);
+        if (rv == 0)
+            gather_rows_to(task->seeds.data, found.places, table.rows, table.row_bytes, found.rows,
+                           found.count);
+    }
     return rv;
+}
+
+/* Whether the IDs of some segment are in a table. */
+static bool has_table(const struct task *task)
+{
+    for (uint32_t s = 0; s < num_segments(task); s++)
+        if (seed_segment_table(book_of(task), segment_of(task, s)) != NULL)
+            return true;
+    return false;
 }
 
 int sampler_find_seeds(struct task *task, struct error *error)
 {
-    const struct rank_table *table = seed_set_table(book_of(task), &task->loader->open);
-    bool given = task->loader->open.seeds == MSG_SEEDS_GIVEN;
-    int rv = given ? copy_slice(task, error) : fill_slice(task, error);
-    if (rv != 0 || table == NULL)
+    int rv = fill_slice(task, error);
+    if (rv != 0 || !has_table(task))
         return rv;
-    rv = group_ranks(task, table, error);
+    rv = group_ranks(task, error);
     for (uint32_t p = 0; p < book_of(task)->num_parts && rv == 0; p++)
         if (task->parts[p] != NULL && sampler_seeds_of(task, p) > 0)
             rv = read_slice(task, p, error);
@@ -130,35 +236,50 @@ int sampler_find_seeds(struct task *task, struct error *error)
 
 int sampler_add_seeds(struct task *task, struct error *error)
 {
+    int rv = 0;
     task->next_seed += task->num_seeds;
-    int rv = batch_builder_add_seeds(&task->builder, task->loader->open.ntype, task->seeds.data,
-                                     NULL, task->num_seeds, error);
+    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+        uint32_t begin = task->segment_starts[s], count = task->segment_starts[s + 1] - begin;
+        const uint64_t *ids = task->seeds.data;
+        rv = batch_builder_add_seeds(&task->builder, segment_of(task, s)->ntype,
+                                     ids == NULL ? NULL : ids + begin, NULL, count, error);
+    }
     return rv != 0 ? rv : task->next_seed < task->end_seed;
 }
 
 int sampler_make_seeds(const struct ask *ask, struct message **out)
 {
     const struct task *task = ask->task;
-    const struct msg_loader_open *open = &task->loader->open;
     struct actor *self = task->sampler->self;
-    uint32_t count = sampler_seeds_of(task, ask->part);
+    uint32_t sections = 0, at = 0;
+    for (uint32_t s = 0; s < num_segments(task); s++)
+        sections += rows_of(task, ask->part, s).count > 0;
+    size_t bytes = sections * sizeof(struct msg_rows_section);
     struct message *request = message_create(self, MSG_ROWS_REQUEST);
-    struct msg_rows_section *section = request == NULL
-                                           ? NULL
-                                           : message_body_alloc(self, request,
-                                                                sizeof *section +
-                                                                    count * sizeof(uint32_t));
+    struct msg_rows_section *section =
+        request == NULL
+            ? NULL
+            : message_body_alloc(self, request,
+                                 bytes + sampler_seeds_of(task, ask->part) * sizeof(uint32_t));
     if (section == NULL) {
         message_release(self, request);
         return TR_ENOMEM;
     }
-    *section = (struct msg_rows_section){ open->ntype, MSG_TABLE_RANKS + open->ranks, count, 0 };
-    memcpy(section + 1, (const uint32_t *)task->seed_rows.data + task->seed_starts[ask->part],
-           count * sizeof(uint32_t));
+    uint32_t *to = (uint32_t *)(section + sections);
+    for (uint32_t s = 0; s < num_segments(task); s++) {
+        const struct seed_segment *segment = segment_of(task, s);
+        const struct slice_rows wanted = rows_of(task, ask->part, s);
+        if (wanted.count == 0)
+            continue;
+        section[at++] = (struct msg_rows_section){ segment->ntype, MSG_TABLE_RANKS + segment->ranks,
+                                                   wanted.count, 0 };
+        memcpy(to, wanted.rows, wanted.count * sizeof *to);
+        to += wanted.count;
+    }
     struct msg_rows_request *head = message_head(request);
     head->part = ask->part;
     head->version = task->loader->versions[ask->part];
-    head->num_sections = 1;
+    head->num_sections = sections;
     *out = request;
     return 0;
 }
@@ -166,21 +287,23 @@ int sampler_make_seeds(const struct ask *ask, struct message **out)
 int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *error)
 {
     struct task *task = ask->task;
-    const uint32_t *places = (const uint32_t *)task->seed_places.data +
-                             task->seed_starts[ask->part];
-    uint32_t count = sampler_seeds_of(task, ask->part);
     struct body_reader reader;
     const void *rows;
     int rv = rows_reply_begin(&reader, message_body(reply), reply->frame.body_bytes);
-    if (rv == 0)
-        rv = rows_reply_next(&reader, count, sizeof(uint64_t), &rows);
+    for (uint32_t s = 0; s < num_segments(task) && rv == 0; s++) {
+        const struct slice_rows wanted = rows_of(task, ask->part, s);
+        if (wanted.count == 0)
+            continue;
+        rv = rows_reply_next(&reader, wanted.count, sizeof(uint64_t), &rows);
+        /* IDs of no node are found when the seeds are added. */
+        if (rv == 0)
+            scatter_rows(task->seeds.data, wanted.places, rows, sizeof(uint64_t), wanted.count);
+    }
     if (rv == 0)
         rv = rows_reply_end(&reader);
     if (rv != 0)
         return error_set(error, TR_EFORMAT,
                          "partition %" PRIu32 " answered with ranks of the wrong shape", ask->part);
-    /* IDs of no node are found when the seeds are added. */
-    scatter_rows(task->seeds.data, places, rows, sizeof(uint64_t), count);
     return 0;
 }
 _Static_assert(TABLE_RANKS == MSG_TABLE_RANKS, "what is asked for is what is found");

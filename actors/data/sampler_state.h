@@ -9,6 +9,7 @@
 #include "actors/data/epoch_plan.h"
 #include "actors/data/sampled_batch.h"
 #include "actors/data/sampler.h"
+#include "actors/data/seed_set.h"
 #include "graph/batch_builder.h"
 #include "runtime/core/account.h"
 #include "runtime/core/call.h"
@@ -49,6 +50,7 @@ struct loader_state {
     bool once;               /* a single draw */
     struct message *message; /* kept: its body has the spec */
     struct epoch_plan epochs;
+    struct seed_set seeds; /* its IDs lie in the message */
     /* The one version of each partition that its batches are drawn from, read here or asked for;
      * and what of these is here, held until the loader closes. */
     uint32_t *versions;       /* [num_parts] */
@@ -98,11 +100,15 @@ struct task {
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
-    struct vec seeds;        /* uint64_t[num_seeds] */
-    struct vec seed_rows;    /* uint32_t[num_seeds] */
-    struct vec seed_places;  /* uint32_t[num_seeds] */
-    uint32_t *seed_starts;   /* [num_parts + 1] */
-    struct message *request; /* NULL: the task is idle */
+    struct vec seeds;          /* uint64_t[num_seeds] */
+    uint32_t *segment_starts;  /* [num_ntypes + 1], of the loader's segments */
+    struct vec mixed_seeds;    /* uint64_t[num_seeds], of several segments */
+    struct vec mixed_segments; /* uint32_t[num_seeds] */
+    struct vec seed_rows;      /* uint32_t[num_seeds] */
+    struct vec seed_places;    /* uint32_t[num_seeds] */
+    uint32_t *seed_starts;     /* [num_parts * num_ntypes + 1] */
+    uint32_t next_given;       /* of the seeds that the request gives */
+    struct message *request;   /* NULL: the task is idle */
     enum task_step step;
     uint64_t recover_until_ns;
     uint32_t asks_open;  /* asks that are not answered */
@@ -188,7 +194,8 @@ int sampler_take_seeds(struct ask *ask, struct message *reply, struct error *err
 /* Seeds of the slice whose IDs a partition knows. */
 static inline uint32_t sampler_seeds_of(const struct task *task, uint32_t part)
 {
-    return task->seed_starts[part + 1] - task->seed_starts[part];
+    const size_t segments = task->loader->seeds.num_segments;
+    return task->seed_starts[(part + 1) * segments] - task->seed_starts[part * segments];
 }
 
 /* sampler_answer.c: what came back; 1 more is to be asked of that partition, 0 done. */

@@ -2,49 +2,156 @@
 #include "actors/data/seed_set.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
-static int check_ranks(const struct book *book, const struct msg_loader_open *open,
+#include "schemas/body.h"
+
+static int check_ranks(const struct book *book, const struct msg_seed_segment *segment,
                        struct error *error)
 {
-    const struct rank_table *table = open->ranks < book->num_ranks ? &book->ranks[open->ranks]
-                                                                   : NULL;
-    if (table == NULL || table->ntype != open->ntype)
+    const struct rank_table *table = segment->ranks < book->num_ranks ? &book->ranks[segment->ranks]
+                                                                      : NULL;
+    if (table == NULL || table->ntype != segment->ntype)
         return error_set(error, TR_ERANGE,
                          "loader: there is no table of ranks %" PRIu32 " of node type %s",
-                         open->ranks, book->types.ntypes[open->ntype]);
-    if (open->first_rank > table->num_ranks ||
-        open->num_seeds > table->num_ranks - open->first_rank)
+                         segment->ranks, book->types.ntypes[segment->ntype]);
+    if (segment->first_rank > table->num_ranks ||
+        segment->num_seeds > table->num_ranks - segment->first_rank)
         return error_set(error, TR_ERANGE,
                          "loader: %" PRIu64 " ranks from %" PRIu64 " on; the set has %" PRIu64,
-                         open->num_seeds, open->first_rank, table->num_ranks);
+                         segment->num_seeds, segment->first_rank, table->num_ranks);
     return 0;
 }
 
-int seed_set_check(const struct book *book, const struct msg_loader_open *open, struct error *error)
+static int check_segment(const struct book *book, const struct msg_seed_segment *segment,
+                         struct error *error)
 {
-    if (open->ntype >= book->types.num_ntypes)
+    if (segment->ntype >= book->types.num_ntypes)
         return error_set(error, TR_ERANGE, "loader: node type %" PRIu32 ", the graph has %" PRIu32,
-                         open->ntype, book->types.num_ntypes);
-    switch (open->seeds) {
+                         segment->ntype, book->types.num_ntypes);
+    switch (segment->seeds) {
     case MSG_SEEDS_LISTED:
     case MSG_SEEDS_GIVEN:
         return 0;
     case MSG_SEEDS_RANKS:
-        return check_ranks(book, open, error);
+        return check_ranks(book, segment, error);
     case MSG_SEEDS_EDGES:
     case MSG_SEEDS_PAIRS:
         return error_set(error, TR_EUNSUPPORTED,
                          "loader: the seeds are %s; loaders take nodes as seeds",
-                         open->seeds == MSG_SEEDS_EDGES ? "edges" : "pairs of nodes");
+                         segment->seeds == MSG_SEEDS_EDGES ? "edges" : "pairs of nodes");
     default:
         return error_set(error, TR_EUNSUPPORTED, "loader: seeds of kind %" PRIu32 " are not known",
-                         open->seeds);
+                         segment->seeds);
     }
 }
 
-const struct rank_table *seed_set_table(const struct book *book, const struct msg_loader_open *open)
+static int check_segments(const struct book *book, const struct msg_loader_open *open,
+                          const struct msg_seed_segment *segments, struct error *error)
 {
-    const struct rank_table *table = open->seeds == MSG_SEEDS_RANKS ? &book->ranks[open->ranks]
-                                                                    : NULL;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < open->num_segments; i++) {
+        int rv = check_segment(book, &segments[i], error);
+        if (rv != 0)
+            return rv;
+        for (uint32_t j = 0; j < i; j++)
+            if (segments[j].ntype == segments[i].ntype)
+                return error_set(error, TR_EINVAL, "loader: node type %s has two sets of seeds",
+                                 book->types.ntypes[segments[i].ntype]);
+        /* Each is at most 2^64 - 1: the sum of a set that is too large may not come out small. */
+        if (__builtin_add_overflow(sum, segments[i].num_seeds, &sum))
+            sum = UINT64_MAX;
+        if (sum == UINT64_MAX)
+            break;
+    }
+    if (sum != open->num_seeds)
+        return error_set(error, TR_EINVAL,
+                         "loader: %" PRIu64 " seeds in all; those of its node types are %" PRIu64,
+                         open->num_seeds, sum);
+    return 0;
+}
+
+/* The seeds of one type, as the head of the message has them. */
+static struct msg_seed_segment only_segment(const struct msg_loader_open *open)
+{
+    return (struct msg_seed_segment){
+        .ntype = open->ntype,
+        .seeds = open->seeds,
+        .ranks = open->ranks,
+        .first_rank = open->first_rank,
+        .num_seeds = open->num_seeds,
+    };
+}
+
+int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
+                   uint64_t length, struct error *error)
+{
+    const struct msg_seed_segment only = only_segment(open), *segments;
+    const uint64_t *listed;
+    if (open->seeds != MSG_SEEDS_SEVERAL)
+        return check_segment(book, &only, error);
+    if (loader_open_seeds(open, body, length, &segments, &listed) != 0)
+        return error_set(error, TR_EFORMAT, "loader: its seeds are not described");
+    return check_segments(book, open, segments, error);
+}
+
+int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, const void *body,
+                  uint64_t length)
+{
+    const struct msg_seed_segment only = only_segment(open), *segments = &only;
+    const uint64_t *listed = body;
+    uint64_t begin = 0;
+    bool several = open->seeds == MSG_SEEDS_SEVERAL;
+    uint32_t count = several ? open->num_segments : 1;
+    int rv = several ? loader_open_seeds(open, body, length, &segments, &listed) : 0;
+    *set = (struct seed_set){ .segments = calloc(count, sizeof *set->segments) };
+    if (rv != 0 || set->segments == NULL)
+        return rv != 0 ? rv : TR_ENOMEM;
+    set->num_segments = count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct msg_seed_segment *from = &segments[i];
+        bool is_listed = from->seeds == MSG_SEEDS_LISTED;
+        set->segments[i] = (struct seed_segment){
+            .ntype = from->ntype,
+            .seeds = from->seeds,
+            .ranks = from->ranks,
+            .first_rank = from->first_rank,
+            .begin = begin,
+            .count = from->num_seeds,
+            .ids = is_listed ? listed : NULL,
+        };
+        begin += from->num_seeds;
+        if (is_listed)
+            listed += from->num_seeds;
+    }
+    return 0;
+}
+
+void seed_set_fini(struct seed_set *set)
+{
+    free(set->segments);
+    *set = (struct seed_set){ 0 };
+}
+
+/* The last one that begins at the place or before: those before it that begin there too are empty. */
+uint32_t seed_set_find(const struct seed_set *set, uint64_t place)
+{
+    uint32_t low = 0, high = set->num_segments;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set->segments[middle].begin <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct rank_table *seed_segment_table(const struct book *book,
+                                            const struct seed_segment *segment)
+{
+    const struct rank_table *table = segment->seeds == MSG_SEEDS_RANKS
+                                         ? &book->ranks[segment->ranks]
+                                         : NULL;
     return table != NULL && table->stored ? table : NULL;
 }

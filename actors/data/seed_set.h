@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The seeds of a loader: a list that a user gave, or a range of ranks, which no list of nodes is
- * ever made of.
+ * The seeds of a loader: segments, one for each node type, one after the other. A segment is a
+ * list that a user gave, or a range of ranks, which no list of nodes is ever made of. Places number
+ * the seeds of all segments; the order of an epoch is one of places, so it mixes the types.
  *
  * Thread rules: pure.
  */
@@ -12,14 +13,37 @@
 #include "runtime/base/error.h"
 #include "schemas/messages.h"
 
-/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or
- * ranks beyond its end; TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
-int seed_set_check(const struct book *book, const struct msg_loader_open *open,
-                   struct error *error);
+struct seed_segment {
+    uint32_t ntype;
+    uint32_t seeds; /* MSG_SEEDS_LISTED, MSG_SEEDS_GIVEN or MSG_SEEDS_RANKS */
+    uint32_t ranks;
+    uint64_t first_rank;
+    uint64_t begin, count; /* its places */
+    const uint64_t *ids;   /* [count] in the message's body, where they are listed */
+};
 
-/* The table of ranks that has to be asked for the seeds' IDs; NULL: the IDs are listed, or ranks
- * are IDs. */
-const struct rank_table *seed_set_table(const struct book *book,
-                                        const struct msg_loader_open *open);
+struct seed_set {
+    uint32_t num_segments;
+    struct seed_segment *segments; /* [num_segments], owned */
+};
+
+/* Holds the seeds of a loader against the book. TR_ERANGE: a type or table that there is not, or ranks
+ * beyond its end; TR_EINVAL: segments that make no set; TR_EFORMAT: the body does not have them;
+ * TR_EUNSUPPORTED: seeds of a kind that no loader serves. */
+int seed_set_check(const struct book *book, const struct msg_loader_open *open, const void *body,
+                   uint64_t length, struct error *error);
+
+/* The segments of seeds that were checked; the body must outlive the set. TR_ENOMEM. */
+int seed_set_init(struct seed_set *set, const struct msg_loader_open *open, const void *body,
+                  uint64_t length);
+void seed_set_fini(struct seed_set *set);
+
+/* The number of the segment that a place of the set lies in. */
+uint32_t seed_set_find(const struct seed_set *set, uint64_t place);
+
+/* The table of ranks that has to be asked for a segment's IDs; NULL: the IDs are listed or given, or
+ * ranks are IDs. */
+const struct rank_table *seed_segment_table(const struct book *book,
+                                            const struct seed_segment *segment);
 
 #endif

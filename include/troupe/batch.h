@@ -77,7 +77,8 @@ TR_API const uint64_t *tr_batch_nodes(const struct tr_batch *batch, uint32_t nty
 /* Their original IDs, in the same order; NULL with *count 0 where the loader gives none. */
 TR_API const uint64_t *tr_batch_original_ids(const struct tr_batch *batch, uint32_t ntype,
                                              size_t *count);
-/* How many of the nodes are seeds. */
+/* How many of the nodes are seeds: the first so many. Batches of a set of several node types have seeds
+ * of several. */
 TR_API size_t tr_batch_num_seeds(const struct tr_batch *batch, uint32_t ntype);
 /* In the whole graph, over all edge types, in the order of tr_batch_nodes(); NULL where the loader
  * gives none. */

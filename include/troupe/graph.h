@@ -147,11 +147,27 @@ TR_API uint64_t tr_nodes_deal_hash(const struct tr_nodes *nodes);
 TR_API uint32_t tr_graph_deal_trainers(const struct tr_graph *graph);
 /* Whether the folder has checksums of its files: those of older versions load unchecked. */
 TR_API int tr_graph_has_checksums(const struct tr_graph *graph);
+/*
+ * One set of several node types: the sets [num_sets] of one graph one after the other, each of a type
+ * of its own; they may be closed. Nothing is copied. A loader shuffles all of its nodes together, so a
+ * batch has of each type what its part of the epoch's order brings: tr_batch_num_seeds() says how
+ * many. TR_EINVAL: no set, a type twice, a set that has several types already, or a trainer's group;
+ * TR_EMISMATCH: sets of different graphs; TR_ETOOBIG: more than 2^40 nodes.
+ */
+TR_API int tr_nodes_join(struct tr_nodes *const *sets, uint32_t num_sets, struct tr_nodes **out,
+                         struct tr_error *error);
 TR_API void tr_nodes_close(struct tr_nodes *nodes);
+/* TR_NTYPE_SEVERAL: its nodes are of several types. */
+#define TR_NTYPE_SEVERAL UINT32_MAX
 TR_API uint32_t tr_nodes_ntype(const struct tr_nodes *nodes);
 TR_API size_t tr_nodes_count(const struct tr_nodes *nodes);
-/* The nodes [offset, offset + count) of the set, in the order of original IDs: as they are numbered
- * here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
+/* The parts of a set, one for each node type: its type and its place, [*offset, *offset + *count) of
+ * the set. TR_ERANGE: there is no part of that number. */
+TR_API uint32_t tr_nodes_num_parts(const struct tr_nodes *nodes);
+TR_API int tr_nodes_part(const struct tr_nodes *nodes, uint32_t part, uint32_t *ntype,
+                         uint64_t *offset, uint64_t *count);
+/* The nodes [offset, offset + count) of the set, in the order of original IDs (those of several types
+ * part by part, each numbered within its type): as they are numbered here, and as the user numbered them. A set may be larger than memory, so it is read in pieces;
  * servers may be asked. ids [count]. TR_ERANGE: the set ends before that. */
 TR_API int tr_nodes_ids(struct tr_nodes *nodes, uint64_t offset, size_t count, int64_t timeout_ns,
                         uint64_t *ids, struct tr_error *error);

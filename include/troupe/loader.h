@@ -44,7 +44,7 @@ struct tr_loader_options {
     bool original_ids;    /* give the user's ID of each node (tr_batch_digest needs them) */
     bool degrees;         /* give whole-graph in- and out-degrees */
     const char *features; /* feature of the input nodes to bring along, or NULL */
-    const char *labels;   /* feature of the seeds to bring along, or NULL */
+    const char *labels;   /* feature of the seeds, of all their types, to bring along, or NULL */
     uint32_t prefetch;    /* batches in flight or waiting; 0: 2 a sampler */
     uint32_t rank;        /* of this trainer; of a group that tr_nodes_deal() made: its own */
     uint32_t world;       /* trainers; 0: those of the session */

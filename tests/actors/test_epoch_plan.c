@@ -10,10 +10,12 @@
 #include <cmocka.h>
 
 #include "actors/data/epoch_plan.h"
+#include "actors/data/seed_set.h"
 #include "graph/key.h"
 #include "graph/permute.h"
 #include "graph/vec.h"
 #include "schemas/messages.h"
+#include "tests/graph/statistics.h"
 #include "tests/schemas/random.h"
 
 #define SEEDS_MAX 3000u
@@ -243,6 +245,53 @@ static void small_orders_are_the_shuffled_list(void **unused)
     epoch_order_fini(&order);
 }
 
+/* In each of ten equal pieces of an epoch a type is expected as often as in any other; a piece that has
+ * more of one has less of the others, which the factor accounts for. */
+static void several_types_are_mixed_evenly(void **unused)
+{
+    enum { TYPES = 3, PIECES = 10 };
+    static const uint64_t counts[][TYPES] = {
+        { 20, 30, 50 }, { 1, 0, 99 }, { 500, 400, 100 }, { 20000, 30000, 20000 }
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct msg_seed_segment segments[TYPES] = { { 0 } };
+        struct msg_loader_open open = { .seeds = MSG_SEEDS_SEVERAL,
+                                        .num_segments = TYPES,
+                                        .seed = 7,
+                                        .batch_size = 10,
+                                        .world = 1,
+                                        .flags = MSG_LOADER_SHUFFLE };
+        uint64_t met[TYPES][PIECES] = { { 0 } };
+        struct epoch_order order = { 0 };
+        struct epoch_plan plan;
+        struct seed_set set;
+        for (uint32_t t = 0; t < TYPES; t++) {
+            segments[t] = (struct msg_seed_segment){ .ntype = t,
+                                                     .seeds = MSG_SEEDS_GIVEN,
+                                                     .num_seeds = counts[i][t] };
+            open.num_seeds += counts[i][t];
+        }
+        const uint32_t epochs = open.num_seeds < 10000 ? 400 : 40;
+        assert_int_equal(seed_set_init(&set, &open, segments, sizeof segments), 0);
+        assert_int_equal(epoch_plan_init(&plan, &open, NULL), 0);
+        for (uint32_t epoch = 0; epoch < epochs; epoch++) {
+            assert_int_equal(epoch_order_make(&order, &plan, epoch), 0);
+            for (uint64_t at = 0; at < open.num_seeds; at++) {
+                uint64_t place = epoch_order_at(&order, at);
+                met[seed_set_find(&set, place)][at * PIECES / open.num_seeds]++;
+            }
+        }
+        for (uint32_t t = 0; t < TYPES; t++) {
+            double all = (double)open.num_seeds, some = (double)counts[i][t];
+            if (some > 0)
+                assert_uniform_scaled(met[t], PIECES, some * epochs, (all - some) / (all - 1));
+        }
+        epoch_order_fini(&order);
+        seed_set_fini(&set);
+    }
+}
+
 static void a_vec_keeps_what_it_is_told_to(void **unused)
 {
     struct vec vec = { NULL, 0 };
@@ -276,6 +325,7 @@ int main(void)
         cmocka_unit_test(dealt_seeds_take_as_many_steps_on_every_rank),
         cmocka_unit_test(uneven_groups_have_no_plan),
         cmocka_unit_test(a_step_of_a_huge_set_is_bounded),
+        cmocka_unit_test(several_types_are_mixed_evenly),
         cmocka_unit_test(small_orders_are_the_shuffled_list),
         cmocka_unit_test(an_order_is_a_permutation_that_seed_and_epoch_choose),
     };

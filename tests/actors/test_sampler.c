@@ -472,16 +472,106 @@ static void seeds_that_no_loader_serves_are_refused(void **state)
     make_huge_book(&book);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error error = { 0 };
-        assert_int_equal(seed_set_check(&book, &bad[i].open, &error), bad[i].code);
+        assert_int_equal(seed_set_check(&book, &bad[i].open, NULL, 0, &error), bad[i].code);
         if (strstr(error.text, bad[i].text) == NULL)
             fail_msg("%s", error.text);
     }
     const struct msg_loader_open good = { .seeds = MSG_SEEDS_RANKS,
                                           .first_rank = UINT64_C(1) << 32,
                                           .num_seeds = UINT64_C(1) << 32 };
-    assert_int_equal(seed_set_check(&book, &good, NULL), 0);
-    assert_null(seed_set_table(&book, &good));
+    const struct seed_segment segment = { .seeds = MSG_SEEDS_RANKS };
+    assert_int_equal(seed_set_check(&book, &good, NULL, 0, NULL), 0);
+    assert_null(seed_segment_table(&book, &segment));
     book_fini(&book);
+}
+
+/* Segments of types 0 and 1 in a graph of two; the first is of ranks that are IDs. */
+static void sets_of_several_types_are_checked(void **state)
+{
+    (void)state;
+    enum { HUGE = 33 };
+    const uint64_t most = BIJECTION_MAX, all = UINT64_C(1) << HUGE;
+    static const struct {
+        struct msg_seed_segment segments[2];
+        uint64_t num_seeds;
+        int code;
+        const char *text;
+    } sets[] = {
+        { { { 0, MSG_SEEDS_RANKS, 0, 0, 5, 7 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } }, 10, 0, "" },
+        { { { 0, MSG_SEEDS_RANKS, 0, 0, 5, 7 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          11,
+          TR_EINVAL,
+          "11 seeds in all" },
+        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, UINT64_MAX }, { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          2,
+          TR_EINVAL,
+          "2 seeds in all" },
+        { { { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 2 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          5,
+          TR_EINVAL,
+          "node type b has two sets" },
+        { { { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 2 }, { 2, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          5,
+          TR_ERANGE,
+          "node type 2, the graph has 2" },
+        { { { 1, MSG_SEEDS_RANKS, 0, 0, 0, 2 }, { 0, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          5,
+          TR_ERANGE,
+          "no table of ranks 0 of node type b" },
+        { { { 0, MSG_SEEDS_RANKS, 0, 0, UINT64_C(1) << HUGE, 1 },
+            { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          4,
+          TR_ERANGE,
+          "the set has 8589934592" },
+        { { { 0, MSG_SEEDS_EDGES, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          4,
+          TR_EUNSUPPORTED,
+          "the seeds are edges" },
+        { { { 0, MSG_SEEDS_SEVERAL, 0, 0, 0, 1 }, { 1, MSG_SEEDS_GIVEN, 0, 0, 0, 3 } },
+          4,
+          TR_EUNSUPPORTED,
+          "seeds of kind 5" },
+    };
+    char a[] = "a", b[] = "b", *names[] = { a, b };
+    struct rank_table table = { .set = RANKS_ALL, .ntype = 0, .num_ranks = all };
+    struct book book = { .types = { .num_ntypes = 2, .ntypes = names },
+                         .num_ranks = 1,
+                         .ranks = &table };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct error error = { 0 };
+        const struct msg_loader_open open = { .seeds = MSG_SEEDS_SEVERAL,
+                                              .num_segments = 2,
+                                              .num_seeds = sets[i].num_seeds };
+        const size_t bytes = sizeof sets[i].segments;
+        assert_int_equal(seed_set_check(&book, &open, sets[i].segments, bytes, &error),
+                         sets[i].code);
+        if (strstr(error.text, sets[i].text) == NULL)
+            fail_msg("%s", error.text);
+        assert_int_equal(seed_set_check(&book, &open, sets[i].segments, bytes - 8, NULL),
+                         TR_EFORMAT);
+    }
+    /* As many as a bijection orders, and one more. */
+    for (uint64_t more = 0; more < 2; more++) {
+        const struct msg_seed_segment segments[] = {
+            { .ntype = 1, .seeds = MSG_SEEDS_GIVEN, .num_seeds = most - all + more },
+            { .ntype = 0, .seeds = MSG_SEEDS_RANKS, .num_seeds = all },
+        };
+        const struct msg_loader_open open = { .seeds = MSG_SEEDS_SEVERAL,
+                                              .num_segments = 2,
+                                              .batch_size = 1,
+                                              .world = 1,
+                                              .num_seeds = most + more };
+        struct epoch_plan plan;
+        struct seed_set set;
+        assert_int_equal(seed_set_check(&book, &open, segments, sizeof segments, NULL), 0);
+        assert_int_equal(epoch_plan_init(&plan, &open, NULL), more == 0 ? 0 : TR_ETOOBIG);
+        assert_int_equal(seed_set_init(&set, &open, segments, sizeof segments), 0);
+        assert_int_equal(seed_set_find(&set, 0), 0);
+        assert_int_equal(seed_set_find(&set, most - all + more - 1), 0);
+        assert_int_equal(seed_set_find(&set, most - all + more), 1);
+        assert_int_equal(seed_set_find(&set, most + more - 1), 1);
+        seed_set_fini(&set);
+    }
 }
 
 /* The slice of a rank is the one whose bounds it lies between, also where there are fewer ranks than
@@ -507,6 +597,7 @@ int main(void)
         cmocka_unit_test(a_loader_reads_the_version_it_was_opened_on),
         cmocka_unit_test(every_rank_has_one_slice),
         cmocka_unit_test(seeds_that_no_loader_serves_are_refused),
+        cmocka_unit_test(sets_of_several_types_are_checked),
         cmocka_unit_test(an_epoch_of_a_huge_set_begins_at_once),
         cmocka_unit_test(what_cannot_be_served_is_refused),
         cmocka_unit_test(a_draw_needs_no_loader),

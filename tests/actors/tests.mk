@@ -31,7 +31,8 @@ tests_actors_test_hostile_peers_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_epoch_plan
 TESTS += tests/actors/test_epoch_plan
-tests_actors_test_epoch_plan_SOURCES = tests/actors/test_epoch_plan.c tests/schemas/random.h
+tests_actors_test_epoch_plan_SOURCES = tests/actors/test_epoch_plan.c tests/graph/statistics.h \
+    tests/schemas/random.h
 tests_actors_test_epoch_plan_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_proxy

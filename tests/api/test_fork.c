@@ -72,6 +72,7 @@ static int call_all(struct job *job)
         tr_nodes_masked(job->graph, 0, "train_mask", TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_listed(job->graph, 0, &id, 1, TR_WAIT_FOREVER, &nodes, &error),
         tr_nodes_deal(job->nodes, NULL, 0, 1, &nodes, &error),
+        tr_nodes_join(&job->nodes, 1, &nodes, &error),
         tr_nodes_ids(job->nodes, 0, 1, TR_WAIT_FOREVER, &out, &error),
         tr_nodes_original_ids(job->nodes, 0, 1, TR_WAIT_FOREVER, &out, &error),
         tr_loader_open(job->graph, job->nodes, &options, TR_WAIT_FOREVER, &loader, &error),

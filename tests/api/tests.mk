@@ -33,6 +33,12 @@ tests_api_test_typed_SOURCES = tests/api/test_typed.c tests/partition/graph_util
     tests/partition/raw_util.h
 tests_api_test_typed_LDADD = $(api_libs) $(test_libs)
 
+check_PROGRAMS += tests/api/test_join
+TESTS += tests/api/test_join
+tests_api_test_join_SOURCES = tests/api/test_join.c tests/partition/graph_util.h \
+    tests/partition/raw_util.h
+tests_api_test_join_LDADD = $(api_libs) $(test_libs)
+
 TESTS += tests/api/test_example.sh
 EXTRA_DIST += tests/api/test_example.sh
 

@@ -245,6 +245,50 @@ static void a_spec_is_only_read_where_there_is_one(void **unused)
     sample_spec_free(&spec);
 }
 
+/* Two segments, of which the second has a list of three, and a spec: nothing more, and nothing less. */
+static void several_types_begin_with_their_segments(void **unused)
+{
+    (void)unused;
+    struct sample_spec spec;
+    assert_int_equal(sample_spec_alloc(&spec, 1, 1), 0);
+    const struct msg_seed_segment made[] = { { .seeds = MSG_SEEDS_RANKS, .num_seeds = 9 },
+                                             { .seeds = MSG_SEEDS_LISTED, .num_seeds = 3 } };
+    const struct msg_seed_segment *segments;
+    const uint64_t *listed;
+    size_t bytes = sample_spec_bytes(&spec), length = sizeof made + 24 + bytes;
+    unsigned char whole[256] = { 0 };
+    assert_true(length <= sizeof whole);
+    memcpy(whole, made, sizeof made);
+    whole[sizeof made] = 77;
+    sample_spec_write(&spec, whole + sizeof made + 24);
+    const struct msg_loader_open good = { .num_seeds = 12,
+                                          .seeds = MSG_SEEDS_SEVERAL,
+                                          .num_segments = 2,
+                                          .spec_bytes = (uint32_t)bytes };
+    struct msg_loader_open bad[] = { good, good, good, good };
+    struct block block = block_of(whole, length);
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &good, block.bytes, length), 0);
+    assert_int_equal(loader_open_seeds(&good, block.bytes, length, &segments, &listed), 0);
+    assert_memory_equal(segments, made, sizeof made);
+    assert_true(listed[0] == 77);
+    for (uint64_t cut = 0; cut < length; cut++)
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &good, block.bytes, cut), TR_EFORMAT);
+    bad[0].num_segments = 1;
+    bad[1].num_segments = 0;
+    bad[2].num_segments = UINT32_MAX;
+    bad[3].seeds = MSG_SEEDS_LISTED;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(messages_verify(MSG_LOADER_OPEN, &bad[i], block.bytes, length),
+                         TR_EFORMAT);
+    /* A sum that comes round is no small list. */
+    struct msg_seed_segment *first = (struct msg_seed_segment *)(void *)block.bytes;
+    first[0] = (struct msg_seed_segment){ .seeds = MSG_SEEDS_LISTED, .num_seeds = UINT64_MAX };
+    first[1].num_seeds = 4;
+    assert_int_equal(messages_verify(MSG_LOADER_OPEN, &good, block.bytes, length), TR_EFORMAT);
+    free(block.bytes);
+    sample_spec_free(&spec);
+}
+
 static void a_draw_has_seeds_and_its_spec(void **unused)
 {
     (void)unused;
@@ -880,6 +924,7 @@ int main(void)
         cmocka_unit_test(a_reply_that_lies_is_refused),
         cmocka_unit_test(counts_of_plain_arrays_match_their_bodies),
         cmocka_unit_test(a_loader_ends_with_its_spec),
+        cmocka_unit_test(several_types_begin_with_their_segments),
         cmocka_unit_test(a_draw_has_seeds_and_its_spec),
         cmocka_unit_test(a_spec_is_only_read_where_there_is_one),
         cmocka_unit_test(a_spec_that_lies_is_refused),

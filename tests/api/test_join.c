@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sets of several node types through the public API: what a batch has of each type, the same batches on
+ * every placement, each seed once an epoch, and what makes no set.
+ */
+#include "tests/partition/graph_util.h"
+
+#include <troupe/troupe.h>
+
+#define SECOND INT64_C(1000000000)
+#define PLACEMENTS 6
+#define EPOCHS 2
+
+/* Of the last call that failed. */
+static _Thread_local struct tr_error failure = TR_ERROR_INIT;
+
+static void ok(int rv)
+{
+    if (rv != 0)
+        fail_msg("%s: %s", tr_error_name(rv), failure.message);
+}
+
+/* Those of a mask of type 0, and of type 1 a list in which some come twice; or all of type 1, then that
+ * mask. */
+static struct tr_nodes *join(struct tr_graph *graph, bool with_list)
+{
+    struct tr_nodes *sets[2], *all, *joined;
+    const size_t count = tr_graph_num_nodes(graph, 1);
+    uint64_t *ids = calloc(2 * count + 1, sizeof *ids);
+    uint64_t *original = calloc(count + 1, sizeof *original);
+    size_t listed = 0;
+    assert_true(ids != NULL && original != NULL);
+    /* The same nodes, whatever the placement calls them. */
+    ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &all, &failure));
+    ok(tr_nodes_ids(all, 0, count, TR_WAIT_FOREVER, original, &failure));
+    for (size_t i = 0; i < count; i++)
+        for (size_t times = 0; times < i % 3; times++)
+            ids[listed++] = original[i];
+    ok(tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &sets[with_list ? 0 : 1],
+                       &failure));
+    if (with_list)
+        ok(tr_nodes_listed(graph, 1, ids, listed, TR_WAIT_FOREVER, &sets[1], &failure));
+    else
+        ok(tr_nodes_all(graph, 1, TR_WAIT_FOREVER, &sets[0], &failure));
+    ok(tr_nodes_join(sets, 2, &joined, &failure));
+    assert_int_equal(tr_nodes_count(joined), tr_nodes_count(sets[0]) + tr_nodes_count(sets[1]));
+    tr_nodes_close(all);
+    tr_nodes_close(sets[0]);
+    tr_nodes_close(sets[1]);
+    free(original);
+    free(ids);
+    return joined;
+}
+
+/* A batch's seeds stand first in the lists of their types, with their labels; met[ntype][original ID]
+ * counts them. */
+static void check_seeds(struct tr_graph *graph, const struct tr_batch *batch, uint32_t *const *met,
+                        uint32_t batch_size)
+{
+    size_t seeds = 0;
+    for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++) {
+        struct tr_rows rows = TR_ROWS_INIT;
+        size_t nodes, here = tr_batch_num_seeds(batch, t);
+        const uint64_t *original = tr_batch_original_ids(batch, t, &nodes);
+        assert_true(here <= nodes);
+        for (size_t i = 0; i < here; i++)
+            met[t][original[i]]++;
+        seeds += here;
+        assert_int_equal(tr_batch_labels(batch, t, &rows), 0);
+        assert_int_equal(rows.num_rows, here);
+        const float *at = rows.rows;
+        for (size_t i = 0; i < here; i++)
+            for (uint64_t j = 0; j < rows.width; j++)
+                assert_true(at[i * rows.width + j] == sample_value(t, original[i], j));
+    }
+    assert_true(seeds == batch_size || seeds == tr_batch_step_seeds(batch));
+}
+
+/* Every seed came as often as the set has it. */
+static void check_met(struct tr_graph *graph, struct tr_nodes *nodes, uint32_t *const *met,
+                      uint32_t epochs)
+{
+    for (uint32_t part = 0; part < tr_nodes_num_parts(nodes); part++) {
+        uint32_t ntype;
+        uint64_t offset, count;
+        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &count), 0);
+        uint64_t *ids = calloc(count + 1, sizeof *ids);
+        assert_non_null(ids);
+        ok(tr_nodes_original_ids(nodes, offset, count, TR_WAIT_FOREVER, ids, &failure));
+        for (uint64_t i = 0; i < count; i++) {
+            assert_true(met[ntype][ids[i]] >= epochs);
+            met[ntype][ids[i]] -= epochs;
+        }
+        free(ids);
+    }
+    for (uint32_t t = 0; t < tr_graph_num_ntypes(graph); t++)
+        for (uint64_t i = 0; i < tr_graph_num_nodes(graph, t); i++)
+            assert_int_equal(met[t][i], 0);
+}
+
+static uint64_t run_epochs(struct tr_graph *graph, struct tr_nodes *nodes, bool shuffle)
+{
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    struct tr_batch *batch;
+    uint64_t sum = 17, digest;
+    uint32_t *met[2];
+    int rv;
+    for (uint32_t t = 0; t < 2; t++)
+        assert_non_null(met[t] = calloc(tr_graph_num_nodes(graph, t) + 1, sizeof *met[t]));
+    tr_loader_options_init(&options);
+    options.num_layers = 2;
+    options.fanout[0] = 3;
+    options.fanout[1] = 2;
+    options.batch_size = 16;
+    options.shuffle = shuffle;
+    options.original_ids = true;
+    options.labels = "feat";
+    ok(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure));
+    assert_int_equal(tr_loader_num_batches(loader), (tr_nodes_count(nodes) + 15) / 16);
+    for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
+        while ((rv = tr_loader_next(loader, 30 * SECOND, &batch, &failure)) == 0) {
+            check_seeds(graph, batch, met, options.batch_size);
+            assert_int_equal(tr_batch_digest(batch, &digest), 0);
+            sum = sum * 31 + digest;
+            tr_batch_release(batch);
+        }
+        if (rv != TR_EEND)
+            ok(rv);
+    }
+    check_met(graph, nodes, met, EPOCHS);
+    tr_loader_close(loader);
+    for (uint32_t t = 0; t < 2; t++)
+        free(met[t]);
+    return sum;
+}
+
+/* Pieces of any bounds say what the whole set says, part by part. */
+static void check_pieces(struct tr_nodes *nodes, uint32_t first)
+{
+    size_t count = tr_nodes_count(nodes);
+    uint64_t *all = calloc(count + 1, sizeof *all), *some = calloc(count + 1, sizeof *some);
+    uint64_t offset, part_count, end = 0;
+    uint32_t ntype;
+    assert_true(all != NULL && some != NULL);
+    assert_true(tr_nodes_ntype(nodes) == TR_NTYPE_SEVERAL);
+    for (uint32_t part = 0; part < 2; part++) {
+        assert_int_equal(tr_nodes_part(nodes, part, &ntype, &offset, &part_count), 0);
+        assert_true(ntype == (part + first) % 2 && offset == end);
+        end += part_count;
+    }
+    assert_int_equal(end, count);
+    assert_int_equal(tr_nodes_part(nodes, 2, &ntype, &offset, &part_count), TR_ERANGE);
+    ok(tr_nodes_ids(nodes, 0, count, TR_WAIT_FOREVER, all, &failure));
+    for (size_t from = 0; from <= count; from += 1 + count / 9)
+        for (size_t to = from; to <= count; to += 1 + count / 7) {
+            ok(tr_nodes_ids(nodes, from, to - from, TR_WAIT_FOREVER, some, &failure));
+            assert_memory_equal(all + from, some, (to - from) * sizeof *all);
+        }
+    assert_int_equal(tr_nodes_ids(nodes, count, 1, TR_WAIT_FOREVER, some, &failure), TR_ERANGE);
+    free(some);
+    free(all);
+}
+
+static void refused(int rv, int code, const char *text)
+{
+    assert_int_equal(rv, code);
+    if (strstr(failure.message, text) == NULL)
+        fail_msg("%s", failure.message);
+}
+
+static void check_refusals(struct tr_session *session, struct tr_graph *graph, const char *path,
+                           struct tr_nodes *joined)
+{
+    struct tr_graph *other;
+    struct tr_nodes *first, *again, *foreign, *out;
+    struct tr_loader_options options;
+    struct tr_loader *loader;
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &other, &failure));
+    ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &first, &failure));
+    ok(tr_nodes_masked(graph, 0, "train_mask", TR_WAIT_FOREVER, &again, &failure));
+    ok(tr_nodes_all(other, 1, TR_WAIT_FOREVER, &foreign, &failure));
+    refused(tr_nodes_join(NULL, 0, &out, &failure), TR_EINVAL, "no sets");
+    assert_null(out);
+    refused(tr_nodes_join((struct tr_nodes *[]){ first, again }, 2, &out, &failure), TR_EINVAL,
+            "sets 0 and 1 are both of node type");
+    refused(tr_nodes_join((struct tr_nodes *[]){ first, foreign }, 2, &out, &failure), TR_EMISMATCH,
+            "set 1 is of another graph");
+    refused(tr_nodes_join(&joined, 1, &out, &failure), TR_EINVAL, "set 0 has several node types");
+    refused(tr_nodes_deal(joined, NULL, 0, 2, &out, &failure), TR_EINVAL, "several node types");
+    tr_loader_options_init(&options);
+    options.labels = "nothing";
+    refused(tr_loader_open(graph, joined, &options, TR_WAIT_FOREVER, &loader, &failure), TR_ENOENT,
+            "no feature \"nothing\"");
+    tr_nodes_close(first);
+    tr_nodes_close(again);
+    tr_nodes_close(foreign);
+    tr_graph_close(other);
+}
+
+/* Two epochs with shuffling and two without, of both sets, on one placement. */
+static uint64_t run_placement(const char *path, int placement)
+{
+    struct tr_session_options options;
+    struct tr_session *session;
+    struct tr_graph *graph;
+    uint64_t sum = 0;
+    tr_session_options_init(&options);
+    options.loops = 1 + (uint32_t)placement % 2;
+    options.samplers = 1 + (uint32_t)placement % 3;
+    options.servers = placement % 2 == 0 ? 0 : 1;
+    options.direct = placement % 3 != 0;
+    options.codec = placement % 3 == 0;
+    ok(tr_session_open(&options, &session, &failure));
+    ok(tr_graph_open(session, path, TR_WAIT_FOREVER, &graph, &failure));
+    assert_int_equal(tr_graph_num_ntypes(graph), 2);
+    for (uint32_t first = 0; first < 2; first++) {
+        struct tr_nodes *nodes = join(graph, first == 0);
+        check_pieces(nodes, first);
+        uint64_t ordered = run_epochs(graph, nodes, false);
+        uint64_t shuffled = run_epochs(graph, nodes, true);
+        assert_true(ordered != shuffled);
+        sum = (sum * 31 + ordered) * 31 + shuffled;
+        check_refusals(session, graph, path, nodes);
+        tr_nodes_close(nodes);
+    }
+    tr_graph_close(graph);
+    tr_session_close(session);
+    return sum;
+}
+
+static void several_types_are_seeds_on_every_placement(void **state)
+{
+    static const uint32_t parts[PLACEMENTS] = { 3, 1, 4, 4, 3, 1 };
+    char dir[] = "/tmp/troupe-join-XXXXXX", path[256], command[300];
+    struct sample sample;
+    uint64_t first = 0;
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    sample_init(&sample, true, 300, 2000, 5);
+    snprintf(path, sizeof path, "%s/raw", dir);
+    struct raw_graph *raw = sample_raw(&sample, path);
+    for (int i = 0; i < PLACEMENTS; i++) {
+        const struct partition_options options = { .name = "g",
+                                                   .method = PARTITION_RANDOM,
+                                                   .num_parts = parts[i],
+                                                   .seed = 7 + (uint64_t)i,
+                                                   .halo_hops = 1 };
+        struct partition_report report;
+        struct error error = { 0 };
+        snprintf(path, sizeof path, "%s/p%d", dir, i);
+        if (partition_graph(raw, &options, path, parallel_serial, NULL, &report, &error) != 0)
+            fail_msg("%s", error.text);
+        snprintf(path, sizeof path, "%s/p%d/g.json", dir, i);
+        uint64_t sum = run_placement(path, i);
+        first = i == 0 ? sum : first;
+        assert_int_equal(sum, first);
+    }
+    raw_close(raw);
+    sample_fini(&sample);
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_types_are_seeds_on_every_placement),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
