@@ -567,6 +567,7 @@ struct job {
 #define ROWS 40u
 #define SEEDS (ROWS * GRAPH_PARTS)
 #define FEAT_BYTES 20u
+#define BATCH 20u
 
 static void open_job(struct job *job, bool codec)
 {
@@ -631,28 +632,38 @@ static void make_slow(struct job *job, uint64_t ns)
 
 static void start_sampler(struct job *job)
 {
-    uint64_t seeds[2 * SEEDS];
     const struct msg_loader_open open = { .loader = 1,
                                           .seed = 5,
                                           .num_seeds = SEEDS,
-                                          .batch_size = 20,
+                                          .batch_size = BATCH,
                                           .world = 1,
+                                          .seeds = MSG_SEEDS_GIVEN,
                                           .features = 0,
                                           .labels = MSG_MASK_ALL };
-    for (uint32_t i = 0; i < SEEDS; i++)
-        seeds[i] = seeds[SEEDS + i] = i;
     asker_spawn(&job->asker, &sampler_ops, &job->sampler);
     assert_int_equal(batch_store_open_loader(job->store, 1, 100000), 0);
     static const int32_t fanout[] = { 3, 2 };
-    assert_int_equal(asker_open_loader(&job->asker, &open, seeds, 2, fanout, GRAPH_ETYPES), 0);
+    assert_int_equal(asker_open_loader(&job->asker, &open, NULL, 2, fanout, GRAPH_ETYPES), 0);
     assert_int_equal(job->asker.reply_kind, MSG_LOADER_OPENED);
+}
+
+static void fill_seeds(uint64_t ids[BATCH], uint64_t batch)
+{
+    for (uint32_t i = 0; i < BATCH; i++)
+        ids[i] = (batch * BATCH + i) % SEEDS;
+}
+
+static int ask_batch(struct job *job, uint64_t batch)
+{
+    const struct msg_batch_request asked = { .loader = 1, .batch = batch, .num_seeds = BATCH };
+    uint64_t ids[BATCH];
+    fill_seeds(ids, batch);
+    return asker_ask(&job->asker, MSG_BATCH_REQUEST, &asked, sizeof asked, ids, sizeof ids);
 }
 
 static void batch_comes(struct job *job, uint64_t batch)
 {
-    const struct msg_batch_request asked = { .loader = 1, .batch = batch };
-    int rv = asker_ask(&job->asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0);
-    assert_int_equal(rv, 0);
+    assert_int_equal(ask_batch(job, batch), 0);
     if (job->asker.reply_kind != MSG_BATCH_REPLY)
         fail_msg("a batch failed: %.*s", (int)job->asker.reply_bytes,
                  (const char *)job->asker.reply);
@@ -739,12 +750,11 @@ static void a_deadline_says_what_it_waited_for(void **unused)
 {
     (void)unused;
     struct job job;
-    const struct msg_batch_request asked = { .loader = 1 };
     open_job(&job, false);
     job.sampler.recovery_ns = 10 * ENV_SECOND_NS;
     start_sampler(&job);
     make_busy(&job, 30 * ENV_SECOND_NS, TR_EFULL, false);
-    assert_int_equal(asker_ask(&job.asker, MSG_BATCH_REQUEST, &asked, sizeof asked, NULL, 0), 0);
+    assert_int_equal(ask_batch(&job, 0), 0);
     assert_int_equal(job.asker.reply_kind, MSG_ERROR_REPLY);
     assert_int_equal(((const struct msg_error_reply *)(const void *)job.asker.reply_head)->code,
                      TR_ETIMEDOUT);
@@ -781,7 +791,10 @@ static int ask_together(struct actor *self, const void *arg)
         struct message *request = message_create(self, MSG_BATCH_REQUEST);
         assert_non_null(request);
         *(struct msg_batch_request *)message_head(
-            request) = (struct msg_batch_request){ .loader = 1, .batch = i };
+            request) = (struct msg_batch_request){ .loader = 1, .batch = i, .num_seeds = BATCH };
+        uint64_t *ids = message_body_alloc(self, request, BATCH * sizeof *ids);
+        assert_non_null(ids);
+        fill_seeds(ids, i);
         assert_int_equal(actor_call(self, together->sampler, request,
                                     actor_now_ns(self) + 100 * ENV_SECOND_NS, batch_answered,
                                     together, NULL),
