@@ -833,10 +833,125 @@ static void older_batches_are_finished_first(void **unused)
     close_job(&job);
 }
 
+/* What a server says when it cannot serve, and what the requester reads of it. */
+
+struct saying {
+    uint32_t kind; /* of the reply; MSG_ERROR_REPLY with code 0: as error_reply_send makes it */
+    int code;
+    size_t length; /* of the text */
+};
+
+struct said {
+    const struct saying *saying;
+    struct address speaker;
+    bool told;
+    int status, code;
+    struct error error;
+};
+
+static int speak(struct actor *self, struct message *request)
+{
+    const struct saying *saying = ((const struct said *)actor_state(self))->saying;
+    if (saying->kind == MSG_ERROR_REPLY && saying->code == 0) {
+        struct error error = { .code = TR_EFULL };
+        memset(error.text, 'x', saying->length);
+        error_reply_send(self, request, &error);
+        return 0;
+    }
+    struct message *reply = message_create(self, saying->kind);
+    assert_non_null(reply);
+    if (saying->kind == MSG_ERROR_REPLY) {
+        ((struct msg_error_reply *)message_head(reply))->code = saying->code;
+        if (saying->length > 0)
+            memset(message_body_alloc(self, reply, saying->length), 'x', saying->length);
+    }
+    actor_reply(self, request, reply);
+    return 0;
+}
+
+static void listened(struct actor *self, void *arg, int status, struct message *reply)
+{
+    struct said *said = arg;
+    said->status = status;
+    said->told = true;
+    if (status == 0) {
+        said->code = error_reply_read(reply, &said->error);
+        assert_int_equal(error_reply_read(reply, NULL), said->code);
+    }
+    message_release(self, reply);
+}
+
+static int start_listener(struct actor *self, const void *arg)
+{
+    struct said *said = (struct said *)(uintptr_t)arg;
+    struct message *request = message_create(self, MSG_BATCH_REQUEST);
+    assert_non_null(request);
+    assert_int_equal(actor_call(self, said->speaker, request,
+                                actor_now_ns(self) + 10 * ENV_SECOND_NS, listened, said, NULL),
+                     0);
+    return 0;
+}
+
+static const struct actor_ops speaker_ops = { .name = "speaker",
+                                              .start = peer_start,
+                                              .receive = speak };
+static const struct actor_ops listener_ops = { .name = "listener",
+                                               .start = start_listener,
+                                               .receive = caller_receive };
+
+static bool was_told(void *arg)
+{
+    return ((const struct said *)arg)->told;
+}
+
+/* The code and the text arrive, cut to what an error holds; a peer that says "error 0" has an error
+ * all the same, and any other reply is none. */
+static void an_error_is_read_as_it_was_said(void **unused)
+{
+    static const struct {
+        struct saying saying;
+        int code;
+        size_t length;
+    } cases[] = {
+        { { MSG_ERROR_REPLY, 0, 0 }, TR_EFULL, 0 },
+        { { MSG_ERROR_REPLY, 0, 1 }, TR_EFULL, 1 },
+        { { MSG_ERROR_REPLY, 0, ERROR_TEXT_MAX - 1 }, TR_EFULL, ERROR_TEXT_MAX - 1 },
+        { { MSG_ERROR_REPLY, TR_ERANGE, 0 }, TR_ERANGE, 0 },
+        { { MSG_ERROR_REPLY, TR_ERANGE, 7 }, TR_ERANGE, 7 },
+        { { MSG_ERROR_REPLY, TR_EIO, ERROR_TEXT_MAX - 1 }, TR_EIO, ERROR_TEXT_MAX - 1 },
+        { { MSG_ERROR_REPLY, TR_EIO, ERROR_TEXT_MAX }, TR_EIO, ERROR_TEXT_MAX - 1 },
+        { { MSG_ERROR_REPLY, 1, 3 }, TR_EINTERNAL, 3 },
+        { { MSG_ERROR_REPLY, 7, 0 }, TR_EINTERNAL, 0 },
+        { { MSG_BATCH_REPLY, 0, 0 }, 0, 0 },
+        { { MSG_JOINED, 0, 0 }, 0, 0 },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct said said = { .saying = &cases[i].saying };
+        struct asker asker;
+        struct address ignored;
+        asker_open(&asker, i, false);
+        asker_spawn(&asker, &speaker_ops, &said);
+        said.speaker = asker.to;
+        const struct actor_options listener = { .ops = &listener_ops, .arg = &said };
+        assert_int_equal(node_spawn(asker.node, &listener, &ignored), 0);
+        assert_int_equal(
+            env_sim_run(asker.env, was_told, &said, env_sim_now_ns(asker.env) + 20 * ENV_SECOND_NS),
+            0);
+        assert_int_equal(said.status, 0);
+        assert_int_equal(said.code, cases[i].code);
+        assert_int_equal(said.error.code, cases[i].code);
+        assert_int_equal(strlen(said.error.text), cases[i].length);
+        assert_int_equal(strspn(said.error.text, "x"), cases[i].length);
+        asker_close(&asker);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_passes_is_asked_again),
+        cmocka_unit_test(an_error_is_read_as_it_was_said),
         cmocka_unit_test(a_full_peer_is_asked_with_growing_pauses),
         cmocka_unit_test(a_slow_peer_gets_to_answer),
         cmocka_unit_test(grace_never_shortens_an_attempt),
