@@ -794,6 +794,195 @@ static void a_report_changes_no_part_of_what_was_made(void **unused)
     remove_saved(&saved);
 }
 
+static void assert_refused_with(struct asker *asker, int code, const char *says)
+{
+    char text[ERROR_TEXT_MAX] = "";
+    assert_refused(asker, code);
+    assert_true(asker->reply_bytes < sizeof text);
+    memcpy(text, asker->reply, asker->reply_bytes);
+    if (strstr(text, says) == NULL)
+        fail_msg("\"%s\" says nothing of \"%s\"", text, says);
+}
+
+static void ask_barrier(struct asker *asker, struct msg_barrier head)
+{
+    asker_ask(asker, MSG_BARRIER, &head, sizeof head, NULL, 0);
+}
+
+/* Each bound of a barrier: the last value is taken, the next one is not. */
+static void barriers_are_taken_up_to_their_bounds(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    struct asker asker;
+    asker_open(&asker, 5, true);
+    asker_spawn(&asker, &coordinator_ops, &options);
+    asker.timeout_ns = 10 * MS;
+    ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .count = 0 });
+    assert_refused_with(&asker, TR_ERANGE, "rank 0 of 0 cannot come to a barrier");
+    ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .rank = 1, .count = 1 });
+    assert_refused_with(&asker, TR_ERANGE, "rank 1 of 1 cannot");
+    ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 1, .count = 65537 });
+    assert_refused_with(&asker, TR_ERANGE, "rank 0 of 65537 cannot");
+    ask_barrier(&asker,
+                (struct msg_barrier){ .name = 1, .sequence = 1, .rank = 65535, .count = 65536 });
+    assert_int_equal(asker.status, TR_ETIMEDOUT);
+    ask_barrier(&asker, (struct msg_barrier){ .name = 1, .sequence = 2, .count = 1, .era = 9 });
+    assert_refused_with(&asker, TR_EROLLBACK, "era 9 is over");
+
+    /* A name that ended is in use still, and can be used again when there is no other. */
+    for (uint64_t name = 2; name <= COORDINATOR_BARRIERS_MAX; name++) {
+        ask_barrier(&asker, (struct msg_barrier){ .name = name, .sequence = 1, .count = 1 });
+        assert_int_equal(asker.status, 0);
+        assert_int_equal(barrier_done(&asker)->status, 0);
+        assert_int_equal(barrier_done(&asker)->name, name);
+        assert_int_equal(barrier_done(&asker)->sequence, 1);
+    }
+    ask_barrier(&asker, (struct msg_barrier){ .name = 5000, .sequence = 1, .count = 1 });
+    assert_refused_with(&asker, TR_EFULL, "1024 names of barriers are in use");
+    ask_barrier(&asker, (struct msg_barrier){ .name = 2, .sequence = 2, .count = 1 });
+    assert_int_equal(barrier_done(&asker)->status, 0);
+    asker_close(&asker);
+
+    /* Of an era whose ranks are not all here no deadline decides: instances stay open. */
+    asker_open(&asker, 6, false);
+    asker_spawn(&asker, &coordinator_ops, &options);
+    join_era(&asker, (struct msg_join){ .rank = 0 });
+    asker.timeout_ns = 10 * MS;
+    for (uint64_t sequence = 1; sequence <= 16; sequence++)
+        assert_int_equal(come_to(&asker, 0, 7, sequence), TR_ETIMEDOUT);
+    ask_barrier(&asker, (struct msg_barrier){ .name = 7, .sequence = 17, .count = 2, .era = 1 });
+    assert_refused_with(&asker, TR_EFULL, "16 instances of a barrier are open");
+    ask_barrier(&asker,
+                (struct msg_barrier){ .name = 7, .sequence = 16, .rank = 1, .count = 3, .era = 1 });
+    assert_refused_with(&asker, TR_EMISMATCH, "rank 1 expects 3 ranks at a barrier, others 2");
+    asker.timeout_ns = 600 * ENV_SECOND_NS;
+    assert_int_equal(come_to(&asker, 1, 7, 16), 0);
+    ask_barrier(&asker,
+                (struct msg_barrier){ .name = 7, .sequence = 17, .rank = 1, .count = 2, .era = 2 });
+    assert_refused_with(&asker, TR_EROLLBACK, "era 2 is over");
+    asker_close(&asker);
+}
+
+static void ask_part(struct asker *asker, struct msg_checkpoint_part head, const char *folder)
+{
+    head.path_bytes = (uint32_t)strlen(folder);
+    asker_ask(asker, MSG_CHECKPOINT_PART, &head, sizeof head, folder, strlen(folder));
+}
+
+/* What a rank asks for that its job cannot have, each by its code and what it says. */
+static void requests_that_fit_no_job_are_refused(void **unused)
+{
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    struct saved saved;
+    struct asker asker;
+    save_parts(&saved, 1);
+    asker_open(&asker, 7, true);
+    asker_spawn(&asker, &coordinator_ops, &options);
+    for (uint32_t rank = 0; rank < 2; rank++)
+        join_era(&asker, (struct msg_join){ .rank = rank });
+    asker.timeout_ns = ENV_SECOND_NS;
+
+    struct msg_restore restore = { .world = 3 };
+    asker_ask(&asker, MSG_RESTORE, &restore, sizeof restore, NULL, 0);
+    assert_refused_with(&asker, TR_EMISMATCH, "a trainer expects 3 trainers, the job has 2");
+    for (uint32_t rank = 0; rank < 3; rank += 2) { /* another's rank, and none */
+        restore = (struct msg_restore){ .world = 2, .rank = rank };
+        asker_ask(&asker, MSG_RESTORE, &restore, sizeof restore, NULL, 0);
+        assert_refused_with(&asker, TR_EINVAL, rank == 0 ? "rank 0 asks" : "rank 2 asks");
+    }
+    struct msg_job_done done = { .rank = 2 };
+    asker_ask(&asker, MSG_JOB_DONE, &done, sizeof done, NULL, 0);
+    assert_refused(&asker, TR_ERANGE);
+    assert_int_equal(asker_ask(&asker, MSG_STATUS_REQUEST, NULL, 0, NULL, 0), TR_EUNSUPPORTED);
+
+    const struct msg_checkpoint_part part = report_of(&saved, 1, 0);
+    struct msg_checkpoint_part head = part;
+    ask_part(&asker, head, "");
+    assert_refused_with(&asker, TR_EINVAL, "no folder for checkpoints was set");
+    for (uint32_t era = 0; era <= 2; era += 2) {
+        head = part;
+        head.era = era;
+        ask_part(&asker, head, saved.folder);
+        assert_refused_with(&asker, TR_EROLLBACK, "is over");
+    }
+    head = part;
+    head.sequence = 0;
+    ask_part(&asker, head, saved.folder);
+    assert_refused_with(&asker, TR_ERANGE, "rank 0 of 2 saves a part, its save 0");
+    static const uint32_t worlds[][2] = { { 0, 0 }, { 1, 1 }, { 2, 2 }, { 0, 65537 } };
+    for (uint32_t i = 0; i < 4; i++) {
+        head = part;
+        head.rank = worlds[i][0];
+        head.world = worlds[i][1];
+        ask_part(&asker, head, saved.folder);
+        assert_refused(&asker, TR_ERANGE);
+    }
+    ask_part(&asker, part, "/another");
+    assert_refused_with(&asker, TR_EMISMATCH, "keeps checkpoints in /another, others in /tmp/");
+    /* One is under way: nobody saves another step, or for other trainers. */
+    ask_part(&asker, part, saved.folder);
+    assert_int_equal(asker.status, TR_ETIMEDOUT);
+    head = report_of(&saved, 1, 1);
+    head.step++;
+    ask_part(&asker, head, saved.folder);
+    assert_refused_with(&asker, TR_EMISMATCH,
+                        "rank 1 saves step 6 of 2 trainers while others save step 5 of 2");
+    head = report_of(&saved, 1, 1);
+    head.world = 3;
+    ask_part(&asker, head, saved.folder);
+    assert_refused_with(&asker, TR_EMISMATCH,
+                        "rank 1 saves step 5 of 3 trainers while others save step 5 of 2");
+    ask_part(&asker, report_of(&saved, 1, 1), saved.folder);
+    assert_int_equal(asker.status, 0);
+    assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+    asker_close(&asker);
+    remove_saved(&saved);
+}
+
+/* A rank that could not write its part fails the save for all, with what it said first; a status
+ * that would have ranks ask again is no answer, and the next save is tried anew. */
+static void a_part_that_could_not_be_written_fails_the_save(void **unused)
+{
+    static const int statuses[][2] = { { TR_ENOSPC, TR_ENOSPC }, { TR_EIO, TR_EIO },
+                                       { TR_EINVAL, TR_EINVAL }, { TR_EROLLBACK, TR_EIO },
+                                       { TR_ETIMEDOUT, TR_EIO }, { TR_EPEERDOWN, TR_EIO } };
+    (void)unused;
+    const struct coordinator_options options = { .trainers = 2 };
+    for (uint32_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        struct saved saved;
+        struct asker asker;
+        save_parts(&saved, 1);
+        asker_open(&asker, i, i % 2 != 0);
+        asker_spawn(&asker, &coordinator_ops, &options);
+        for (uint32_t rank = 0; rank < 2; rank++)
+            join_era(&asker, (struct msg_join){ .rank = rank });
+        asker.timeout_ns = ENV_SECOND_NS;
+        struct msg_checkpoint_part head = report_of(&saved, 1, 1);
+        head.status = statuses[i][0];
+        ask_part(&asker, head, saved.folder);
+        assert_int_equal(asker.status, TR_ETIMEDOUT);
+        ask_part(&asker, report_of(&saved, 1, 0), saved.folder);
+        assert_refused_with(&asker, statuses[i][1],
+                            "trainer 1 could not write its part of the checkpoint of step 5: ");
+        ask_part(&asker, head, saved.folder); /* a repeat has the same answer */
+        assert_refused(&asker, statuses[i][1]);
+        struct checkpoint_manifest none = { 0 };
+        assert_int_equal(checkpoint_find(files_posix, saved.folder, SAVED_STEP, &none, NULL),
+                         TR_ENOENT);
+        for (uint32_t rank = 0; rank < 2; rank++) {
+            head = report_of(&saved, 1, rank);
+            head.sequence = 2;
+            ask_part(&asker, head, saved.folder);
+            assert_int_equal(asker.status, rank == 0 ? TR_ETIMEDOUT : 0);
+        }
+        assert_int_equal(asker.reply_kind, MSG_CHECKPOINT_DONE);
+        asker_close(&asker);
+        remove_saved(&saved);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -808,6 +997,9 @@ int main(void)
         cmocka_unit_test(the_result_that_is_written_ends_the_job),
         cmocka_unit_test(members_find_a_restarted_coordinator),
         cmocka_unit_test(barriers_hold_whatever_happens),
+        cmocka_unit_test(barriers_are_taken_up_to_their_bounds),
+        cmocka_unit_test(requests_that_fit_no_job_are_refused),
+        cmocka_unit_test(a_part_that_could_not_be_written_fails_the_save),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
