@@ -313,6 +313,19 @@ static void addresses_are_understood(void **unused)
     assert_int_equal(metrics_address("host", &endpoint, &error), TR_EINVAL);
     assert_non_null(strstr(error.text, "--metrics host"));
     assert_int_equal(metrics_address("99999", &endpoint, &error), TR_EINVAL);
+    assert_int_equal(metrics_address("", &endpoint, &error), TR_EINVAL);
+    /* The longest name of a host (RFC 1035) is taken; what no host and port need is too long. */
+    char name[2 * ENDPOINT_TEXT_MAX] = "";
+    for (size_t length = 250; length < 300; length++) {
+        memset(name, 'x', length);
+        strcpy(name + length, ":1");
+        int rv = metrics_address(name, &endpoint, &error);
+        assert_int_equal(rv, length <= 253 ? 0 : TR_EINVAL);
+        if (rv == 0)
+            assert_int_equal(strlen(endpoint.host), length);
+        else if (length >= ENDPOINT_HOST_MAX)
+            assert_non_null(strstr(error.text, "the address is too long"));
+    }
 }
 
 int main(void)
