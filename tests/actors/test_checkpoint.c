@@ -698,6 +698,56 @@ static void a_dropped_part_leaves_nothing(void **unused)
     close_folder(folder);
 }
 
+#define PIECE ((size_t)8 << 20) /* checked and written at once */
+
+/* Parts of several pieces, the last of which is short, whole or a byte. */
+static void parts_of_several_pieces_are_whole(void **unused)
+{
+    static const size_t sizes[] = { PIECE - 1, PIECE, PIECE + 1, 2 * PIECE + 5 };
+    unsigned char *wanted = malloc(2 * PIECE + 5), *bytes = malloc(2 * PIECE + 5);
+    (void)unused;
+    assert_true(wanted != NULL && bytes != NULL);
+    for (size_t i = 0; i < 2 * PIECE + 5; i++)
+        wanted[i] = (unsigned char)(i * 7 + i / 251);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char folder[64];
+        struct checkpoint_part part;
+        open_folder(folder);
+        assert_int_equal(
+            checkpoint_write_part(files_posix, folder, 1, 1, 0, wanted, sizes[i], &part, NULL), 0);
+        const struct checkpoint_manifest manifest = { 1, 1, 1, &part };
+        assert_int_equal(checkpoint_commit(files_posix, folder, &manifest, 1, NULL), 0);
+        memset(bytes, 0, sizes[i]);
+        assert_int_equal(checkpoint_read_part(files_posix, folder, 1, 0, &part, bytes, NULL), 0);
+        assert_memory_equal(bytes, wanted, sizes[i]);
+        assert_int_equal(checkpoint_verify(files_posix, folder, &manifest, NULL), 0);
+        damage(folder, 1, "part0", (long)sizes[i] - 1);
+        assert_int_equal(checkpoint_verify(files_posix, folder, &manifest, NULL), TR_EFORMAT);
+        close_folder(folder);
+    }
+    free(wanted);
+    free(bytes);
+}
+
+/* Whatever fails while a part is written, what was begun is gone afterwards. */
+static void a_part_that_failed_leaves_no_file(void **unused)
+{
+    int rv = TR_EIO;
+    (void)unused;
+    for (uint64_t at = 1; rv != 0; at++) {
+        char folder[64], aside[128];
+        struct faulty faulty;
+        struct checkpoint_part part;
+        open_folder(folder);
+        make_faulty(&faulty, at, false);
+        rv = checkpoint_write_part(&faulty.files, folder, 6, 2, 0, "weights", 7, &part, NULL);
+        snprintf(aside, sizeof aside, "%s/6-2.tmp", folder);
+        assert_false(is_there(aside, "part0.new"));
+        close_folder(folder);
+        assert_true(at < 100);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -714,6 +764,8 @@ int main(void)
         cmocka_unit_test(what_was_never_made_is_removed),
         cmocka_unit_test(what_does_not_fit_its_manifest_is_refused),
         cmocka_unit_test(a_dropped_part_leaves_nothing),
+        cmocka_unit_test(parts_of_several_pieces_are_whole),
+        cmocka_unit_test(a_part_that_failed_leaves_no_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

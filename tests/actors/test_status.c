@@ -108,7 +108,17 @@ static void a_process_tells_what_each_loop_holds(void **unused)
     assert_int_equal(checkpoint, 130);
     uint32_t probes = 0;
     for (size_t i = 0; i < json_array_size(actors); i++) {
-        const char *name = json_string_value(json_object_get(json_array_get(actors, i), "name"));
+        const char *name;
+        json_int_t messages, bytes, bytes_max, calls, received;
+        assert_int_equal(json_unpack(json_array_get(actors, i), "{s:s, s:I, s:I, s:I, s:I, s:I}",
+                                     "name", &name, "messages", &messages, "bytes", &bytes,
+                                     "bytes_max", &bytes_max, "calls", &calls, "received",
+                                     &received),
+                         0);
+        assert_true(messages >= 0 && bytes >= 0 && bytes_max > 0);
+        /* The one that asks waits for its own loop's probe at least, which has had the request. */
+        assert_true(strcmp(name, STATUS_NAME) != 0 || (calls > 0 && received > 0));
+        assert_true(strcmp(name, "status probe") != 0 || received > 0);
         probes += strcmp(name, "status probe") == 0;
     }
     assert_int_equal(probes, LOOPS);
