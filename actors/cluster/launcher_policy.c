@@ -251,7 +251,6 @@ void launcher_policy_ready(struct launcher_policy *policy, uint32_t process, uin
     policy_advance(policy, now_ns);
     if (process >= policy->count || !is_alive(&policy->members[process]))
         return;
-    policy->members[process].ready = true;
     policy->members[process].returning = false;
     policy->members[process].failures = 0;
 }
@@ -336,7 +335,7 @@ static bool command_of(struct launcher_policy *policy, uint32_t process,
     if (member->state == LAUNCHER_PAUSING && member->at_ns <= policy->now_ns) {
         /* Running before it is started: where that fails, its end is taken as any other. */
         policy_enter(member, LAUNCHER_RUNNING, LAUNCHER_NEVER);
-        member->ready = member->ended = false;
+        member->ended = false;
         command->action = LAUNCHER_START;
         command->incarnation = ++member->incarnation;
     } else if (member->state == LAUNCHER_STOPPING) {

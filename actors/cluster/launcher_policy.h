@@ -76,7 +76,6 @@ struct launcher_member {
     enum launcher_role role;
     enum launcher_state state;
     bool told;      /* the command of its state was taken */
-    bool ready;     /* since it was started last */
     bool ended;     /* well, and was not started again */
     bool returning; /* it failed, and was neither ready nor ended well since */
     uint64_t at_ns;
