@@ -144,6 +144,25 @@ static void bounds_of_a_model_are_as_stated(void **state)
     }
 }
 
+/* As the options of `troupe train` say. */
+static void a_new_model_is_as_documented(void **state)
+{
+    (void)state;
+    const struct model_config config = model_config_default();
+    assert_int_equal(config.kind, MODEL_SAGE);
+    assert_int_equal(config.layers, 2);
+    assert_int_equal(config.hidden, 128);
+    assert_true(config.dropout == 0.5f && config.lr == 0.01f);
+    assert_int_equal(config.loss, MODEL_SOFTMAX);
+    assert_int_equal(config.metric, MODEL_ACCURACY);
+    assert_int_equal(config.optimiser, MODEL_ADAM);
+    assert_true(config.beta1 == 0.9f && config.beta2 == 0.999f && config.eps == 1e-8f);
+    assert_int_equal(config.schedule, MODEL_CONSTANT);
+    assert_int_equal(config.step_epochs, 10);
+    assert_true(config.step_gamma == 0.5f);
+    assert_int_equal(config.epochs, 10);
+}
+
 static void class_weights_are_finite_and_not_negative(void **state)
 {
     (void)state;
@@ -305,6 +324,13 @@ static void a_configuration_comes_back_as_it_was_written(void **state)
     for (int way = 0; way < 6; way++) { /* each flag and each evaluation by itself */
         struct run_config config = make_run(), read;
         struct error error;
+        if (way == 5) { /* the first of each name */
+            config.model.kind = MODEL_SAGE;
+            config.model.loss = MODEL_SOFTMAX;
+            config.model.metric = MODEL_ACCURACY;
+            config.model.optimiser = MODEL_ADAM;
+            config.model.schedule = MODEL_CONSTANT;
+        }
         config.replace = way == 1;
         config.drop_last = way == 2;
         config.balanced_weights = way == 3;
@@ -526,6 +552,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_of_a_model_are_as_stated),
+        cmocka_unit_test(a_new_model_is_as_documented),
         cmocka_unit_test(class_weights_are_finite_and_not_negative),
         cmocka_unit_test(names_lead_back_to_their_numbers),
         cmocka_unit_test(rates_follow_their_schedule),

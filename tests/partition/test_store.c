@@ -2,6 +2,11 @@
 /* NAME.json that lies or is broken is refused with the path of the field. */
 #include "tests/partition/graph_util.h"
 
+#include <sys/stat.h>
+
+#include "partition/store/numbering.h"
+#include "partition/store/replace.h"
+
 static const char whole[] =
     "{\"graph_name\": \"g\", \"num_nodes\": 5, \"num_edges\": 3, \"part_method\": \"random\","
     " \"num_parts\": 2, \"halo_hops\": 1,"
@@ -63,34 +68,36 @@ static void each_lie_is_named(void **state)
 {
     static const struct {
         const char *from, *to, *word;
+        int code;
     } lies[] = {
-        { "\"num_nodes\": 5", "\"num_nodes\": 6", "node_map" },
-        { "\"num_nodes\": 5", "\"num_nodes\": -5", "num_nodes" },
-        { "\"num_parts\": 2", "\"num_parts\": 0", "num_parts" },
-        { "\"num_parts\": 2", "\"num_parts\": 3", "node_map" },
-        { "\"num_parts\": 2", "\"num_parts\": 99999999", "num_parts" },
-        { "\"num_parts\": 2", "\"num_parts\": \"2\"", "num_parts" },
-        { "[[0, 2], [2, 5]]", "[[0, 2], [3, 5]]", "node_map" },
-        { "[[0, 2], [2, 5]]", "[[0, 2], [5, 2]]", "node_map" },
-        { "[[0, 2], [2, 5]]", "[[0, 2], [2]]", "node_map" },
-        { "[[0, 2], [2, 5]]", "[[0, 2], [2, 9223372036854775807]]", "node_map" },
-        { "[[0, 1], [1, 3]]", "[[0, 1], [1, 4]]", "edge_map" },
-        { "\"ntypes\": {\"_N\": 0}", "\"ntypes\": {\"_N\": 1}", "ntypes" },
-        { "\"ntypes\": {\"_N\": 0}", "\"ntypes\": {\"a/b\": 0}", "ntypes" },
-        { "\"etypes\": {\"_N:_E:_N\": 0}", "\"etypes\": {\"_N:_E:_M\": 0}", "etypes" },
-        { "\"part-1\"", "\"part-2\"", "part-1" },
-        { "\"part_graph\": \"q\"", "\"part_graph\": 4", "part_graph" },
-        { "\"format\": 1", "\"format\": 2", "format" },
-        { "\"troupe\"", "\"trouper\"", "troupe" },
-        { "\"18446744073709551615\"", "\"x\"", "seed" },
-        { "\"original_edge_ids\": true", "\"original_edge_ids\": 1", "original_edge_ids" },
-        { "float32", "float33", "dtype" },
-        { "[4]", "[4, -1]", "shape" },
-        { "[4]", "[2147483647, 2147483647]", "shape" },
-        { "[4]", "[1, 1, 1, 1, 1]", "shape" },
-        { "\"node_data\": {\"_N\"", "\"node_data\": {\"_M\"", "node_data" },
-        { "\"column_tables\": []", "\"column_tables\": [\"x\"]", "column_tables" },
-        { "}}}", "}}", "JSON" },
+        { "\"num_nodes\": 5", "\"num_nodes\": 6", "node_map", TR_EFORMAT },
+        { "\"num_nodes\": 5", "\"num_nodes\": -5", "num_nodes", TR_EFORMAT },
+        { "\"num_parts\": 2", "\"num_parts\": 0", "num_parts", TR_ERANGE },
+        { "\"num_parts\": 2", "\"num_parts\": 3", "node_map", TR_EFORMAT },
+        { "\"num_parts\": 2", "\"num_parts\": 99999999", "num_parts", TR_ETOOBIG },
+        { "\"num_parts\": 2", "\"num_parts\": \"2\"", "num_parts", TR_EFORMAT },
+        { "[[0, 2], [2, 5]]", "[[0, 2], [3, 5]]", "node_map", TR_EFORMAT },
+        { "[[0, 2], [2, 5]]", "[[0, 2], [5, 2]]", "node_map", TR_EFORMAT },
+        { "[[0, 2], [2, 5]]", "[[0, 2], [2]]", "node_map", TR_EFORMAT },
+        { "[[0, 2], [2, 5]]", "[[0, 2], [2, 9223372036854775807]]", "node_map", TR_EFORMAT },
+        { "[[0, 1], [1, 3]]", "[[0, 1], [1, 4]]", "edge_map", TR_EFORMAT },
+        { "\"ntypes\": {\"_N\": 0}", "\"ntypes\": {\"_N\": 1}", "ntypes", TR_EFORMAT },
+        { "\"ntypes\": {\"_N\": 0}", "\"ntypes\": {\"a/b\": 0}", "ntypes", TR_EINVAL },
+        { "\"etypes\": {\"_N:_E:_N\": 0}", "\"etypes\": {\"_N:_E:_M\": 0}", "etypes", TR_EINVAL },
+        { "\"part-1\"", "\"part-2\"", "part-1", TR_EFORMAT },
+        { "\"part_graph\": \"q\"", "\"part_graph\": 4", "part_graph", TR_EFORMAT },
+        { "\"format\": 1", "\"format\": 2", "format", TR_EUNSUPPORTED },
+        { "\"troupe\"", "\"trouper\"", "troupe", TR_EUNSUPPORTED },
+        { "\"18446744073709551615\"", "\"x\"", "seed", TR_EFORMAT },
+        { "\"original_edge_ids\": true", "\"original_edge_ids\": 1", "original_edge_ids",
+          TR_EFORMAT },
+        { "float32", "float33", "dtype", TR_EFORMAT },
+        { "[4]", "[4, -1]", "shape", TR_EFORMAT },
+        { "[4]", "[2147483647, 2147483647]", "shape", TR_ETOOBIG },
+        { "[4]", "[1, 1, 1, 1, 1]", "shape", TR_ETOOBIG },
+        { "\"node_data\": {\"_N\"", "\"node_data\": {\"_M\"", "node_data", TR_EFORMAT },
+        { "\"column_tables\": []", "\"column_tables\": [\"x\"]", "column_tables", TR_EFORMAT },
+        { "}}}", "}}", "JSON", TR_EFORMAT },
     };
     struct scratch *scratch = *state;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
@@ -98,7 +105,8 @@ static void each_lie_is_named(void **state)
         struct error error = { 0 };
         put_changed(scratch, lies[i].from, lies[i].to);
         int rv = store_open(at(scratch, "g.json"), &store, &error);
-        if (rv == 0 || strstr(error.text, lies[i].word) == NULL)
+        if (rv != lies[i].code || error.code != rv || error.code != rv ||
+            strstr(error.text, lies[i].word) == NULL)
             fail_msg("%s -> %s: %d '%s'", lies[i].from, lies[i].to, rv, error.text);
         assert_non_null(strstr(error.text, "g.json"));
     }
@@ -123,6 +131,97 @@ static void owners_skip_empty_partitions(void **state)
     graph_types_fini(&types);
 }
 
+/* Partitions and tables of ranks up to their bounds; one partition's version is its extents'. */
+static void books_end_at_their_bounds(void **state)
+{
+    (void)state;
+    struct graph_types types;
+    struct book book;
+    uint64_t *counts = calloc(BOOK_PARTS_MAX + 1, sizeof *counts);
+    assert_non_null(counts);
+    counts[BOOK_PARTS_MAX - 1] = INT64_MAX;
+    assert_int_equal(graph_types_init_homogeneous(&types), 0);
+    assert_int_equal(book_init(&book, "g", &types, BOOK_PARTS_MAX + 1, counts, counts), TR_ERANGE);
+    assert_int_equal(book_init(&book, "g", &types, BOOK_PARTS_MAX, counts, counts), 0);
+    assert_true(book.num_nodes[0] == INT64_MAX && book.num_edges[0] == INT64_MAX);
+    assert_int_equal(book_node_owner(&book, 0, INT64_MAX - 1), BOOK_PARTS_MAX - 1);
+    book.node_extents[0][3].version = 8;
+    assert_int_equal(book_part_version(&book, 3), 8);
+    assert_int_equal(book_part_version(&book, 2), 0);
+    char train[] = "train", val[] = "val";
+    const struct rank_table tables[] = {
+        { .set = RANKS_ALL, .ntype = 0 },
+        { .set = RANKS_MASK, .ntype = 0, .mask = train },
+        { .set = RANKS_MASK, .ntype = 1, .mask = train },
+        { .set = RANKS_DEAL, .ntype = 1 },
+        { .set = RANKS_MASK, .ntype = 0, .mask = val },
+    };
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(book_add_ranks(&book, &tables[i]), 0);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(book_find_ranks(&book, tables[i].set, tables[i].ntype, tables[i].mask), i);
+    assert_int_equal(book_find_ranks(&book, RANKS_MASK, 1, "val"), -1);
+    assert_int_equal(book_find_ranks(&book, RANKS_ALL, 1, NULL), -1);
+    assert_int_equal(book_find_ranks(&book, RANKS_DEAL, 0, NULL), -1);
+    while (book.num_ranks < BOOK_RANKS_MAX)
+        assert_int_equal(book_add_ranks(&book, &tables[0]), 0);
+    assert_int_equal(book_add_ranks(&book, &tables[0]), TR_ETOOBIG);
+    assert_int_equal(book.num_ranks, BOOK_RANKS_MAX);
+    book_fini(&book);
+    graph_types_fini(&types);
+    free(counts);
+}
+
+/* Numbers over all types go partition by partition, and in each type by type; both ways agree. */
+static void numbers_over_all_types_have_no_gaps(void **state)
+{
+    (void)state;
+    struct extent a[] = { { 0, 2, 0, 0 }, { 2, 2, 1, 0 }, { 2, 5, 2, 0 } };
+    struct extent b[] = { { 0, 0, 0, 0 }, { 0, 3, 1, 0 }, { 3, 4, 2, 0 } };
+    struct extent *const extents[] = { a, b };
+    static const struct numbered wanted[] = { { 0, 0, 0 }, { 0, 0, 1 }, { 1, 1, 0 },
+                                              { 1, 1, 1 }, { 1, 1, 2 }, { 2, 0, 2 },
+                                              { 2, 0, 3 }, { 2, 0, 4 }, { 2, 1, 3 } };
+    struct numbering numbering;
+    struct numbered found;
+    uint64_t number;
+    assert_int_equal(numbering_init(&numbering, extents, 2, 3), 0);
+    for (uint64_t i = 0; i < 9; i++) {
+        assert_int_equal(numbering_find(&numbering, i, &found), 0);
+        assert_int_equal(found.part, wanted[i].part);
+        assert_int_equal(found.type, wanted[i].type);
+        assert_int_equal(found.id, wanted[i].id);
+        assert_int_equal(numbering_number(&numbering, found.type, found.id, &number), 0);
+        assert_int_equal(number, i);
+    }
+    assert_int_equal(numbering_find(&numbering, 9, &found), TR_ERANGE);
+    assert_int_equal(numbering_find(&numbering, 10, &found), TR_ERANGE);
+    assert_int_equal(numbering_number(&numbering, 0, 5, &number), TR_ERANGE);
+    assert_int_equal(numbering_number(&numbering, 1, 4, &number), TR_ERANGE);
+    numbering_fini(&numbering);
+}
+
+/* A folder of the kind, an empty one, or nothing may be replaced; whatever else is there stays. */
+static void only_folders_of_the_kind_are_replaced(void **state)
+{
+    struct scratch *scratch = *state;
+    struct error error = { 0 };
+    const char *path = at(scratch, "out");
+    assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), 0);
+    put_text(scratch, "out/other", "x");
+    path = at(scratch, "out");
+    assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), TR_EEXIST);
+    assert_says(&error, TR_EEXIST, "out: is not a raw graph (it holds no mark) nor empty");
+    put_text(scratch, "out/mark", "x");
+    path = at(scratch, "out");
+    assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), 0);
+    path = at(scratch, "out/other");
+    assert_int_equal(replace_check(files_posix, path, "mark", "a raw graph", &error), TR_EEXIST);
+    assert_says(&error, TR_EEXIST, "out/other: is not a folder");
+}
+
 int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
@@ -131,6 +230,9 @@ int main(void)
         SCRATCH(a_document_that_is_not_there_is_named),
         SCRATCH(each_lie_is_named),
         cmocka_unit_test(owners_skip_empty_partitions),
+        cmocka_unit_test(books_end_at_their_bounds),
+        cmocka_unit_test(numbers_over_all_types_have_no_gaps),
+        SCRATCH(only_folders_of_the_kind_are_replaced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

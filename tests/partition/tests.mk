@@ -11,6 +11,11 @@ TESTS += tests/partition/test_store
 tests_partition_test_store_SOURCES = tests/partition/test_store.c
 tests_partition_test_store_LDADD = $(partition_libs) $(test_libs)
 
+check_PROGRAMS += tests/partition/test_seed_split
+TESTS += tests/partition/test_seed_split
+tests_partition_test_seed_split_SOURCES = tests/partition/test_seed_split.c tests/partition/raw_util.h
+tests_partition_test_seed_split_LDADD = $(partition_libs) $(test_libs)
+
 check_PROGRAMS += tests/partition/test_assign
 TESTS += tests/partition/test_assign
 tests_partition_test_assign_SOURCES = tests/partition/test_assign.c
