@@ -443,9 +443,18 @@ static int read_ranks(const struct json_field *own, struct book *book, struct er
     return rv;
 }
 
+/* A flag is a value of one of two kinds. */
+static int read_edge_ids(const struct json_field *own, struct book_file *file, struct error *error)
+{
+    struct json_field field;
+    file->original_edge_ids = json_get(own, "original_edge_ids", JSON_TRUE, &field, NULL) == 0;
+    return file->original_edge_ids ? 0
+                                   : json_get(own, "original_edge_ids", JSON_FALSE, &field, error);
+}
+
 static int read_own(const struct json_field *root, struct book_file *file, struct error *error)
 {
-    struct json_field own, field;
+    struct json_field own;
     uint32_t version = 0;
     int rv = json_get_optional(root, "troupe", JSON_OBJECT, &own, error);
     if (rv == 0 && own.value == NULL)
@@ -463,12 +472,7 @@ static int read_own(const struct json_field *root, struct book_file *file, struc
     if (rv == 0)
         rv = json_take_text(&own, "train_mask", &file->train_mask, error);
     if (rv == 0)
-        rv = json_get(&own, "original_edge_ids", JSON_TRUE, &field, NULL);
-    if (rv == 0) {
-        file->original_edge_ids = true;
-    } else {
-        rv = json_get(&own, "original_edge_ids", JSON_FALSE, &field, error);
-    }
+        rv = read_edge_ids(&own, file, error);
     if (rv == 0)
         rv = read_seed(&own, file, error);
     if (rv == 0)

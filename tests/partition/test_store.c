@@ -22,7 +22,7 @@ static const char whole[] =
 /* The document with one text replaced by another. */
 static void put_changed(struct scratch *scratch, const char *from, const char *to)
 {
-    char text[sizeof whole + 200];
+    char text[sizeof whole + 600];
     const char *at = strstr(whole, from);
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - whole), whole, to, at + strlen(from));
@@ -109,6 +109,137 @@ static void each_lie_is_named(void **state)
             strstr(error.text, lies[i].word) == NULL)
             fail_msg("%s -> %s: %d '%s'", lies[i].from, lies[i].to, rv, error.text);
         assert_non_null(strstr(error.text, "g.json"));
+    }
+}
+
+/* Values at the bounds of their fields, and tables of ranks: read, or refused by their place. */
+static void fields_end_at_their_bounds(void **state)
+{
+#define RANKS(list) "\"column_tables\": [], \"ranks\": [" list "]"
+#define SET(set, rest) "{\"set\": \"" set "\", \"ntype\": \"_N\", " rest "}"
+#define ALL SET("all", "\"count\": 5, \"stored\": false")
+#define MASK(name, count) \
+    SET("mask", "\"count\": " count ", \"stored\": true, \"mask\": \"" name "\"")
+#define DEAL(hash) SET("deal", "\"count\": 4, \"stored\": true, \"hash\": \"" hash "\"")
+    static const struct {
+        const char *from, *to;
+        int rv;
+        const char *says;
+    } cases[] = {
+        { "\"halo_hops\": 1", "\"halo_hops\": 8", 0, "" },
+        { "\"halo_hops\": 1", "\"halo_hops\": 9", TR_ETOOBIG, "9 is more than 8" },
+        { "\"num_trainers\": 0", "\"num_trainers\": 2147483647", 0, "" },
+        { "\"num_trainers\": 0", "\"num_trainers\": 2147483648", TR_ETOOBIG, "num_trainers" },
+        { "\"num_parts\": 2", "\"num_parts\": 65536", TR_EFORMAT, "2 ranges for 65536" },
+        { "\"num_parts\": 2", "\"num_parts\": 65537", TR_ETOOBIG, "more than 65536" },
+        { "[4]", "[2147483647]", 0, "" },
+        { "[4]", "[2147483648]", TR_ETOOBIG, "a row of 2^31 elements or more" },
+        { "[4]", "[2, 1, 1, 3]", 0, "" },
+        { "[4]", "[]", 0, "" },
+        { "[4]", "[65536, 32768]", TR_ETOOBIG, "a row of 2^31 elements or more" },
+        { "[[0, 2], [2, 5]]", "[[0, 2], [2, 2]]", TR_EFORMAT, "2 IDs, the file claims 5" },
+        { "[[0, 2], [2, 5]]", "[[0, 0], [0, 5]]", 0, "" },
+        { "\"node_map\": {", "\"node_map\": {\"x\": [], ", TR_EFORMAT,
+          "2 types, the file lists 1" },
+        { "\"18446744073709551615\"", "\"18446744073709551616\"", TR_EFORMAT, "seed" },
+        { "\"18446744073709551615\"", "\"-1\"", TR_EFORMAT, "is not a seed" },
+        { "\"18446744073709551615\"", "\"7 \"", TR_EFORMAT, "is not a seed" },
+        { "\"column_tables\": []", "\"column_tables\": [\"_E\"]", 0, "" },
+        { "\"column_tables\": []",
+          RANKS(ALL ", " MASK("a", "5") ", " MASK("b", "0") ", " DEAL("0123456789abcdef")), 0, "" },
+        { "\"column_tables\": []", RANKS(SET("some", "\"count\": 5")), TR_EFORMAT,
+          "ranks[0].set: 'some' is none of all, mask and deal" },
+        { "\"column_tables\": []", RANKS(SET("all", "\"count\": 4, \"stored\": false")), TR_EFORMAT,
+          "4 ranks of a type that has 5 nodes" },
+        { "\"column_tables\": []", RANKS(MASK("a", "6")), TR_EFORMAT,
+          "6 ranks of a type that has 5 nodes" },
+        { "\"column_tables\": []",
+          RANKS(SET("mask", "\"count\": 5, \"stored\": false, \"mask\": \"a\"")), TR_EFORMAT,
+          "only the ranks of all nodes may be their IDs" },
+        { "\"column_tables\": []", RANKS(SET("mask", "\"count\": 5, \"stored\": true")), TR_EFORMAT,
+          "ranks[0]" },
+        { "\"column_tables\": []", RANKS("{\"set\": \"all\", \"ntype\": \"_M\"}"), TR_EFORMAT,
+          "the type is not listed" },
+        { "\"column_tables\": []", RANKS(ALL ", " ALL), TR_EFORMAT,
+          "ranks[1]: this set has ranks already" },
+        { "\"column_tables\": []", RANKS(MASK("a", "1") ", " MASK("a", "2")), TR_EFORMAT,
+          "this set has ranks already" },
+        { "\"column_tables\": []", RANKS(DEAL("0123456789abcde")), TR_EFORMAT,
+          "is not a hash of 16 digits" },
+        { "\"column_tables\": []", RANKS(DEAL("0123456789abcdef0")), TR_EFORMAT,
+          "is not a hash of 16 digits" },
+        { "\"column_tables\": []", RANKS(DEAL("0123456789abcdeg")), TR_EFORMAT,
+          "is not a hash of 16 digits" },
+    };
+    struct scratch *scratch = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct store *store;
+        struct error error = { 0 };
+        put_changed(scratch, cases[i].from, cases[i].to);
+        int rv = store_open(at(scratch, "g.json"), &store, &error);
+        if (rv != cases[i].rv || error.code != rv || strstr(error.text, cases[i].says) == NULL)
+            fail_msg("%s: %d '%s'", cases[i].to, rv, error.text);
+        if (rv == 0)
+            store_close(store);
+    }
+}
+
+/* Tables of ranks, columns and flags are those of the document. */
+static void what_is_optional_is_read(void **state)
+{
+    struct scratch *scratch = *state;
+    struct store *store;
+    struct error error = { 0 };
+    put_changed(scratch, "\"column_tables\": []",
+                RANKS(ALL ", " MASK("a", "3") ", " DEAL("00000000000000ff")));
+    assert_int_equal(store_open(at(scratch, "g.json"), &store, &error), 0);
+    const struct book_file *file = store_book_file(store);
+    assert_int_equal(file->book.num_ranks, 3);
+    static const struct rank_table wanted[] = {
+        { .set = RANKS_ALL, .num_ranks = 5 },
+        { .set = RANKS_MASK, .num_ranks = 3, .stored = true },
+        { .set = RANKS_DEAL, .num_ranks = 4, .stored = true, .deal_hash = 255 },
+    };
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(file->book.ranks[i].set, wanted[i].set);
+        assert_int_equal(file->book.ranks[i].num_ranks, wanted[i].num_ranks);
+        assert_int_equal(file->book.ranks[i].stored, wanted[i].stored);
+        assert_int_equal(file->book.ranks[i].deal_hash, wanted[i].deal_hash);
+    }
+    assert_string_equal(file->book.ranks[1].mask, "a");
+    assert_false(file->column_tables[0]);
+    assert_true(file->original_edge_ids);
+    assert_int_equal(file->book.halo_hops, 1);
+    assert_string_equal(file->book.part_method, "random");
+    assert_string_equal(file->book.graph_name, "g");
+    assert_string_equal(file->part_folders[1], "q");
+    assert_int_equal(file->book.edge_extents[0][1].begin, 1);
+    store_close(store);
+    put_changed(scratch, "\"column_tables\": []", "\"column_tables\": [\"_N:_E:_N\"]");
+    assert_int_equal(store_open(at(scratch, "g.json"), &store, &error), 0);
+    assert_true(store_book_file(store)->column_tables[0]);
+    store_close(store);
+    put_changed(scratch, "\"original_edge_ids\": true", "\"original_edge_ids\": false");
+    assert_int_equal(store_open(at(scratch, "g.json"), &store, &error), 0);
+    assert_false(store_book_file(store)->original_edge_ids);
+    store_close(store);
+}
+
+/* The flag behind a wrong field does not hide it, whichever it is. */
+static void a_wrong_field_is_not_hidden_by_the_next(void **state)
+{
+    static const char *const wrong[] = {
+        "\"num_trainers\": 2147483648, \"original_edge_ids\": false",
+        "\"num_trainers\": 0, \"train_mask\": 3, \"original_edge_ids\": false",
+    };
+    struct scratch *scratch = *state;
+    for (int i = 0; i < 2; i++) {
+        struct store *store;
+        struct error error = { 0 };
+        put_changed(scratch, "\"num_trainers\": 0, \"original_edge_ids\": true", wrong[i]);
+        int rv = store_open(at(scratch, "g.json"), &store, &error);
+        assert_int_equal(rv, i == 0 ? TR_ETOOBIG : TR_EFORMAT);
+        assert_says(&error, rv, i == 0 ? "num_trainers" : "train_mask");
     }
 }
 
@@ -229,6 +360,9 @@ int main(void)
         SCRATCH(a_whole_document_is_read),
         SCRATCH(a_document_that_is_not_there_is_named),
         SCRATCH(each_lie_is_named),
+        SCRATCH(fields_end_at_their_bounds),
+        SCRATCH(what_is_optional_is_read),
+        SCRATCH(a_wrong_field_is_not_hidden_by_the_next),
         cmocka_unit_test(owners_skip_empty_partitions),
         cmocka_unit_test(books_end_at_their_bounds),
         cmocka_unit_test(numbers_over_all_types_have_no_gaps),
