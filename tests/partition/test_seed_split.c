@@ -118,7 +118,8 @@ static void hashes_tell_deals_apart(void **state)
     int32_t trainers[] = { 0, 1, 1, 0, -1 };
     struct seed_split deal = { trainers, 5, 2, 0 };
     uint64_t hash = seed_split_hash(&deal);
-    assert_true(seed_split_hash(&deal) == hash);
+    /* Books and runs hold it: it stays what it was. */
+    assert_true(hash == UINT64_C(0x06296c16a960b5a2));
     deal.num_trainers = 3;
     assert_true(seed_split_hash(&deal) != hash);
     deal.num_trainers = 2;

@@ -338,6 +338,13 @@ static void a_spec_that_lies_is_refused(void **unused)
     words[6] = (uint32_t)-2; /* a fanout that is none */
     assert_int_equal(sample_spec_read(words, bytes, &read), TR_EFORMAT);
     sample_spec_free(&spec);
+    /* Heads without terms, whose length is right. */
+    static const uint32_t layers[] = { 0, 1, SAMPLE_LAYERS_MAX, SAMPLE_LAYERS_MAX + 1 };
+    for (size_t i = 0; i < 4; i++) {
+        memset(words, 0, sizeof words);
+        words[2] = layers[i];
+        assert_int_equal(sample_spec_read(words, 24, &read), i % 3 == 0 ? TR_EFORMAT : 0);
+    }
     assert_int_equal(sample_spec_alloc(&spec, SAMPLE_LAYERS_MAX + 1, 1), TR_ETOOBIG);
     assert_int_equal(sample_spec_alloc(&spec, 16, UINT32_MAX), TR_ETOOBIG);
 }
