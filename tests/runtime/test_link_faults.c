@@ -249,6 +249,50 @@ static void run_until(struct town *town, uint64_t ns)
     env_sim_run(town->env, NULL, NULL, ns);
 }
 
+static bool is_up(void *arg)
+{
+    struct links_status status;
+    struct town *town = arg;
+    return links_status(town->nodes[1], &status, 1) == 1 && status.state == LINKS_UP;
+}
+
+/* Two nodes never hold two connections against each other: after a cut only the node with the
+ * higher number connects, and goes on while it is refused. The link is up again soon after the last
+ * refusal, and after the next cut at once, since the pauses begin anew. */
+static void after_a_cut_only_one_side_connects(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        struct town town;
+        struct links_status before, after;
+        struct links_counters at[2];
+        found_town(&town, seed);
+        await(&town, some_came);
+        assert_int_equal(links_status(town.nodes[1], &before, 1), 1);
+        uint64_t refused_until_ns = env_sim_now_ns(town.env) + 4 * ENV_SECOND_NS;
+        env_sim_net_refuse(town.env, 0, refused_until_ns);
+        assert_true(env_sim_net_reset(town.env));
+        run_until(&town, refused_until_ns);
+        assert_false(is_up(&town));
+        await(&town, is_up);
+        assert_true(env_sim_now_ns(town.env) < refused_until_ns + 2 * ENV_SECOND_NS);
+        uint64_t cut_ns = env_sim_now_ns(town.env) + ENV_SECOND_NS / 10;
+        run_until(&town, cut_ns);
+        assert_true(env_sim_net_reset(town.env));
+        run_until(&town, cut_ns + ENV_SECOND_NS / 4);
+        assert_true(is_up(&town));
+        await(&town, all_came);
+        assert_int_equal(links_status(town.nodes[1], &after, 1), 1);
+        assert_int_equal(after.connections, before.connections + 2);
+        for (uint32_t i = 0; i < 2; i++)
+            links_counters(town.nodes[i], &at[i]);
+        assert_int_equal(at[0].accepted, after.connections);
+        assert_int_equal(at[1].accepted, 0);
+        assert_int_equal(at[0].refused + at[1].refused, 0);
+        leave(&town);
+    }
+}
+
 /* A node that is stopped before its peer begins anew: nobody knows an incarnation that is silent,
  * and the connections that its system accepts lead nowhere. The peer names it, with where it looks
  * for it, ever more rarely, and its status shows for how long. */
@@ -291,6 +335,7 @@ int main(void)
         cmocka_unit_test(no_call_notices_a_reset),
         cmocka_unit_test(no_flipped_bit_is_believed),
         cmocka_unit_test(a_node_that_dies_is_replaced),
+        cmocka_unit_test(after_a_cut_only_one_side_connects),
         cmocka_unit_test(a_peer_that_stood_still_before_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
