@@ -211,7 +211,9 @@ static void wrong_words_are_refused_by_name(void **state)
         struct sample s;
         struct tr_error error = TR_ERROR_INIT;
         char storage[512];
-        assert_true(parse(&s, CASES[i].line, storage, &error) < 0);
+        bool range = strstr(CASES[i].sentence, ": must be between ") != NULL ||
+                     strstr(CASES[i].sentence, ": must be at least ") != NULL;
+        assert_int_equal(parse(&s, CASES[i].line, storage, &error), range ? TR_ERANGE : TR_EINVAL);
         assert_string_equal(error.message, CASES[i].sentence);
     }
 }
@@ -281,6 +283,137 @@ static void bounds_are_exact(void **state)
     }
 }
 
+static void each_unit_has_its_factor(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t most, window; /* UINT64_MAX: refused */
+    } UNITS[] = {
+        { "3", 3, 3 },
+        { "3k", 3000, UINT64_MAX },
+        { "3K", 3000, UINT64_MAX },
+        { "3M", 3000000, UINT64_MAX },
+        { "3G", UINT64_C(3000000000), UINT64_MAX },
+        { "3B", UINT64_MAX, 3 },
+        { "3KiB", UINT64_MAX, 3072 },
+        { "3MiB", UINT64_MAX, 3145728 },
+        { "3GiB", UINT64_MAX, UINT64_C(3221225472) },
+        { "3TiB", UINT64_MAX, UINT64_C(3298534883328) },
+        { "16777215TiB", UINT64_MAX, UINT64_C(16777215) << 40 },
+        { "16777216TiB", UINT64_MAX, UINT64_MAX },
+        { "k", UINT64_MAX, UINT64_MAX },
+        { "/", UINT64_MAX, UINT64_MAX },
+        { ":", UINT64_MAX, UINT64_MAX },
+        { "0", 0, 0 },
+        { "09", 9, 9 },
+        { "18446744073709551614", UINT64_MAX - 1, UINT64_MAX - 1 },
+        { "18446744073709551616", UINT64_MAX, UINT64_MAX },
+    };
+    static const struct option_spec WIDE[] = {
+        { .name = "count", .kind = OPTION_COUNT, .offset = offsetof(struct sample, most) },
+        { .name = "bytes", .kind = OPTION_BYTES, .offset = offsetof(struct sample, window) },
+        OPTION_ROW_END,
+    };
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++)
+        for (int bytes = 0; bytes < 2; bytes++) {
+            struct sample s;
+            struct tr_error error = TR_ERROR_INIT;
+            char word[64];
+            char *argv[] = { word };
+            bool help;
+            snprintf(word, sizeof word, "--%s=%s", bytes ? "bytes" : "count", UNITS[i].text);
+            uint64_t want = bytes ? UNITS[i].window : UNITS[i].most;
+            int rc = options_parse(WIDE, &s, sizeof s, 1, argv, &help, &error);
+            assert_int_equal(rc, want == UINT64_MAX ? TR_EINVAL : 0);
+            if (rc == 0)
+                assert_true((bytes ? s.window : s.most) == want);
+        }
+}
+
+/* Words that are no options are left in argv, in their order; behind -- nothing is an option. */
+static void operands_stay_in_their_order(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct tr_error error = TR_ERROR_INIT;
+    char words[][8] = { "a", "--parts", "7", "-", "--json", "--", "--help", "-h", "--", "b" };
+    char *argv[10];
+    bool help = true;
+    for (int i = 0; i < 10; i++)
+        argv[i] = words[i];
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &help, &error), TR_EINVAL);
+    assert_string_equal(error.message, "--out is missing: add --out DIR");
+    assert_false(help);
+    strcpy(words[1], "--out");
+    for (int i = 0; i < 10; i++)
+        argv[i] = words[i];
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 10, argv, &help, &error), 6);
+    assert_string_equal(s.out, "7");
+    static const char *const LEFT[] = { "a", "-", "--help", "-h", "--", "b" };
+    for (int i = 0; i < 6; i++)
+        assert_string_equal(argv[i], LEFT[i]);
+    char short_help[] = "-h";
+    argv[0] = short_help;
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, 1, argv, &help, &error), 0);
+    assert_true(help);
+}
+
+static void texts_are_bounded(void **state)
+{
+    (void)state;
+    struct sample s;
+    struct tr_error error = TR_ERROR_INIT;
+    char out[] = "--out=x", feature[] = "--feature=a";
+    char *argv[OPTION_LIST_MAX + 2] = { out };
+    bool help;
+    for (int i = 1; i < OPTION_LIST_MAX + 2; i++)
+        argv[i] = feature;
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 1, argv, &help, &error),
+                     0);
+    assert_int_equal(s.features.count, OPTION_LIST_MAX);
+    assert_int_equal(options_parse(SPECS, &s, sizeof s, OPTION_LIST_MAX + 2, argv, &help, &error),
+                     TR_ERANGE);
+    char sentence[64];
+    snprintf(sentence, sizeof sentence, "--feature a: given more than %d times", OPTION_LIST_MAX);
+    assert_string_equal(error.message, sentence);
+}
+
+/* Texts stand in one column; an option that reaches it has its text on the next line. */
+static void help_is_laid_out_in_a_column(void **state)
+{
+    (void)state;
+    static const struct option_spec ROWS[] = {
+        { .name = "a2345678901234567890", .kind = OPTION_TEXT, .metavar = "XY", .help = "near" },
+        { .name = "a2345678901234567890", .kind = OPTION_TEXT, .metavar = "XYZ", .help = "far" },
+        { .name = "flag", .kind = OPTION_FLAG, .metavar = "NO", .help = "flag" },
+        { .name = "method", .kind = OPTION_CHOICE, .choices = "a|b", .fallback = "b", .help = "m" },
+        { .name = "out", .kind = OPTION_TEXT, .metavar = "DIR", .required = true, .help = "o" },
+        { .name = "more", .kind = OPTION_TEXTS, .metavar = "FILE", .help = "more" },
+        OPTION_ROW_END,
+    };
+    char text[1024] = { 0 };
+    FILE *out = fmemopen(text, sizeof text, "w");
+    assert_non_null(out);
+    options_print(ROWS, out);
+    for (int i = 2; i < 5; i++) {
+        option_print_brief(&ROWS[i], out);
+        fputc('\n', out);
+    }
+    assert_int_equal(fclose(out), 0);
+    assert_string_equal(text, "  --a2345678901234567890 XY near\n"
+                              "  --a2345678901234567890 XYZ\n"
+                              "                            far\n"
+                              "  --flag                    flag\n"
+                              "  --method a|b              m (default b)\n"
+                              "  --out DIR                 o (required)\n"
+                              "  --more FILE               more (may be repeated)\n"
+                              "  --help                    show this help\n"
+                              "--flag\n"
+                              "--method a|b\n"
+                              "--out DIR\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +426,10 @@ int main(void)
         cmocka_unit_test(help_wins_over_errors),
         cmocka_unit_test(a_near_name_is_suggested),
         cmocka_unit_test(bounds_are_exact),
+        cmocka_unit_test(each_unit_has_its_factor),
+        cmocka_unit_test(operands_stay_in_their_order),
+        cmocka_unit_test(texts_are_bounded),
+        cmocka_unit_test(help_is_laid_out_in_a_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,6 +131,35 @@ static void quantities_read_well(void **state)
     assert_string_equal(quantity_seconds(text, 7260), "2 h 01 min");
     assert_string_equal(quantity_seconds(text, 2147483646), "596523 h 14 min");
     assert_string_equal(quantity_seconds(text, 1e308), "2.78e+304 h");
+    /* On either side of each change of form. */
+    assert_string_equal(quantity_whole(text, 12), "12");
+    assert_string_equal(quantity_whole(text, 999999), "999,999");
+    assert_string_equal(quantity_whole(text, 1000000), "1,000,000");
+    assert_string_equal(quantity_count(text, 9), "9");
+    assert_string_equal(quantity_count(text, 999), "999");
+    assert_string_equal(quantity_count(text, 1000), "1.00 k");
+    assert_string_equal(quantity_count(text, 10000), "10.0 k");
+    assert_string_equal(quantity_count(text, 99900), "99.9 k");
+    assert_string_equal(quantity_count(text, 100000), "100 k");
+    assert_string_equal(quantity_count(text, 999000), "999 k");
+    assert_string_equal(quantity_count(text, 3e9), "3.00 G");
+    assert_string_equal(quantity_count(text, 3e12), "3.00 T");
+    assert_string_equal(quantity_count(text, 3e15), "3000 T");
+    assert_string_equal(quantity_bytes(text, 1000), "1000 B");
+    assert_string_equal(quantity_bytes(text, 1023), "1023 B");
+    assert_string_equal(quantity_bytes(text, 1024), "1.00 KiB");
+    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 20), "3.00 MiB");
+    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 30), "3.00 GiB");
+    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 40), "3.00 TiB");
+    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 50), "3.00 PiB");
+    assert_string_equal(quantity_bytes(text, UINT64_C(3) << 60), "3072 PiB");
+    assert_string_equal(quantity_seconds(text, 9.5), "9.50 s");
+    assert_string_equal(quantity_seconds(text, 10), "10.0 s");
+    assert_string_equal(quantity_seconds(text, 99.5), "99.5 s");
+    assert_string_equal(quantity_seconds(text, 100), "1 min 40 s");
+    assert_string_equal(quantity_seconds(text, 3599), "59 min 59 s");
+    assert_string_equal(quantity_seconds(text, 3600), "1 h 00 min");
+    assert_string_equal(quantity_seconds(text, 2147483647), "5.97e+05 h");
 }
 
 int main(void)
