@@ -252,6 +252,20 @@ static void a_near_name_is_suggested(void **state)
     assert_string_equal(tr_text_nearest(NAMES, 3, "partiton", 8), "partition");
     assert_string_equal(tr_text_nearest(NAMES, 3, "imprt", 5), "import");
     assert_null(tr_text_nearest(NAMES, 3, "zzzzzz", 6));
+    /* Of six letters three may be wrong; of names that are as near it is the first. */
+    assert_string_equal(tr_text_nearest(NAMES, 3, "impxyz", 6), "import");
+    assert_null(tr_text_nearest(NAMES, 3, "imwxyz", 6));
+    assert_string_equal(tr_text_nearest(NAMES, 3, "partitionxy", 11), "partition");
+    assert_string_equal(tr_text_nearest(NAMES, 3, "partitixxyz", 11 - 1), "partition");
+    static const char *const NEAR[] = { "cat", "car", "can" };
+    assert_string_equal(tr_text_nearest(NEAR, 3, "cab", 3), "cat");
+    assert_string_equal(tr_text_nearest(NEAR, 3, "can", 3), "can");
+    assert_null(tr_text_nearest(NEAR, 0, "can", 3));
+    static const char *const LONG[] = { "x23456789012345678901234567890123",
+                                        "y2345678901234567890123456789012" };
+    assert_string_equal(tr_text_nearest(LONG, 2, LONG[1], 32), LONG[1]);
+    assert_null(tr_text_nearest(LONG, 1, LONG[0], 32));
+    assert_null(tr_text_nearest(LONG, 2, LONG[0], 33));
     assert_null(tr_text_nearest(NAMES, 3, "a_word_longer_than_any_name_that_we_have", 40));
 }
 

@@ -70,8 +70,63 @@ static void too_many_words_are_a_failure(void **unused)
     for (size_t i = 0; i < ARGV_WORDS_MAX + 2; i++)
         argv_builder_add(&words, "x");
     assert_true(argv_builder_failed(&words));
-    assert_true(words.count < ARGV_WORDS_MAX);
+    assert_int_equal(words.count, ARGV_WORDS_MAX - 1); /* and the NULL */
     assert_null(words.list[words.count]);
+    argv_builder_fini(&words);
+}
+
+/* All words that fit are kept, and what failed in one list has failed in the list that it is added
+ * to. */
+static void words_are_kept_up_to_the_bound(void **unused)
+{
+    struct argv_builder words = { 0 }, more = { 0 }, failed = { .failed = true };
+    char expected[8];
+    (void)unused;
+    for (int i = 0; i < 100; i++)
+        argv_builder_addf(i < 40 ? &words : &more, "w%d", i);
+    argv_builder_add_all(&words, &more);
+    assert_int_equal(words.count, 100);
+    for (int i = 0; i < 100; i++) {
+        snprintf(expected, sizeof expected, "w%d", i);
+        assert_string_equal(words.list[i], expected);
+    }
+    assert_null(words.list[100]);
+    assert_int_equal(more.count, 60); /* copied, not taken */
+    while (words.count < ARGV_WORDS_MAX - 1)
+        argv_builder_add(&words, "x");
+    assert_false(argv_builder_failed(&words));
+    argv_builder_add(&words, "x");
+    assert_true(argv_builder_failed(&words));
+    argv_builder_fini(&words);
+    assert_int_equal(words.count, 0);
+    assert_false(argv_builder_failed(&words));
+    argv_builder_add(&words, "x");
+    argv_builder_add_all(&more, &words);
+    assert_false(argv_builder_failed(&more));
+    argv_builder_add_all(&more, &failed);
+    assert_true(argv_builder_failed(&more));
+    argv_builder_add_all(&more, &words); /* a list in order does not mend another */
+    assert_true(argv_builder_failed(&more));
+    argv_builder_fini(&words);
+    argv_builder_fini(&more);
+}
+
+/* People read the commands: only what a shell would take apart is quoted. */
+static void only_words_that_need_it_are_quoted(void **unused)
+{
+    static const char *const WORDS[] = {
+        "ssh", "-p", "a=b,c:/d.e_f@g%h+1", "", "a b", "it's", "~"
+    };
+    struct argv_builder words = { 0 };
+    (void)unused;
+    char *line = argv_builder_quote(&words);
+    assert_string_equal(line, "");
+    free(line);
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        argv_builder_add(&words, WORDS[i]);
+    line = argv_builder_quote(&words);
+    assert_string_equal(line, "ssh -p a=b,c:/d.e_f@g%h+1 '' 'a b' 'it'\\''s' '~'");
+    free(line);
     argv_builder_fini(&words);
 }
 
@@ -137,12 +192,68 @@ static void lines_are_whole_however_they_come(void **unused)
     free(lines);
 }
 
+static void feed(struct line_reader *lines, const char *text, size_t count)
+{
+    while (count > 0) {
+        size_t room;
+        char *into = line_reader_room(lines, &room);
+        size_t step = count < room ? count : room;
+        memcpy(into, text, step);
+        line_reader_grew(lines, step);
+        text += step;
+        count -= step;
+    }
+}
+
+/* One byte below the bound, at it and one above: a line, the same in full, and two. Ends of other
+ * systems are no part of a line, and a last line needs no end. */
+static void lines_end_where_they_end(void **unused)
+{
+    static const struct {
+        const char *in, *out;
+    } CASES[] = {
+        { "", "" },
+        { "a", "a\n" },
+        { "a\n", "a\n" },
+        { "\n\na", "\n\na\n" },
+        { "a\r\nb\r", "a\nb\n" },
+        { "\r\n", "\n" },
+        { "a\r\r\nb\rc\n", "a\r\nb\rc\n" },
+    };
+    struct line_reader *lines = malloc(sizeof *lines);
+    char text[2 * LINE_BYTES_MAX], out[3 * LINE_BYTES_MAX];
+    (void)unused;
+    assert_non_null(lines);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct seen seen = { .text = out, .room = sizeof out };
+        line_reader_init(lines, keep, &seen);
+        feed(lines, CASES[i].in, strlen(CASES[i].in));
+        line_reader_end(lines);
+        line_reader_end(lines); /* nothing is left to be given twice */
+        out[seen.used] = '\0';
+        assert_string_equal(out, CASES[i].out);
+    }
+    memset(text, 'x', sizeof text);
+    for (size_t length = LINE_BYTES_MAX - 1; length <= LINE_BYTES_MAX + 1; length++) {
+        struct seen seen = { .text = out, .room = sizeof out };
+        line_reader_init(lines, keep, &seen);
+        feed(lines, text, length);
+        assert_int_equal(seen.used, length < LINE_BYTES_MAX ? 0 : LINE_BYTES_MAX + 1);
+        line_reader_end(lines);
+        assert_int_equal(seen.used, length + (length > LINE_BYTES_MAX ? 2 : 1));
+    }
+    free(lines);
+}
+
 static void control_bytes_are_tamed(void **unused)
 {
     char line[] = "a\033[2Jb\tc\x7f";
     (void)unused;
     tame_line(line, strlen(line));
     assert_string_equal(line, "a?[2Jb\tc?");
+    char bounds[] = "\x01\x08\t\n\x1f ~\x7f\x80\xff\x01";
+    tame_line(bounds, strlen(bounds) - 1); /* and not a byte behind them */
+    assert_string_equal(bounds, "??\t?? ~?\x80\xff\x01");
 }
 
 static size_t read_all(int fd, char *text, size_t size)
@@ -256,7 +367,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shell_splits_words_as_they_were),
         cmocka_unit_test(too_many_words_are_a_failure),
+        cmocka_unit_test(words_are_kept_up_to_the_bound),
+        cmocka_unit_test(only_words_that_need_it_are_quoted),
         cmocka_unit_test(lines_are_whole_however_they_come),
+        cmocka_unit_test(lines_end_where_they_end),
         cmocka_unit_test(control_bytes_are_tamed),
         cmocka_unit_test(a_child_gets_its_environment_and_tells_how_it_ended),
         cmocka_unit_test(a_program_that_is_not_there_ends_as_in_a_shell),
