@@ -354,6 +354,10 @@ static void a_spec_is_checked_against_its_graph(void **state)
         assert_int_equal(sample_tables_check(&spec, &meta, "here", &error), cases[i].rv);
         assert_says(&error, cases[i].rv, cases[i].says);
     }
+    spec.tables[1] = cases[0].table;
+    spec.tables[0] = cases[2].table;
+    assert_int_equal(sample_tables_check(&spec, &meta, "here", &error), TR_ERANGE);
+    assert_says(&error, TR_ERANGE, "here: table 0 is of node type 2");
     sample_spec_free(&spec);
     graph_meta_fini(&meta);
 }

@@ -63,6 +63,20 @@ static void types_are_found_by_name(void **unused)
     graph_types_fini(&types);
 }
 
+/* The first edge type and another: alone the name says neither. */
+static void a_name_of_two_edge_types_is_none(void **unused)
+{
+    (void)unused;
+    struct graph_types types = { 0 };
+    assert_int_equal(graph_types_add_ntype(&types, "a", NULL), 0);
+    assert_int_equal(graph_types_add_ntype(&types, "b", NULL), 0);
+    assert_int_equal(graph_types_add_etype(&types, "a:to:b", NULL), 0);
+    assert_int_equal(graph_types_find_etype(&types, "to"), 0);
+    assert_int_equal(graph_types_add_etype(&types, "b:to:a", NULL), 0);
+    assert_int_equal(graph_types_find_etype(&types, "to"), -1);
+    graph_types_fini(&types);
+}
+
 static void a_graph_of_one_type_has_its_default_names(void **unused)
 {
     (void)unused;
@@ -242,6 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_found_by_name),
+        cmocka_unit_test(a_name_of_two_edge_types_is_none),
         cmocka_unit_test(a_graph_of_one_type_has_its_default_names),
         cmocka_unit_test(bad_types_are_refused_by_name),
         cmocka_unit_test(types_end_at_their_bound),
