@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <troupe/text.h>
@@ -16,41 +15,11 @@
 #include "cli/lib/command.h"
 #include "cli/lib/fail.h"
 #include "cli/lib/help.h"
+#include "cli/lib/run_command.h"
+#include "cli/lib/tools_program.h"
 
 #define NAME_MAX_BYTES 64
 #define COMMANDS_MAX 32
-
-static int run_command(const char *name, const struct command *command, int argc, char **argv)
-{
-    struct tr_error error = TR_ERROR_INIT;
-    struct invocation invocation = { .name = name, .operands = argv };
-    void *values = calloc(1, command->values_size);
-    if (values == NULL) {
-        tr_error_set(&error, TR_ENOMEM, "out of memory");
-        return fail(&invocation, &error);
-    }
-    int code;
-    bool help;
-    int rc = options_parse(command->options, values, command->values_size, argc, argv, &help,
-                           &error);
-    invocation.num_operands = rc;
-    if (help) {
-        help_print_command(name, command, stdout);
-        code = EXIT_DONE;
-    } else if (rc < 0) {
-        code = fail_usage(&invocation, &error);
-    } else if (rc < command->operands_min) {
-        tr_error_set(&error, TR_EINVAL, "something is missing: give %s", command->operands);
-        code = fail_usage(&invocation, &error);
-    } else if (rc > command->operands_max) {
-        tr_error_set(&error, TR_EINVAL, "%s: one word too many", argv[command->operands_max]);
-        code = fail_usage(&invocation, &error);
-    } else {
-        code = command->run(&invocation, values);
-    }
-    free(values);
-    return code;
-}
 
 static int refuse_word(const char *parent, const char *what, const char *const *names, size_t count,
                        const char *word)
@@ -87,6 +56,15 @@ static int run_kind(const struct command *command, int argc, char **argv)
     return EXIT_USAGE;
 }
 
+/* Which reads all words again, with the same table. */
+static int become_program(const struct command *command, char **argv)
+{
+    const struct invocation invocation = { .name = command->name };
+    struct tr_error error = TR_ERROR_INIT;
+    tools_program_become(command->program, argv, &error);
+    return fail(&invocation, &error);
+}
+
 static int run(int argc, char **argv)
 {
     const char *names[COMMANDS_MAX];
@@ -98,6 +76,8 @@ static int run(int argc, char **argv)
             names[count++] = command->name;
         if (strcmp(command->name, argv[1]) != 0)
             continue;
+        if (command->program != NULL)
+            return become_program(command, argv);
         if (command->kinds != NULL)
             return run_kind(command, argc - 2, argv + 2);
         return run_command(command->name, command, argc - 2, argv + 2);
@@ -110,11 +90,11 @@ int main(int argc, char **argv)
     /* A file above the limit (ulimit -f) is an error of write(2), which cleans up behind itself. */
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {
-        help_print_all(stderr);
+        help_print_all(command_list(), stderr);
         return EXIT_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        help_print_all(stdout);
+        help_print_all(command_list(), stdout);
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "--version") == 0) {

@@ -4,7 +4,10 @@ dist_completion_DATA += cli/completions/troupe
 # What stands on the public API alone, include/troupe/: tests/cli/public.sh compares the names that
 # it needs, and what it includes, with that.
 noinst_LTLIBRARIES += libtr_cli_public.la
+libtr_cli_public_la_CPPFLAGS = $(AM_CPPFLAGS) -DTROUPE_LIBEXECDIR='"$(pkglibexecdir)"'
 libtr_cli_public_la_SOURCES = \
+    cli/bench_values.h \
+    cli/cmd_bench.c \
     cli/cmd_cluster.c \
     cli/cmd_cluster.h \
     cli/cmd_cluster_check.c \
@@ -19,6 +22,7 @@ libtr_cli_public_la_SOURCES = \
     cli/cmd_inspect.c \
     cli/cmd_launch.c \
     cli/cmd_partition.c \
+    cli/cmd_simulate.c \
     cli/cmd_serve.c \
     cli/cmd_status.c \
     cli/cmd_train.c \
@@ -53,26 +57,36 @@ libtr_cli_public_la_SOURCES = \
     cli/lib/raw_report.h \
     cli/lib/report.c \
     cli/lib/report.h \
+    cli/lib/run_command.c \
+    cli/lib/run_command.h \
     cli/lib/self_pipe.c \
     cli/lib/self_pipe.h \
     cli/lib/signals.c \
     cli/lib/signals.h \
     cli/lib/tame.c \
     cli/lib/tame.h \
+    cli/lib/tools_program.c \
+    cli/lib/tools_program.h \
+    cli/simulate_values.h \
     cli/train/stall.c \
     cli/train/stall.h \
     cli/train/train.h \
     cli/train/train_options.c \
     cli/train/train_run.c
-# What does not yet, and bench and simulate, which look behind it. Everything but main() is a
-# library, so that tests can link it.
-noinst_LTLIBRARIES += libtr_cli.la
-libtr_cli_la_SOURCES = \
-    cli/cmd_bench.c \
-    cli/cmd_simulate.c \
-    cli/commands.c \
-    cli/lib/inside.c \
-    cli/lib/inside.h
-troupe_SOURCES = cli/main.c cli/train/blas_threads.c
+# Everything but main() and the list of commands is a library, so that tests can link it.
+troupe_SOURCES = cli/main.c cli/commands.c cli/lib/blas_threads.c
 nodist_EXTRA_troupe_SOURCES = cli/force_cxx_link.cxx
-troupe_LDADD = libtr_cli.la libtr_cli_public.la $(cli_libs)
+troupe_LDADD = libtr_cli_public.la $(model_libs)
+
+# bench and simulate, which look behind the API, are a program apart, so that troupe need not.
+pkglibexec_PROGRAMS += troupe-tools
+noinst_LTLIBRARIES += libtr_cli_tools.la
+libtr_cli_tools_la_SOURCES = \
+    cli/tools/inside.c \
+    cli/tools/inside.h \
+    cli/tools/run_bench.c \
+    cli/tools/run_simulate.c \
+    cli/tools/tools.h
+troupe_tools_SOURCES = cli/tools/tools_main.c cli/lib/blas_threads.c
+nodist_EXTRA_troupe_tools_SOURCES = cli/force_cxx_link.cxx
+troupe_tools_LDADD = libtr_cli_tools.la libtr_cli_public.la $(cli_libs)

@@ -34,7 +34,11 @@ struct command {
     size_t values_size;                /* of the struct that the offsets of options mean */
     const char *const *examples;       /* NULL ends */
     int (*run)(const struct invocation *invocation, const void *values);
+    const char *program; /* that runs it; NULL: this one, by run */
 };
+
+/* The program of commands that use what stands behind the public API (cli/tools/). */
+#define TOOLS_PROGRAM "troupe-tools"
 
 extern const struct command command_import;
 extern const struct command command_generate;
@@ -54,7 +58,7 @@ extern const struct command command_exec_wrapper;
 extern const struct command command_simulate;
 extern const struct command command_completion;
 
-/* The commands of `troupe`, in the order of a first session; name NULL ends. */
+/* The commands of `troupe`, in the order of a first session; NULL ends. */
 const struct command *const *command_list(void);
 
 #endif

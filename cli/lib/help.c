@@ -6,13 +6,13 @@ static void print_summaries(const struct command *command, FILE *out)
     fprintf(out, "  %-12s%s\n", command->name, command->summary);
 }
 
-void help_print_all(FILE *out)
+void help_print_all(const struct command *const *commands, FILE *out)
 {
     fputs("Usage: troupe COMMAND ...\n"
           "Trains graph neural networks on partitioned graphs.\n\n"
           "Commands:\n",
           out);
-    for (const struct command *const *at = command_list(); *at != NULL; at++)
+    for (const struct command *const *at = commands; *at != NULL; at++)
         if ((*at)->summary != NULL)
             print_summaries(*at, out);
     fputs("\n\"troupe COMMAND --help\" and \"man troupe-COMMAND\" say more.\n", out);

@@ -11,7 +11,7 @@
 
 #include "cli/lib/command.h"
 
-void help_print_all(FILE *out);
+void help_print_all(const struct command *const *commands, FILE *out);
 
 /* name: as typed, "import edges". */
 void help_print_command(const char *name, const struct command *command, FILE *out);

@@ -25,8 +25,8 @@ needs() {
 }
 needs "$build/.libs/libtr_cli_public.a" >"$work/out"
 expect "public commands need public names alone" [ ! -s "$work/out" ]
-needs "$build/cli/cmd_bench.o" >"$work/out" || needs "$build/cli/libtr_cli_la-cmd_bench.o" >"$work/out"
-expect "bench needs others" [ -s "$work/out" ]
+needs "$build/.libs/libtr_cli_tools.a" >"$work/out"
+expect "bench and simulate need others" [ -s "$work/out" ]
 
 sed -n '/^libtr_cli_public_la_SOURCES/,/[^\\]$/s/^ *\(cli[^ ]*\).*/\1/p' "$source/cli/room.mk" >"$work/sources"
 expect "there are public commands" grep -qx cli/cmd_inspect.c "$work/sources"
@@ -40,6 +40,6 @@ while read -r file; do
     includes "$file"
 done <"$work/sources" >"$work/out"
 expect "they include public headers and each other alone" [ ! -s "$work/out" ]
-includes cli/cmd_bench.c >"$work/out"
+includes cli/tools/run_bench.c >"$work/out"
 expect "which bench does not" [ -s "$work/out" ]
 finish

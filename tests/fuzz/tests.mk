@@ -45,7 +45,7 @@ tests_fuzz_fuzz_cluster_SOURCES = tests/fuzz/fuzz_cluster.c $(fuzz_memory) $(fuz
 tests_fuzz_fuzz_cluster_LDADD = $(fuzz_driver) $(actors_libs)
 
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c $(fuzz_memory) $(fuzz_json)
-tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli.la libtr_cli_public.la $(cli_libs)
+tests_fuzz_fuzz_config_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
 
 tests_fuzz_fuzz_csv_SOURCES = tests/fuzz/fuzz_csv.c $(fuzz_memory)
 tests_fuzz_fuzz_csv_LDADD = $(fuzz_driver) $(partition_libs)
@@ -83,7 +83,7 @@ tests_fuzz_fuzz_mtx_SOURCES = tests/fuzz/fuzz_mtx.c $(fuzz_raw)
 tests_fuzz_fuzz_mtx_LDADD = $(fuzz_driver) $(partition_libs)
 
 tests_fuzz_fuzz_notices_SOURCES = tests/fuzz/fuzz_notices.c tests/fuzz/fuzz.h
-tests_fuzz_fuzz_notices_LDADD = $(fuzz_driver) libtr_cli.la libtr_cli_public.la $(cli_libs)
+tests_fuzz_fuzz_notices_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
 
 tests_fuzz_fuzz_npy_SOURCES = tests/fuzz/fuzz_npy.c $(fuzz_memory)
 tests_fuzz_fuzz_npy_LDADD = $(fuzz_driver) $(partition_libs)
@@ -101,11 +101,11 @@ tests_fuzz_fuzz_state_SOURCES = tests/fuzz/fuzz_state.c tests/fuzz/fuzz.h
 tests_fuzz_fuzz_state_LDADD = $(fuzz_driver) $(model_libs)
 
 tests_fuzz_fuzz_status_SOURCES = tests/fuzz/fuzz_status.c tests/fuzz/fuzz.h $(fuzz_json)
-tests_fuzz_fuzz_status_LDADD = $(fuzz_driver) libtr_cli.la libtr_cli_public.la $(cli_libs)
+tests_fuzz_fuzz_status_LDADD = $(fuzz_driver) libtr_cli_public.la $(cli_libs)
 
 # Run by hand when an encoding changes.
 if HAVE_CMOCKA
 check_PROGRAMS += tests/fuzz/make_corpus
 tests_fuzz_make_corpus_SOURCES = tests/fuzz/make_corpus.c
-tests_fuzz_make_corpus_LDADD = libtr_cli.la libtr_cli_public.la $(cli_libs) $(test_libs)
+tests_fuzz_make_corpus_LDADD = libtr_cli_public.la $(cli_libs) $(test_libs)
 endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/lib/inside.h"
+#include "cli/tools/inside.h"
 
 #include "api/public_error.h"
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line's own library for commands that stand on the rooms inside: it speaks in public
- * errors, they in struct error.
- *
- * Only `bench` and `simulate` have to, which measure and play what no program outside may reach. What
- * else includes this is to be moved to the public headers.
+ * The command line's own library for the commands of troupe-tools, which stand on the rooms inside: it
+ * speaks in public errors, they in struct error.
  *
  * Thread rules: as those of what is called.
  */
-#ifndef CLI_LIB_INSIDE_H
-#define CLI_LIB_INSIDE_H
+#ifndef CLI_TOOLS_INSIDE_H
+#define CLI_TOOLS_INSIDE_H
 
 #include "cli/lib/fail.h"
 #include "cli/lib/report.h"
