@@ -192,7 +192,7 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     int rv = session_seen(session, &graph->seen);
     begin_opening(session, graph);
     if (rv == 0)
-        rv = graph_load(graph, path, &why);
+        rv = graph_load(graph, path, timeout_ns, &why);
     if (rv == 0)
         rv = init_cast(graph);
     if (rv == 0)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/internal.h"
 #include "api/log_queue.h"
@@ -92,7 +93,31 @@ static int load_part(struct tr_graph *graph, uint32_t part, const struct partiti
     return graph_meta_check_part(&graph->meta, graph->parts[part], error);
 }
 
-static int load_parts(struct tr_graph *graph, struct error *error)
+/* What ends the reading of files: an interrupt, or the end of the caller's time. */
+struct load_limit {
+    const struct tr_graph *graph;
+    uint64_t until_ns; /* of the monotonic clock; 0: none */
+};
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static bool is_late(const struct load_limit *limit)
+{
+    return limit->until_ns != 0 && monotonic_ns() >= limit->until_ns;
+}
+
+static bool is_over(void *arg)
+{
+    const struct load_limit *limit = arg;
+    return session_is_interrupted(limit->graph->session, limit->graph->seen) || is_late(limit);
+}
+
+static int load_parts(struct tr_graph *graph, const struct cancel *cancel, struct error *error)
 {
     const struct tr_session_options *o = &graph->session->options;
     /* No helper threads, no harm: then this thread reads alone. */
@@ -101,14 +126,15 @@ static int load_parts(struct tr_graph *graph, struct error *error)
                                    .features = true,
                                    .degrees = true,
                                    .ranks = true,
-                                   .parallel = parallel };
+                                   .parallel = parallel,
+                                   .cancel = cancel };
     int rv = 0;
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++) {
         bool own = is_own(graph, p);
         what.mode = own && !o->map_files ? PARTITION_COPY : PARTITION_MAP;
         if (!own && (!o->direct || !is_near(graph, p)))
             continue;
-        if (session_is_interrupted(graph->session, graph->seen)) {
+        if (cancel_asked(cancel)) {
             rv = error_set(error, TR_ECANCELED, "interrupted before partition %" PRIu32 " was read",
                            p);
             break;
@@ -139,7 +165,7 @@ static void note_unchecked(const struct tr_graph *graph, const char *path)
     log_add(o->log, LOG_LEVEL_WARN, "files", line);
 }
 
-int graph_load(struct tr_graph *graph, const char *path, struct error *error)
+int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, struct error *error)
 {
     int rv = store_open(path, &graph->store, error);
     if (rv != 0)
@@ -157,7 +183,17 @@ int graph_load(struct tr_graph *graph, const char *path, struct error *error)
         return error_set(error, TR_ENOMEM, "%s: no memory for %u partitions", path,
                          graph->book->num_parts);
     rv = fill_meta(graph, path, error);
-    return rv != 0 ? rv : load_parts(graph, error);
+    if (rv != 0)
+        return rv;
+    struct load_limit limit = { .graph = graph };
+    uint64_t now_ns = monotonic_ns();
+    if (timeout_ns >= 0 && (uint64_t)timeout_ns < UINT64_MAX - now_ns)
+        limit.until_ns = now_ns + (uint64_t)timeout_ns;
+    const struct cancel cancel = { is_over, &limit };
+    rv = load_parts(graph, &cancel, error);
+    if (rv == TR_ECANCELED && !session_is_interrupted(graph->session, graph->seen))
+        return error_set(error, TR_ETIMEDOUT, "%s: the time was over before all was read", path);
+    return rv;
 }
 
 const struct graph_part *const *graph_parts(const struct tr_graph *graph)
@@ -165,16 +201,33 @@ const struct graph_part *const *graph_parts(const struct tr_graph *graph)
     return graph->parts;
 }
 
+/* A call that maps files, and what the session had seen of interrupts when it began. */
+struct map_call {
+    const struct tr_session *session;
+    unsigned seen;
+};
+
+static bool map_is_interrupted(void *arg)
+{
+    const struct map_call *call = arg;
+    return session_is_interrupted(call->session, call->seen);
+}
+
 int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
 {
+    struct map_call call = { .session = graph->session };
+    const struct cancel cancel = { map_is_interrupted, &call };
     const struct partition_load what = { .mode = PARTITION_MAP,
                                          .check = check_of(graph),
                                          .features = true,
                                          .degrees = true,
-                                         .ranks = true };
+                                         .ranks = true,
+                                         .cancel = &cancel };
     struct error why = { 0 };
     struct graph_port *port;
     int rv = session_mine(graph->session, error);
+    if (rv == 0)
+        rv = session_seen(graph->session, &call.seen);
     if (rv == 0)
         rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
     if (rv != 0)

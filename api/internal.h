@@ -178,8 +178,9 @@ static inline uint32_t graph_loops(const struct tr_graph *graph)
     return loops != 0 ? loops : graph->session->options.loops;
 }
 
-/* graph_load.c: opens the book, makes the plan, and loads what is to be here. */
-int graph_load(struct tr_graph *graph, const char *path, struct error *error);
+/* graph_load.c: opens the book, makes the plan, and loads what is to be here. TR_ECANCELED: the
+ * session was interrupted; TR_ETIMEDOUT. */
+int graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns, struct error *error);
 /* Processes of the job on this machine, this one included. */
 uint32_t graph_processes_here(const struct tr_graph *graph);
 

@@ -81,7 +81,7 @@ static int verify_files(struct verify_request *v, struct parallel *parallel, str
     if (rv != 0)
         return rv;
     v->num_parts = store_book(store)->num_parts;
-    rv = store_check_files(store, v->some, parallel, begin_part, v, &checked, error);
+    rv = store_check_files(store, v->some, parallel, &v->cancel, begin_part, v, &checked, error);
     store_close(store);
     v->result.num_files = checked.num_files;
     v->result.bytes = checked.bytes;

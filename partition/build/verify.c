@@ -264,7 +264,8 @@ int verify_directory(const char *path, struct raw_graph *raw, struct parallel *p
     if (rv == 0)
         rv = check_all(&verification);
     if (rv == 0 && store_has_checksums(verification.store))
-        rv = store_check_files(verification.store, false, parallel, show_sums, &verification,
+        rv = store_check_files(verification.store, false, parallel,
+                               hooks == NULL ? NULL : hooks->cancel, show_sums, &verification,
                                &checked, error);
     if (rv == TR_ECANCELED) /* the steps speak of partitioning */
         error_set(error, rv, "verifying was cancelled");

@@ -426,7 +426,7 @@ static int read_copy(struct store *store, uint32_t part, char *path, const struc
     rv = copy == NULL ? error_set(error, TR_ENOMEM, "%s: no memory to read it", npy.file.path)
                       : npy_read_rows(&npy, 0, npy.num_rows, copy, error);
     if (rv == 0)
-        rv = store_sum_array(&npy, copy, bytes, NULL, &sum, error);
+        rv = store_sum_array(&npy, copy, bytes, NULL, NULL, &sum, error);
     if (rv == 0)
         rv = store_check_sum(store, part, npy.file.path, sum, error);
     npy_close(&npy);

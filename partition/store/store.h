@@ -16,6 +16,7 @@
 #include "graph/part.h"
 #include "partition/store/book.h"
 #include "partition/store/book_json.h"
+#include "runtime/base/cancel.h"
 #include "runtime/base/error.h"
 #include "runtime/base/parallel.h"
 
@@ -37,6 +38,8 @@ struct partition_load {
     bool ranks;                /* slices of the tables of ranks */
     bool original_edge_ids;    /* TR_ENOENT where the partitioner was asked to drop them */
     struct parallel *parallel; /* reads with it; NULL: serially */
+    /* Asked by the threads that read, each quarter of a megabyte: then TR_ECANCELED. NULL: never. */
+    const struct cancel *cancel;
 };
 
 /* path: DIR/NAME.json (the part_config file). Checks every key, size and file. */
@@ -75,8 +78,9 @@ struct store_checked {
 
 /* Compares every array that NAME.json has a checksum of with it, the lists of halos and the deals
  * too. some: a partition without a folder is on another host. step may be NULL; what it returns
- * ends the work. TR_ENOENT without checksums. */
+ * ends the work. cancel is asked while files are read, or NULL. TR_ENOENT without checksums. */
 int store_check_files(struct store *store, bool some, struct parallel *parallel,
+                      const struct cancel *cancel,
                       int (*step)(void *arg, uint32_t part, struct error *error), void *arg,
                       struct store_checked *checked, struct error *error);
 

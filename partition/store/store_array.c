@@ -111,6 +111,7 @@ struct array_reading {
     const char *data; /* what is summed: into, or a mapping */
     size_t bytes;
     bool sums;
+    const struct cancel *cancel; /* or NULL */
     struct array_piece *pieces;
 };
 
@@ -126,9 +127,12 @@ static void read_piece(void *arg, size_t index, size_t worker)
     int rv = 0;
     for (size_t at = begin; at < end && rv == 0;) {
         size_t size = end - at;
-        if (reading->sums && size > SUM_BYTES)
+        if (size > SUM_BYTES)
             size = SUM_BYTES;
-        if (reading->into != NULL)
+        if (cancel_asked(reading->cancel))
+            rv = error_set(&piece->error, TR_ECANCELED, "%s: interrupted while it was read",
+                           reading->npy->file.path);
+        if (rv == 0 && reading->into != NULL)
             rv = file_read_at(&reading->npy->file, reading->npy->header.data_offset + at,
                               reading->into + at, size, &piece->error);
         if (rv == 0 && reading->sums)
@@ -162,9 +166,11 @@ static int read_pieces(struct array_reading *reading, struct parallel *parallel,
 }
 
 int store_sum_array(struct npy *npy, const void *data, size_t bytes, struct parallel *parallel,
-                    uint32_t *sum, struct error *error)
+                    const struct cancel *cancel, uint32_t *sum, struct error *error)
 {
-    struct array_reading reading = { .npy = npy, .data = data, .bytes = bytes, .sums = true };
+    struct array_reading reading = {
+        .npy = npy, .data = data, .bytes = bytes, .sums = true, .cancel = cancel
+    };
     return read_pieces(&reading, parallel, sum, error);
 }
 
@@ -179,6 +185,7 @@ static int copy_array(const struct store *store, uint32_t part, struct store_blo
                                      .into = block->memory,
                                      .data = block->memory,
                                      .bytes = block->bytes,
+                                     .cancel = load->cancel,
                                      .sums = load->check != PARTITION_CHECK_NONE &&
                                              checksums_known(&store->file.checksums) };
     int rv = block->memory == NULL ? error_set(error, TR_ENOMEM, "%s: no memory for its %zu bytes",
@@ -202,7 +209,7 @@ static int map_array(const struct store *store, uint32_t part, struct store_bloc
     int rv = npy_map(&block->npy, data, error);
     if (rv == 0 && load->check == PARTITION_CHECK_ALL) {
         rv = store_sum_array(&block->npy, *data, (size_t)(header->num_items * header->item_bytes),
-                             load->parallel, &sum, error);
+                             load->parallel, load->cancel, &sum, error);
         if (rv == 0)
             rv = store_check_sum(store, part, file->path, sum, error);
     }

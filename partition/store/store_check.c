@@ -6,7 +6,8 @@
 #include "partition/store/store_private.h"
 
 static int check_file(struct store *store, uint32_t part, const char *name,
-                      struct parallel *parallel, struct store_checked *checked, struct error *error)
+                      struct parallel *parallel, const struct cancel *cancel,
+                      struct store_checked *checked, struct error *error)
 {
     struct npy npy;
     const void *data;
@@ -22,7 +23,7 @@ static int check_file(struct store *store, uint32_t part, const char *name,
     uint64_t bytes = npy.header.num_items * npy.header.item_bytes;
     rv = npy_map(&npy, &data, error);
     if (rv == 0)
-        rv = store_sum_array(&npy, data, (size_t)bytes, parallel, &sum, error);
+        rv = store_sum_array(&npy, data, (size_t)bytes, parallel, cancel, &sum, error);
     if (rv == 0)
         rv = store_check_sum(store, part, path, sum, error);
     checked->num_files++;
@@ -34,13 +35,14 @@ static int check_file(struct store *store, uint32_t part, const char *name,
 
 /* The arrays of one partition, or with CHECKSUMS_GRAPH those beside NAME.json. */
 static int check_folder(struct store *store, uint32_t part, struct parallel *parallel,
-                        struct store_checked *checked, struct error *error)
+                        const struct cancel *cancel, struct store_checked *checked,
+                        struct error *error)
 {
     const struct checksums *checksums = &store->file.checksums;
     int rv = 0;
     for (uint32_t i = 0; i < checksums->num_rows && rv == 0; i++) {
         if (checksums->rows[i].of_graph == (part == CHECKSUMS_GRAPH))
-            rv = check_file(store, part, checksums->rows[i].name, parallel, checked, error);
+            rv = check_file(store, part, checksums->rows[i].name, parallel, cancel, checked, error);
     }
     return rv;
 }
@@ -54,6 +56,7 @@ static bool is_here(const struct store *store, uint32_t part)
 }
 
 int store_check_files(struct store *store, bool some, struct parallel *parallel,
+                      const struct cancel *cancel,
                       int (*step)(void *arg, uint32_t part, struct error *error), void *arg,
                       struct store_checked *checked, struct error *error)
 {
@@ -63,7 +66,7 @@ int store_check_files(struct store *store, bool some, struct parallel *parallel,
                          "%s: it has no checksums, as an older version wrote it; "
                          "compare it with the graph that it was made of, or partition again",
                          store->path);
-    int rv = check_folder(store, CHECKSUMS_GRAPH, parallel, checked, error);
+    int rv = check_folder(store, CHECKSUMS_GRAPH, parallel, cancel, checked, error);
     for (uint32_t part = 0; part < store->file.book.num_parts && rv == 0; part++) {
         rv = step == NULL ? 0 : step(arg, part, error);
         if (rv != 0)
@@ -71,7 +74,7 @@ int store_check_files(struct store *store, bool some, struct parallel *parallel,
         if (some && !is_here(store, part))
             checked->elsewhere++;
         else
-            rv = check_folder(store, part, parallel, checked, error);
+            rv = check_folder(store, part, parallel, cancel, checked, error);
     }
     return rv;
 }

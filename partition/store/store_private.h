@@ -52,9 +52,9 @@ int store_open_array(struct store *store, char *path, const struct array_form *f
 int store_check_sum(const struct store *store, uint32_t part, const char *path, uint32_t sum,
                     struct error *error);
 
-/* The sum of the header, and of data that lie behind it. */
+/* The sum of the header, and of data that lie behind it. TR_ECANCELED: cancel was asked. */
 int store_sum_array(struct npy *npy, const void *data, size_t bytes, struct parallel *parallel,
-                    uint32_t *sum, struct error *error);
+                    const struct cancel *cancel, uint32_t *sum, struct error *error);
 
 /* Reads or maps an array; the loaded part holds it. Takes path. */
 int store_load_array(struct store *store, struct loaded_part *loaded, char *path,

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <stdatomic.h>
 
 #include "api/internal.h"
 #include "api_world.h"
@@ -307,6 +308,54 @@ static void opening_a_graph_ends_too(void **state)
     tr_session_close(job.session);
 }
 
+/* Sums of files that were computed, and the session that the one of that number interrupts. */
+static atomic_uint sums;
+static unsigned interrupt_at;
+static struct tr_session *summing;
+
+uint32_t __real_crc32c(uint32_t crc, const void *bytes, size_t count);
+uint32_t __wrap_crc32c(uint32_t crc, const void *bytes, size_t count);
+
+uint32_t __wrap_crc32c(uint32_t crc, const void *bytes, size_t count)
+{
+    unsigned before = atomic_fetch_add(&sums, 1);
+    if (summing != NULL && before == interrupt_at)
+        tr_session_interrupt(summing);
+    return __real_crc32c(crc, bytes, count);
+}
+
+/* Also where there is one partition, which is not begun anew for each file. */
+static void opening_a_graph_ends_between_its_files(void **state)
+{
+    struct job job = { 0 };
+    struct tr_session_options o;
+    struct tr_graph *graph;
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, 1, job.path);
+    tr_session_options_init(&o);
+    o.loops = 1; /* one thread reads, so that no other has begun a file meanwhile */
+    ok(tr_session_open(&o, &job.session, &failure));
+    atomic_store(&sums, 0);
+    ok(call_graph_open(&job));
+    unsigned all = atomic_load(&sums);
+    assert_true(all > 12);
+    summing = job.session;
+    for (interrupt_at = 4; interrupt_at < all; interrupt_at += 3) {
+        atomic_store(&sums, 0);
+        assert_int_equal(call_graph_open(&job), TR_ECANCELED);
+        /* At most the sums of the headers of that file and of the next follow. */
+        assert_true(atomic_load(&sums) <= interrupt_at + 3);
+        tr_session_resume(job.session);
+    }
+    summing = NULL;
+    atomic_store(&sums, 0);
+    assert_int_equal(tr_graph_open(job.session, job.path, 0, &graph, &failure), TR_ETIMEDOUT);
+    assert_null(graph);
+    assert_true(atomic_load(&sums) < all);
+    ok(call_graph_open(&job));
+    tr_session_close(job.session);
+}
+
 static int call_next(struct job *job)
 {
     return tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch, &failure);
@@ -464,6 +513,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_that_wait_for_peers_end),
         cmocka_unit_test(opening_a_graph_ends_too),
+        cmocka_unit_test(opening_a_graph_ends_between_its_files),
         cmocka_unit_test(a_loader_loses_nothing),
         cmocka_unit_test(a_group_goes_on_with_what_was_interrupted),
     };

@@ -3,6 +3,7 @@
  * the byte stands: in headers, in data, in NAME.json, in what lies beside it. */
 #include "tests/partition/graph_util.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include "partition/store/npy.h"
@@ -109,7 +110,7 @@ static int check_files(const struct made *made, struct error *error)
     int rv = store_open(made->json, &store, error);
     if (rv != 0)
         return rv;
-    rv = store_check_files(store, false, NULL, NULL, NULL, &checked, error);
+    rv = store_check_files(store, false, NULL, NULL, NULL, NULL, &checked, error);
     if (rv == 0)
         assert_int_equal(checked.num_files, made->num_files);
     store_close(store);
@@ -292,7 +293,7 @@ static void older_folders_load_and_say_so(void **state)
     assert_int_equal(load_all(&made, PARTITION_MAP, &error), 0);
     assert_int_equal(store_open(made.json, &store, &error), 0);
     assert_false(store_has_checksums(store));
-    assert_int_equal(store_check_files(store, false, NULL, NULL, NULL, &checked, &error),
+    assert_int_equal(store_check_files(store, false, NULL, NULL, NULL, NULL, &checked, &error),
                      TR_ENOENT);
     assert_says(&error, TR_ENOENT, "partition again");
     store_close(store);
@@ -382,10 +383,11 @@ static void partitions_may_be_elsewhere(void **state)
     make(&made, scratch);
     assert_int_equal(files_remove_tree(files_posix, at(scratch, "out/part1"), NULL), 0);
     assert_int_equal(store_open(made.json, &store, &error), 0);
-    assert_int_equal(store_check_files(store, true, NULL, NULL, NULL, &checked, &error), 0);
+    assert_int_equal(store_check_files(store, true, NULL, NULL, NULL, NULL, &checked, &error), 0);
     assert_int_equal(checked.elsewhere, 1);
     assert_true(checked.num_files < made.num_files);
-    assert_int_not_equal(store_check_files(store, false, NULL, NULL, NULL, &checked, &error), 0);
+    assert_int_not_equal(store_check_files(store, false, NULL, NULL, NULL, NULL, &checked, &error),
+                         0);
     assert_non_null(strstr(error.text, "part1"));
     store_close(store);
 }
@@ -425,6 +427,66 @@ static void sums_are_those_of_the_format(void **state)
     free(text);
 }
 
+struct asked {
+    int times, yes_at; /* the first question that is answered with yes */
+};
+
+static bool count_question(void *arg)
+{
+    struct asked *asked = arg;
+    return ++asked->times >= asked->yes_at;
+}
+
+static int load_one(const struct made *made, enum partition_mode mode, struct asked *asked,
+                    struct error *error)
+{
+    const struct cancel cancel = { count_question, asked };
+    const struct partition_load load = { .mode = mode,
+                                         .check = PARTITION_CHECK_ALL,
+                                         .features = true,
+                                         .degrees = true,
+                                         .ranks = true,
+                                         .cancel = &cancel };
+    struct store *store;
+    struct graph_part *part;
+    int rv = store_open(made->json, &store, error);
+    assert_int_equal(rv, 0);
+    rv = store_load(store, 0, &load, &part, error);
+    if (rv == 0)
+        store_unload(store, part);
+    store_close(store);
+    return rv;
+}
+
+/* Whenever it comes, nothing more is read, and nothing is left open. */
+static void loading_ends_within_a_partition(void **state)
+{
+    struct made made;
+    struct error error = { 0 };
+    make(&made, *state);
+    for (int way = 0; way < 2; way++) {
+        enum partition_mode mode = way == 0 ? PARTITION_COPY : PARTITION_MAP;
+        struct asked all = { 0, INT_MAX };
+        assert_int_equal(load_one(&made, mode, &all, &error), 0);
+        assert_true(all.times > 10);
+        for (int at = 1; at <= all.times; at++) {
+            struct asked asked = { 0, at };
+            assert_int_equal(load_one(&made, mode, &asked, &error), TR_ECANCELED);
+            assert_int_equal(asked.times, at);
+            assert_non_null(strstr(error.text, "part0/"));
+        }
+    }
+    struct store *store;
+    struct store_checked checked;
+    struct asked asked = { 0, 3 };
+    const struct cancel cancel = { count_question, &asked };
+    assert_int_equal(store_open(made.json, &store, &error), 0);
+    assert_int_equal(store_check_files(store, false, NULL, &cancel, NULL, NULL, &checked, &error),
+                     TR_ECANCELED);
+    assert_int_equal(asked.times, 3);
+    store_close(store);
+}
+
 int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
@@ -433,7 +495,7 @@ int main(void)
         SCRATCH(cut_and_grown_files_are_found),       SCRATCH(swapped_files_are_found),
         SCRATCH(older_folders_load_and_say_so),       SCRATCH(a_file_without_a_sum_is_refused),
         SCRATCH(rows_are_those_of_the_book),          SCRATCH(partitions_may_be_elsewhere),
-        SCRATCH(sums_are_those_of_the_format),
+        SCRATCH(sums_are_those_of_the_format),        SCRATCH(loading_ends_within_a_partition),
     };
     return cmocka_run_group_tests_name("checksums", tests, NULL, NULL);
 }
