@@ -245,7 +245,8 @@ struct msg_meta_reply {
 
 /* The reply to any request that could not be served. Body: the text, not terminated. */
 struct msg_error_reply {
-    int32_t code; /* TR_E* */
+    int32_t code;       /* TR_E* */
+    uint32_t process_1; /* as in struct error: the process that it is about */
 };
 
 /* What the seeds of a loader are. */

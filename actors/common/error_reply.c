@@ -16,7 +16,8 @@ void error_reply_send(struct actor *self, struct message *request, const struct 
         return;
     }
     memcpy(text, error->text, length);
-    ((struct msg_error_reply *)message_head(reply))->code = error->code;
+    *(struct msg_error_reply *)message_head(
+        reply) = (struct msg_error_reply){ .code = error->code, .process_1 = error->process_1 };
     actor_reply(self, request, reply);
 }
 
@@ -29,5 +30,8 @@ int error_reply_read(const struct message *reply, struct error *error)
     size_t length = reply->frame.body_bytes < ERROR_TEXT_MAX ? reply->frame.body_bytes
                                                              : ERROR_TEXT_MAX - 1;
     const char *text = message_body(reply);
-    return error_set(error, code, "%.*s", text != NULL ? (int)length : 0, text != NULL ? text : "");
+    error_set(error, code, "%.*s", text != NULL ? (int)length : 0, text != NULL ? text : "");
+    if (error != NULL)
+        error->process_1 = head->process_1;
+    return code;
 }

@@ -79,6 +79,7 @@ static void become_idle(struct part_call *call)
 static void keep_why(struct part_call *call, const struct error *why)
 {
     snprintf(call->why, sizeof call->why, "%.*s", (int)sizeof call->why - 1, why->text);
+    call->why_process_1 = why->process_1;
 }
 
 static void ended(struct actor *self, void *arg)
@@ -87,6 +88,7 @@ static void ended(struct actor *self, void *arg)
     struct error error;
     (void)self;
     error_set(&error, call->status, "%s", call->why);
+    error.process_1 = call->why_process_1;
     become_idle(call);
     call->ops->done(call, call->status, NULL, &error);
 }
@@ -109,6 +111,7 @@ static void expire(struct part_call *call)
     struct error error;
     error_set(&error, TR_ETIMEDOUT, "no answer until the deadline%s%s",
               call->why[0] != '\0' ? "; the last attempt failed: " : "", call->why);
+    error.process_1 = call->why_process_1;
     end(call, TR_ETIMEDOUT, &error);
 }
 
@@ -135,10 +138,12 @@ static void pause_then_attempt(struct part_call *call)
 /* why may have no text: the peer had no memory for one, or it is our own failure. */
 static void fail(struct part_call *call, int status, struct error *why)
 {
+    uint32_t process_1 = why->process_1;
     if (why->text[0] == '\0' && call->owners != NULL)
         error_set(why, status, "partition %" PRIu32 ": %s", call->part, tr_strerror(status));
     else if (why->text[0] == '\0')
         error_set(why, status, "%s", tr_strerror(status));
+    why->process_1 = process_1;
     if (!part_call_is_transient(status) || (call->one_life && is_of_a_life(status))) {
         end(call, status, why);
         return;
@@ -153,6 +158,7 @@ static void fail_plainly(struct part_call *call, int status)
 {
     struct error why;
     why.text[0] = '\0';
+    why.process_1 = 0;
     fail(call, status, &why);
 }
 
@@ -166,6 +172,7 @@ static void answered(struct actor *self, void *arg, int status, struct message *
         return;
     }
     why.text[0] = '\0';
+    why.process_1 = 0;
     int said = status == 0 ? error_reply_read(reply, &why) : status;
     if (said == 0) {
         call->failures = 0;
@@ -179,6 +186,10 @@ static void answered(struct actor *self, void *arg, int status, struct message *
     /* Only a call's own status says something about the life of the peer. */
     if (call->owners != NULL)
         part_locator_lost(call->owners, call->part, call->to, status);
+    /* It is about the peer, unless that names another one which it asked in turn. A node of a job
+     * has the number of its process. */
+    if (why.process_1 == 0)
+        why.process_1 = call->to.node + 1;
     fail(call, said, &why);
 }
 

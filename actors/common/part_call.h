@@ -82,6 +82,7 @@ struct part_call {
     struct part_locator_wait wait;
     struct timer timer;
     char why[PART_CALL_WHY_MAX];
+    uint32_t why_process_1; /* as in struct error */
 };
 
 /* The patience of a first attempt: answers take milliseconds. */

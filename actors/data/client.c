@@ -39,7 +39,7 @@ static void again(struct actor *self, void *arg)
     client_schedule(arg);
 }
 
-void operation_end(struct operation *op, int status, const char *sentence)
+void operation_end_about(struct operation *op, int status, const char *sentence, uint32_t process_1)
 {
     if (op->state == OPERATION_ENDED)
         return;
@@ -48,9 +48,15 @@ void operation_end(struct operation *op, int status, const char *sentence)
     op->error = (struct error){ .code = status };
     if (status != 0)
         error_set(&op->error, status, "%s", sentence);
+    op->error.process_1 = process_1;
     lanes_stop(op);
     timer_stop(&op->deadline);
     client_schedule(op->client);
+}
+
+void operation_end(struct operation *op, int status, const char *sentence)
+{
+    operation_end_about(op, status, sentence, 0);
 }
 
 int operation_charge(struct operation *op, size_t bytes, struct error *error)
@@ -66,7 +72,7 @@ void operation_expire(struct operation *op)
     char text[ERROR_TEXT_MAX];
     snprintf(text, sizeof text, "not done within %" PRIu64 " ms%s%.300s", op->timeout_ns / 1000000,
              op->error.code != 0 ? ": " : "", op->error.text);
-    operation_end(op, TR_ETIMEDOUT, text);
+    operation_end_about(op, TR_ETIMEDOUT, text, op->error.process_1);
 }
 
 static void expire(struct actor *self, void *arg)

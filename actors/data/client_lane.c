@@ -92,7 +92,7 @@ static void lane_done(struct part_call *call, int status, struct message *reply,
     else if (status == TR_ETIMEDOUT) /* the deadline is the operation's */
         operation_expire(lane->op);
     else
-        operation_end(lane->op, status, error->text);
+        operation_end_about(lane->op, status, error->text, error->process_1);
 }
 
 static const struct part_call_ops lane_ops = { .make = make_request,

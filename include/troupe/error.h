@@ -88,7 +88,9 @@ struct tr_error {
     size_t size;
     int code;         /* TR_E*; 0: nothing failed yet */
     int system_error; /* the errno behind it, or 0 */
-    int64_t process;  /* the process of the cluster that it is about; -1: none is known */
+    /* The number in the cluster file of the process that refused, did not answer or was lost, as far
+     * as one was asked and is known; else -1. */
+    int64_t process;
     char message[TR_ERROR_MESSAGE_MAX]; /* printable UTF-8: what failed, on what, what to do */
 };
 

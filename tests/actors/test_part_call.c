@@ -220,9 +220,12 @@ static void question_done(struct part_call *call, int status, struct message *re
     } else if (status == TR_ERANGE) {
         assert_true(q->wrong);
         assert_string_equal(error->text, "there is no such batch");
+        assert_int_equal(error->process_1, q->call.to.node + 1);
     } else {
         assert_int_equal(status, TR_ETIMEDOUT);
         assert_true(q->done_ns >= q->call.deadline_ns);
+        /* 0: nobody was asked. */
+        assert_true(error->process_1 == 0 || error->process_1 == q->call.to.node + 1);
     }
     message_release(call->self, reply);
 }
