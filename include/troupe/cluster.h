@@ -25,11 +25,11 @@ struct tr_plan;
 
 /* How the processes will know each other. */
 enum tr_cluster_security {
-    TR_SECURITY_CERTIFICATES, /* TLS, certificates of both sides */
-    TR_SECURITY_SHARED_KEY,   /* TLS, a key that the file names */
-    TR_SECURITY_UNIX,         /* unix sockets of one user */
-    TR_SECURITY_JOB_KEY,      /* the file names none: TLS, a key that a launcher makes */
-    TR_SECURITY_NONE          /* "insecure_network" */
+    TR_SECURITY_CERTIFICATES = 0, /* TLS, certificates of both sides */
+    TR_SECURITY_SHARED_KEY = 1,   /* TLS, a key that the file names */
+    TR_SECURITY_UNIX = 2,         /* unix sockets of one user */
+    TR_SECURITY_JOB_KEY = 3,      /* the file names none: TLS, a key that a launcher makes */
+    TR_SECURITY_NONE = 4          /* "insecure_network" */
 };
 
 struct tr_cluster_info {

@@ -30,9 +30,9 @@ extern "C" {
 #define TR_GENERATE_CLASSES_MAX 65536
 
 enum tr_generate_kind {
-    TR_GENERATE_SKEW, /* degrees as skewed as those of a shop's co-purchases */
-    TR_GENERATE_RMAT, /* a recursive matrix (Chakrabarti, Zhan, Faloutsos, 2004) */
-    TR_GENERATE_SBM   /* a stochastic block model: labels that the edges tell */
+    TR_GENERATE_SKEW = 0, /* degrees as skewed as those of a shop's co-purchases */
+    TR_GENERATE_RMAT = 1, /* a recursive matrix (Chakrabarti, Zhan, Faloutsos, 2004) */
+    TR_GENERATE_SBM = 2   /* a stochastic block model: labels that the edges tell */
 };
 
 struct tr_generate_options {

@@ -37,10 +37,10 @@ extern "C" {
 struct tr_launch;
 
 enum tr_launcher {
-    TR_LAUNCHER_FILE, /* as the cluster file says */
-    TR_LAUNCHER_LOCAL,
-    TR_LAUNCHER_SSH,
-    TR_LAUNCHER_SRUN
+    TR_LAUNCHER_FILE = 0, /* as the cluster file says */
+    TR_LAUNCHER_LOCAL = 1,
+    TR_LAUNCHER_SSH = 2,
+    TR_LAUNCHER_SRUN = 3
 };
 
 /* Words of a command; more than any needs, and less than the system takes. */
@@ -118,15 +118,15 @@ TR_API int tr_launch_start(struct tr_launch *launch, struct tr_task **task, stru
 TR_API void tr_launch_stop(struct tr_task *task, bool hurried);
 
 enum tr_launch_event_kind {
-    TR_LAUNCH_LINE,     /* a process printed it */
-    TR_LAUNCH_HELPER,   /* so did ssh, rsync or srun for a host */
-    TR_LAUNCH_NOTE,     /* what a user should know */
-    TR_LAUNCH_STARTED,  /* with this pid */
-    TR_LAUNCH_FAILED,   /* could not be started */
-    TR_LAUNCH_KERNELS,  /* computes with others than another trainer */
-    TR_LAUNCH_STOPPING, /* was asked to stop */
-    TR_LAUNCH_KILLED,
-    TR_LAUNCH_ENDED /* see exit_code and signal */
+    TR_LAUNCH_LINE = 0,     /* a process printed it */
+    TR_LAUNCH_HELPER = 1,   /* so did ssh, rsync or srun for a host */
+    TR_LAUNCH_NOTE = 2,     /* what a user should know */
+    TR_LAUNCH_STARTED = 3,  /* with this pid */
+    TR_LAUNCH_FAILED = 4,   /* could not be started */
+    TR_LAUNCH_KERNELS = 5,  /* computes with others than another trainer */
+    TR_LAUNCH_STOPPING = 6, /* was asked to stop */
+    TR_LAUNCH_KILLED = 7,
+    TR_LAUNCH_ENDED = 8 /* see exit_code and signal */
 };
 
 struct tr_launch_event {

@@ -202,7 +202,7 @@ TR_API int tr_infer_start(const struct tr_infer_options *options, struct tr_task
 TR_API int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                                 struct tr_error *error);
 
-enum tr_split { TR_SPLIT_TRAIN, TR_SPLIT_VALIDATION, TR_SPLIT_TEST };
+enum tr_split { TR_SPLIT_TRAIN = 0, TR_SPLIT_VALIDATION = 1, TR_SPLIT_TEST = 2 };
 
 /* Compares them with the labels of the nodes of one of the run's masks. */
 TR_API int tr_infer_get_scores(const struct tr_task *task, enum tr_split split,
@@ -223,25 +223,25 @@ enum tr_model_event_kind {
     /* Text: threads of the BLAS ask for memory for ever. The task has failed, and exit() would wait
      * for them: end the process by _exit(). number: whether there was none (1), or the task was
      * cancelled before it was there (0). */
-    TR_MODEL_STUCK,
+    TR_MODEL_STUCK = 2,
     /* Text: the graph's files could not be compared with checksums. */
-    TR_MODEL_UNCHECKED,
+    TR_MODEL_UNCHECKED = 3,
     /* The graph is open, and training begins. Text: by which kernels it computes. */
-    TR_MODEL_READY,
+    TR_MODEL_READY = 4,
     /* Text: where OpenMetrics are served (number 1), or why they are not (0). Before READY. */
-    TR_MODEL_METRICS,
+    TR_MODEL_METRICS = 5,
     /* An epoch has ended (number), as text: "epoch 3: loss 0.7, validation accuracy 0.8". */
-    TR_MODEL_EPOCH,
+    TR_MODEL_EPOCH = 6,
     /* A checkpoint was committed after so many steps (number). */
-    TR_MODEL_CHECKPOINT,
+    TR_MODEL_CHECKPOINT = 7,
     /* The model is written and synced: tr_train_get_result() gives what came of it. Only where rank 0
      * is; again when the job went back after that. */
-    TR_MODEL_TRAINED,
+    TR_MODEL_TRAINED = 8,
     /* Text: what is lost since a disk took nothing for options.disk_wait_ns. The task fails. */
-    TR_MODEL_LOST,
+    TR_MODEL_LOST = 9,
     /* A trainer does not get on, and cannot be ended: end the process by _exit(). Text: for how long;
      * number: whether it was asked to stop (1); threads: those that compute. */
-    TR_MODEL_STALLED
+    TR_MODEL_STALLED = 10
 };
 
 #define TR_MODEL_THREADS_MAX 16

@@ -45,7 +45,7 @@ TR_API int tr_sample_spec_set_replace(struct tr_sample_spec *spec, uint32_t laye
                                       bool replace, struct tr_error *error);
 
 /* Whose rows a table has. */
-enum tr_table_of { TR_OF_NODES, TR_OF_EDGES };
+enum tr_table_of { TR_OF_NODES = 0, TR_OF_EDGES = 1 };
 
 /* For which nodes or edges of a batch a table comes along: a layer (the source nodes of its block, or
  * its edges), or one of these. */

@@ -20,9 +20,9 @@ extern "C" {
 #endif
 
 enum tr_verify_kind {
-    TR_VERIFY_GRAPH,      /* partitions against their raw graph */
-    TR_VERIFY_FILES,      /* partitions against their checksums */
-    TR_VERIFY_CHECKPOINTS /* checkpoints against their manifests */
+    TR_VERIFY_GRAPH = 0,      /* partitions against their raw graph */
+    TR_VERIFY_FILES = 1,      /* partitions against their checksums */
+    TR_VERIFY_CHECKPOINTS = 2 /* checkpoints against their manifests */
 };
 
 struct tr_verify_options {

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# What other languages and other versions need of the public headers, whatever is added to them:
+#   - a struct that a caller declares has its size first, and an initialiser that sets it;
+#   - the library reads or fills it by that size, and nowhere else;
+#   - no file of C's library, no bit field, no variable arguments, and nothing that is called back,
+#     but for what is said to be for libraries that stand on this one;
+#   - every number of an enumeration is written down.
+. "${srcdir:-.}/tests/cli/tap.sh"
+source=${srcdir:-.}
+
+# wrong FOLDER: a line for each thing that is wrong in the headers there.
+wrong() {
+    # Comments and macros have no declarations.
+    for header in "$1"/*.h; do
+        sed -e ':join' -e '/\\$/N' -e 's/\\\n//' -e 'tjoin' "$header" |
+            sed -e 's,/\*.*\*/,,g' -e '/\/\*/,/\*\//d' -e '/^ *#/d' |
+            sed -e 's, *$,,' -e "s,^,$(basename "$header") ,"
+    done >"$work/declarations"
+    awk '
+        $2 == "struct" && $NF == "{" { tag = $3; first = 1; next }
+        tag != "" && first { if ($0 !~ / size_t size;/) print tag " has no size first"; first = 0 }
+        $2 == "};" { tag = ""; within = 0 }
+        /\(\*/ && tag != "tr_task_work" { print $1 ": a function is called back: " $0 }
+        /FILE \*/ { print $1 ": a file of the C library: " $0 }
+        /\.\.\./ && !/tr_error_set\(/ { print $1 ": variable arguments: " $0 }
+        / [a-z_]+ : [0-9]+;/ { print $1 ": a bit field: " $0 }
+        $2 == "enum" && /\{.*TR_[A-Z_]+[,} ]/ && !/= *[0-9]/ { print $1 ": its numbers are not written down: " $3 }
+        $2 == "enum" && $NF == "{" { within = 1; next }
+        within && /TR_[A-Z0-9_]+,?$/ { print $1 ": its number is not written down: " $2 }
+    ' "$work/declarations" | grep -v '^tr_range has'
+    awk '$2 == "struct" && $NF == "{" { print $3 }' "$work/declarations" | sort -u | grep -vx tr_range |
+        while read -r tag; do
+            upper=$(echo "$tag" | tr '[:lower:]' '[:upper:]')_INIT
+            grep -qE "define (${upper}\$|${upper} |${tag}_init\()" "$1"/*.h ||
+                echo "$tag has no initialiser"
+            grep -qrE --include='*.c' "\"(struct )?$tag(\"|:)" "$source"/api "$source"/model \
+                "$source"/launch ||
+                echo "$tag is not read or filled by its size"
+        done
+}
+
+wrong "$source/include/troupe" >"$work/out"
+expect "structs have sizes, numbers are written down, and nothing is called back" [ ! -s "$work/out" ]
+
+# notices WHAT LINE: the headers with that line before their end are not in order.
+notices() {
+    rm -rf "$work/headers"
+    mkdir "$work/headers"
+    cp "$source"/include/troupe/*.h "$work/headers"
+    printf '%s\n' "$2" >>"$work/headers/part.h"
+    wrong "$work/headers" >"$work/out"
+    expect "$1 is noticed" [ -s "$work/out" ]
+}
+notices "a struct without a size" 'struct tr_no {
+    int size;
+};'
+notices "one that the library does not know" 'struct tr_no {
+    size_t size;
+};'
+notices "a file" 'int tr_no(FILE *file);'
+notices "a callback" 'int tr_no(void (*done)(void *arg));'
+notices "variable arguments" 'int tr_no(const char *format, ...);'
+notices "a number that is not written down" 'enum tr_no {
+    TR_NO,
+};'
+finish
