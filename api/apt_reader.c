@@ -20,7 +20,7 @@ static int no_apt(struct error *error)
 {
     return error_set(error, TR_ENOENT,
                      "there is no apt-cache here; give the output of `%s` of a Debian system "
-                     "as a file (--from FILE)",
+                     "as the file \"from\"",
                      APT_COMMAND);
 }
 

@@ -19,7 +19,7 @@ static int read_deal(const struct tr_nodes *nodes, const char *path, uint32_t wo
     if (path == NULL && named != world)
         return tr_error_set(error, TR_ENOENT,
                             "the graph has a deal for %u trainers, not "
-                            "for %u; partition it with --trainers %u, or give the file of a deal",
+                            "for %u; partition it for %u trainers, or give the file of a deal",
                             named, world, world);
     own = store_deal_path(graph->store, nodes->ntype);
     if (own == NULL)

@@ -106,7 +106,7 @@ static int count_parts(const struct cluster *cluster, uint32_t given, uint32_t *
         return 0;
     if (cluster->graph == NULL)
         return error_set(error, TR_EINVAL,
-                         "%s: it names no \"graph\"; say the number of partitions (--parts K)",
+                         "%s: it names no \"graph\"; give num_parts, the number of partitions",
                          cluster->path);
     int rv = book_file_read(&file, files_posix, cluster->graph, error);
     if (rv != 0)

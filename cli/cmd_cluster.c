@@ -11,6 +11,7 @@
 
 static const struct option_spec CHECK_OPTIONS[] = {
     { .name = "parts",
+      .field = "num_parts",
       .kind = OPTION_COUNT,
       .offset = offsetof(struct cluster_check_values, parts),
       .metavar = "K",

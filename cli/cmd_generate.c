@@ -30,6 +30,7 @@ struct generate_values {
 /* Bounds repeat those of the generators, so that the message names the option. */
 #define COMMON_ROWS                                                                        \
     { .name = "nodes",                                                                     \
+      .field = "num_nodes",                                                                \
       .kind = OPTION_COUNT,                                                                \
       .offset = AT(nodes),                                                                 \
       .metavar = "N",                                                                      \
@@ -38,6 +39,7 @@ struct generate_values {
       .max = (double)TR_GENERATE_NODES_MAX,                                                \
       .help = "nodes" },                                                                   \
         { .name = "edges",                                                                 \
+          .field = "num_edges",                                                            \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(edges),                                                             \
           .metavar = "E",                                                                  \
@@ -45,6 +47,7 @@ struct generate_values {
           .max = (double)TR_GENERATE_EDGES_MAX,                                            \
           .help = "directed edges" },                                                      \
         { .name = "features",                                                              \
+          .field = "num_features",                                                         \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(features),                                                          \
           .metavar = "F",                                                                  \
@@ -52,6 +55,7 @@ struct generate_values {
           .max = TR_GENERATE_FEATURES_MAX,                                                 \
           .help = "float32 features of a node" },                                          \
         { .name = "classes",                                                               \
+          .field = "num_classes",                                                          \
           .kind = OPTION_COUNT,                                                            \
           .offset = AT(classes),                                                           \
           .metavar = "C",                                                                  \
@@ -89,6 +93,7 @@ static const struct option_spec SKEW_OPTIONS[] = { COMMON_ROWS };
 
 static const struct option_spec SBM_OPTIONS[] = {
     { .name = "inside",
+      .field = "\"inside\"",
       .kind = OPTION_REAL,
       .offset = AT(inside),
       .metavar = "SHARE",

@@ -53,6 +53,7 @@ static const struct option_spec DEBIAN_OPTIONS[] = {
       .required = true,
       .help = "the folder to make" },
     { .name = "from",
+      .field = "\"from\"",
       .kind = OPTION_TEXT,
       .offset = offsetof(struct import_debian_values, from),
       .metavar = "FILE",

@@ -36,6 +36,7 @@ struct partition_values {
 
 static const struct option_spec OPTIONS[] = {
     { .name = "parts",
+      .field = "num_parts",
       .kind = OPTION_COUNT,
       .offset = AT(parts),
       .metavar = "K",
@@ -50,6 +51,7 @@ static const struct option_spec OPTIONS[] = {
       .required = true,
       .help = "the directory to make" },
     { .name = "method",
+      .field = "\"method\"",
       .kind = OPTION_TEXT,
       .offset = AT(method),
       .metavar = "metis|random|FILE",

@@ -21,6 +21,7 @@ struct invocation {
     const char *name; /* "partition", "import edges": what errors start with */
     int num_operands;
     char *const *operands;
+    const struct option_spec *options; /* of the command; NULL: none */
 };
 
 struct command {

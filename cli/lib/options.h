@@ -62,6 +62,9 @@ struct option_spec {
     double min;    /* of COUNT, COUNTS, BYTES, REAL; max == 0: no bound */
     double max;
     const char *help;
+    /* What the library's messages call it, "num_parts"; a plain word stands in quotes there and here,
+     * "\"from\"". NULL: as the option, or not at all. */
+    const char *field;
 };
 
 /* Rows that every command with a report or progress has. */

@@ -10,7 +10,7 @@
 int run_command(const char *name, const struct command *command, int argc, char **argv)
 {
     struct tr_error error = TR_ERROR_INIT;
-    struct invocation invocation = { .name = name, .operands = argv };
+    struct invocation invocation = { .name = name, .operands = argv, .options = command->options };
     void *values = calloc(1, command->values_size);
     if (values == NULL) {
         tr_error_set(&error, TR_ENOMEM, "out of memory");

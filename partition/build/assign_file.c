@@ -22,7 +22,7 @@ static int check_part(const char *path, const char *unit, uint64_t at, uint64_t 
         return 0;
     return error_set(error, TR_ERANGE,
                      "%s: %s %" PRIu64 ": partition %" PRIu64 " is not below %u; correct the file "
-                     "or --parts",
+                     "or num_parts",
                      path, unit, at, part, num_parts);
 }
 

@@ -86,7 +86,7 @@ static int set_size(int memory, size_t size, struct error *error)
         size > limit.rlim_cur)
         return error_set(error, TR_ENOMEM,
                          "the limit of a file's size (ulimit -f) leaves no memory for METIS's "
-                         "question (%zu bytes); raise it, or use --method random",
+                         "question (%zu bytes); raise it, or use \"method\" random",
                          size);
     if (ftruncate(memory, (off_t)size) != 0)
         return error_set_errno(error, errno, "making memory for METIS's question (%zu bytes)",
@@ -182,10 +182,10 @@ static int explain_signal(int number, struct error *error)
     if (number == SIGKILL)
         return error_set(error, TR_ECHILD,
                          "METIS's process was killed, by somebody or for want of memory; use "
-                         "--method random, or a machine with more memory");
+                         "\"method\" random, or a machine with more memory");
     return error_set(error, TR_ECHILD,
                      "METIS's process died of signal %d (%s), perhaps for want of memory; use "
-                     "another number of partitions, fewer constraints, or --method random",
+                     "another number of partitions, fewer constraints, or \"method\" random",
                      number, strsignal(number));
 }
 
@@ -198,17 +198,17 @@ static int explain(const char *program, struct ending ending, const struct metis
     if (code == METIS_EXIT_REFUSED)
         return error_set(error, TR_ECHILD,
                          "%s does not understand this library's question: it is of another "
-                         "release; install both from one, or use --method random",
+                         "release; install both from one, or use \"method\" random",
                          program);
     if (head->answered == 1 && head->status == METIS_STATUS_MEMORY)
         return error_set(error, TR_ECHILD,
-                         "METIS ran out of memory; use --method random, or a machine with more");
+                         "METIS ran out of memory; use \"method\" random, or a machine with more");
     /* METIS stumbles again while it cleans up, and then does not say that memory was the reason; nor
      * does a loader that cannot map the program's libraries. */
     return error_set(error, TR_ECHILD,
                      "METIS failed (%s: status %d, exit %d), perhaps for want of memory; use a "
                      "machine with more, another number of partitions, fewer constraints, or "
-                     "--method random",
+                     "\"method\" random",
                      program, head->answered == 1 ? head->status : 0, code);
 }
 

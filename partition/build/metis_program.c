@@ -84,7 +84,7 @@ int metis_program_find(char **path, struct error *error)
                            : error_set(error, TR_ENOENT,
                                        NAME ", which runs METIS, is neither in %s nor near %s; "
                                             "install it there, name it in TROUPE_METIS, or use "
-                                            "--method random",
+                                            "\"method\" random",
                                        TROUPE_LIBEXECDIR, folder != NULL ? folder : "the library");
     free(folder);
     return rv;

@@ -22,12 +22,13 @@ int symmetric_check(const struct raw_graph *raw, struct error *error)
         edges += raw->num_edges[e];
     if (nodes < INT32_MAX && edges < INT32_MAX / 2)
         return 0;
-    return error_set(error, TR_ETOOBIG,
-                     "METIS here has 32-bit indices: %" PRIu64 " nodes, and %" PRIu64
-                     " edges in both directions (counted twice, before doubles are found), must "
-                     "stay below %d each; use --method random, or an assignment file that another "
-                     "program made",
-                     nodes, edges, INT32_MAX);
+    return error_set(
+        error, TR_ETOOBIG,
+        "METIS here has 32-bit indices: %" PRIu64 " nodes, and %" PRIu64
+        " edges in both directions (counted twice, before doubles are found), must "
+        "stay below %d each; use \"method\" random, or an assignment file that another "
+        "program made",
+        nodes, edges, INT32_MAX);
 }
 
 /* Building, one edge type after the other. */

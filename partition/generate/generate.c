@@ -21,19 +21,19 @@ struct generator {
 static int check_sizes(const struct generate_options *options, struct error *error)
 {
     if (options->num_nodes > GENERATE_NODES_MAX)
-        return error_set(error, TR_ETOOBIG, "--nodes %" PRIu64 ": at most %" PRIu64,
+        return error_set(error, TR_ETOOBIG, "num_nodes %" PRIu64 ": at most %" PRIu64,
                          options->num_nodes, GENERATE_NODES_MAX);
     if (options->num_edges > GENERATE_EDGES_MAX)
-        return error_set(error, TR_ETOOBIG, "--edges %" PRIu64 ": at most %" PRIu64,
+        return error_set(error, TR_ETOOBIG, "num_edges %" PRIu64 ": at most %" PRIu64,
                          options->num_edges, GENERATE_EDGES_MAX);
     if (options->num_features > GENERATE_FEATURES_MAX)
-        return error_set(error, TR_ETOOBIG, "--features %u: at most %d", options->num_features,
+        return error_set(error, TR_ETOOBIG, "num_features %u: at most %d", options->num_features,
                          GENERATE_FEATURES_MAX);
     if (options->num_classes > GENERATE_CLASSES_MAX)
-        return error_set(error, TR_ETOOBIG, "--classes %u: at most %d", options->num_classes,
+        return error_set(error, TR_ETOOBIG, "num_classes %u: at most %d", options->num_classes,
                          GENERATE_CLASSES_MAX);
     if (options->num_edges > 0 && options->num_nodes == 0)
-        return error_set(error, TR_EINVAL, "--edges %" PRIu64 " needs --nodes of at least 1",
+        return error_set(error, TR_EINVAL, "num_edges %" PRIu64 " needs num_nodes of at least 1",
                          options->num_edges);
     return 0;
 }
@@ -41,12 +41,12 @@ static int check_sizes(const struct generate_options *options, struct error *err
 static int check_blocks(const struct generate_options *options, struct error *error)
 {
     if (options->num_classes == 0 && options->num_nodes > 0)
-        return error_set(error, TR_EINVAL, "--classes 0: a block model needs at least 1 block");
+        return error_set(error, TR_EINVAL, "num_classes 0: a block model needs at least 1 block");
     if (options->num_classes > options->num_nodes && options->num_nodes > 0)
-        return error_set(error, TR_EINVAL, "--classes %u: more blocks than the %" PRIu64 " nodes",
+        return error_set(error, TR_EINVAL, "num_classes %u: more blocks than the %" PRIu64 " nodes",
                          options->num_classes, options->num_nodes);
     if (!(options->inside <= 1))
-        return error_set(error, TR_EINVAL, "--inside %g: a share between 0 and 1 is needed",
+        return error_set(error, TR_EINVAL, "\"inside\" %g: a share between 0 and 1 is needed",
                          options->inside);
     return 0;
 }

@@ -60,8 +60,8 @@ static int check_trainers(const struct seed_split *deal, const char *path, struc
         if (trainer < -1 || trainer >= (int64_t)deal->num_trainers)
             rv = error_set(error, TR_EMISMATCH,
                            "%s: node %" PRIu64 " is dealt to trainer %" PRIu32
-                           ", there are %" PRIu32 "; make a deal for them with `troupe partition "
-                           "--trainers`",
+                           ", there are %" PRIu32 "; partition again for that many "
+                           "trainers",
                            path, v, (uint32_t)trainer, deal->num_trainers);
         else if (trainer >= 0)
             counts[trainer]++;

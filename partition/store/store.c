@@ -484,7 +484,7 @@ int store_read_deal(struct store *store, uint32_t ntype, int32_t **trainers, str
     void *data;
     if (store->file.num_trainers == 0 || ntype >= book->types.num_ntypes)
         return error_set(error, TR_ENOENT,
-                         "%s: no trainers were named; partition again with --trainers",
+                         "%s: no trainers were named; partition again for the trainers of the job",
                          store->path);
     struct array_form form = {
         .kind = 'i', .item_bytes = 4, .ndim = 1, .rows = book->num_nodes[ntype]

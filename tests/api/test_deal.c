@@ -245,7 +245,7 @@ static void deals_that_do_not_fit_are_refused(void **state)
     (void)state;
     open_job(&job, 2, 100, true);
     assert_int_equal(tr_graph_deal_trainers(job.graph), 0);
-    refuse(&job, NULL, 2, TR_ENOENT, "--trainers 2");
+    refuse(&job, NULL, 2, TR_ENOENT, "for 2 trainers");
     refuse(&job, "/nowhere.npy", 2, TR_ENOENT, "/nowhere.npy");
     write_deal("d", 100, 3, path);
     refuse(&job, path, 2, TR_EMISMATCH, "trainer 2");

@@ -32,7 +32,7 @@ printf '10.0.0.1 7000 2\nb\n' >"$work/ip_config.txt"
 troupe cluster check "$work/ip_config.txt" --parts 4 --insecure-network
 expect "ip_config.txt is a cluster file" says 'host1.*tcp:b:30050'
 troupe cluster check "$work/ip_config.txt"
-expect "which has no graph" fails_with "parts K"
+expect "which has no graph" fails_with "give --parts, the number"
 
 troupe generate sbm --nodes 60 --edges 300 --features 4 --classes 3 --out "$work/raw" --quiet
 troupe partition "$work/raw" --parts 3 --method random --trainers 2 --name graph --out "$work/parts" --quiet

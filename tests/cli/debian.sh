@@ -27,6 +27,6 @@ expect "a file that is not there is named" fails_with "$work/nowhere"
 troupe import debian --from "$work/empty" --out "$work/none"
 expect "an empty list is refused" fails_with "$work/empty"
 run env PATH=/nonexistent "$TROUPE" import debian --out "$work/none"
-expect "a system without apt gets a remedy" fails_with 'from FILE'
+expect "a system without apt gets a remedy" fails_with 'as the file --from'
 expect "what was refused left nothing" absent "$work/none"
 finish

@@ -232,7 +232,7 @@ static void wrong_sizes_are_refused(void **state)
     options = small;
     options.num_classes = 2000;
     assert_int_equal(generate_sbm(at(scratch, "a"), &options, NULL, &error), TR_EINVAL);
-    assert_says(&error, TR_EINVAL, "--classes 2000");
+    assert_says(&error, TR_EINVAL, "num_classes 2000");
     options.num_classes = 0;
     assert_int_equal(generate_sbm(at(scratch, "a"), &options, NULL, &error), TR_EINVAL);
     options = small;

@@ -315,7 +315,7 @@ static void a_graph_too_big_is_refused_with_a_way_out(void **state)
     assert_int_equal(partition_graph(run.raw, &options, run.out, NULL, NULL, NULL, &run.error),
                      TR_ETOOBIG);
     assert_says(&run.error, TR_ETOOBIG, "1073741824");
-    assert_says(&run.error, TR_ETOOBIG, "--method random");
+    assert_says(&run.error, TR_ETOOBIG, "\"method\" random");
     assert_false(files_exists(files_posix, run.out));
     run.raw->num_edges[0] = edges;
     run_teardown(&run);
