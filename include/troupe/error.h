@@ -102,10 +102,10 @@ struct tr_error {
 /* Fills error, unless it is NULL, and returns code: for libraries that stand on this one. */
 TR_API int tr_error_set(struct tr_error *error, int code, const char *format, ...) TR_PRINTF(3, 4);
 
-/* The text of a result; never NULL. Positive numbers and 0 are "success". */
+/* The text of a result, of static storage; never NULL. Positive numbers and 0 are "success". */
 TR_API const char *tr_strerror(int code);
 
-/* "TR_EINVAL" for TR_EINVAL; never NULL. */
+/* "TR_EINVAL" for TR_EINVAL, of static storage; never NULL. */
 TR_API const char *tr_error_name(int code);
 
 #ifdef __cplusplus

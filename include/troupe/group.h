@@ -31,7 +31,7 @@ struct tr_group;
 /* Joins as trainer `rank`, which must live in this process, else TR_ERANGE. */
 TR_API int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out,
                          struct tr_error *error);
-/* Leaves it; who waits in the group gets TR_ECANCELED. NULL is ignored. */
+/* Leaves it; a thread that waits in the group gets TR_ECANCELED. NULL is ignored. */
 TR_API void tr_group_close(struct tr_group *group);
 
 /* All that follow may end with TR_ETIMEDOUT, TR_EROLLBACK, TR_ECANCELED, or TR_EINVAL: another
@@ -47,7 +47,7 @@ TR_API uint32_t tr_group_world(const struct tr_group *group);
  * calls it with the same count, in the same order. A rank with nothing to add gives zeroes. After
  * a failure the values are what they were. After TR_ETIMEDOUT the call may be made again with the
  * same values: those that were given first are what is added up.
- * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the sentence says the bound. */
+ * TR_EMISMATCH: the counts differ; TR_ETOOBIG: the message says the bound. */
 TR_API int tr_group_reduce(struct tr_group *group, float *values, size_t count, int64_t timeout_ns,
                            struct tr_error *error);
 

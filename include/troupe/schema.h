@@ -5,7 +5,6 @@
  *
  * Types are numbered from 0: node types 0 .. num_ntypes - 1, edge types likewise.
  *
- *
  * Ownership: texts belong to the raw graph or book that gave them and are valid until it is
  * closed. Thread rules: plain values.
  */

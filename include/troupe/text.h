@@ -16,7 +16,8 @@ extern "C" {
 #endif
 
 /* The name among names [count] that word [length] was probably meant to be, or NULL when none is
- * near enough to suggest: what messages of the library and the command line name. */
+ * near enough to suggest: what messages of the library and the command line name. The result is one
+ * of the caller's texts. */
 TR_API const char *tr_text_nearest(const char *const *names, size_t count, const char *word,
                                    size_t length);
 

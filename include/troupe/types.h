@@ -2,7 +2,7 @@
 /*
  * Element types of features, labels and ID arrays.
  *
- * Thread rules: all functions are pure.
+ * Ownership: texts are of static storage. Thread rules: all functions are pure.
  */
 #ifndef TROUPE_TYPES_H
 #define TROUPE_TYPES_H
