@@ -117,7 +117,8 @@ static void draw_replaced(uint32_t *positions, uint32_t k, uint32_t degree, uint
 
 /* Memory for the positions of one more row, and for the set that draws them. Blocks that hold
  * more than one row fit by construction, so growing loses nothing. */
-static int reserve_row(struct sample_space *space, int side, uint32_t at, uint32_t k)
+static inline __attribute__((always_inline)) int reserve_row(struct sample_space *space, int side,
+                                                             uint32_t at, uint32_t k)
 {
     int rv = 0;
     if (at + (uint64_t)k > space->positions_bytes[side] / sizeof(uint32_t)) {
@@ -127,9 +128,13 @@ static int reserve_row(struct sample_space *space, int side, uint32_t at, uint32
     return rv != 0 ? rv : reserve(&space->scratch, &space->scratch_bytes, subset_scratch_words(k));
 }
 
-/* Draws the positions of a block's rows and prefetches their columns. */
-static int plan_block(struct sample_space *space, const struct sample_request *request, int side,
-                      struct block_plan *block)
+/* Draws the positions of a block's rows and prefetches their columns. Salts, those of the request
+ * or NULL, are a parameter and this is inlined, so that the loop over rows without them, which is
+ * nearly every one, does not look for them at each row. */
+static inline __attribute__((always_inline)) int plan_block(struct sample_space *space,
+                                                            const struct sample_request *request,
+                                                            const uint32_t *salts, int side,
+                                                            struct block_plan *block)
 {
     const struct csc *csc = request->csc;
     uint32_t k = sample_fanout(request), at = 0;
@@ -155,8 +160,8 @@ static int plan_block(struct sample_space *space, const struct sample_request *r
         uint64_t id = request->original_ids != NULL ? request->original_ids[row]
                                                     : request->global_begin + row;
         uint64_t node_key = key_node(request->key_base, id);
-        if (request->salts != NULL)
-            node_key = key_occurrence(node_key, request->salts[block->first_row + i]);
+        if (salts != NULL)
+            node_key = key_occurrence(node_key, salts[block->first_row + i]);
         if (replace)
             draw_replaced(positions, k, (uint32_t)degree, node_key);
         else
@@ -267,7 +272,8 @@ int sample_uniform(struct sample_space *space, const struct sample_request *requ
         block->num_rows = min_u32(rows, total - first);
         uint32_t next = first + block->num_rows;
         prefetch_bounds(request, next, min_u32(rows, total - next));
-        rv = plan_block(space, request, side, block);
+        rv = request->salts == NULL ? plan_block(space, request, NULL, side, block)
+                                    : plan_block(space, request, request->salts, side, block);
         if (rv == 0 && first > 0)
             emit_block(request->csc, &blocks[side ^ 1], result, &translated);
         previous = block->num_rows;
