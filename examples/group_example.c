@@ -9,6 +9,8 @@
  *     group parts/g.json kept cluster.json 0       or, of a cluster of two trainers, process 0 ...
  *     group parts/g.json kept cluster.json 1       ... and process 1
  *
+ * build: cc group_example.c $(pkg-config --cflags --libs troupe) -lm -o group
+ *
  * The result is the same, bit for bit. The model is softmax regression on a seed's own features.
  */
 #include <math.h>

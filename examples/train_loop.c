@@ -6,6 +6,8 @@
  *     troupe partition raw --parts 4 --method metis --out parts --name g
  *     train_loop parts/g.json
  *
+ * build: cc train_loop.c $(pkg-config --cflags --libs troupe) -lm -o train_loop
+ *
  * The model is as small as one can be: softmax regression on each seed's own features beside the
  * mean of its drawn neighbours' features. Everything around it is what any training loop does.
  */

@@ -70,9 +70,18 @@ built_from() {
     grep -q '^batch 0: ' "$work/out" || wrong "a program linked to the $1 library reads nothing"
 }
 
+# examples_link FLAG...: every example of libtroupe(3) is built with the line of that page.
+examples_link() {
+    for example in batches train_loop group_example launch_job; do
+        $CC $CFLAGS "$sources/examples/$example.c" "$@" -lm -o "$work/example" ||
+            wrong "examples/$example.c is not built with $*"
+    done
+}
+
 # Flags are lists of words.
 # shellcheck disable=SC2046,SC2086
 if [ -e "$libdir/libtroupe.so" ]; then
+    examples_link $(pc troupe --cflags --libs)
     $CC $CFLAGS "$sources/examples/batches.c" $(pc troupe --cflags --libs) -o "$work/batches" ||
         wrong "troupe.pc does not link the shared library"
     built_from shared
@@ -80,6 +89,7 @@ fi
 # shellcheck disable=SC2046,SC2086
 if [ -e "$libdir/libtroupe.a" ]; then
     libs=$(pc troupe --static --libs | sed "s|-ltroupe|$libdir/libtroupe.a|")
+    examples_link $(pc troupe --cflags) $libs
     $CC $CFLAGS "$sources/examples/batches.c" $(pc troupe --cflags) $libs -o "$work/batches" ||
         wrong "troupe.pc does not link the static library"
     built_from static

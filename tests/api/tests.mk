@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests of api/.
-TESTS += tests/api/test_batches.sh tests/api/headers.sh
-EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh
+TESTS += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
+EXTRA_DIST += tests/api/test_batches.sh tests/api/headers.sh tests/api/prototypes.sh tests/api/readme_example.sh
 
 check_PROGRAMS += tests/api/test_session
 TESTS += tests/api/test_session
