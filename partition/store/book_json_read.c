@@ -531,6 +531,12 @@ static int read_document(struct files *files, const char *path, json_t **documen
     char *text;
     size_t size;
     int rv = files_read_all(files, path, JSON_FILE_BYTES_MAX, &text, &size, error);
+    /* A raw graph is a folder, and the first thing that people name. */
+    if (rv == TR_EINVAL)
+        return error_set(error, rv,
+                         "%s: not a regular file; name the NAME.json of a partition directory, "
+                         "which `troupe partition` makes of a raw graph",
+                         path);
     if (rv != 0)
         return rv;
     rv = json_parse_document(path, text, size, document, root, error);

@@ -27,6 +27,14 @@ expect "and so does gzip" exited 0
 troupe partition "$edges" --parts 2 --out "$work/direct" --name toy --quiet
 troupe inspect "$work/direct/toy.json" --json
 expect "an edge list is partitioned as it is" says '"parts":2,.*"edges":20'
+troupe train "$work/raw" --run "$work/run" --quiet
+expect "a raw graph in place of a partitioned one says what is needed" \
+    fails_with 'raw: not a regular file; name the NAME.json .*troupe partition'
+
+# A header is what begins as a name does; other first lines are edges, or refused.
+printf 'source,target\n0,1\n1,2\n' >"$work/header.csv"
+troupe import edges "$work/header.csv" --out "$work/header" --json --quiet
+expect "a first line of words is a header" says '"nodes":3,"edges":2,'
 
 refused() {
     # shellcheck disable=SC2059 # the format is the content
