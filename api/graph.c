@@ -73,7 +73,7 @@ static int init_cast(struct tr_graph *graph)
     return process_actors_init(&graph->actors, &options);
 }
 
-static int start_node(struct tr_graph *graph, struct error *error)
+static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
 {
     struct tr_session_options *o = &graph->session->options;
     int rv = messages_register(&graph->kinds, error);
@@ -90,7 +90,7 @@ static int start_node(struct tr_graph *graph, struct error *error)
     rv = node_create(graph->session->env, &options, &graph->node, error);
     if (rv != 0)
         return rv;
-    rv = graph_link(graph, error);
+    rv = graph_link(graph, timeout_ns, error);
     if (rv != 0)
         return rv;
     const struct actor_options root = { .ops = &process_actors_ops, .arg = &graph->actors };
@@ -101,6 +101,13 @@ static int start_node(struct tr_graph *graph, struct error *error)
     if (rv == 0)
         rv = node_start(graph->node);
     return rv;
+}
+
+static int64_t time_left(int64_t timeout_ns, uint64_t spent_ns)
+{
+    if (timeout_ns < 0)
+        return timeout_ns;
+    return spent_ns < (uint64_t)timeout_ns ? timeout_ns - (int64_t)spent_ns : 0;
 }
 
 /* The client starts last. */
@@ -189,16 +196,20 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
+    int64_t left_ns = timeout_ns;
     int rv = session_seen(session, &graph->seen);
     begin_opening(session, graph);
     if (rv == 0)
         rv = graph_load(graph, path, timeout_ns, &why);
     if (rv == 0)
         rv = init_cast(graph);
-    if (rv == 0)
-        rv = start_node(graph, &why);
     if (rv == 0) {
-        rv = wait_started(graph, timeout_ns);
+        uint64_t begin_ns = env_now_ns(session->env);
+        rv = start_node(graph, timeout_ns, &why);
+        left_ns = time_left(timeout_ns, env_now_ns(session->env) - begin_ns);
+    }
+    if (rv == 0) {
+        rv = wait_started(graph, left_ns);
         /* Why it closed: the root's reason is there first. */
         if (rv == TR_ECLOSED && atomic_load(&graph->actors.reason) != 0)
             rv = atomic_load(&graph->actors.reason);

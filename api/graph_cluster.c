@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A graph's node among those of its cluster: the plan, the node's number, and its links. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include <troupe/process.h>
+
 #include "api/internal.h"
+#include "api/log_queue.h"
 
 #define INCARNATIONS_BEGIN INT64_C(1767225600) /* 2026-01-01, in seconds of POSIX time */
 #define INCARNATIONS_A_SECOND 10               /* 2^32 of them last 13 years */
+/* A process whose launcher was killed ends within the first, or is ended, and its address is free a
+ * moment later, which a loaded machine makes longer. */
+#define ADDRESS_WAIT_NS ((uint64_t)TR_PROCESS_ORPHAN_NS + UINT64_C(5000000000))
 
 static int make_plan(struct tr_graph *graph, struct error *error)
 {
@@ -75,7 +82,58 @@ static int make_folder(const struct endpoint *endpoint, struct error *error)
     return rv == TR_ENOMEM ? error_set(error, rv, "no memory for a folder's name") : 0;
 }
 
-int graph_link(struct tr_graph *graph, struct error *error)
+/* The wait for an address at which another process listens. */
+struct address_wait {
+    const struct tr_graph *graph;
+    uint64_t begin_ns, most_ns;
+    bool warned, interrupted;
+};
+
+static void warn_busy(struct address_wait *wait, const struct error *error)
+{
+    char line[sizeof error->text + 80];
+    snprintf(line, sizeof line, "%s; it is tried again for %" PRIu64 " seconds", error->text,
+             wait->most_ns / UINT64_C(1000000000));
+    log_add(wait->graph->session->options.log, LOG_LEVEL_WARN, "links", line);
+    wait->warned = true;
+}
+
+static bool address_is_busy(void *arg, const struct error *error)
+{
+    struct address_wait *wait = arg;
+    const struct tr_graph *graph = wait->graph;
+    if (!wait->warned)
+        warn_busy(wait, error);
+    wait->interrupted = session_is_interrupted(graph->session, graph->seen);
+    if (wait->interrupted || env_now_ns(graph->session->env) - wait->begin_ns >= wait->most_ns)
+        return false;
+    nanosleep(&(const struct timespec){ .tv_nsec = GRAPH_LOOK_NS }, NULL);
+    return true;
+}
+
+/* Not TR_EEXIST, which says that a later attempt fails too. */
+static int fail_busy(const struct address_wait *wait, struct error *error)
+{
+    const struct error why = *error;
+    return error_set(error, wait->interrupted ? TR_ECANCELED : TR_ETIMEDOUT, "%s", why.text);
+}
+
+/* Who listens at our address may be this process's past life, whose launcher was killed. */
+static int create_links(struct tr_graph *graph, struct links_options *options, int64_t timeout_ns,
+                        struct error *error)
+{
+    struct address_wait wait = { .graph = graph,
+                                 .begin_ns = env_now_ns(graph->session->env),
+                                 .most_ns = ADDRESS_WAIT_NS };
+    if (timeout_ns >= 0 && (uint64_t)timeout_ns < wait.most_ns)
+        wait.most_ns = (uint64_t)timeout_ns;
+    options->busy = address_is_busy;
+    options->busy_arg = &wait;
+    int rv = links_create(graph->node, options, error);
+    return rv == TR_EEXIST ? fail_busy(&wait, error) : rv;
+}
+
+int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
 {
     const struct cluster *cluster = &graph->session->cluster;
     if (!graph->session->in_cluster || graph->plan->num_processes == 1)
@@ -89,7 +147,7 @@ int graph_link(struct tr_graph *graph, struct error *error)
     if (rv == 0)
         rv = make_folder(listen, error);
     if (rv == 0) {
-        const struct links_options options = {
+        struct links_options options = {
             .cluster = cluster->name,
             .listen = listen,
             .num_listen = 1,
@@ -101,7 +159,7 @@ int graph_link(struct tr_graph *graph, struct error *error)
             .silent = graph->session->silent,
             .silent_arg = graph->session->silent_arg,
         };
-        rv = links_create(graph->node, &options, error);
+        rv = create_links(graph, &options, timeout_ns, error);
     }
     free(peers);
     return rv;

@@ -186,7 +186,9 @@ uint32_t graph_processes_here(const struct tr_graph *graph);
 
 /* graph_cluster.c: what this process plays, and its links to the others. */
 int graph_make_plan(struct tr_graph *graph, struct error *error);
-int graph_link(struct tr_graph *graph, struct error *error);
+/* Waits while another process listens at this one's address: at most timeout_ns, and never longer
+ * than a process whose launcher was killed takes to end. TR_ETIMEDOUT and TR_ECANCELED name it. */
+int graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error);
 /* Says of itself what graph->status holds; in a cluster an actor tells it to who asks. */
 int graph_spawn_status(struct tr_graph *graph);
 /* Of its node: as the session was told, or from the wall clock, so that each life of a process of a

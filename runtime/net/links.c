@@ -363,7 +363,12 @@ int links_create(struct node *node, const struct links_options *options, struct 
     rc = spawn(links, error);
     if (rc < 0)
         goto err_after_links;
-    return links_listen(links, error);
+    rc = links_listen(links, error);
+    while (rc == TR_EEXIST && options->busy != NULL && options->busy(options->busy_arg, error)) {
+        *error = (struct error){ 0 };
+        rc = links_listen(links, error);
+    }
+    return rc;
 
 err_after_links:
     destroy(&links->router);

@@ -93,9 +93,14 @@ struct links_options {
      * NULL. */
     void (*silent)(void *arg, uint32_t node, uint32_t incarnation);
     void *silent_arg;
+    /* Somebody else listens at an address, as error says. True: it is tried again at once, so it is
+     * this one that pauses, and bounds for how long. In links_create, which then needs an error; NULL:
+     * that fails. */
+    bool (*busy)(void *arg, const struct error *error);
+    void *busy_arg;
 };
 
-/* Says what is wrong with an option, or why it can't listen there. */
+/* Says what is wrong with an option, or why it can't listen there (TR_EEXIST: somebody else does). */
 int links_create(struct node *node, const struct links_options *options, struct error *error);
 
 /* Where the node listens, ports filled in; after node_start. */

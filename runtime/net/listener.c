@@ -364,6 +364,8 @@ static void on_connection(struct actor *self, void *arg, struct stream *listener
 static int listen_all(struct links *links, struct error *error)
 {
     for (uint32_t i = 0; i < links->num_listen; i++) {
+        if (links->listeners[i] != NULL)
+            continue; /* since an attempt that a later address of the list ended */
         int rc = stream_listen(links->self, &links->listen[i], on_connection, links,
                                &links->listeners[i], error);
         if (rc < 0)

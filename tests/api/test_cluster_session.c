@@ -408,6 +408,83 @@ static void no_call_outlives_the_actors(void **state)
     close_job(&job);
 }
 
+/* The trainer that rank 0 is of a job, while somebody else listens at its address. */
+struct second_life {
+    struct tr_session *session;
+    struct tr_graph *graph;
+    struct tr_log *log;
+    int64_t timeout_ns;
+    struct tr_error error;
+    int code;
+};
+
+static void *open_again(void *arg)
+{
+    struct second_life *life = arg;
+    const struct tr_error none = TR_ERROR_INIT;
+    life->error = none;
+    life->code = tr_graph_open(life->session, NULL, life->timeout_ns, &life->graph, &life->error);
+    return NULL;
+}
+
+static void open_second_session(struct second_life *life, const struct job *job)
+{
+    struct tr_session_options o;
+    ok(tr_log_open(NULL, &life->log, &failure));
+    tr_session_options_init(&o);
+    o.cluster = job->file;
+    o.process = FIRST_TRAINER;
+    o.incarnation = 2;
+    o.log = life->log;
+    ok(tr_session_open(&o, &life->session, &failure));
+}
+
+static void await_warning(struct second_life *life)
+{
+    struct tr_log_line line = TR_LOG_LINE_INIT;
+    do
+        ok(tr_log_next(life->log, 60 * SECOND, &line, &failure));
+    while (strstr(line.text, "somebody listens there") == NULL);
+    assert_int_equal(line.level, TR_LOG_WARN);
+    assert_non_null(strstr(line.text, "unix:"));
+    assert_non_null(strstr(line.text, "/3.sock"));
+}
+
+static void a_busy_address_is_waited_for(void **state)
+{
+    /* Reading the few files of this graph first takes milliseconds of it. */
+    struct second_life life = { .timeout_ns = 4 * SECOND };
+    struct job job;
+    pthread_t thread;
+    (void)state;
+    open_cluster(&job, "true");
+    open_second_session(&life, &job);
+    /* Late and interrupted: neither says that another attempt would fail too. */
+    open_again(&life);
+    assert_int_equal(life.code, TR_ETIMEDOUT);
+    assert_non_null(strstr(life.error.message, "/3.sock"));
+    await_warning(&life);
+    life.timeout_ns = TR_WAIT_FOREVER;
+    assert_int_equal(pthread_create(&thread, NULL, open_again, &life), 0);
+    await_warning(&life);
+    tr_session_interrupt(life.session);
+    pthread_join(thread, NULL);
+    assert_int_equal(life.code, TR_ECANCELED);
+    tr_session_resume(life.session);
+    /* The one that had it ends. */
+    assert_int_equal(pthread_create(&thread, NULL, open_again, &life), 0);
+    await_warning(&life);
+    tr_graph_close(job.graphs[FIRST_TRAINER]);
+    tr_session_close(job.sessions[FIRST_TRAINER]);
+    pthread_join(thread, NULL);
+    assert_string_equal(life.error.message, "");
+    assert_int_equal(life.code, 0);
+    job.graphs[FIRST_TRAINER] = life.graph;
+    job.sessions[FIRST_TRAINER] = life.session;
+    close_job(&job);
+    tr_log_close(life.log);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -432,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_process_opens_what_it_plays),
         cmocka_unit_test(the_end_of_the_job_ends_its_processes),
         cmocka_unit_test(no_call_outlives_the_actors),
+        cmocka_unit_test(a_busy_address_is_waited_for),
     };
     return cmocka_run_group_tests_name("cluster", tests, setup, teardown);
 }
