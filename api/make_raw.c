@@ -28,12 +28,15 @@ _Static_assert(TR_GENERATE_NODES_MAX == GENERATE_NODES_MAX &&
                    TR_GENERATE_CLASSES_MAX == GENERATE_CLASSES_MAX,
                "callers and generators have the same bounds");
 
+#define IMPORT_EDGES_TASK "import edges"
+
 struct raw_making {
     struct tr_task *task;
     char *out;
     char *from; /* what is imported; NULL: apt-cache, or nothing */
     bool replace;
     uint64_t num_edges; /* to be written; 0: not known */
+    uint64_t header_line;
     enum tr_generate_kind kind;
     struct generate_options generate;
     struct raw_options read;
@@ -144,6 +147,7 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
     int rv = raw_open(making->from, &making->read, &graph, error);
     if (rv != 0)
         return rv;
+    making->header_line = graph->header_line;
     for (uint32_t t = 0; t < graph->types.num_etypes; t++)
         making->num_edges += graph->num_edges[t];
     rv = raw_copy(graph, making->out, &write, error);
@@ -154,7 +158,7 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
 int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
                           struct tr_error *error)
 {
-    static const struct task_work WORK = { "import edges", run_edges, NULL, destroy };
+    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, destroy };
     struct tr_import_edges_options options = TR_IMPORT_EDGES_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_edges_options", error);
@@ -169,6 +173,20 @@ int tr_import_edges_start(const struct tr_import_edges_options *caller, struct t
                                          .num_nodes = options.num_nodes,
                                          .delimiter = options.delimiter };
     return task_start(&WORK, making, out, error);
+}
+
+int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
+                           struct tr_error *error)
+{
+    int rv = tr_task_wait(task, 0, error);
+    if (rv != 0)
+        return rv;
+    const struct raw_making *making = tr_task_arg(task, IMPORT_EDGES_TASK);
+    if (making == NULL)
+        return tr_error_set(error, TR_EINVAL, "the task is no import of edges");
+    struct tr_import_edges_report known = TR_IMPORT_EDGES_REPORT_INIT;
+    known.header_line = making->header_line;
+    return sized_write(report, &known, sizeof known, "tr_import_edges_report", error);
 }
 
 static int run_debian(struct tr_task *task, void *arg, struct error *error)

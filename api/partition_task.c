@@ -32,6 +32,7 @@ struct partition_request {
     struct partition_options options; /* its texts are those above */
     uint32_t threads;
     struct partition_report result;
+    uint64_t header_line;
 };
 
 static void destroy(void *arg)
@@ -132,6 +133,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         rv = error_set(error, TR_ENOMEM, "cannot start %zu threads; give fewer", count_threads(p));
         goto close_raw;
     }
+    p->header_line = raw->header_line;
     rv = partition_graph(raw, &p->options, p->out, parallel, &hooks, &p->result, error);
     crew_parallel_destroy(parallel);
 close_raw:
@@ -200,5 +202,6 @@ int tr_partition_result(struct tr_task *task, struct tr_partition_report *report
     known.metis_peak_bytes = from->metis_peak_bytes;
     known.total_seconds = from->total_seconds;
     known.peak_bytes = from->peak_bytes;
+    known.header_line = p->header_line;
     return sized_write(report, &known, sizeof known, "tr_partition_report", error);
 }

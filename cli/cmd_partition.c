@@ -182,6 +182,8 @@ static void report_result(struct report *report, const struct partition_values *
     report_count(report, "parts", "partitions", values->parts);
     report_count(report, "nodes", "nodes", result->num_nodes);
     report_count(report, "edges", "edges", result->num_edges);
+    if (result->header_line != 0)
+        report_count(report, "header_line", "line skipped as a header", result->header_line);
     report_count(report, "cut_edges", "edges cut", result->cut_edges);
     report_share(report, "cut_share", "share of edges cut", result->cut_share);
     report_real(report, "node_balance", "node balance (largest / mean)", result->node_balance);

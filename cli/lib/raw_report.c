@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/lib/raw_report.h"
 
+#include <troupe/import.h>
 #include <troupe/raw.h>
 
 #include "cli/lib/fail.h"
 #include "cli/lib/follow.h"
 #include "cli/lib/report.h"
 
-static int print(const char *path, bool json, struct tr_error *error)
+static int print(const char *path, uint64_t header_line, bool json, struct tr_error *error)
 {
     struct tr_raw_info info = TR_RAW_INFO_INIT;
     struct tr_raw *raw;
@@ -26,6 +27,8 @@ static int print(const char *path, bool json, struct tr_error *error)
     report_count(&report, "node_types", "node types", info.num_ntypes);
     report_count(&report, "edge_types", "edge types", info.num_etypes);
     report_count(&report, "features", "features", info.num_tables);
+    if (header_line != 0)
+        report_count(&report, "header_line", "line skipped as a header", header_line);
     return report_print(&report, error);
 }
 
@@ -33,6 +36,7 @@ int raw_report_make(const struct invocation *invocation, raw_start *start, const
                     const char *out, bool quiet, bool json)
 {
     struct tr_error error = TR_ERROR_INIT;
+    struct tr_import_edges_report imported = TR_IMPORT_EDGES_REPORT_INIT;
     struct tr_task *task = NULL;
     struct follow follow;
     int rv = follow_begin(&follow, quiet, &error);
@@ -41,9 +45,12 @@ int raw_report_make(const struct invocation *invocation, raw_start *start, const
     rv = start(arg, &task, &error);
     if (rv == 0)
         rv = follow_task(&follow, task, &error);
+    /* Of other tasks there is no such report, which leaves it as it is. */
+    if (rv == 0)
+        (void)tr_import_edges_result(task, &imported, NULL);
     tr_task_close(task);
     follow_end(&follow);
     if (rv == 0)
-        rv = print(out, json, &error);
+        rv = print(out, imported.header_line, json, &error);
     return rv != 0 ? fail(invocation, &error) : EXIT_DONE;
 }

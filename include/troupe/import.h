@@ -40,6 +40,20 @@ struct tr_import_edges_options {
 TR_API int tr_import_edges_start(const struct tr_import_edges_options *options,
                                  struct tr_task **out, struct tr_error *error);
 
+struct tr_import_edges_report {
+    size_t size;
+    uint64_t header_line; /* of the text, which was skipped as a header; 0: none was */
+};
+#define TR_IMPORT_EDGES_REPORT_INIT              \
+    {                                            \
+        sizeof(struct tr_import_edges_report), 0 \
+    }
+
+/* What a task that has succeeded has found; else as tr_task_wait() without waiting. TR_EINVAL: the
+ * task is no import of edges. */
+TR_API int tr_import_edges_result(struct tr_task *task, struct tr_import_edges_report *report,
+                                  struct tr_error *error);
+
 /* The packages of a Debian archive and their dependencies; troupe-import(1) says what becomes of
  * them. */
 struct tr_import_debian_options {

@@ -76,11 +76,12 @@ struct tr_partition_report {
     double metis_seconds;      /* 0: it was not asked */
     uint64_t metis_peak_bytes; /* of its process */
     double total_seconds;
-    uint64_t peak_bytes; /* resident, of this process so far */
+    uint64_t peak_bytes;  /* resident, of this process so far */
+    uint64_t header_line; /* of an edge list, which was skipped as a header; 0: none was */
 };
-#define TR_PARTITION_REPORT_INIT                                                               \
-    {                                                                                          \
-        sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0 \
+#define TR_PARTITION_REPORT_INIT                                                                  \
+    {                                                                                             \
+        sizeof(struct tr_partition_report), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0 }, 0, 0, 0, 0, 0, 0 \
     }
 
 /* TR_EINVAL and TR_ERANGE name an option, here or as the task's outcome; that may also be a failure

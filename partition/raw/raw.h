@@ -51,6 +51,7 @@ struct raw_graph {
     uint64_t *num_edges; /* [types.num_etypes] */
     uint32_t num_tables;
     struct raw_table *tables;
+    uint64_t header_line;      /* of an edge list, skipped as a header; 0: none was */
     struct raw_source *source; /* how to read: private to the reader */
 };
 

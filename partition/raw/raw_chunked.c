@@ -189,10 +189,11 @@ static int add_csv_edges(struct chunked *source, const struct file_entry *listed
                          struct series *series, struct error *error)
 {
     struct pairs pairs = { 0 };
+    uint64_t header_line; /* whoever wrote metadata.json knows */
     struct raw_options options = { .files = source->options->files,
                                    .cancel = source->options->cancel,
                                    .delimiter = listed->delimiter };
-    int rv = raw_parse_edgelist(path, &options, &pairs, error);
+    int rv = raw_parse_edgelist(path, &options, &pairs, &header_line, error);
     if (rv == 0)
         return series_add_parsed_pairs(series, path, &pairs, error);
     pairs_fini(&pairs);

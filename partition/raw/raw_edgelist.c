@@ -90,7 +90,7 @@ static int parse_line(struct text *text, const struct raw_options *options, stru
 }
 
 int raw_parse_edgelist(const char *path, const struct raw_options *options, struct pairs *pairs,
-                       struct error *error)
+                       uint64_t *header_line, struct error *error)
 {
     struct text text;
     uint32_t columns = UINT32_MAX;
@@ -99,7 +99,8 @@ int raw_parse_edgelist(const char *path, const struct raw_options *options, stru
         return rv;
     text.delimiter = options->delimiter;
     text_skip_comments(&text, true);
-    if (begins_header(text_peek(&text)))
+    *header_line = begins_header(text_peek(&text)) ? text.line : 0;
+    if (*header_line != 0)
         text_skip_line(&text);
     text_skip_comments(&text, true);
     while (rv == 0 && text_peek(&text) != TEXT_END) {
@@ -115,7 +116,8 @@ int raw_open_edgelist(const char *path, const struct raw_options *options, struc
                       struct error *error)
 {
     struct pairs pairs = { 0 };
-    int rv = raw_parse_edgelist(path, options, &pairs, error);
+    uint64_t header_line = 0;
+    int rv = raw_parse_edgelist(path, options, &pairs, &header_line, error);
     if (rv != 0) {
         pairs_fini(&pairs);
         return rv;
@@ -123,5 +125,8 @@ int raw_open_edgelist(const char *path, const struct raw_options *options, struc
     uint64_t num_nodes = pairs.count > 0 ? pairs.largest + 1 : 0;
     if (options->num_nodes > num_nodes)
         num_nodes = options->num_nodes;
-    return raw_memory_graph(path, &pairs, num_nodes, out, error);
+    rv = raw_memory_graph(path, &pairs, num_nodes, out, error);
+    if (rv == 0)
+        (*out)->header_line = header_line;
+    return rv;
 }

@@ -109,6 +109,7 @@ static void what_is_made_verifies(void **state)
     for (int kind = TR_GENERATE_SKEW; kind <= TR_GENERATE_SBM; kind++) {
         struct tr_import_edges_options import = TR_IMPORT_EDGES_OPTIONS_INIT;
         struct tr_partition_options partition = TR_PARTITION_OPTIONS_INIT;
+        struct tr_import_edges_report imported = TR_IMPORT_EDGES_REPORT_INIT;
         struct tr_partition_report made = TR_PARTITION_REPORT_INIT;
         struct tr_verify_report found = TR_VERIFY_REPORT_INIT;
         char name[20];
@@ -121,6 +122,10 @@ static void what_is_made_verifies(void **state)
         import.out = copy;
         import.replace = kind > 0;
         ok(tr_import_edges_start(&import, &task, &error), &error);
+        ok(tr_task_wait(task, TR_WAIT_FOREVER, &error), &error);
+        ok(tr_import_edges_result(task, &imported, &error), &error);
+        assert_int_equal(imported.header_line, 0);
+        assert_int_equal(tr_partition_result(task, &made, &error), TR_EINVAL);
         ok(finish(task, &error), &error);
 
         partition.raw = raw;

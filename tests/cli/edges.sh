@@ -34,7 +34,12 @@ expect "a raw graph in place of a partitioned one says what is needed" \
 # A header is what begins as a name does; other first lines are edges, or refused.
 printf 'source,target\n0,1\n1,2\n' >"$work/header.csv"
 troupe import edges "$work/header.csv" --out "$work/header" --json --quiet
-expect "a first line of words is a header" says '"nodes":3,"edges":2,'
+expect "a first line of words is a header" says '"nodes":3,"edges":2,.*"header_line":1'
+troupe import edges "$edges" --out "$work/plain" --json --quiet
+expect "none is named where there is none" sh -c "! grep -q header_line '$work/out'"
+printf '# a comment\nsource target\n0 1\n1 2\n' >"$work/header.txt"
+troupe partition "$work/header.txt" --parts 1 --method random --name toy --out "$work/headed" --quiet
+expect "partitioning a text says so too" says '^line skipped as a header  *2$'
 
 refused() {
     # shellcheck disable=SC2059 # the format is the content
