@@ -162,12 +162,14 @@ static int fetch_table(struct tr_graph *graph, uint32_t ntype, uint32_t table, s
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        return graph_refused(graph, rv, error);
     rv = check_ids(graph, ntype, ids, count, &why);
     if (rv == 0)
         rv = fetch_all(graph, &f, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
+    if (rv != 0)
+        rv = graph_failed(graph, &why, error);
     graph_leave(graph, port);
-    return rv == 0 ? 0 : error_give(&why, error);
+    return rv;
 }
 
 static int check_ntype(const struct tr_graph *graph, uint32_t ntype, struct tr_error *error)

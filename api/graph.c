@@ -210,11 +210,7 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     }
     if (rv == 0) {
         rv = wait_started(graph, left_ns);
-        /* Why it closed: the root's reason is there first. */
-        if (rv == TR_ECLOSED && atomic_load(&graph->actors.reason) != 0)
-            rv = atomic_load(&graph->actors.reason);
-        else if (rv == TR_ECLOSED && node_failure(graph->node) != 0)
-            rv = node_failure(graph->node);
+        rv = graph_reason(graph, rv);
     }
     if (rv == 0)
         rv = adopt(session, graph);

@@ -21,6 +21,33 @@ uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, i
     return port_now_ns(port) + wait;
 }
 
+int graph_reason(struct tr_graph *graph, int rv)
+{
+    if (rv != TR_ECLOSED)
+        return rv;
+    int reason = atomic_load(&graph->actors.reason);
+    pthread_mutex_lock(&graph->mutex);
+    if (reason == 0 && !graph->stopping)
+        reason = node_failure(graph->node);
+    pthread_mutex_unlock(&graph->mutex);
+    if (reason == TR_ETIMEDOUT) /* only the call itself may say that */
+        reason = TR_EPEERDOWN;
+    return reason != 0 ? reason : rv;
+}
+
+int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error)
+{
+    rv = graph_reason(graph, rv);
+    return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+}
+
+int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error)
+{
+    if (graph_reason(graph, why->code) == why->code)
+        return error_give(why, error);
+    return graph_refused(graph, why->code, error);
+}
+
 int graph_find_client(struct port *port, uint64_t deadline_ns, struct address *client)
 {
     return port_find(port, CLIENT_NAME, deadline_ns + GRACE_NS, client);

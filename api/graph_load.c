@@ -231,7 +231,7 @@ int graph_map_parts(struct tr_graph *graph, struct tr_error *error)
     if (rv == 0)
         rv = graph_enter(graph, &port); /* nothing is taken down meanwhile */
     if (rv != 0)
-        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        return graph_refused(graph, rv, error);
     pthread_mutex_lock(&graph->mapping);
     for (uint32_t p = 0; p < graph->book->num_parts && rv == 0; p++)
         if (graph->parts[p] == NULL)

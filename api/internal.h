@@ -214,6 +214,13 @@ void graph_wake(struct tr_graph *graph);
 void graph_metrics_free(struct tr_graph *graph);
 
 /* graph_call.c */
+/* Why a call ended as rv says: where that is TR_ECLOSED since the actors of this process ended for a
+ * reason, or its node failed, it is that reason; else rv. */
+int graph_reason(struct tr_graph *graph, int rv);
+/* Give error what a call ended with, or the reason behind it. Before graph_leave, after which another
+ * thread may have closed the graph. */
+int graph_refused(struct tr_graph *graph, int rv, struct tr_error *error);
+int graph_failed(struct tr_graph *graph, const struct error *why, struct tr_error *error);
 
 /* A time of the port's clock for a timeout of a public call (TR_WAIT_FOREVER, or ns). */
 uint64_t graph_deadline(const struct tr_graph *graph, const struct port *port, int64_t timeout_ns);

@@ -375,13 +375,14 @@ int tr_loader_open(struct tr_graph *graph, struct tr_nodes *nodes,
         goto err;
     rv = graph_enter(graph, &port);
     if (rv != 0) {
-        tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        rv = graph_refused(graph, rv, error);
         goto err;
     }
     rv = open_at_proxy(l, port->port, graph_deadline(graph, port->port, timeout_ns), &why);
+    if (rv != 0)
+        rv = graph_failed(graph, &why, error);
     graph_leave(graph, port);
     if (rv != 0) {
-        error_give(&why, error);
         close_at_proxy(l); /* which may have opened it after we stopped waiting */
         goto err;
     }

@@ -103,7 +103,7 @@ static int name_range(struct tr_graph *graph, int ranks, struct tr_nodes **out,
     struct graph_port *port;
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        return graph_refused(graph, rv, error);
     graph_leave(graph, port);
     *out = nodes_create_range(graph, ranks, 0, graph->book->ranks[ranks].num_ranks, error);
     return *out == NULL ? TR_ENOMEM : 0;
@@ -123,14 +123,14 @@ static int select_nodes(struct tr_graph *graph, uint32_t ntype, uint32_t table, 
                             graph->book->types.num_ntypes);
     int rv = graph_enter(graph, &port);
     if (rv != 0)
-        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        return graph_refused(graph, rv, error);
     uint64_t deadline_ns = graph_deadline(graph, port->port, timeout_ns);
     rv = graph_operate(port->port, deadline_ns, make_request, &s, &reply, &why);
     if (rv == 0) {
         rv = take_reply(graph, ntype, reply, out, error);
         port_release(port->port, reply);
     } else {
-        error_give(&why, error);
+        rv = graph_failed(graph, &why, error);
     }
     graph_leave(graph, port);
     return rv;

@@ -375,10 +375,12 @@ int tr_sample(struct tr_graph *graph, const struct tr_sample_options *options, i
         return error_give(&why, error);
     rv = graph_enter(graph, &port);
     if (rv != 0)
-        return tr_error_set(error, rv, "the graph: %s", call_text(rv));
+        return graph_refused(graph, rv, error);
     d.head.draw = atomic_fetch_add(&graph->session->next_loader, 1);
     rv = run_draw(&d, port->port, graph_deadline(graph, port->port, timeout_ns), &batch, &why);
+    if (rv != 0)
+        rv = graph_failed(graph, &why, error);
     graph_leave(graph, port);
     *out = (struct tr_batch *)(void *)batch;
-    return rv != 0 ? error_give(&why, error) : 0;
+    return rv;
 }

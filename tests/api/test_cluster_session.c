@@ -408,6 +408,41 @@ static void no_call_outlives_the_actors(void **state)
     close_job(&job);
 }
 
+/* A process of another partitioning that comes before the coordinator opens, and is refused later. */
+static void calls_say_why_the_actors_ended(void **state)
+{
+    struct job job = { .num_processes = 2 };
+    struct tr_loader_options options = loader_options(0);
+    struct tr_loader *loader;
+    struct tr_nodes *nodes, *again;
+    struct tr_session_options o;
+    char other[256];
+    uint64_t id = 0;
+    float row[64];
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, PARTS, job.graph);
+    world_partition(&world, PARTITION_RANDOM, PARTS + 1, other);
+    write_cluster(&job, "true");
+    tr_session_options_init(&o);
+    o.cluster = job.file;
+    o.process = FIRST_TRAINER;
+    o.incarnation = 1;
+    ok(tr_session_open(&o, &job.sessions[1], &failure));
+    ok(tr_graph_open(job.sessions[1], other, TR_WAIT_FOREVER, &job.graphs[1], &failure));
+    struct tr_graph *graph = job.graphs[1];
+    ok(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &nodes, &failure));
+    open_process(&job, 0);
+    assert_int_equal(tr_graph_wait_end(graph, 60 * SECOND, &failure), TR_EMISMATCH);
+    assert_int_equal(tr_graph_fetch(graph, 0, "feat", &id, 1, TR_WAIT_FOREVER, row, &failure),
+                     TR_EMISMATCH);
+    assert_non_null(strstr(failure.message, tr_strerror(TR_EMISMATCH)));
+    assert_int_equal(tr_nodes_all(graph, 0, TR_WAIT_FOREVER, &again, &failure), TR_EMISMATCH);
+    assert_int_equal(tr_loader_open(graph, nodes, &options, TR_WAIT_FOREVER, &loader, &failure),
+                     TR_EMISMATCH);
+    tr_nodes_close(nodes);
+    close_job(&job);
+}
+
 /* The trainer that rank 0 is of a job, while somebody else listens at its address. */
 struct second_life {
     struct tr_session *session;
@@ -509,6 +544,7 @@ int main(void)
         cmocka_unit_test(a_process_opens_what_it_plays),
         cmocka_unit_test(the_end_of_the_job_ends_its_processes),
         cmocka_unit_test(no_call_outlives_the_actors),
+        cmocka_unit_test(calls_say_why_the_actors_ended),
         cmocka_unit_test(a_busy_address_is_waited_for),
     };
     return cmocka_run_group_tests_name("cluster", tests, setup, teardown);
