@@ -3,6 +3,7 @@
 
 #include "actors/cluster/cluster_read.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,31 @@ static int name_checkpoints(struct cluster *cluster, struct error *error)
                : error_set(error, TR_ENOMEM, "%s: no memory", cluster->path);
 }
 
+/* All processes of a job name the same folder, whatever folder each was started in. A relative one
+ * stands in the file's folder, which is there, but for a simulator's. */
+static int make_absolute(struct cluster *cluster, struct error *error)
+{
+    const char *slash = strrchr(cluster->path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - cluster->path);
+    char *named = cluster->checkpoints.folder, *absolute;
+    if (named == NULL || named[0] == '/')
+        return 0;
+    char *parent = slash == NULL ? strdup(".") : strndup(cluster->path, length);
+    char *here = parent == NULL ? NULL : realpath(parent, NULL);
+    bool lacking = parent == NULL || (here == NULL && errno == ENOMEM);
+    free(parent);
+    if (here == NULL)
+        return lacking ? error_set(error, TR_ENOMEM, "%s: no memory", cluster->path) : 0;
+    const char *rest = slash == NULL ? named : named + length + 1;
+    int made = asprintf(&absolute, "%s/%s", here[1] == '\0' ? "" : here, rest);
+    free(here);
+    if (made < 0)
+        return error_set(error, TR_ENOMEM, "%s: no memory", cluster->path);
+    free(named);
+    cluster->checkpoints.folder = absolute;
+    return 0;
+}
+
 int cluster_read(struct files *files, const char *path, struct cluster *cluster,
                  struct error *error)
 {
@@ -84,6 +110,8 @@ int cluster_read(struct files *files, const char *path, struct cluster *cluster,
         rv = cluster_check(cluster, error);
     if (rv == 0)
         rv = name_checkpoints(cluster, error);
+    if (rv == 0)
+        rv = make_absolute(cluster, error);
     free(text);
     if (rv != 0)
         cluster_fini(cluster);

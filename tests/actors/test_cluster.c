@@ -560,6 +560,29 @@ static void names_are_put_where_a_path_has_them(void **unused)
     }
 }
 
+/* Whichever folder a process was started in, it names the folder of checkpoints as the others do. */
+static void checkpoints_are_named_alike_from_everywhere(void **unused)
+{
+    const char *const from[][2] = { { folder, "c.json" }, { "/tmp", file + strlen("/tmp/") } };
+    char here[4096], expected[100];
+    struct cluster c;
+    struct error error = { 0 };
+    (void)unused;
+    assert_int_equal(
+        read_one(",\"port\": 7", ",\"checkpoints\": {\"folder\": \"ck/%h\"}", &c, &error), 0);
+    cluster_fini(&c);
+    snprintf(expected, sizeof expected, "%s/ck/%%h", folder);
+    assert_non_null(getcwd(here, sizeof here));
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        assert_int_equal(chdir(from[i][0]), 0);
+        int rv = cluster_read(files_posix, from[i][1], &c, &error);
+        assert_int_equal(chdir(here), 0);
+        assert_int_equal(rv, 0);
+        assert_string_equal(c.checkpoints.folder, expected);
+        cluster_fini(&c);
+    }
+}
+
 /* A path of a file begins in the file's folder, which may be the one that the reader is in. */
 static void a_path_begins_where_its_file_is(void **unused)
 {
@@ -846,6 +869,7 @@ int main(void)
         cmocka_unit_test(so_many_processes_are_planned),
         cmocka_unit_test(hosts_of_one_machine_stand_beside_each_other),
         cmocka_unit_test(names_are_put_where_a_path_has_them),
+        cmocka_unit_test(checkpoints_are_named_alike_from_everywhere),
         cmocka_unit_test(a_path_begins_where_its_file_is),
         cmocka_unit_test(lines_of_ip_config_are_read_to_the_letter),
         cmocka_unit_test(ip_config_is_taken_in_its_place),
