@@ -286,7 +286,7 @@ void link_note(struct link *link); /* any thread: the note is to come */
 struct actor *link_arrive(struct loop *loop, struct post *post);
 
 /* link_session.c */
-void link_hello(const struct link *link, struct wire_hello *hello);
+void link_hello(struct link *link, struct wire_hello *hello);
 /* LINKS_REFUSED_*: may a connection with this greeting go on? */
 uint32_t link_judge(struct link *link, const struct wire_hello *hello);
 int link_begin(struct link *link, struct transport *transport, const struct wire_hello *hello);

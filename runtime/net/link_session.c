@@ -53,7 +53,7 @@ void link_update_seen(struct link *link)
                           memory_order_relaxed);
 }
 
-void link_hello(const struct link *link, struct wire_hello *hello)
+void link_hello(struct link *link, struct wire_hello *hello)
 {
     const struct links *links = link->links;
     *hello = (struct wire_hello){
@@ -73,6 +73,7 @@ void link_hello(const struct link *link, struct wire_hello *hello)
         hello->received[lane] = link->in[lane].received;
     for (int i = 0; links->cluster[i] != '\0'; i++)
         hello->cluster[i] = links->cluster[i];
+    link->released_told = link->data_released;
 }
 
 /* Bytes of the data lane up to the message of that index: what the other side may have released
@@ -291,7 +292,9 @@ int link_begin(struct link *link, struct transport *transport, const struct wire
     link->goodbye_sent = link->stalled = false;
     for (int lane = 0; lane < WIRE_LANES; lane++)
         link->acked[lane] = link->in[lane].received;
-    link->released_told = link->data_released;
+    /* Nothing is received without a connection, but released: what came back after our greeting was
+     * made is told by an acknowledgement. */
+    link->ack_due = link->data_released != link->released_told;
     link->unacked_bytes = 0;
     counter_add(&link->seen.connections, 1);
     log_write(link->links->node, LOG_LEVEL_DEBUG, "links",
@@ -323,7 +326,7 @@ void link_peer_down(struct link *link, const char *why)
         link->in[lane] = (struct link_in){ 0 };
     }
     link->data_acked = link->data_sent = link->data_granted = 0;
-    link->data_received = link->data_released = 0;
+    link->data_received = link->data_released = link->released_told = 0;
     link->peer_window = link->links->window_bytes;
     link->corrupt_times = link->silent_ticks = link->warn_ticks = 0;
     link->overflown = false;

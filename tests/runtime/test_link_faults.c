@@ -89,11 +89,67 @@ static int receive(struct actor *self, struct message *message)
 
 static const struct actor_ops asker_ops = { .name = "asker", .start = start, .receive = receive };
 
+/* Numbers that a sender sends at once at that time, to whoever is called "sink". */
+#define NUMBERS_THAT_FIT 12u /* a window */
+#define NUMBERS 20u          /* the rest waits for the window */
+#define SEND_NS (2 * ENV_SECOND_NS)
+
+struct post_office {
+    struct address sink;
+    struct timer timer;
+    uint32_t received;
+};
+
+static void send_numbers(struct actor *self, void *arg)
+{
+    struct post_office *office = arg;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        assert_int_equal(support_send(self, office->sink, KIND_NUMBER, i), 0);
+}
+
+static void sink_found(struct actor *self, void *arg, int status, struct address address)
+{
+    struct post_office *office = arg;
+    if (status == TR_ECANCELED)
+        return;
+    assert_int_equal(status, 0);
+    office->sink = address;
+    timer_start(self, &office->timer, SEND_NS, send_numbers, office);
+}
+
+static int start_sender(struct actor *self, const void *arg)
+{
+    return directory_wait_at(self, 1, "sink", SEND_NS, sink_found, (void *)(uintptr_t)arg);
+}
+
+static int start_sink(struct actor *self, const void *arg)
+{
+    actor_set_state(self, (void *)(uintptr_t)arg);
+    return directory_register(self, "sink", NULL, NULL);
+}
+
+static int sink_number(struct actor *self, struct message *message)
+{
+    struct post_office *office = actor_state(self);
+    assert_int_equal(((struct number *)message_head(message))->value, office->received++);
+    message_release(self, message);
+    return 0;
+}
+
+static const struct actor_ops sender_ops = { .name = "sender",
+                                             .start = start_sender,
+                                             .receive = receive };
+static const struct actor_ops sink_ops = { .name = "sink",
+                                           .start = start_sink,
+                                           .receive = sink_number };
+
 struct town {
     struct env *env;
     struct node *nodes[2];
     struct asker asker;
-    uint32_t warnings; /* of peers that no link is had with */
+    struct post_office office;
+    uint64_t window_bytes; /* 0: as links have it */
+    uint32_t warnings;     /* of peers that no link is had with */
     char warning[LOG_LINE_MAX];
 };
 
@@ -130,6 +186,7 @@ static void make(struct town *town, uint32_t id, uint32_t incarnation)
                                    .num_listen = 1,
                                    .peers = &peer,
                                    .num_peers = 1,
+                                   .window_bytes = town->window_bytes,
                                    .insecure_network = true };
     struct actor_options echo = { .ops = &echo_ops, .loop = 1 };
     struct actor_options asker = { .ops = &asker_ops, .arg = &town->asker, .loop = 1 };
@@ -329,6 +386,42 @@ static void a_peer_that_stood_still_before_is_named(void **state)
     }
 }
 
+static bool all_numbers_came(void *arg)
+{
+    return ((struct town *)arg)->office.received == NUMBERS;
+}
+
+/* The window is full of messages that a loop which stands still does not take. It takes them while
+ * the node that dials has said hello anew, with what was released so far, and is not welcome yet: the
+ * rest is told once the link is up, or the sender would wait for ever. */
+static void what_is_released_during_a_greeting_is_told(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct town town = { .window_bytes = NUMBERS_THAT_FIT *
+                                             (sizeof(struct frame) + sizeof(struct number)) };
+        struct address address;
+        struct actor_options sender = { .ops = &sender_ops, .arg = &town.office };
+        struct actor_options sink = { .ops = &sink_ops, .arg = &town.office, .loop = seed % 2 };
+        assert_int_equal(env_sim_create(seed, NULL, &town.env), 0);
+        town.asker.answered = CALLS; /* asks nothing */
+        make(&town, 0, 1);
+        make(&town, 1, 1);
+        assert_int_equal(node_spawn(town.nodes[1], &sink, &address), 0);
+        assert_int_equal(node_spawn(town.nodes[0], &sender, &address), 0);
+        run_until(&town, SEND_NS - 1);
+        env_sim_pause(town.env, town.nodes[1], sink.loop, 5 * ENV_SECOND_NS);
+        run_until(&town, 9 * ENV_SECOND_NS / 2);
+        assert_int_equal(town.office.received, 0);
+        assert_true(env_sim_net_reset(town.env));
+        /* Both have heard of the reset, and the pause before the next greeting is not over. */
+        run_until(&town, 9 * ENV_SECOND_NS / 2 + ENV_SECOND_NS / 1000);
+        env_sim_net_clog(town.env, 0, 1, 11 * ENV_SECOND_NS / 2);
+        assert_int_equal(env_sim_run(town.env, all_numbers_came, &town, 20 * ENV_SECOND_NS), 0);
+        leave(&town);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +430,7 @@ int main(void)
         cmocka_unit_test(a_node_that_dies_is_replaced),
         cmocka_unit_test(after_a_cut_only_one_side_connects),
         cmocka_unit_test(a_peer_that_stood_still_before_is_named),
+        cmocka_unit_test(what_is_released_during_a_greeting_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
