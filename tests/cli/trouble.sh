@@ -116,6 +116,13 @@ if small_disk "$work/kept" 24; then
         child=$!
     }
     is_begun() { [ "$(cat "$work/runs/run/metrics.jsonl" 2>/dev/null | wc -l)" -ge 2 ]; }
+    # What the disk is to do to a run that has begun is done while the run stands still.
+    meanwhile() {
+        until is_begun || ! kill -0 "$child" 2>/dev/null; do :; done
+        kill -STOP "$child"
+        "$@"
+        kill -CONT "$child"
+    }
     end_run() {
         wait "$child"
         code=$?
@@ -129,8 +136,7 @@ if small_disk "$work/kept" 24; then
     # waited WHAT SECONDS TAKE GIVE: from the middle of the run to some time after its end
     waited() {
         start_run 600
-        within is_begun
-        $3 "$work/runs"
+        meanwhile $3 "$work/runs"
         within is_warned "it is tried again for 600 s"
         sleep "$2"
         expect "$1 is waited for at the end" kill -0 $child
@@ -143,8 +149,7 @@ if small_disk "$work/kept" 24; then
     waited "a full disk of the run" 2 fill empty
     waited "a full disk of the run" 20 fill empty
     start_run 3
-    within is_begun
-    fill "$work/runs"
+    meanwhile fill "$work/runs"
     end_run
     expect "a disk that stays full ends the run after --disk-wait" fails_with \
         "$work/runs/run/.*No space left.*tried again for 3 s (--disk-wait): .* lost"

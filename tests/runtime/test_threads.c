@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "runtime/core/actor_impl.h"
 #include "runtime/core/crew.h"
 #include "runtime/core/directory.h"
 #include "runtime/core/dump.h"
+#include "runtime/core/loop.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/supervisor.h"
 #include "runtime/core/timer.h"
@@ -282,11 +284,15 @@ static void destroy_watched(struct env *env, void *driver)
     real_ops->loop_destroy(env, driver);
 }
 
+/* Works until the actor's loop sleeps, so that its end has to wake it. */
 static int work_shortly(struct job *job)
 {
-    (void)job;
+    struct inbox *inbox = &job->actor->loop->inbox;
     in_crew = true;
-    return CREW_DONE;
+    pthread_mutex_lock(&inbox->mutex);
+    bool sleeping = inbox->sleeping;
+    pthread_mutex_unlock(&inbox->mutex);
+    return sleeping ? CREW_DONE : CREW_MORE;
 }
 
 static void end_after_work(struct actor *self, struct job *job, int status)
