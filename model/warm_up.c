@@ -17,13 +17,20 @@
 #define ROUNDS 8
 #define LOOK_NS UINT64_C(1000000)
 
-/* Left to the threads where they are stuck. */
+/* Whoever is done with it last frees it: threads that are stuck, or slower than an interrupt, are not
+ * waited for. */
 struct warming {
-    atomic_size_t ready, done;
+    atomic_size_t ready, done, holders;
     size_t threads;
     float input[SIDE * SIDE];
     float output[][SIDE * SIDE];
 };
+
+static void let_go(struct warming *warming, size_t holders)
+{
+    if (atomic_fetch_sub(&warming->holders, holders) == holders)
+        free(warming);
+}
 
 static void *compute(void *arg)
 {
@@ -34,6 +41,7 @@ static void *compute(void *arg)
     for (int i = 0; i < ROUNDS; i++)
         matmul_forward(SIDE, SIDE, SIDE, warming->input, warming->input, 0, warming->output[mine]);
     atomic_fetch_add(&warming->done, 1);
+    let_go(warming, 1);
     return NULL;
 }
 
@@ -69,6 +77,7 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
     matmul_single_threaded();
     atomic_init(&warming->ready, 0);
     atomic_init(&warming->done, 0);
+    atomic_init(&warming->holders, threads + 1);
     warming->threads = threads;
     while (count < threads && thread_create(&made[count], "tr-warm-up", compute, warming) == 0)
         count++;
@@ -87,11 +96,11 @@ int warm_up(size_t threads, const struct cancel *cancel, bool *stuck, struct err
         else
             pthread_join(made[i], NULL);
     free(made);
+    let_go(warming, 1 + threads - count);
     if (*stuck && cancel_asked(cancel))
         return error_set(error, TR_ECANCELED, "interrupted");
     if (*stuck)
         return refuse(threads, done, error);
-    free(warming);
     return count == threads ? 0
                             : error_set(error, TR_ENOMEM,
                                         "%zu of %zu threads to compute with "
