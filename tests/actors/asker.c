@@ -36,7 +36,8 @@ static int start(struct actor *self, const void *arg)
     struct asker *asker = (struct asker *)(uintptr_t)arg;
     struct message *request = message_create(self, asker->kind);
     assert_non_null(request);
-    memcpy(message_head(request), asker->head, asker->head_bytes);
+    if (asker->head_bytes > 0)
+        memcpy(message_head(request), asker->head, asker->head_bytes);
     if (asker->body_bytes > 0)
         memcpy(message_body_alloc(self, request, asker->body_bytes), asker->body,
                asker->body_bytes);
