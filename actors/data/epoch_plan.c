@@ -122,3 +122,25 @@ void epoch_order_fini(struct epoch_order *order)
     vec_fini(&order->positions);
     order->ready = false;
 }
+
+int epoch_orders_find(struct epoch_orders *orders, const struct epoch_plan *plan, uint32_t epoch,
+                      const struct epoch_order **out)
+{
+    struct epoch_order *order = &orders->orders[epoch % EPOCH_ORDERS];
+    *out = NULL;
+    if (!plan->shuffle)
+        return 0;
+    if (!order->ready || order->epoch != epoch) {
+        int rv = epoch_order_make(order, plan, epoch);
+        if (rv != 0)
+            return rv;
+    }
+    *out = order;
+    return 0;
+}
+
+void epoch_orders_fini(struct epoch_orders *orders)
+{
+    for (uint32_t i = 0; i < EPOCH_ORDERS; i++)
+        epoch_order_fini(&orders->orders[i]);
+}

@@ -53,6 +53,14 @@ struct epoch_order {
     struct bijection bijection; /* where it is not */
 };
 
+/* Batches of two epochs are under way at the end of an epoch. */
+#define EPOCH_ORDERS 2u
+
+/* The orders that are used now: of epoch e in orders[e % EPOCH_ORDERS]. All zeros has none yet. */
+struct epoch_orders {
+    struct epoch_order orders[EPOCH_ORDERS];
+};
+
 struct msg_loader_open;
 
 /* The plan of a loader. TR_EINVAL, TR_ETOOBIG: it has none that all ranks can follow. */
@@ -74,5 +82,12 @@ int epoch_order_make(struct epoch_order *order, const struct epoch_plan *plan, u
 uint64_t epoch_order_at(const struct epoch_order *order, uint64_t place);
 
 void epoch_order_fini(struct epoch_order *order);
+
+/* The order of an epoch, made where it is not there; NULL: the plan does not shuffle. It stays until
+ * another epoch takes its place. TR_ENOMEM. */
+int epoch_orders_find(struct epoch_orders *orders, const struct epoch_plan *plan, uint32_t epoch,
+                      const struct epoch_order **out);
+
+void epoch_orders_fini(struct epoch_orders *orders);
 
 #endif

@@ -41,8 +41,7 @@ static void free_loader(struct proxy *p, struct proxy_loader *l)
     message_release(p->self, l->waiter);
     message_release(p->self, l->message);
     message_release(p->self, l->unlisted);
-    for (uint32_t i = 0; i < PROXY_ORDERS; i++)
-        epoch_order_fini(&l->orders[i]);
+    epoch_orders_fini(&l->orders);
     seed_set_fini(&l->seeds);
     free(l->slots);
     free(l->samplers);

@@ -3,7 +3,7 @@
  * Seeds that a user listed: the list stays here, in the process that it was given in. A sampler gets
  * the seeds of a batch with the request for it, in the epoch's order, so what a link carries of a list,
  * and what a sampler holds of it, is a batch and no more. Ranges need none of this: a sampler knows
- * the seeds of a batch by its number. Of a set that has both, a request gives those that are listed.
+ * the seeds of a batch by its number. A request for a set that has both gives the listed seeds alone.
  */
 #include <string.h>
 
@@ -51,22 +51,6 @@ struct message *proxy_make_unlisted(struct proxy_loader *l)
     return open;
 }
 
-/* NULL: that of the set. */
-static int find_order(struct proxy_loader *l, uint32_t epoch, const struct epoch_order **out)
-{
-    struct epoch_order *order = &l->orders[epoch % PROXY_ORDERS];
-    *out = NULL;
-    if (!l->epochs.shuffle)
-        return 0;
-    if (!order->ready || order->epoch != epoch) {
-        int rv = epoch_order_make(order, &l->epochs, epoch);
-        if (rv != 0)
-            return rv;
-    }
-    *out = order;
-    return 0;
-}
-
 /* The list that has the seed at a place of the epoch's order, and where in it; NULL: no list has. */
 static const uint64_t *find_listed(const struct proxy_loader *l, const struct epoch_order *order,
                                    uint64_t at)
@@ -95,7 +79,7 @@ int proxy_make_listed(const struct proxy_slot *slot, struct message **request)
     const struct epoch_order *order;
     uint64_t begin;
     uint32_t count, step_seeds, at = 0;
-    int rv = find_order(l, slot->epoch, &order);
+    int rv = epoch_orders_find(&l->orders, &l->epochs, slot->epoch, &order);
     if (rv != 0)
         return rv;
     epoch_plan_step(&l->epochs, slot->step, &begin, &count, &step_seeds);

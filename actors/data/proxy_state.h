@@ -18,9 +18,6 @@ struct proxy;
 struct proxy_loader;
 struct proxy_pull;
 
-/* Batches of two epochs are in the window at the end of an epoch. */
-#define PROXY_ORDERS 2u
-
 /* A sampler fails a batch at its recovery deadline by itself; this much later it is given up. */
 #define PROXY_GRACE_NS UINT64_C(5000000000)
 
@@ -67,8 +64,8 @@ struct proxy_loader {
     struct message
         *unlisted; /* what is sent to open it at samplers: the message but for the lists */
     struct epoch_plan epochs;
-    struct epoch_order orders[PROXY_ORDERS]; /* of a list: epoch e in orders[e % PROXY_ORDERS] */
-    struct sample_spec spec;                 /* its terms lie in the message */
+    struct epoch_orders orders; /* of a list */
+    struct sample_spec spec;    /* its terms lie in the message */
     uint64_t num_steps;
     uint32_t window;
     uint32_t epoch;

@@ -245,8 +245,7 @@ void sampler_forget_draws(struct sampler *s)
 
 static void free_loader(struct loader_state *l)
 {
-    for (uint32_t i = 0; i < LOADER_ORDERS; i++)
-        epoch_order_fini(&l->orders[i]);
+    epoch_orders_fini(&l->orders);
     message_release(l->sampler->self, l->message);
     seed_set_fini(&l->seeds);
     unpin_versions(l);
@@ -274,19 +273,4 @@ void sampler_free_loaders(struct sampler *s)
         sampler_drop_kept(l);
         free_loader(l);
     }
-}
-
-int sampler_epoch_order(struct loader_state *l, uint32_t epoch, const struct epoch_order **out)
-{
-    struct epoch_order *order = &l->orders[epoch % LOADER_ORDERS];
-    *out = NULL;
-    if (!l->epochs.shuffle)
-        return 0;
-    if (!order->ready || order->epoch != epoch) {
-        int rv = epoch_order_make(order, &l->epochs, epoch);
-        if (rv != 0)
-            return rv;
-    }
-    *out = order;
-    return 0;
 }

@@ -112,16 +112,17 @@ static int fill_several(struct task *task, const struct epoch_order *order, stru
 static int fill_slice(struct task *task, struct error *error)
 {
     const struct msg_batch_request asked = sampler_asked(task->request);
+    struct loader_state *l = task->loader;
     const struct epoch_order *order = NULL;
     uint64_t count = task->end_seed - task->next_seed;
-    bool given = task->loader->open.seeds == MSG_SEEDS_GIVEN;
+    bool given = l->open.seeds == MSG_SEEDS_GIVEN;
     task->num_seeds = (uint32_t)(count < SAMPLER_SLICE_SEEDS ? count : SAMPLER_SLICE_SEEDS);
-    int rv = given ? 0 : sampler_epoch_order(task->loader, asked.epoch, &order);
+    int rv = given ? 0 : epoch_orders_find(&l->orders, &l->epochs, asked.epoch, &order);
     if (rv == 0)
         rv = vec_reserve(&task->seeds, task->num_seeds, sizeof(uint64_t), 0);
     if (rv != 0)
         return error_set(error, rv, "no memory for the order of %" PRIu64 " seeds",
-                         task->loader->open.num_seeds);
+                         l->open.num_seeds);
     if (num_segments(task) > 1)
         return fill_several(task, order, error);
     task->segment_starts[0] = 0;

@@ -22,9 +22,6 @@ struct task;
 
 struct loader_state;
 
-/* Batches of two epochs are on their way at the end of an epoch. */
-#define LOADER_ORDERS 2u
-
 /* A batch for a proxy in another process, flattened, until it was pulled. */
 struct kept_batch {
     struct kept_batch *next;
@@ -57,7 +54,7 @@ struct loader_state {
     struct snapshot **pinned; /* [num_parts]; NULL: elsewhere */
     struct sample_spec spec;  /* its terms lie in the message */
     struct batch_builder_plan plan;
-    struct epoch_order orders[LOADER_ORDERS]; /* epoch e in orders[e % LOADER_ORDERS] */
+    struct epoch_orders orders;
     struct loader_state *next;
 };
 
@@ -96,7 +93,7 @@ struct task {
     struct snapshot **snapshots;     /* [num_parts]; NULL: asked for by message */
     const struct graph_part **parts; /* of the snapshots */
     struct loader_state *loader;
-    /* Of the epoch's order: the first, and those that are not added yet. */
+    /* Places in the epoch's order: the first, and those whose seeds are not added yet. */
     uint64_t first_seed, next_seed, end_seed;
     /* The slice that is found next: see sampler_seeds.c. */
     uint32_t num_seeds;
@@ -148,9 +145,6 @@ void sampler_forget_draws(struct sampler *sampler);
 /* Takes it off the list: its tasks have ended. */
 void sampler_remove_loader(struct sampler *sampler, struct loader_state *loader);
 void sampler_free_loaders(struct sampler *sampler);
-/* The order of the epoch; NULL: that of the set. TR_ENOMEM. */
-int sampler_epoch_order(struct loader_state *loader, uint32_t epoch,
-                        const struct epoch_order **order);
 
 /* sampler_ask.c: messages to servers. They send nothing where nothing is to be asked. */
 void sampler_init_ask(struct ask *ask, struct task *task, uint32_t part);
