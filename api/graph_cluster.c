@@ -118,7 +118,8 @@ static int fail_busy(const struct address_wait *wait, struct error *error)
     return error_set(error, wait->interrupted ? TR_ECANCELED : TR_ETIMEDOUT, "%s", why.text);
 }
 
-/* Who listens at our address may be this process's past life, whose launcher was killed. */
+/* The process that listens at our address may be a past life of this one, whose launcher was
+ * killed. */
 static int create_links(struct tr_graph *graph, struct links_options *options, int64_t timeout_ns,
                         struct error *error)
 {

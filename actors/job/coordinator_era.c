@@ -9,8 +9,8 @@
  * that joined, so what is said in an older era is known to be old. Everything of an era ends before
  * its reducers hear that it is over, and nobody is restored before the crew has ended what it made
  * for an era before. A coordinator that was started again has era 0 and `entered` false: it learns
- * both from who joins. At most one search for a checkpoint is under way; a rank that leaves while
- * it is takes its wish to be restored with it, and the result is then left unused.
+ * both from the members that join. At most one search for a checkpoint is under way; a rank that
+ * leaves while it is takes its wish to be restored with it, and the result is then left unused.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -293,8 +293,8 @@ static void choose(struct actor *self)
     }
 }
 
-/* All who asked to be restored are, once the crew makes no checkpoint of an era that is over: it
- * would be chosen or not by chance, and take away an older one that was. */
+/* Restores every rank, once all have asked and the crew makes no checkpoint of an era that is over:
+ * that one would be chosen or not by chance, and take away an older one that was. */
 static void restore_all(struct actor *self)
 {
     const struct coordinator *state = actor_state(self);

@@ -2,7 +2,7 @@
 /*
  * Members come and go.
  *
- * Invariants: who joins has the plan and the graph of the job. A reducer's knowledge of the era it
+ * Invariants: a member has the plan and the graph of the job. A reducer's knowledge of the era it
  * is in is taken over before it is a member, so that no barrier is given up by a coordinator that
  * has all members but not what they know. An actor that joins again, since its answer was lost, is
  * the member that it was.
