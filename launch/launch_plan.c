@@ -171,8 +171,8 @@ static void add_rank(const struct launch_plan *plan, uint32_t process,
                       first->address != NULL ? first->address : "127.0.0.1");
     argv_builder_addf(environment, "MASTER_PORT=%llu",
                       (unsigned long long)plan->request.master_port);
-    if (host->threads > 0)
-        argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads);
+    /* Whatever the machine has: the number may be part of what a program of one's own computes. */
+    argv_builder_addf(environment, "OMP_NUM_THREADS=%u", host->threads > 0 ? host->threads : 1);
 }
 
 static void add_environment(const struct launch_plan *plan, uint32_t process, uint32_t incarnation,

@@ -9,6 +9,8 @@
 #include "model/public_scores.h"
 #include "model/training.h"
 
+#define SECOND_NS INT64_C(1000000000)
+
 _Static_assert(TR_MODEL_WIDTH_MAX == MODEL_WIDTH_MAX, "what the public header says");
 
 struct tr_train_options training_defaults(void)
@@ -37,6 +39,8 @@ struct tr_train_options training_defaults(void)
         .train_mask = "train_mask",
         .val_mask = "val_mask",
         .test_mask = "test_mask",
+        .step_limit_ns = TR_TRAIN_LIMIT_UNSAID,
+        .disk_wait_ns = TR_TRAIN_LIMIT_UNSAID,
     };
 }
 
@@ -151,10 +155,21 @@ static int read_process(struct training *t, const struct tr_train_options *from,
     if (rv != 0)
         return rv;
     t->layout.trainers = t->process.num_trainers;
-    t->layout.threads = t->process.threads * t->process.num_trainers;
+    /* Never as many as the machine has: what others compute beside these trainers is not known. */
+    uint32_t each = t->process.threads != 0 ? t->process.threads : 1;
+    if (t->process.threads != 0 || from->threads == 0)
+        t->layout.threads = each * t->process.num_trainers;
     if (t->process.has_seed)
         t->config.model.seed = t->process.seed;
     return 0;
+}
+
+/* The program's, else the cluster file's, else the default. */
+static int64_t choose_limit(int64_t asked_ns, uint64_t said_s)
+{
+    if (asked_ns != TR_TRAIN_LIMIT_UNSAID)
+        return asked_ns;
+    return said_s == UINT64_MAX ? TR_TRAIN_LIMIT_NS : (int64_t)said_s * SECOND_NS;
 }
 
 /* NULL stays NULL. */
@@ -200,9 +215,10 @@ static int check(const struct tr_train_options *from, const char *graph, struct 
         return tr_error_set(error, TR_EINVAL,
                             "tr_train_options: resume goes on with the run that replace would "
                             "remove");
-    if (from->step_limit_ns < 0 || from->disk_wait_ns < 0)
+    if (from->step_limit_ns < TR_TRAIN_LIMIT_UNSAID || from->disk_wait_ns < TR_TRAIN_LIMIT_UNSAID)
         return tr_error_set(error, TR_ERANGE,
-                            "tr_train_options: step_limit_ns and disk_wait_ns are at least 0");
+                            "tr_train_options: step_limit_ns and disk_wait_ns are at least 0, or "
+                            "TR_TRAIN_LIMIT_UNSAID");
     return 0;
 }
 
@@ -230,6 +246,8 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
         rv = read_process(t, from, error);
     if (rv == 0 && from->process != NULL)
         asked.graph = t->process.graph;
+    asked.step_limit_ns = choose_limit(from->step_limit_ns, t->process.step_limit_s);
+    asked.disk_wait_ns = choose_limit(from->disk_wait_ns, t->process.disk_wait_s);
     if (rv == 0)
         rv = check(from, asked.graph, error);
     if (rv != 0)

@@ -48,7 +48,7 @@ struct cluster_host {
     uint32_t servers;  /* actors of its one process; or processes */
     uint32_t samplers, trainers;
     uint32_t loops;   /* of each process; 0: one a processor */
-    uint32_t threads; /* that compute, of each trainer */
+    uint32_t threads; /* that compute, of each trainer; 0: the file does not say */
     bool process_per_role;
     uint32_t roles;     /* allowed: CLUSTER_* */
     uint32_t *parts;    /* explicit; [num_parts] ascending */

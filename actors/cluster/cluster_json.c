@@ -15,7 +15,7 @@
 
 struct cluster_host cluster_default_host(void)
 {
-    return (struct cluster_host){ .servers = 1, .samplers = 1, .trainers = 1, .threads = 1 };
+    return (struct cluster_host){ .servers = 1, .samplers = 1, .trainers = 1 };
 }
 
 static int take_u32(const struct json_field *field, const char *key, uint32_t most, uint32_t *out,
@@ -212,6 +212,8 @@ static int read_counts(const struct json_field *field, struct cluster_host *host
 {
     static const char *const ways[] = { "one", "role" };
     int way = 0;
+    const uint32_t unsaid = UINT32_MAX;
+    uint32_t threads = unsaid;
     int rv = take_u32(field, "servers", CLUSTER_ROLE_MAX, &host->servers, error);
     if (rv == 0)
         rv = take_u32(field, "samplers", CLUSTER_ROLE_MAX, &host->samplers, error);
@@ -220,11 +222,12 @@ static int read_counts(const struct json_field *field, struct cluster_host *host
     if (rv == 0)
         rv = take_u32(field, "loops", CLUSTER_ROLE_MAX, &host->loops, error);
     if (rv == 0)
-        rv = take_u32(field, "threads", CLUSTER_ROLE_MAX, &host->threads, error);
+        rv = take_u32(field, "threads", CLUSTER_ROLE_MAX, &threads, error);
     if (rv == 0)
         rv = take_choice(field, "processes", NAMES(ways), &way, error);
     host->process_per_role = way == 1;
-    if (rv == 0 && host->threads == 0)
+    host->threads = threads == unsaid ? 0 : threads;
+    if (rv == 0 && threads == 0)
         return json_fail(field, error, TR_ERANGE, "\"threads\" is 0; give 1 or more");
     return rv;
 }

@@ -72,14 +72,9 @@ struct train_values {
 
 extern const struct option_spec train_options[];
 
-/* Fills *options but for the graph, the process and the limits; TR_EINVAL says which options
- * disagree. */
+/* Fills *options but for the graph and the process; TR_EINVAL says which options disagree. */
 int train_configure(const struct train_values *values, struct tr_train_options *options,
                     struct tr_error *error);
-
-/* What the command line says, else the cluster file (UINT64_MAX: it does not), else the defaults. */
-void train_choose_limits(const struct train_values *values, uint64_t step_limit, uint64_t disk_wait,
-                         struct tr_train_options *options);
 
 int train_run(const struct invocation *invocation, const void *values);
 

@@ -8,9 +8,6 @@
 
 #define AT(field) offsetof(struct train_values, field)
 
-/* Of a step and of a disk, where neither the command line nor the cluster file says. */
-#define LIMIT_SECONDS_DEFAULT 600u
-
 const struct option_spec train_options[] = {
     { .name = "run",
       .kind = OPTION_TEXT,
@@ -414,6 +411,12 @@ static void choose_model(const struct train_values *values, struct tr_train_opti
     options->test_mask = values->test_mask;
 }
 
+static int64_t choose_limit(uint64_t seconds)
+{
+    return seconds == OPTION_NOT_GIVEN ? TR_TRAIN_LIMIT_UNSAID
+                                       : (int64_t)seconds * INT64_C(1000000000);
+}
+
 static void choose_layout(const struct train_values *values, struct tr_train_options *options)
 {
     options->trainers = (uint32_t)values->trainers;
@@ -421,6 +424,8 @@ static void choose_layout(const struct train_values *values, struct tr_train_opt
     options->checkpoint_every = values->checkpoint_every;
     options->checkpoint_keep = (uint32_t)values->checkpoint_keep;
     options->checkpoints = values->checkpoints;
+    options->step_limit_ns = choose_limit(values->step_limit);
+    options->disk_wait_ns = choose_limit(values->disk_wait);
     options->resume = values->resume;
     options->reproducible = values->reproducible;
     options->servers = (uint32_t)values->servers;
@@ -450,19 +455,4 @@ int train_configure(const struct train_values *values, struct tr_train_options *
                           "--resume goes on with the run that --replace would "
                           "remove; give one of them");
     return rv;
-}
-
-static int64_t choose_limit(uint64_t given, uint64_t said)
-{
-    uint64_t seconds = given != OPTION_NOT_GIVEN ? given
-                       : said != UINT64_MAX      ? said
-                                                 : LIMIT_SECONDS_DEFAULT;
-    return (int64_t)seconds * INT64_C(1000000000);
-}
-
-void train_choose_limits(const struct train_values *values, uint64_t step_limit, uint64_t disk_wait,
-                         struct tr_train_options *options)
-{
-    options->step_limit_ns = choose_limit(values->step_limit, step_limit);
-    options->disk_wait_ns = choose_limit(values->disk_wait, disk_wait);
 }

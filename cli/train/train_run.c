@@ -232,14 +232,10 @@ static int join_cluster(struct command_training *t, const char *graph, struct tr
     t->options.graph = graph;
     if (!t->in_cluster && graph == NULL)
         return tr_error_set(error, TR_EINVAL, "something is missing: give DIR/NAME.json");
-    if (!t->in_cluster) {
-        train_choose_limits(t->values, UINT64_MAX, UINT64_MAX, &t->options);
+    if (!t->in_cluster)
         return 0;
-    }
     int rv = process_find(&t->process, &t->values->process, graph, TR_ROLE_TRAINER, error);
     t->options.process = t->process.own;
-    train_choose_limits(t->values, t->process.info.step_limit_s, t->process.info.disk_wait_s,
-                        &t->options);
     return rv;
 }
 

@@ -47,6 +47,11 @@ struct tr_scores {
         sizeof(struct tr_scores), 0, 0.0, 0.0, 0.0, 0.0 \
     }
 
+/* A limit that the program leaves to the cluster file (options.process), and where that says nothing
+ * to TR_TRAIN_LIMIT_NS. The default of both limits. */
+#define TR_TRAIN_LIMIT_UNSAID ((int64_t)-1)
+#define TR_TRAIN_LIMIT_NS INT64_C(600000000000)
+
 /* The names and defaults are those of troupe-train(1), which says more of each. */
 struct tr_train_options {
     size_t size;
@@ -96,13 +101,16 @@ struct tr_train_options {
     bool codec;                /* messages inside the process are encoded too */
     /* A trainer that computes for longer than that without getting on is told of by an event; 0: only
      * when the task was cancelled, for 5 s. Time in which the whole process stood still does not
-     * count. */
+     * count. TR_TRAIN_LIMIT_UNSAID. */
     int64_t step_limit_ns;
-    /* For so long a disk that takes nothing is waited for where the run cannot go on without. */
+    /* For so long a disk that takes nothing is waited for where the run cannot go on without.
+     * TR_TRAIN_LIMIT_UNSAID. */
     int64_t disk_wait_ns;
     /* Which process of a cluster this is (troupe/process.h), with the role TR_ROLE_TRAINER; open as
      * long as the task. What the cluster file says goes before graph, trainers, threads, seed and
-     * checkpoints here. A process that its launcher started again resumes. NULL: all is here. */
+     * checkpoints here; where it says nothing of threads or a seed, those here count (threads: 0 is 1
+     * a trainer). A process that
+     * its launcher started again resumes. NULL: all is here. */
     struct tr_process *process;
     const char *metrics; /* the address at which OpenMetrics are served; NULL: none are */
     /* The job does not end before tr_train_confirm(): whoever reads the result may lose it till then,

@@ -427,7 +427,7 @@ static void a_field_that_is_absent_has_its_default(void **unused)
     assert_int_equal(host->samplers, 1);
     assert_int_equal(host->trainers, 1);
     assert_int_equal(host->loops, 0);
-    assert_int_equal(host->threads, 1);
+    assert_int_equal(host->threads, 0);
     assert_int_equal(host->roles, 15);
     assert_true(!host->process_per_role && host->num_parts == 0);
     assert_int_equal(cluster_host_process_count(host), 1);

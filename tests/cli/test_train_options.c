@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Limits of a training process: the command line goes before the cluster file, both before the
- * default, and 0 is a value of either. */
+/* Options of a training process: a limit that the command line does not name is left to the cluster
+ * file and the default (tests/model/test_training_options.c), and 0 is a value of it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,31 +27,26 @@ static struct train_values parse(char *option, char *value)
     return values;
 }
 
-static void the_command_line_goes_before_the_cluster_file(void **unused)
+static void a_limit_that_is_not_given_is_left_to_the_cluster_file(void **unused)
 {
     static const struct {
         const char *option, *value;
-        uint64_t said_step, said_disk;  /* UINT64_MAX: the file does not say */
-        uint64_t step_limit, disk_wait; /* seconds */
+        int64_t step_limit_ns, disk_wait_ns;
     } CASES[] = {
-        { NULL, NULL, UINT64_MAX, UINT64_MAX, 600, 600 },
-        { "--step-limit", "9", UINT64_MAX, UINT64_MAX, 9, 600 },
-        { "--disk-wait", "0", UINT64_MAX, UINT64_MAX, 600, 0 },
-        { NULL, NULL, 0, 7, 0, 7 },
-        { NULL, NULL, 8, 0, 8, 0 },
-        { "--step-limit", "0", 8, 7, 0, 7 },
-        { "--disk-wait", "86400", 8, 7, 8, 86400 },
-        { "--disk-wait", "600", 8, 7, 8, 600 },
+        { NULL, NULL, TR_TRAIN_LIMIT_UNSAID, TR_TRAIN_LIMIT_UNSAID },
+        { "--step-limit", "9", INT64_C(9000000000), TR_TRAIN_LIMIT_UNSAID },
+        { "--step-limit", "0", 0, TR_TRAIN_LIMIT_UNSAID },
+        { "--disk-wait", "0", TR_TRAIN_LIMIT_UNSAID, 0 },
+        { "--disk-wait", "86400", TR_TRAIN_LIMIT_UNSAID, INT64_C(86400000000000) },
     };
     (void)unused;
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const struct train_values values = parse((char *)(uintptr_t)CASES[i].option,
                                                  (char *)(uintptr_t)CASES[i].value);
         struct tr_train_options options;
-        tr_train_options_init(&options);
-        train_choose_limits(&values, CASES[i].said_step, CASES[i].said_disk, &options);
-        assert_int_equal(options.step_limit_ns, CASES[i].step_limit * 1000000000u);
-        assert_int_equal(options.disk_wait_ns, CASES[i].disk_wait * 1000000000u);
+        assert_int_equal(train_configure(&values, &options, NULL), 0);
+        assert_int_equal(options.step_limit_ns, CASES[i].step_limit_ns);
+        assert_int_equal(options.disk_wait_ns, CASES[i].disk_wait_ns);
     }
 }
 
@@ -74,7 +69,7 @@ static void a_choice_is_asked_for_by_its_name(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_command_line_goes_before_the_cluster_file),
+        cmocka_unit_test(a_limit_that_is_not_given_is_left_to_the_cluster_file),
         cmocka_unit_test(a_choice_is_asked_for_by_its_name),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

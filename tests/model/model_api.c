@@ -204,7 +204,7 @@ static void check_ranks(const char *graph, const char *run)
     options.resume = options.replace = true;
     CHECK(tr_train_start(&options, &task, &error) == TR_EINVAL && task == NULL);
     options.resume = options.replace = false;
-    options.step_limit_ns = -1;
+    options.step_limit_ns = TR_TRAIN_LIMIT_UNSAID - 1;
     CHECK(tr_train_start(&options, &task, &error) == TR_ERANGE && task == NULL);
     options.step_limit_ns = 0;
     CHECK(tr_train_start(&options, &task, &error) == 0);

@@ -50,6 +50,12 @@ TESTS += tests/model/test_trainer
 tests_model_test_trainer_SOURCES = tests/model/test_trainer.c $(made_batch) $(made_graph)
 tests_model_test_trainer_LDADD = $(model_test_libs)
 
+check_PROGRAMS += tests/model/test_training_options
+TESTS += tests/model/test_training_options
+tests_model_test_training_options_SOURCES = tests/model/test_training_options.c \
+    tests/api/api_world.c tests/api/api_world.h
+tests_model_test_training_options_LDADD = $(model_libs) $(test_libs)
+
 check_PROGRAMS += tests/model/model_api
 TESTS += tests/model/test_model_api.sh
 EXTRA_DIST += tests/model/test_model_api.sh
