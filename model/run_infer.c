@@ -15,7 +15,7 @@
 static int widen(struct run_job *job, struct error *error)
 {
     if (job->wide == NULL && job->threads_of_all > job->threads)
-        job->wide = crew_parallel_create(job->threads_of_all - 1);
+        job->wide = run_job_parallel(job, job->threads_of_all - 1);
     if (job->wide == NULL && job->threads_of_all > job->threads)
         return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
     if (job->wide != NULL)

@@ -47,11 +47,16 @@ static size_t choose_threads(uint32_t asked)
     return online < JOB_THREADS_MAX ? (size_t)online : JOB_THREADS_MAX;
 }
 
+struct parallel *run_job_parallel(const struct run_job *job, size_t helpers)
+{
+    return job->watched ? crew_parallel_create_watched(helpers) : crew_parallel_create(helpers);
+}
+
 int run_job_replica(const struct run_job *job, struct parallel **parallel, struct model **model,
                     struct error *error)
 {
     *model = NULL;
-    *parallel = crew_parallel_create(job->threads - 1);
+    *parallel = run_job_parallel(job, job->threads - 1);
     if (*parallel == NULL)
         return error_set(error, TR_ENOMEM, "no memory or threads to compute with");
     return model_create(model, &job->config->model, *parallel, error);
@@ -84,7 +89,7 @@ int run_job_open(struct run_job *job, const char *graph, struct run_config *conf
                  struct error *error)
 {
     struct tr_error why = TR_ERROR_INIT;
-    *job = (struct run_job){ .config = config, .hooks = *hooks };
+    *job = (struct run_job){ .config = config, .hooks = *hooks, .watched = layout->watched };
     share_threads(job, layout);
     /* First of all, while there is nothing to clean up. */
     int rv = warm_threads(job, layout, error);

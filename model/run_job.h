@@ -31,6 +31,7 @@ struct run_job_layout {
     bool verify_files;
     uint64_t memory_bytes;
     struct tr_log *log; /* of the session, or NULL; open until the job is closed */
+    bool watched;       /* threads that compute take THREAD_STACK_SIGNAL */
 };
 
 /* What the job says to its surroundings, and asks them; all may be NULL. */
@@ -51,6 +52,7 @@ struct run_job {
     struct tr_session *session;
     struct tr_graph *graph;
     struct parallel *parallel;
+    bool watched;   /* as the layout says */
     size_t threads; /* of each trainer */
     size_t threads_of_all;
     struct parallel *wide; /* all threads, while the other trainers wait; NULL: not needed yet */

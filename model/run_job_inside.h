@@ -23,6 +23,8 @@ static inline bool run_job_has_all_parts(const struct run_job *job)
     return true;
 }
 
+/* Of so many helpers, which are watched where the layout says so. NULL: out of memory or threads. */
+struct parallel *run_job_parallel(const struct run_job *job, size_t helpers);
 /* TR_EUNSUPPORTED: the graph has several types. */
 int run_job_check_types(const struct run_job *job, const char *path, struct error *error);
 /* Inputs and classes follow from the graph; a run that is read back must agree. */

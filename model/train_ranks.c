@@ -282,19 +282,11 @@ static struct trainer_hooks hooks_of(struct train_rank *r)
     return hooks;
 }
 
-/* A program may want to see where a thread is that does not get on. */
-static void take_stack_signal(void)
-{
-    sigset_t asked;
-    sigemptyset(&asked);
-    sigaddset(&asked, THREAD_STACK_SIGNAL);
-    pthread_sigmask(SIG_UNBLOCK, &asked, NULL);
-}
-
 static void train(struct train_rank *r)
 {
-    take_stack_signal();
     const struct train_ranks *all = r->all;
+    if (all->job->watched)
+        thread_take_stack_signal();
     const struct run_config *config = all->job->config;
     const struct trainer_hooks hooks = hooks_of(r);
     const struct trainer_plan plan = {

@@ -237,6 +237,7 @@ int training_read_options(struct training *t, const struct tr_train_options *fro
                                          .codec = from->codec,
                                          .map_files = from->map_files,
                                          .log = from->log,
+                                         .watched = from->stack_signal,
                                          .verify_files = from->verify_files,
                                          .memory_bytes = from->memory_bytes_max };
     int rv = read_names(&t->config, from, error);

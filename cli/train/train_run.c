@@ -189,6 +189,7 @@ static int follow(struct command_training *t, struct tr_error *error)
 static int train(struct command_training *t, struct tr_error *error)
 {
     stall_prepare();
+    t->options.stack_signal = true;
     int rv = t->in_cluster ? tr_process_watch(t->process.own, error) : 0;
     if (rv == 0)
         rv = tr_train_start(&t->options, &t->task, error);

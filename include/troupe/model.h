@@ -116,10 +116,13 @@ struct tr_train_options {
     /* The job does not end before tr_train_confirm(): whoever reads the result may lose it till then,
      * since the process is started again when it dies. */
     bool confirm;
+    /* The program has a handler for TR_MODEL_STACK_SIGNAL, and threads that compute take it. Else they
+     * take no signal, as all threads of the library. */
+    bool stack_signal;
 };
 
-/* The signal by which a program may ask threads that compute for their stacks; no other thread of
- * the library takes it. */
+/* The signal by which a program may ask threads that compute for their stacks
+ * (options.stack_signal). */
 #define TR_MODEL_STACK_SIGNAL SIGUSR2
 
 /* Of hidden layers. */

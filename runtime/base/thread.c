@@ -45,3 +45,11 @@ int thread_create(pthread_t *thread, const char *name, void *(*run)(void *arg), 
     pthread_setname_np(*thread, name);
     return 0;
 }
+
+void thread_take_stack_signal(void)
+{
+    sigset_t asked;
+    sigemptyset(&asked);
+    sigaddset(&asked, THREAD_STACK_SIGNAL);
+    pthread_sigmask(SIG_UNBLOCK, &asked, NULL);
+}

@@ -12,11 +12,15 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* By which a program may ask a thread that computes for its stack: its own, and those of a parallel
- * loop (crew_parallel.c), which alone take it. */
+/* By which a program may ask a thread that computes for its stack. It is taken where the program
+ * says that it has a handler for it, which is installed before: what a signal does by default, it
+ * does to the whole process. */
 #define THREAD_STACK_SIGNAL SIGUSR2
 
 /* 0 or TR_ENOMEM. name: at most 15 characters. */
 int thread_create(pthread_t *thread, const char *name, void *(*run)(void *arg), void *arg);
+
+/* The calling thread takes THREAD_STACK_SIGNAL from now on. */
+void thread_take_stack_signal(void);
 
 #endif

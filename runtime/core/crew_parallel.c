@@ -28,6 +28,7 @@ struct crew_parallel {
     size_t count;
     void (*body)(void *arg, size_t index, size_t worker);
     void *arg;
+    bool watched;       /* set before the helpers begin */
     atomic_size_t next; /* relaxed: it only hands out indices; the mutex orders the rest */
     size_t num_helpers;
     struct helper helpers[];
@@ -43,21 +44,13 @@ static void work(struct crew_parallel *crew, size_t worker)
     }
 }
 
-/* The caller may be watched, and may hang because this helper does. */
-static void take_stack_signal(void)
-{
-    sigset_t asked;
-    sigemptyset(&asked);
-    sigaddset(&asked, THREAD_STACK_SIGNAL);
-    pthread_sigmask(SIG_UNBLOCK, &asked, NULL);
-}
-
 static void *help(void *arg)
 {
     struct helper *helper = arg;
     struct crew_parallel *crew = helper->crew;
     size_t seen = 0;
-    take_stack_signal();
+    if (crew->watched)
+        thread_take_stack_signal();
     pthread_mutex_lock(&crew->mutex);
     for (;;) {
         while (crew->round == seen && !crew->closing)
@@ -99,12 +92,13 @@ static void run(struct parallel *self, size_t count,
     pthread_mutex_unlock(&crew->mutex);
 }
 
-struct parallel *crew_parallel_create(size_t threads)
+static struct parallel *create(size_t threads, bool watched)
 {
     struct crew_parallel *crew = calloc(1, sizeof *crew + threads * sizeof(struct helper));
     if (crew == NULL)
         return NULL;
     crew->parallel = (struct parallel){ .run = run, .workers = threads + 1 };
+    crew->watched = watched;
     pthread_mutex_init(&crew->mutex, NULL);
     pthread_cond_init(&crew->begun, NULL);
     pthread_cond_init(&crew->ended, NULL);
@@ -119,6 +113,16 @@ struct parallel *crew_parallel_create(size_t threads)
         crew->num_helpers++;
     }
     return &crew->parallel;
+}
+
+struct parallel *crew_parallel_create(size_t threads)
+{
+    return create(threads, false);
+}
+
+struct parallel *crew_parallel_create_watched(size_t threads)
+{
+    return create(threads, true);
 }
 
 void crew_parallel_destroy(struct parallel *parallel)

@@ -106,7 +106,7 @@ static void hang_in_piece(void *arg, size_t index, size_t worker)
 static void hangs_with_a_helper(void)
 {
     struct dog dog;
-    struct parallel *parallel = crew_parallel_create(1);
+    struct parallel *parallel = crew_parallel_create_watched(1);
     start(&dog, SECOND, NULL);
     watchdog_enter(&dog.dog, &dog.place);
     parallel_for(parallel, 2, hang_in_piece, NULL);

@@ -3,9 +3,12 @@
  * finished run. It uses the public headers and the libraries alone. */
 #include <assert.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <troupe/model.h>
 #include <troupe/trainer_state.h>
@@ -207,9 +210,16 @@ static void check_ranks(const char *graph, const char *run)
     options.step_limit_ns = TR_TRAIN_LIMIT_UNSAID - 1;
     CHECK(tr_train_start(&options, &task, &error) == TR_ERANGE && task == NULL);
     options.step_limit_ns = 0;
+    /* A program that takes this signal by sigwait(), say, keeps it: no thread of the library does. */
+    sigset_t mine;
+    sigemptyset(&mine);
+    sigaddset(&mine, TR_MODEL_STACK_SIGNAL);
+    CHECK(pthread_sigmask(SIG_BLOCK, &mine, NULL) == 0);
+    options.threads = 4;
     CHECK(tr_train_start(&options, &task, &error) == 0);
     int rv;
     while ((rv = tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error)) == 0) {
+        CHECK(kill(getpid(), TR_MODEL_STACK_SIGNAL) == 0);
         ready += event.kind == TR_MODEL_READY && event.text[0] != '\0';
         checkpoints += event.kind == TR_MODEL_CHECKPOINT;
         if (event.kind == TR_MODEL_EPOCH) {
@@ -231,6 +241,7 @@ static void check_ranks(const char *graph, const char *run)
     CHECK(tr_task_wait(task, TR_WAIT_FOREVER, &error) == 0);
     CHECK(tr_model_dump(task, &error) == TR_ECLOSED);
     tr_task_close(task);
+    CHECK(sigpending(&mine) == 0 && sigismember(&mine, TR_MODEL_STACK_SIGNAL));
     /* Its checkpoints are in the way of another run. */
     options.confirm = false;
     CHECK(tr_train_start(&options, &task, &error) == 0);

@@ -3,12 +3,15 @@
  * the parallel loop runs every index once. */
 #include "tests/runtime/support.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/thread.h"
 #include "runtime/core/crew.h"
 #include "runtime/event/env_event.h"
 
@@ -168,6 +171,33 @@ static void every_index_runs_once(void **state)
     }
 }
 
+static void look_at_mask(void *arg, size_t index, size_t worker)
+{
+    sigset_t *masks = arg;
+    (void)index;
+    pthread_sigmask(SIG_BLOCK, NULL, &masks[worker]);
+    /* Long enough for each worker to have a part in the loop. */
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* A program that has a use of its own for it, or none, is not ended by what its library unblocks. */
+static void helpers_take_the_signal_for_stacks_where_asked_alone(void **state)
+{
+    (void)state;
+    for (int watched = 0; watched < 2; watched++) {
+        struct parallel *parallel = watched ? crew_parallel_create_watched(1)
+                                            : crew_parallel_create(1);
+        sigset_t masks[2];
+        assert_non_null(parallel);
+        sigemptyset(&masks[1]);
+        do
+            parallel_for(parallel, 10, look_at_mask, masks);
+        while (sigismember(&masks[1], SIGTERM) == 0); /* the helper had no part yet */
+        assert_int_equal(sigismember(&masks[1], THREAD_STACK_SIGNAL), !watched);
+        crew_parallel_destroy(parallel);
+    }
+}
+
 /* Blocks of many sizes, so that every lock of an allocator is taken. */
 static void allocate(void)
 {
@@ -203,6 +233,7 @@ int main(void)
         cmocka_unit_test(jobs_complete_once_in_the_simulator),
         cmocka_unit_test(an_actor_that_ends_cancels_and_awaits_its_jobs),
         cmocka_unit_test(every_index_runs_once),
+        cmocka_unit_test(helpers_take_the_signal_for_stacks_where_asked_alone),
         cmocka_unit_test(a_child_beside_fresh_threads_has_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
