@@ -225,6 +225,211 @@ static void a_folder_of_another_writer_is_not_taken(void **state)
     assert_int_equal(names_in(house), 1);
 }
 
+/* Which operation fails from now on, and with what. */
+struct failing_files {
+    struct files files;
+    int write_result, sync_result, rename_result, renames_before;
+};
+
+static ssize_t failing_pwrite(struct files *self, int fd, const void *data, size_t size,
+                              uint64_t offset)
+{
+    int result = ((struct failing_files *)(void *)self)->write_result;
+    return result != 0 ? result : files_posix->pwrite(files_posix, fd, data, size, offset);
+}
+
+static int failing_fsync(struct files *self, int fd)
+{
+    (void)fd;
+    return ((struct failing_files *)(void *)self)->sync_result;
+}
+
+static int failing_rename(struct files *self, const char *from, const char *to)
+{
+    struct failing_files *failing = (struct failing_files *)(void *)self;
+    if (failing->rename_result != 0 && failing->renames_before-- == 0)
+        return failing->rename_result;
+    return files_posix->rename(files_posix, from, to);
+}
+
+static struct failing_files failing_files(void)
+{
+    struct failing_files failing = { .files = *files_posix };
+    failing.files.pwrite = failing_pwrite;
+    failing.files.fsync = failing_fsync;
+    failing.files.rename = failing_rename;
+    failing.files.syncfs = NULL;
+    return failing;
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char *data = NULL;
+    size_t size = 0;
+    assert_int_equal(files_read_all(files_posix, path, 100, &data, &size, NULL), 0);
+    assert_string_equal(data, text);
+    free(data);
+}
+
+/* What failed leaves the file that was there, and nothing beside it. */
+static void a_write_that_fails_changes_nothing(void **state)
+{
+    struct house *house = *state;
+    struct error error;
+    char text[300];
+    assert_int_equal(files_write_atomic(files_posix, house->path, "before", 6, &error), 0);
+    for (int step = 0; step < 3; step++) {
+        struct failing_files failing = failing_files();
+        int *result[] = { &failing.write_result, &failing.sync_result, &failing.rename_result };
+        *result[step] = -ENOSPC;
+        assert_int_equal(files_write_atomic(&failing.files, house->path, "after", 5, &error),
+                         TR_ENOSPC);
+        assert_holds(house->path, "before");
+        assert_int_equal(names_in(house), 1);
+    }
+    snprintf(text, sizeof text, "%s/.a.tmp-1.json.tmp-%ld-0: cannot rename to %s: %s",
+             house->folder, (long)getpid(), house->path, strerror(ENOSPC));
+    assert_string_equal(error.text, text);
+    assert_int_equal(files_write_atomic(files_posix, house->path, "after", 5, &error), 0);
+    assert_holds(house->path, "after");
+    assert_int_equal(files_write_atomic(files_posix, "/nowhere/x", "after", 5, &error), TR_ENOENT);
+}
+
+static void put_in(const struct atomic_dir *dir, const char *text)
+{
+    char *path = files_join(dir->path, "file");
+    struct file file;
+    assert_int_equal(file_create(&file, files_posix, path, NULL), 0);
+    assert_int_equal(file_append(&file, text, strlen(text), NULL), 0);
+    file_close(&file);
+    free(path);
+}
+
+static int make_folder(struct files *files, const char *path, bool replace, const char *text,
+                       struct error *error)
+{
+    struct atomic_dir dir;
+    int rv = atomic_dir_begin(&dir, files, path, replace, error);
+    if (rv != 0)
+        return rv;
+    put_in(&dir, text);
+    return atomic_dir_commit(&dir, error);
+}
+
+static void a_folder_takes_a_place_only_where_it_may(void **state)
+{
+    struct house *house = *state;
+    struct atomic_dir dir;
+    struct error error;
+    char text[300], name[160], slashed[160];
+    snprintf(name, sizeof name, "%s/file", house->path);
+    snprintf(slashed, sizeof slashed, "%s//", house->path);
+    assert_int_equal(make_folder(files_posix, house->path, false, "one", &error), 0);
+    assert_holds(name, "one");
+    assert_int_equal(names_in(house), 1);
+    snprintf(text, sizeof text, "%s: is already there; remove it or choose another path",
+             house->path);
+    assert_int_equal(make_folder(files_posix, house->path, false, "two", &error), TR_EEXIST);
+    assert_string_equal(error.text, text);
+    assert_int_equal(make_folder(files_posix, house->path, true, "three", &error), 0);
+    assert_holds(name, "three");
+    assert_int_equal(names_in(house), 1);
+    /* A name is the same with slashes behind it: what is aside stands beside it. */
+    assert_int_equal(atomic_dir_begin(&dir, files_posix, slashed, true, &error), 0);
+    snprintf(text, sizeof text, "%s/.a.tmp-1.json.tmp-%ld-0", house->folder, (long)getpid());
+    assert_string_equal(dir.path, text);
+    put_in(&dir, "four");
+    assert_int_equal(atomic_dir_commit(&dir, &error), 0);
+    assert_holds(name, "four");
+    assert_int_equal(names_in(house), 1);
+    atomic_dir_abort(&dir); /* harmless after a commit */
+    /* One that came while this one was written is not replaced either. */
+    assert_int_equal(files_remove_tree(files_posix, house->path, NULL), 0);
+    assert_int_equal(atomic_dir_begin(&dir, files_posix, house->path, false, &error), 0);
+    assert_int_equal(mkdir(house->path, 0700), 0);
+    assert_int_equal(atomic_dir_commit(&dir, &error), TR_EEXIST);
+    assert_int_equal(names_in(house), 1);
+    atomic_dir_abort(&dir);
+}
+
+static void a_folder_is_made_below_new_ones(void **state)
+{
+    struct house *house = *state;
+    struct error error;
+    char path[160];
+    snprintf(path, sizeof path, "%s/a/b/c", house->folder);
+    assert_int_equal(make_folder(files_posix, path, false, "text", &error), 0);
+    assert_true(files_is_folder(files_posix, path));
+}
+
+static void a_commit_that_fails_leaves_what_was_there(void **state)
+{
+    struct house *house = *state;
+    struct error error;
+    char name[160];
+    snprintf(name, sizeof name, "%s/file", house->path);
+    assert_int_equal(make_folder(files_posix, house->path, false, "before", &error), 0);
+    for (int before = 0; before < 2; before++) { /* of the old one out of its place, of the new */
+        struct failing_files failing = failing_files();
+        failing.rename_result = -EACCES;
+        failing.renames_before = before;
+        assert_int_equal(make_folder(&failing.files, house->path, true, "after", &error), TR_EPERM);
+        assert_holds(name, "before");
+        assert_int_equal(names_in(house), 1);
+    }
+    struct failing_files failing = failing_files();
+    failing.sync_result = -EIO;
+    assert_int_equal(make_folder(&failing.files, house->path, true, "after", &error), TR_EIO);
+    assert_holds(name, "before");
+    assert_int_equal(names_in(house), 1);
+}
+
+/* Names that cannot be removed, as many as a writer tries, and one fewer. */
+static void a_writer_tries_so_many_names(void **state)
+{
+    struct house *house = *state;
+    struct atomic_dir dir;
+    struct error error;
+    char path[160], text[300];
+    for (int i = 0; i < 1000; i++) {
+        if (i == 999) {
+            assert_int_equal(files_write_atomic(files_posix, house->path, "text", 4, &error), 0);
+            assert_int_equal(unlink(house->path), 0);
+            assert_int_equal(atomic_dir_begin(&dir, files_posix, house->path, false, &error), 0);
+            atomic_dir_abort(&dir);
+        }
+        snprintf(path, sizeof path, "%s/.a.tmp-1.json.tmp-%ld-%d", house->folder, (long)getpid(),
+                 i);
+        assert_int_equal(symlink("/nowhere", path), 0);
+    }
+    snprintf(text, sizeof text, "%s: 1000 folders .*.tmp-* are beside it; remove them",
+             house->path);
+    assert_int_equal(atomic_dir_begin(&dir, files_posix, house->path, false, &error), TR_EEXIST);
+    assert_string_equal(error.text, text);
+    snprintf(text, sizeof text, "%s: 1000 files .*.tmp-* are beside it; remove them", house->path);
+    assert_int_equal(files_write_atomic(files_posix, house->path, "text", 4, &error), TR_EEXIST);
+    assert_string_equal(error.text, text);
+    assert_int_equal(names_in(house), 1000);
+}
+
+/* Where there are no locks nothing of others is removed, and what is written is whole. */
+static void without_locks_all_works_but_the_removal(void **state)
+{
+    struct house *house = *state;
+    struct files files = *files_posix;
+    struct error error;
+    char path[160];
+    files.lock = NULL;
+    snprintf(path, sizeof path, "%s/.a.tmp-1.json.tmp-1-1", house->folder);
+    assert_int_equal(files_write_atomic(files_posix, path, "left", 4, &error), 0);
+    assert_int_equal(files_write_atomic(&files, house->path, "text", 4, &error), 0);
+    assert_holds(house->path, "text");
+    assert_int_equal(names_in(house), 2);
+    assert_int_equal(unlink(house->path), 0);
+    assert_int_equal(make_folder(&files, house->path, false, "text", &error), 0);
+    assert_int_equal(names_in(house), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +439,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_locked_is_not_left, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_folder_of_another_writer_is_not_taken, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_write_that_fails_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_takes_a_place_only_where_it_may, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_folder_is_made_below_new_ones, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_commit_that_fails_leaves_what_was_there, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_writer_tries_so_many_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_locks_all_works_but_the_removal, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

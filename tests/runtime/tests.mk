@@ -160,6 +160,21 @@ TESTS += tests/runtime/test_message_pool
 tests_runtime_test_message_pool_SOURCES = tests/runtime/test_message_pool.c $(runtime_support)
 tests_runtime_test_message_pool_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_files
+TESTS += tests/runtime/test_files
+tests_runtime_test_files_SOURCES = tests/runtime/test_files.c
+tests_runtime_test_files_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_json_field
+TESTS += tests/runtime/test_json_field
+tests_runtime_test_json_field_SOURCES = tests/runtime/test_json_field.c
+tests_runtime_test_json_field_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_process
+TESTS += tests/runtime/test_process
+tests_runtime_test_process_SOURCES = tests/runtime/test_process.c
+tests_runtime_test_process_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_memory_limit
 TESTS += tests/runtime/test_memory_limit
 tests_runtime_test_memory_limit_SOURCES = tests/runtime/test_memory_limit.c
