@@ -10,6 +10,7 @@
 #include "actors/common/error_reply.h"
 #include "actors/job/reducer.h"
 #include "api/internal.h"
+#include "runtime/base/deadline.h"
 
 /* A reducer that was not ready is asked again after this. */
 #define RETRY_NS 5000000L
@@ -69,7 +70,7 @@ int tr_group_open(struct tr_graph *graph, uint32_t rank, struct tr_group **out,
     group->rank = rank;
     group->world = graph->plan->trainers;
     pthread_mutex_init(&group->mutex, NULL);
-    pthread_cond_init(&group->left, NULL);
+    deadline_init_cond(&group->left);
     *out = group;
     return 0;
 }
@@ -432,14 +433,10 @@ void tr_group_shut(struct tr_group *group)
     while (group->waiting) {
         pthread_mutex_unlock(&group->mutex);
         cancel(group);
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += WAKE_NS;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct deadline again = deadline_after(WAKE_NS);
         pthread_mutex_lock(&group->mutex);
         if (group->waiting)
-            pthread_cond_timedwait(&group->left, &group->mutex, &until);
+            (void)deadline_wait(&again, &group->left, &group->mutex);
     }
     pthread_mutex_unlock(&group->mutex);
 }

@@ -12,6 +12,8 @@ libtr_runtime_base_la_SOURCES = \
     runtime/base/counter.h \
     runtime/base/crc32c.c \
     runtime/base/crc32c.h \
+    runtime/base/deadline.c \
+    runtime/base/deadline.h \
     runtime/base/dtype.c \
     runtime/base/error.c \
     runtime/base/error.h \

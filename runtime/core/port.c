@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "runtime/base/deadline.h"
 #include "runtime/core/actor_impl.h"
 #include "runtime/core/call.h"
 #include "runtime/core/log.h"
@@ -95,11 +95,7 @@ int port_open(struct node *node, uint32_t loop, struct port **out)
     struct port *port = calloc(1, sizeof *port);
     if (port == NULL)
         return TR_ENOMEM;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&port->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    deadline_init_cond(&port->changed);
     pthread_mutex_init(&port->mutex, NULL);
     port->node = node;
     port->loop = &node->loops[loop];
@@ -209,12 +205,6 @@ static struct actor *run_send(struct loop *loop, struct post *post)
     return NULL;
 }
 
-static struct timespec to_timespec(uint64_t ns)
-{
-    return (struct timespec){ (time_t)(ns / UINT64_C(1000000000)),
-                              (long)(ns % UINT64_C(1000000000)) };
-}
-
 void port_watch(struct port *port, const atomic_uint *interrupts, unsigned seen)
 {
     port->interrupts = interrupts;
@@ -239,11 +229,11 @@ void port_wake(struct port *port)
 /* Under the mutex: hands the errand to the loop when that has room. */
 static int post_errand(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
-    struct timespec until = to_timespec(deadline_ns);
+    const struct deadline until = deadline_at(deadline_ns);
     int rc = 0;
     while (port->errands >= PORT_ERRANDS_MAX && !port->closed && !port->gone &&
            !port_is_interrupted(port) && rc == 0)
-        rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
+        rc = deadline_wait(&until, &port->changed, &port->mutex);
     if (port->closed || port->gone)
         return TR_ECLOSED;
     if (port->errands >= PORT_ERRANDS_MAX)
@@ -287,10 +277,10 @@ int port_send(struct port *port, struct address to, struct message *message)
 /* Under the mutex: until it is done, the port closed or interrupted, or the deadline passed. */
 static int wait_for(struct port *port, struct port_errand *errand, uint64_t deadline_ns)
 {
-    struct timespec until = to_timespec(deadline_ns);
+    const struct deadline until = deadline_at(deadline_ns);
     int rc = 0;
     while (!errand->done && !port->closed && !port_is_interrupted(port) && rc == 0)
-        rc = pthread_cond_timedwait(&port->changed, &port->mutex, &until) == 0 ? 0 : TR_ETIMEDOUT;
+        rc = deadline_wait(&until, &port->changed, &port->mutex);
     if (errand->done)
         return errand->status;
     return port->closed ? TR_ECLOSED : port_is_interrupted(port) ? TR_ECANCELED : TR_ETIMEDOUT;

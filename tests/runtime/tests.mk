@@ -40,6 +40,11 @@ TESTS += tests/runtime/test_directory
 tests_runtime_test_directory_SOURCES = tests/runtime/test_directory.c $(runtime_support)
 tests_runtime_test_directory_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_deadline
+TESTS += tests/runtime/test_deadline
+tests_runtime_test_deadline_SOURCES = tests/runtime/test_deadline.c
+tests_runtime_test_deadline_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_account
 TESTS += tests/runtime/test_account
 tests_runtime_test_account_SOURCES = tests/runtime/test_account.c $(runtime_support)
