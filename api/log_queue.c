@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A log: a bounded queue of lines, and the descriptor by which threads and event loops wait for them.
+ * A log: a queue of lines (api/event_queue.h), which sessions write to and the program takes from.
  *
- * Invariants:
- * - The descriptor is readable if there is a line, or the log is closed or interrupted. All but an
- *   interrupt changes it under the mutex. Whoever takes it back to not readable looks for an
- *   interrupt after that, so that one which came in between is not lost.
- * - A thread that waits sleeps in ppoll() on the descriptor, without the mutex: a signal handler may
- *   then wake it, and one line wakes all, of which one gets it.
- * - The handle has one reference, each session another. The queue is freed by the last; after the
- *   close nothing is added.
+ * The handle has one reference, each session another: the queue is freed by the last. After the close
+ * lines of sessions go nowhere.
  */
-#include "config.h" /* ppoll */
-
 #include "api/log_queue.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "api/event_queue.h"
 #include "api/public_error.h"
 #include "api/sized.h"
 #include "runtime/base/fork_mark.h"
 
 #define SECOND_NS INT64_C(1000000000)
-/* Timeouts above this many seconds wait without an end, so that no sum of times wraps. */
-#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 32)
 /* Half a gigabyte of lines: whoever keeps more wants a file. */
 #define LINES_MAX ((uint32_t)1 << 20)
 
@@ -42,10 +28,9 @@ _Static_assert((int)LOG_LEVEL_ERROR == TR_LOG_ERROR && (int)LOG_LEVEL_DEBUG == T
 
 /* A line of the queue, as long as its text. */
 struct queued_line {
-    struct queued_line *next;
+    struct queued_event queued; /* first */
     enum log_level level;
     int64_t time_ns;
-    uint64_t lost;
     char component[TR_LOG_COMPONENT_MAX];
     char text[];
 };
@@ -54,36 +39,10 @@ struct tr_log {
     struct fork_mark *mark;
     atomic_uint references;
     struct tr_log_options options; /* set once */
-    int descriptor;
-    atomic_bool interrupted;
-    pthread_mutex_t mutex; /* guards all below */
-    pthread_cond_t left;
-    struct queued_line *first, **last;
-    uint32_t lines;
-    uint64_t lost; /* after the last line of the queue */
-    uint32_t waiting;
-    bool closed;
+    struct event_queue lines;
 };
 
 static const struct tr_log_options DEFAULTS = TR_LOG_OPTIONS_INIT;
-
-/* Of a signal handler too. The counter cannot be full: it is added to once a turn to readable. */
-static void make_readable(const struct tr_log *log)
-{
-    uint64_t one = 1;
-    ssize_t written = write(log->descriptor, &one, sizeof one);
-    (void)written;
-}
-
-/* Under the mutex, when there is no line. */
-static void make_unreadable(const struct tr_log *log)
-{
-    uint64_t count;
-    ssize_t got = read(log->descriptor, &count, sizeof count);
-    (void)got;
-    if (log->closed || atomic_load(&log->interrupted))
-        make_readable(log);
-}
 
 static struct queued_line *line_create(enum log_level level, const char *component,
                                        const char *text)
@@ -94,6 +53,7 @@ static struct queued_line *line_create(enum log_level level, const char *compone
         return NULL;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    line->queued.cost = 1; /* the bound counts lines */
     line->level = level;
     line->time_ns = now.tv_sec * SECOND_NS + now.tv_nsec;
     snprintf(line->component, sizeof line->component, "%s", component);
@@ -101,46 +61,11 @@ static struct queued_line *line_create(enum log_level level, const char *compone
     return line;
 }
 
-/* Under the mutex: the first line of a queue that has one. */
-static struct queued_line *take_first(struct tr_log *log)
-{
-    struct queued_line *line = log->first;
-    log->first = line->next;
-    if (log->first == NULL)
-        log->last = &log->first;
-    log->lines--;
-    return line;
-}
-
-/* Under the mutex. What was lost is said by the line that follows, which is the queue's first. */
-static void drop_oldest(struct tr_log *log)
-{
-    struct queued_line *oldest = take_first(log);
-    uint64_t *lost = log->first != NULL ? &log->first->lost : &log->lost;
-    *lost += oldest->lost + 1;
-    free(oldest);
-}
-
 static void append(void *arg, enum log_level level, const char *component, const char *text)
 {
     struct tr_log *log = arg;
     struct queued_line *line = line_create(level, component, text);
-    pthread_mutex_lock(&log->mutex);
-    if (line == NULL || log->closed) {
-        log->lost++;
-        pthread_mutex_unlock(&log->mutex);
-        free(line);
-        return;
-    }
-    if (log->lines == log->options.lines_max)
-        drop_oldest(log);
-    line->lost = log->lost;
-    log->lost = 0;
-    *log->last = line;
-    log->last = &line->next;
-    if (log->lines++ == 0)
-        make_readable(log);
-    pthread_mutex_unlock(&log->mutex);
+    event_queue_put(&log->lines, line != NULL ? &line->queued : NULL);
 }
 
 struct log_sink log_sink_of(struct tr_log *log)
@@ -158,11 +83,7 @@ void log_add(struct tr_log *log, enum log_level level, const char *component, co
 
 static void log_free(struct tr_log *log)
 {
-    while (log->first != NULL)
-        free(take_first(log));
-    close(log->descriptor);
-    pthread_cond_destroy(&log->left);
-    pthread_mutex_destroy(&log->mutex);
+    event_queue_fini(&log->lines);
     fork_mark_destroy(log->mark);
     free(log);
 }
@@ -209,22 +130,16 @@ int tr_log_open(const struct tr_log_options *caller, struct tr_log **out, struct
         fork_mark_destroy(mark);
         return tr_error_set(error, TR_ENOMEM, "no memory for a log");
     }
-    log->descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (log->descriptor < 0) {
-        struct error why = { 0 };
-        error_set_errno(&why, errno, "making the descriptor of a log");
-        rv = error_give(&why, error);
+    struct error why = { 0 };
+    rv = event_queue_init(&log->lines, options.lines_max, &why);
+    if (rv != 0) {
         free(log);
         fork_mark_destroy(mark);
-        return rv;
+        return error_give(&why, error);
     }
     log->mark = mark;
     log->options = options;
-    log->last = &log->first;
     atomic_init(&log->references, 1);
-    atomic_init(&log->interrupted, false);
-    pthread_mutex_init(&log->mutex, NULL);
-    pthread_cond_init(&log->left, NULL);
     *out = log;
     return 0;
 }
@@ -233,71 +148,27 @@ void tr_log_close(struct tr_log *log)
 {
     if (log == NULL || fork_mark_is_child(log->mark))
         return;
-    pthread_mutex_lock(&log->mutex);
-    log->closed = true;
-    make_readable(log);
     /* Whoever waits holds no reference: all must have left before the handle's is given back. */
-    while (log->waiting > 0)
-        pthread_cond_wait(&log->left, &log->mutex);
-    pthread_mutex_unlock(&log->mutex);
+    event_queue_close(&log->lines);
     log_release(log);
 }
 
-/* Sleeps until the descriptor is readable; TR_ETIMEDOUT: until the time is over. until NULL: no end. */
-static int sleep_until(const struct tr_log *log, const struct timespec *until)
-{
-    struct pollfd watched = { .fd = log->descriptor, .events = POLLIN };
-    struct timespec left = { 0 };
-    if (until != NULL) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        int64_t ns = (until->tv_sec - now.tv_sec) * SECOND_NS + until->tv_nsec - now.tv_nsec;
-        if (ns <= 0)
-            return TR_ETIMEDOUT;
-        left = (struct timespec){ .tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS };
-    }
-    (void)ppoll(&watched, 1, until != NULL ? &left : NULL, NULL);
-    return 0; /* a signal, too, has the caller look again */
-}
+struct line_taker {
+    struct tr_log_line *line;
+    struct tr_error *error;
+};
 
-/* Under the mutex: until there is a line (0), or a reason to wait no more. */
-static int wait_for_line(struct tr_log *log, const struct timespec *until)
+static int give_line(void *arg, const struct queued_event *event)
 {
-    int rv = 0;
-    while (rv == 0 && log->first == NULL) {
-        if (log->closed)
-            return TR_ECLOSED;
-        if (atomic_load(&log->interrupted))
-            return TR_ECANCELED;
-        make_unreadable(log); /* an interrupt that is over may have left it readable */
-        pthread_mutex_unlock(&log->mutex);
-        rv = sleep_until(log, until);
-        pthread_mutex_lock(&log->mutex);
-    }
-    return log->first != NULL ? 0 : rv;
-}
-
-/* NULL: no end. */
-static const struct timespec *end_of(int64_t timeout_ns, struct timespec *until)
-{
-    if (timeout_ns < 0 || timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX)
-        return NULL;
-    clock_gettime(CLOCK_MONOTONIC, until);
-    until->tv_nsec += timeout_ns % SECOND_NS;
-    until->tv_sec += timeout_ns / SECOND_NS + until->tv_nsec / SECOND_NS;
-    until->tv_nsec %= SECOND_NS;
-    return until;
-}
-
-static int give_line(const struct queued_line *from, struct tr_log_line *to, struct tr_error *error)
-{
+    const struct line_taker *taker = arg;
+    const struct queued_line *from = (const struct queued_line *)(const void *)event;
     struct tr_log_line line = TR_LOG_LINE_INIT;
     line.level = (enum tr_log_level)from->level;
     line.time_ns = from->time_ns;
-    line.lost = from->lost;
+    line.lost = event->lost;
     memcpy(line.component, from->component, sizeof line.component);
     snprintf(line.text, sizeof line.text, "%s", from->text);
-    return sized_write(to, &line, sizeof line, "tr_log_line", error);
+    return sized_write(taker->line, &line, sizeof line, "tr_log_line", taker->error);
 }
 
 int tr_log_next(struct tr_log *log, int64_t timeout_ns, struct tr_log_line *line,
@@ -305,50 +176,33 @@ int tr_log_next(struct tr_log *log, int64_t timeout_ns, struct tr_log_line *line
 {
     if (fork_mark_is_child(log->mark))
         return error_forked(error, "the log");
-    struct timespec until;
-    const struct timespec *end = end_of(timeout_ns, &until);
-    struct queued_line *taken = NULL;
-    pthread_mutex_lock(&log->mutex);
-    log->waiting++;
-    int rv = log->closed ? TR_ECLOSED : wait_for_line(log, end);
-    if (rv == 0) {
-        /* A struct that cannot be filled loses no line. */
-        rv = give_line(log->first, line, error);
-        taken = rv == 0 ? take_first(log) : NULL;
-    } else {
-        tr_error_set(error, rv, "the log: %s",
-                     rv == TR_ETIMEDOUT   ? "no line in that time"
-                     : rv == TR_ECANCELED ? "interrupted"
-                                          : "closed");
-    }
-    if (taken != NULL && log->first == NULL)
-        make_unreadable(log);
-    log->waiting--;
-    pthread_cond_broadcast(&log->left);
-    pthread_mutex_unlock(&log->mutex);
+    struct line_taker taker = { line, error };
+    struct queued_event *taken;
+    int rv = event_queue_take(&log->lines, timeout_ns, give_line, &taker, &taken);
     free(taken);
+    if (rv == TR_ETIMEDOUT)
+        return tr_error_set(error, rv, "the log: no line in that time");
+    if (rv == TR_ECANCELED || rv == TR_ECLOSED)
+        return tr_error_set(error, rv, "the log: %s",
+                            rv == TR_ECANCELED ? "interrupted" : "closed");
     return rv;
 }
 
 int tr_log_descriptor(const struct tr_log *log)
 {
-    return fork_mark_is_child(log->mark) ? -1 : log->descriptor;
+    return fork_mark_is_child(log->mark) ? -1 : log->lines.descriptor;
 }
 
 void tr_log_interrupt(struct tr_log *log)
 {
     if (fork_mark_is_child(log->mark)) /* the descriptor is the parent's too */
         return;
-    int saved = errno;
-    /* The mark first: whoever wakes must find it. */
-    atomic_store(&log->interrupted, true);
-    make_readable(log);
-    errno = saved;
+    event_queue_interrupt(&log->lines);
 }
 
 /* The descriptor stays readable until the next call of tr_log_next(). */
 void tr_log_resume(struct tr_log *log)
 {
     if (!fork_mark_is_child(log->mark))
-        atomic_store(&log->interrupted, false);
+        event_queue_resume(&log->lines);
 }

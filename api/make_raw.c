@@ -113,7 +113,7 @@ static int run_generate(struct tr_task *task, void *arg, struct error *error)
 int tr_generate_start(const struct tr_generate_options *caller, struct tr_task **out,
                       struct tr_error *error)
 {
-    static const struct task_work WORK = { "generate", run_generate, NULL, destroy };
+    static const struct task_work WORK = { "generate", run_generate, NULL, destroy, NULL };
     struct tr_generate_options options = TR_GENERATE_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_generate_options", error);
@@ -158,7 +158,7 @@ static int run_edges(struct tr_task *task, void *arg, struct error *error)
 int tr_import_edges_start(const struct tr_import_edges_options *caller, struct tr_task **out,
                           struct tr_error *error)
 {
-    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, destroy };
+    static const struct task_work WORK = { IMPORT_EDGES_TASK, run_edges, NULL, destroy, NULL };
     struct tr_import_edges_options options = TR_IMPORT_EDGES_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_edges_options", error);
@@ -212,7 +212,7 @@ static int run_debian(struct tr_task *task, void *arg, struct error *error)
 int tr_import_debian_start(const struct tr_import_debian_options *caller, struct tr_task **out,
                            struct tr_error *error)
 {
-    static const struct task_work WORK = { "import debian", run_debian, NULL, destroy };
+    static const struct task_work WORK = { "import debian", run_debian, NULL, destroy, NULL };
     struct tr_import_debian_options options = TR_IMPORT_DEBIAN_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_import_debian_options", error);

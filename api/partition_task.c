@@ -158,7 +158,7 @@ static int check(const struct tr_partition_options *options, struct tr_error *er
 int tr_partition_start(const struct tr_partition_options *caller, struct tr_task **out,
                        struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy };
+    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy, NULL };
     struct tr_partition_options options = TR_PARTITION_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_partition_options", error);

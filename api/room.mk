@@ -7,6 +7,8 @@ libtr_api_la_SOURCES = \
     api/checkpoint_folder.c \
     api/checkpoints.c \
     api/deal.c \
+    api/event_queue.c \
+    api/event_queue.h \
     api/fetch.c \
     api/graph.c \
     api/graph_call.c \

@@ -7,7 +7,8 @@
  *   does not change after that.
  * - The interrupt hook is called at most once, by whoever cancels first, and never after the thread
  *   was joined: closing cancels before it joins.
- * - destroy is the last that is done with arg, when no thread is left inside.
+ * - A thread that waits, or has entered, is counted in inside; from closing on none enters. destroy is
+ *   the last that is done with arg, when none is left inside.
  */
 #include <troupe/task.h>
 
@@ -21,12 +22,11 @@
 #include "api/public_error.h"
 #include "api/sized.h"
 #include "api/task_run.h"
+#include "runtime/base/deadline.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/base/thread.h"
 
 #define SECOND_NS INT64_C(1000000000)
-/* Timeouts above this many seconds wait without an end, so that no sum of times wraps. */
-#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 32)
 #define THREAD_NAME "tr-task"
 
 struct tr_task {
@@ -42,7 +42,8 @@ struct tr_task {
     struct timespec begin;
     bool finished;
     struct tr_error outcome;
-    uint32_t waiting; /* threads in tr_task_wait */
+    bool closing;
+    uint32_t inside; /* threads */
 };
 
 static uint64_t elapsed_ns(const struct tr_task *task)
@@ -101,11 +102,7 @@ static struct tr_task *create(const struct tr_task_work *work, const struct task
         free(task);
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&task->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    deadline_init_cond(&task->changed);
     pthread_mutex_init(&task->mutex, NULL);
     atomic_init(&task->cancelled, false);
     task->mark = mark;
@@ -151,7 +148,8 @@ int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
                                        .name = inner->name,
                                        .run = run_inner,
                                        .interrupt = inner->interrupt,
-                                       .destroy = inner->destroy };
+                                       .destroy = inner->destroy,
+                                       .closing = inner->closing };
     *out = NULL;
     return start(&work, inner, arg, out, error);
 }
@@ -159,19 +157,10 @@ int task_start(const struct task_work *inner, void *arg, struct tr_task **out,
 /* Under the mutex: until it has finished (0) or the time is over. */
 static int wait_finished(struct tr_task *task, int64_t timeout_ns)
 {
-    struct timespec until;
-    if (timeout_ns < 0 || timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX) {
-        while (!task->finished)
-            pthread_cond_wait(&task->changed, &task->mutex);
-        return 0;
-    }
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += timeout_ns % SECOND_NS;
-    until.tv_sec += timeout_ns / SECOND_NS + until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
+    const struct deadline until = deadline_after(timeout_ns);
     int rv = 0;
     while (!task->finished && rv == 0)
-        rv = pthread_cond_timedwait(&task->changed, &task->mutex, &until);
+        rv = deadline_wait(&until, &task->changed, &task->mutex);
     return task->finished ? 0 : TR_ETIMEDOUT;
 }
 
@@ -180,13 +169,13 @@ int tr_task_wait(struct tr_task *task, int64_t timeout_ns, struct tr_error *erro
     if (fork_mark_is_child(task->mark))
         return error_forked(error, "the task");
     pthread_mutex_lock(&task->mutex);
-    task->waiting++;
+    task->inside++;
     int rv = wait_finished(task, timeout_ns);
     struct error outcome = { .code = rv };
     if (rv == 0)
         error_take(&task->outcome, &outcome);
-    task->waiting--;
-    pthread_cond_broadcast(&task->changed); /* who closes waits until nobody is inside */
+    task->inside--;
+    pthread_cond_broadcast(&task->changed); /* tr_task_close() waits until nobody is inside */
     pthread_mutex_unlock(&task->mutex);
     if (rv != 0)
         return tr_error_set(error, rv, "the task still runs");
@@ -221,11 +210,17 @@ void tr_task_close(struct tr_task *task)
 {
     if (task == NULL || fork_mark_is_child(task->mark))
         return;
+    pthread_mutex_lock(&task->mutex);
+    task->closing = true;
+    pthread_mutex_unlock(&task->mutex);
+    /* First: the end of the work may take long, and nobody pulls what it still says. */
+    if (task->work.closing != NULL)
+        task->work.closing(task->arg);
     tr_task_cancel(task);
     pthread_join(task->thread, NULL);
     /* Waiting threads wake with the outcome; all must have left the task before it is freed. */
     pthread_mutex_lock(&task->mutex);
-    while (task->waiting > 0)
+    while (task->inside > 0)
         pthread_cond_wait(&task->changed, &task->mutex);
     pthread_mutex_unlock(&task->mutex);
     destroy(task);
@@ -245,6 +240,34 @@ void tr_task_report(struct tr_task *task, const char *phase, const char *unit, u
 bool tr_task_is_cancelled(const struct tr_task *task)
 {
     return atomic_load_explicit(&task->cancelled, memory_order_acquire);
+}
+
+int tr_task_enter(const struct tr_task *task, const char *name, void **arg, struct tr_error *error)
+{
+    struct tr_task *t = (struct tr_task *)(uintptr_t)task; /* its mutex is no part of its state */
+    *arg = NULL;
+    if (fork_mark_is_child(task->mark))
+        return error_forked(error, "the task");
+    if (strcmp(task->work.name, name) != 0)
+        return tr_error_set(error, TR_EINVAL, "the task is of another kind: '%s', not '%s'",
+                            task->work.name, name);
+    pthread_mutex_lock(&t->mutex);
+    bool closing = t->closing;
+    t->inside += !closing;
+    pthread_mutex_unlock(&t->mutex);
+    if (closing)
+        return tr_error_set(error, TR_ECLOSED, "the task is being closed");
+    *arg = task->arg;
+    return 0;
+}
+
+void tr_task_leave(const struct tr_task *task)
+{
+    struct tr_task *t = (struct tr_task *)(uintptr_t)task;
+    pthread_mutex_lock(&t->mutex);
+    t->inside--;
+    pthread_cond_broadcast(&t->changed);
+    pthread_mutex_unlock(&t->mutex);
 }
 
 void *tr_task_arg(const struct tr_task *task, const char *name)

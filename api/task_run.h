@@ -17,6 +17,7 @@ struct task_work {
     int (*run)(struct tr_task *task, void *arg, struct error *error);
     void (*interrupt)(void *arg);
     void (*destroy)(void *arg);
+    void (*closing)(void *arg);
 };
 
 /* As tr_task_start(). */

@@ -201,7 +201,7 @@ static int check(const struct tr_verify_options *options, struct tr_error *error
 int tr_verify_start(const struct tr_verify_options *caller, struct tr_task **out,
                     struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy };
+    static const struct task_work WORK = { TASK_NAME, run, NULL, destroy, NULL };
     struct tr_verify_options options = TR_VERIFY_OPTIONS_INIT;
     *out = NULL;
     int rv = sized_read(&options, sizeof options, caller, "tr_verify_options", error);

@@ -151,7 +151,7 @@ static void destroy(void *arg)
 int tr_hold_start(const char *const *words, size_t num_words, struct tr_task **task,
                   struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, stop, destroy };
+    static const struct task_work WORK = { TASK_NAME, run, stop, destroy, NULL };
     *task = NULL;
     if (words == NULL || num_words == 0)
         return tr_error_set(error, TR_EINVAL, "no program is named");

@@ -121,12 +121,14 @@ static void take_line(void *arg, char *line, size_t length)
     launch_events_put(&launch->job->events, &event, line, length);
 }
 
-/* Reads what is there, at most so many times. */
-static void take_output(struct launched *launched, int stream, int times)
+/* Reads what is there, at most so many times. bounded: no more once the events are full, so that their
+ * bound is passed by the lines of one read at most. */
+static void take_output(struct launched *launched, int stream, int times, bool bounded)
 {
     int *fd = pipe_of(launched, stream);
     struct line_reader *lines = &launched->streams[stream].lines;
-    for (; *fd >= 0 && times > 0; times--) {
+    struct launch_events *events = &launched->streams[stream].launch->job->events;
+    for (; *fd >= 0 && times > 0 && !(bounded && launch_events_full(events)); times--) {
         size_t room;
         char *at = line_reader_room(lines, &room);
         ssize_t got = read(*fd, at, room);
@@ -222,7 +224,7 @@ static void take_ends(struct launch_loop *launch)
         if (!child_ended(&launched->child, &code, &number))
             continue;
         for (int s = 0; s < STREAMS; s++) {
-            take_output(launched, s, READS_A_TURN);
+            take_output(launched, s, READS_A_TURN, false); /* a pipe holds no more */
             line_reader_end(&launched->streams[s].lines);
         }
         child_close(&launched->child);
@@ -262,7 +264,7 @@ static void clear_wake(int fd)
 }
 
 /* While the events are full, pipes are not read: whoever prints waits until some were taken. Ends and
- * stops are taken all the same. */
+ * stops are taken all the same, an end with what its pipes still hold. */
 static void wait_and_take(struct launch_loop *launch)
 {
     bool full = launch_events_full(&launch->job->events), look = false;
@@ -282,7 +284,7 @@ static void wait_and_take(struct launch_loop *launch)
     for (uint32_t p = 0; p < launch->count; p++)
         for (int s = 0; s < STREAMS; s++)
             if (launch->polled[1 + POLLED * p + (uint32_t)s].revents != 0)
-                take_output(&launch->launched[p], s, READS_A_TURN);
+                take_output(&launch->launched[p], s, READS_A_TURN, true);
     take_stops(launch);
     take_ends(launch);
 }

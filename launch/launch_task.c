@@ -206,7 +206,7 @@ static int run(struct tr_task *task, void *arg, struct error *error)
         rv = launch_check_shared(job, error);
     if (rv == 0)
         rv = launch_run(job, error);
-    launch_events_end(&job->events);
+    event_queue_end(&job->events.queue);
     return rv;
 }
 
@@ -223,6 +223,11 @@ static void stop(struct launch_job *job, bool hurried)
 static void interrupt(void *arg)
 {
     stop(arg, false);
+}
+
+static void closing(void *arg)
+{
+    event_queue_close(&((struct launch_job *)arg)->events.queue);
 }
 
 static void destroy_job(void *arg)
@@ -257,7 +262,7 @@ static int make_job(const struct tr_launch *launch, struct launch_job **out, str
 
 int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error)
 {
-    static const struct task_work WORK = { TASK_NAME, run, interrupt, destroy_job };
+    static const struct task_work WORK = { TASK_NAME, run, interrupt, destroy_job, closing };
     struct error inner = { 0 };
     struct launch_job *job = NULL;
     *task = NULL;
@@ -267,7 +272,10 @@ int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_e
     if (atomic_exchange(&launch->started, true))
         return tr_error_set(error, TR_EEXIST, "this launch was started already; open another");
     rv = make_job(launch, &job, &inner);
-    return rv == 0 ? task_start(&WORK, job, task, error) : error_give(&inner, error);
+    rv = rv == 0 ? task_start(&WORK, job, task, error) : error_give(&inner, error);
+    if (rv != 0) /* nothing runs: it may be tried again */
+        atomic_store(&launch->started, false);
+    return rv;
 }
 
 void tr_launch_stop(struct tr_task *task, bool hurried)
@@ -280,22 +288,24 @@ void tr_launch_stop(struct tr_task *task, bool hurried)
 int tr_launch_descriptor(const struct tr_task *task)
 {
     const struct launch_job *job = tr_task_arg(task, TASK_NAME);
-    return job != NULL ? job->events.readable : -1;
+    return job != NULL ? job->events.queue.descriptor : -1;
 }
 
 int tr_launch_next(struct tr_task *task, int64_t timeout_ns, struct tr_launch_event *event,
                    struct tr_error *error)
 {
-    struct tr_launch_event known = TR_LAUNCH_EVENT_INIT;
-    struct launch_job *job = tr_task_arg(task, TASK_NAME);
-    if (job == NULL)
-        return tr_task_progress(task, &(struct tr_task_progress)TR_TASK_PROGRESS_INIT, error) != 0
-                   ? TR_EFORKED
-                   : tr_error_set(error, TR_EINVAL, "the task launches nothing");
-    int rv = launch_events_take(&job->events, timeout_ns, &known);
+    void *arg;
+    int rv = tr_task_enter(task, TASK_NAME, &arg, error);
+    if (rv != 0)
+        return rv;
+    struct launch_job *job = arg;
+    rv = launch_events_take(&job->events, timeout_ns, event, error);
+    tr_task_leave(task);
     if (rv == TR_EEND)
         return tr_error_set(error, rv, "the launch has ended");
+    if (rv == TR_ECLOSED)
+        return tr_error_set(error, rv, "the launch is being closed");
     if (rv == TR_ETIMEDOUT)
         return tr_error_set(error, rv, "no event came in that time");
-    return sized_write(event, &known, sizeof known, "tr_launch_event", error);
+    return rv;
 }

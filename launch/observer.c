@@ -5,7 +5,8 @@
  *
  * Invariants:
  * - What was seen of a process is written by the actor and read by callers, under the mutex.
- * - After observer's node is joined no actor is left, and all is freed by tr_observer_close().
+ * - A thread in a call is counted in inside. tr_observer_close() wakes those that wait, joins the node,
+ *   after which no actor is left, and frees when no thread is inside.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -13,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <troupe/observe.h>
@@ -26,6 +26,7 @@
 #include "launch/job_key.h"
 #include "launch/status_view.h"
 #include "partition/store/book_json.h"
+#include "runtime/base/deadline.h"
 #include "runtime/base/fork_mark.h"
 #include "runtime/core/call.h"
 #include "runtime/core/directory.h"
@@ -37,7 +38,7 @@
 #define OBSERVER_ANSWER_NS UINT64_C(3000000000)
 #define OBSERVER_EVERY_NS UINT64_C(1000000000)
 #define STOP_NS UINT64_C(2000000000) /* its actors have nothing to finish */
-#define LOOK_NS 20000000             /* between looks for answers: no wait that a person notices */
+#define LOOK_NS 20000000             /* between looks for an interrupt, which may only set a flag */
 
 struct tr_observer;
 
@@ -70,8 +71,11 @@ struct tr_observer {
     struct env *env;
     struct kinds kinds;
     struct node *node;
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex;          /* guards all below */
+    pthread_cond_t changed;         /* an answer came, the observer is closed, a thread left */
     struct observed_process *asked; /* [plan.plan.num_processes] */
+    uint32_t inside;
+    bool closing;
 };
 
 static void ask(struct actor *self, void *arg);
@@ -86,6 +90,7 @@ static void note(struct actor *self, struct observed_process *asked, json_t *doc
     asked->seen.at_ns = now_ns;
     asked->seen.round_trip_ns = now_ns - asked->asked_ns;
     asked->seen.answers++;
+    pthread_cond_broadcast(&observer->changed);
     pthread_mutex_unlock(&observer->mutex);
     timer_start(self, &asked->again, now_ns + OBSERVER_EVERY_NS, ask, asked);
 }
@@ -303,6 +308,7 @@ static void destroy(struct tr_observer *observer)
     cluster_plan_fini(&observer->plan);
     cluster_fini(&observer->cluster);
     job_key_fini(&observer->key);
+    pthread_cond_destroy(&observer->changed);
     pthread_mutex_destroy(&observer->mutex);
     fork_mark_destroy(observer->mark);
     free(observer);
@@ -327,6 +333,7 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     observer->mark = mark;
     atomic_init(&observer->interrupted, false);
     pthread_mutex_init(&observer->mutex, NULL);
+    deadline_init_cond(&observer->changed);
     rv = read_observed(observer, &options, timeout_ns, &inner);
     if (rv == 0)
         rv = open_security(observer, options.host, &inner);
@@ -344,15 +351,34 @@ int tr_observer_open(const struct tr_observer_options *caller, int64_t timeout_n
     return 0;
 }
 
-static int mine(const struct tr_observer *observer, struct tr_error *error)
+/* Begins a call: with 0 the mutex is held, and the observer stays until leave(). */
+static int enter(struct tr_observer *observer, struct tr_error *error)
 {
-    return fork_mark_is_child(observer->mark) ? error_forked(error, "the observer") : 0;
+    if (fork_mark_is_child(observer->mark))
+        return error_forked(error, "the observer");
+    pthread_mutex_lock(&observer->mutex);
+    observer->inside++;
+    return 0;
+}
+
+static void leave(struct tr_observer *observer)
+{
+    observer->inside--;
+    pthread_cond_broadcast(&observer->changed);
+    pthread_mutex_unlock(&observer->mutex);
 }
 
 void tr_observer_close(struct tr_observer *observer)
 {
-    if (observer != NULL && !fork_mark_is_child(observer->mark))
-        destroy(observer);
+    if (observer == NULL || fork_mark_is_child(observer->mark))
+        return;
+    pthread_mutex_lock(&observer->mutex);
+    observer->closing = true;
+    pthread_cond_broadcast(&observer->changed);
+    while (observer->inside > 0)
+        pthread_cond_wait(&observer->changed, &observer->mutex);
+    pthread_mutex_unlock(&observer->mutex);
+    destroy(observer);
 }
 
 int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
@@ -360,17 +386,16 @@ int tr_observer_job(struct tr_observer *observer, struct tr_job_status *status,
 {
     struct job_progress_now job = { 0 };
     uint32_t num_up = 0, count;
-    int rv = mine(observer, error);
+    int rv = enter(observer, error);
     if (rv != 0)
         return rv;
     count = observer->plan.plan.num_processes;
-    pthread_mutex_lock(&observer->mutex);
     for (uint32_t p = 0; p < count; p++)
         if (observer->asked[p].seen.document != NULL) {
             status_view_add_job(&job, observer->asked[p].seen.document);
             num_up++;
         }
-    pthread_mutex_unlock(&observer->mutex);
+    leave(observer);
     const struct tr_job_status known = { .name = observer->cluster.name,
                                          .num_processes = count,
                                          .num_up = num_up,
@@ -388,17 +413,18 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
                         struct tr_process_status *status, struct tr_error *error)
 {
     struct status_view view;
-    int rv = mine(observer, error);
+    int rv = enter(observer, error);
     if (rv != 0)
         return rv;
-    if (process >= observer->plan.plan.num_processes)
+    if (process >= observer->plan.plan.num_processes) {
+        leave(observer);
         return schema_refuse("process", process, observer->plan.plan.num_processes, error);
-    struct observed_process *asked = &observer->asked[process];
-    pthread_mutex_lock(&observer->mutex);
+    }
+    const struct observed_process *asked = &observer->asked[process];
     status_view_fill(&observer->plan, process, asked->seen.document, asked->seen.round_trip_ns,
                      &view);
     const uint64_t at_ns = asked->seen.at_ns, answers = asked->seen.answers;
-    pthread_mutex_unlock(&observer->mutex);
+    leave(observer);
     const struct tr_process_status known = {
         .host = view.host,
         .roles = asked->roles,
@@ -424,13 +450,12 @@ int tr_observer_process(struct tr_observer *observer, uint32_t process,
     return sized_write(status, &known, sizeof known, "tr_process_status", error);
 }
 
-static bool all_asked(struct tr_observer *observer, uint64_t times)
+/* Under the mutex. */
+static bool all_asked(const struct tr_observer *observer, uint64_t times)
 {
     bool all = true;
-    pthread_mutex_lock(&observer->mutex);
     for (uint32_t p = 0; p < observer->plan.plan.num_processes; p++)
         all = all && observer->asked[p].seen.answers >= times;
-    pthread_mutex_unlock(&observer->mutex);
     return all;
 }
 
@@ -440,22 +465,31 @@ void tr_observer_interrupt(struct tr_observer *observer)
         atomic_store_explicit(&observer->interrupted, true, memory_order_relaxed);
 }
 
-/* Looks again and again: an interrupt may do no more than set a flag, and a status is a second old
- * anyway. */
+/* Under the mutex. */
+static int wait_asked(struct tr_observer *observer, uint64_t times, const struct deadline *until,
+                      struct tr_error *error)
+{
+    while (!all_asked(observer, times)) {
+        const struct deadline look = deadline_after(LOOK_NS);
+        if (observer->closing)
+            return tr_error_set(error, TR_ECLOSED, "the observer is being closed");
+        if (atomic_load_explicit(&observer->interrupted, memory_order_relaxed))
+            return tr_error_set(error, TR_ECANCELED, "interrupted");
+        if (deadline_passed(until))
+            return tr_error_set(error, TR_ETIMEDOUT, "not all processes answered or failed to yet");
+        (void)deadline_wait(&look, &observer->changed, &observer->mutex);
+    }
+    return 0;
+}
+
 int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
                      struct tr_error *error)
 {
-    const struct timespec look = { .tv_nsec = LOOK_NS };
-    int rv = mine(observer, error);
+    const struct deadline until = deadline_after(timeout_ns);
+    int rv = enter(observer, error);
     if (rv != 0)
         return rv;
-    uint64_t begin_ns = env_now_ns(observer->env);
-    while (!all_asked(observer, times)) {
-        if (atomic_load_explicit(&observer->interrupted, memory_order_relaxed))
-            return tr_error_set(error, TR_ECANCELED, "interrupted");
-        if (timeout_ns >= 0 && env_now_ns(observer->env) - begin_ns >= (uint64_t)timeout_ns)
-            return tr_error_set(error, TR_ETIMEDOUT, "not all processes answered or failed to yet");
-        nanosleep(&look, NULL);
-    }
-    return 0;
+    rv = wait_asked(observer, times, &until, error);
+    leave(observer);
+    return rv;
 }

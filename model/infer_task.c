@@ -130,7 +130,12 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
         return tr_error_set(error, TR_ENOMEM, "no memory for an inference");
     inference->options = read;
     pthread_mutex_init(&inference->mutex, NULL);
-    task_events_init(&inference->events);
+    rv = task_events_init(&inference->events, error);
+    if (rv != 0) {
+        pthread_mutex_destroy(&inference->mutex);
+        free(inference);
+        return rv;
+    }
     inference->graph = strdup(read.graph);
     inference->run = strdup(read.run);
     if (inference->graph == NULL || inference->run == NULL) {
@@ -141,26 +146,31 @@ int tr_infer_start(const struct tr_infer_options *options, struct tr_task **out,
     work.run = run;
     work.interrupt = interrupt;
     work.destroy = destroy;
+    work.closing = task_events_closing;
     return tr_task_start(&work, inference, out, error);
 }
 
-/* Locks what the task found; 0, or it is not locked. */
+/* Begins a call and locks what the task found; leave() ends both. After a failure neither is so. */
 static int enter(const struct tr_task *task, struct inference **inference, struct tr_error *error)
 {
-    *inference = tr_task_arg(task, TASK_INFER);
-    if (*inference == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task does not infer");
+    void *arg;
+    int rv = tr_task_enter(task, TASK_INFER, &arg, error);
+    *inference = arg;
+    if (rv != 0)
+        return rv == TR_EINVAL ? tr_error_set(error, rv, "the task does not infer") : rv;
     pthread_mutex_lock(&(*inference)->mutex);
     if ((*inference)->done)
         return 0;
     pthread_mutex_unlock(&(*inference)->mutex);
+    tr_task_leave(task);
     return tr_error_set(error, TR_EEND, "there are no outputs yet: tr_task_wait() waits for them");
 }
 
-static int leave(struct inference *inference, int rv, const struct error *why,
-                 struct tr_error *error)
+static int leave(const struct tr_task *task, struct inference *inference, int rv,
+                 const struct error *why, struct tr_error *error)
 {
     pthread_mutex_unlock(&inference->mutex);
+    tr_task_leave(task);
     return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why->text);
 }
 
@@ -178,7 +188,7 @@ int tr_infer_get_outputs(const struct tr_task *task, struct tr_rows *outputs,
                                    .width = logits->cols,
                                    .row_bytes = logits->cols * sizeof(float),
                                    .rows = logits->data };
-    rv = leave(inference, 0, NULL, error);
+    rv = leave(task, inference, 0, NULL, error);
     return rv == 0 ? sized_write(outputs, &shown, sizeof shown, "tr_rows", error) : rv;
 }
 
@@ -207,7 +217,7 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         return rv;
     const char *mask = mask_of(&inference->config, split);
     if (mask == NULL) {
-        pthread_mutex_unlock(&inference->mutex);
+        leave(task, inference, 0, NULL, NULL);
         return tr_error_set(error, TR_EINVAL, "there is no split %d", (int)split);
     }
     rv = run_job_split_open(&inference->job, mask, &nodes, &why);
@@ -215,7 +225,7 @@ int tr_infer_get_scores(const struct tr_task *task, enum tr_split split, struct 
         rv = run_job_score(&inference->job, &nodes, &found, &why);
         run_job_split_close(&nodes);
     }
-    rv = leave(inference, rv, &why, error);
+    rv = leave(task, inference, rv, &why, error);
     return rv == 0 ? public_scores_write(scores, &found, error) : rv;
 }
 
@@ -227,5 +237,5 @@ int tr_infer_write(const struct tr_task *task, const char *path, struct tr_error
     if (rv != 0)
         return rv;
     rv = run_job_write_logits(&inference->job, path, &why);
-    return leave(inference, rv, &why, error);
+    return leave(task, inference, rv, &why, error);
 }

@@ -106,6 +106,7 @@ libtroupe_model_la_SOURCES = \
     partition/store/npy_write.c \
     runtime/base/atomic_dir.c \
     runtime/base/crc32c.c \
+    runtime/base/deadline.c \
     runtime/base/dtype.c \
     runtime/base/error.c \
     runtime/base/failpoint.c \
@@ -117,6 +118,7 @@ libtroupe_model_la_SOURCES = \
     runtime/base/json_take.c \
     runtime/base/nearest.c \
     runtime/base/parallel.c \
+    api/event_queue.c \
     api/sized.c \
     runtime/base/thread.c \
     runtime/core/crew_parallel.c

@@ -5,63 +5,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <troupe/graph.h>
 
 #include "api/sized.h"
 
-#define SECOND_NS INT64_C(1000000000)
-/* A wait of more seconds is one without an end, so that no sum of times wraps. */
-#define TIMEOUT_SECONDS_MAX (INT64_C(1) << 32)
-
 struct task_event {
-    struct task_event *next;
+    struct queued_event queued; /* first */
     struct tr_model_event event;
 };
 
-void task_events_init(struct task_events *events)
+int task_events_init(struct task_events *events, struct tr_error *error)
 {
-    pthread_condattr_t attributes;
+    struct error why = { 0 };
     memset(events, 0, sizeof *events);
-    pthread_mutex_init(&events->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&events->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-/* Under the mutex. */
-static struct task_event *take_first(struct task_events *events)
-{
-    struct task_event *first = events->first;
-    events->first = first->next;
-    events->last = events->first != NULL ? events->last : NULL;
-    events->count--;
-    return first;
+    int rv = event_queue_init(&events->queue, TR_MODEL_EVENTS_MAX, &why);
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", why.text);
 }
 
 void task_events_fini(struct task_events *events)
 {
-    while (events->first != NULL)
-        free(take_first(events));
-    pthread_cond_destroy(&events->changed);
-    pthread_mutex_destroy(&events->mutex);
+    event_queue_fini(&events->queue);
 }
 
+void task_events_end(struct task_events *events)
+{
+    event_queue_end(&events->queue);
+}
+
+void task_events_closing(void *arg)
+{
+    event_queue_close(&((struct task_events *)arg)->queue);
+}
+
+/* said: NULL where there was no memory for it, which a later event tells. */
 static void append(struct task_events *events, struct task_event *said)
 {
-    pthread_mutex_lock(&events->mutex);
-    if (events->count == TR_MODEL_EVENTS_MAX)
-        free(take_first(events));
-    if (events->last != NULL)
-        events->last->next = said;
-    else
-        events->first = said;
-    events->last = said;
-    events->count++;
-    pthread_cond_broadcast(&events->changed);
-    pthread_mutex_unlock(&events->mutex);
+    if (said != NULL)
+        said->queued.cost = 1; /* the bound counts events */
+    event_queue_put(&events->queue, said != NULL ? &said->queued : NULL);
 }
 
 void task_events_say(struct task_events *events, enum tr_model_event_kind kind, uint64_t number,
@@ -69,14 +51,14 @@ void task_events_say(struct task_events *events, enum tr_model_event_kind kind, 
 {
     struct task_event *said = calloc(1, sizeof *said);
     va_list arguments;
-    if (said == NULL)
-        return;
-    said->event = (struct tr_model_event){ .size = sizeof said->event,
-                                           .kind = kind,
-                                           .number = number };
-    va_start(arguments, format);
-    vsnprintf(said->event.text, sizeof said->event.text, format, arguments);
-    va_end(arguments);
+    if (said != NULL) {
+        said->event = (struct tr_model_event){ .size = sizeof said->event,
+                                               .kind = kind,
+                                               .number = number };
+        va_start(arguments, format);
+        vsnprintf(said->event.text, sizeof said->event.text, format, arguments);
+        va_end(arguments);
+    }
     append(events, said);
 }
 
@@ -84,14 +66,14 @@ void task_events_say_threads(struct task_events *events, enum tr_model_event_kin
                              uint64_t number, const int *threads, uint32_t count, const char *text)
 {
     struct task_event *said = calloc(1, sizeof *said);
-    if (said == NULL)
-        return;
-    said->event = (struct tr_model_event){
-        .size = sizeof said->event, .kind = kind, .number = number, .num_threads = count
-    };
-    snprintf(said->event.text, sizeof said->event.text, "%s", text);
-    for (uint32_t i = 0; i < count; i++)
-        said->event.threads[i] = threads[i];
+    if (said != NULL) {
+        said->event = (struct tr_model_event){
+            .size = sizeof said->event, .kind = kind, .number = number, .num_threads = count
+        };
+        snprintf(said->event.text, sizeof said->event.text, "%s", text);
+        for (uint32_t i = 0; i < count; i++)
+            said->event.threads[i] = threads[i];
+    }
     append(events, said);
 }
 
@@ -105,67 +87,75 @@ void task_events_warn_unchecked(struct task_events *events, const struct tr_grap
                         path);
 }
 
-void task_events_end(struct task_events *events)
+/* Begins a call on a task of either kind. */
+static int enter(struct tr_task *task, struct task_events **events, struct tr_error *error)
 {
-    pthread_mutex_lock(&events->mutex);
-    events->over = true;
-    pthread_cond_broadcast(&events->changed);
-    pthread_mutex_unlock(&events->mutex);
+    struct tr_error other = TR_ERROR_INIT;
+    void *arg;
+    int rv = tr_task_enter(task, TASK_TRAIN, &arg, &other);
+    if (rv == TR_EINVAL)
+        rv = tr_task_enter(task, TASK_INFER, &arg, &other);
+    *events = arg;
+    if (rv == TR_EINVAL)
+        return tr_error_set(error, rv, "the task neither trains nor infers");
+    return rv == 0 ? 0 : tr_error_set(error, rv, "%s", other.message);
 }
 
-/* Under the mutex: until there is one, or none will come, or the time is over. */
-static void wait_for_one(struct task_events *events, int64_t timeout_ns)
-{
-    struct timespec until;
-    bool forever = timeout_ns < 0 || timeout_ns / SECOND_NS > TIMEOUT_SECONDS_MAX;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    if (!forever) {
-        until.tv_nsec += timeout_ns % SECOND_NS;
-        until.tv_sec += timeout_ns / SECOND_NS + until.tv_nsec / SECOND_NS;
-        until.tv_nsec %= SECOND_NS;
-    }
-    int rc = 0;
-    while (events->first == NULL && !events->over && rc == 0)
-        rc = forever ? pthread_cond_wait(&events->changed, &events->mutex)
-                     : pthread_cond_timedwait(&events->changed, &events->mutex, &until);
-}
+struct model_taker {
+    struct tr_model_event *event;
+    struct tr_error *error;
+};
 
-static struct task_events *events_of(const struct tr_task *task)
+static int give_event(void *arg, const struct queued_event *queued)
 {
-    struct task_events *events = tr_task_arg(task, TASK_TRAIN);
-    return events != NULL ? events : tr_task_arg(task, TASK_INFER);
+    const struct model_taker *taker = arg;
+    struct tr_model_event event = ((const struct task_event *)(const void *)queued)->event;
+    event.dropped = queued->lost;
+    return sized_write(taker->event, &event, sizeof event, "tr_model_event", taker->error);
 }
 
 int tr_model_next_event(struct tr_task *task, int64_t timeout_ns, struct tr_model_event *event,
                         struct tr_error *error)
 {
-    struct task_events *events = events_of(task);
-    if (events == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task neither trains nor infers");
-    pthread_mutex_lock(&events->mutex);
-    wait_for_one(events, timeout_ns);
-    struct task_event *found = events->first != NULL ? take_first(events) : NULL;
-    bool over = events->over;
-    pthread_mutex_unlock(&events->mutex);
-    if (found == NULL)
-        return over ? tr_error_set(error, TR_EEND, "the task has ended, and said all it had to")
-                    : tr_error_set(error, TR_ETIMEDOUT, "the task has nothing to say yet");
-    int rv = sized_write(event, &found->event, sizeof found->event, "tr_model_event", error);
-    free(found);
+    struct task_events *events;
+    int rv = enter(task, &events, error);
+    if (rv != 0)
+        return rv;
+    struct model_taker taker = { event, error };
+    struct queued_event *taken;
+    rv = event_queue_take(&events->queue, timeout_ns, give_event, &taker, &taken);
+    free(taken);
+    tr_task_leave(task);
+    if (rv == TR_EEND)
+        return tr_error_set(error, rv, "the task has ended, and said all it had to");
+    if (rv == TR_ECLOSED)
+        return tr_error_set(error, rv, "the task is being closed");
+    if (rv == TR_ETIMEDOUT)
+        return tr_error_set(error, rv, "the task has nothing to say yet");
     return rv;
+}
+
+int tr_model_descriptor(const struct tr_task *task)
+{
+    const struct task_events *events = tr_task_arg(task, TASK_TRAIN);
+    if (events == NULL)
+        events = tr_task_arg(task, TASK_INFER);
+    return events != NULL ? events->queue.descriptor : -1;
 }
 
 int tr_model_dump(struct tr_task *task, struct tr_error *error)
 {
-    struct task_events *events = events_of(task);
-    if (events == NULL)
-        return tr_error_set(error, TR_EINVAL, "the task neither trains nor infers");
-    int rv = TR_ECLOSED;
+    struct task_events *events;
+    int rv = enter(task, &events, error);
+    if (rv != 0)
+        return rv;
+    rv = TR_ECLOSED;
     struct tr_session *session = live_session_acquire(&events->live);
     if (session != NULL)
         rv = tr_session_dump(session, error);
     else
         tr_error_set(error, rv, "the task has no session now");
     live_session_release(&events->live);
+    tr_task_leave(task);
     return rv;
 }

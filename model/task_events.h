@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a task of this library has to say, kept in order until somebody pulls it
- * (tr_model_next_event).
- *
- * Saying never waits for a reader: at TR_MODEL_EVENTS_MAX the oldest event goes. Of a task that is
- * over a reader gets what is left, and is then told so.
+ * What a task of this library has to say: a queue (api/event_queue.h) of TR_MODEL_EVENTS_MAX events
+ * until somebody pulls them (tr_model_next_event).
  *
  * Beside it stands the task's session, so that the same holds for what both kinds of task can do with
  * theirs.
@@ -15,14 +12,12 @@
 #ifndef MODEL_TASK_EVENTS_H
 #define MODEL_TASK_EVENTS_H
 
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <troupe/model.h>
 
+#include "api/event_queue.h"
 #include "model/live_session.h"
-#include "runtime/base/error.h"
 
 /* The names of the kinds of tasks. */
 #define TASK_TRAIN "train"
@@ -30,14 +25,10 @@
 
 struct task_events {
     struct live_session live; /* of the task; any thread */
-    pthread_mutex_t mutex;    /* guards all below */
-    pthread_cond_t changed;
-    struct task_event *first, *last;
-    uint32_t count;
-    bool over;
+    struct event_queue queue;
 };
 
-void task_events_init(struct task_events *events);
+int task_events_init(struct task_events *events, struct tr_error *error);
 void task_events_fini(struct task_events *events);
 
 /* Without memory nothing is said: no event is worth the task. */
@@ -51,5 +42,8 @@ void task_events_warn_unchecked(struct task_events *events, const struct tr_grap
                                 const char *path);
 /* Nothing more will be said. */
 void task_events_end(struct task_events *events);
+
+/* As the hook of a kind of task (struct tr_task_work): its arg begins with its events. */
+void task_events_closing(void *arg);
 
 #endif

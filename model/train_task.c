@@ -10,6 +10,7 @@
 
 #include "api/sized.h"
 #include "model/training.h"
+#include "runtime/base/deadline.h"
 #include "runtime/base/failpoint.h"
 
 /* How often it is looked whether a process that waits for the others is asked to stop. */
@@ -244,9 +245,13 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     struct training *t = calloc(1, sizeof *t);
     if (t == NULL)
         return tr_error_set(error, TR_ENOMEM, "no memory for a training");
+    rv = task_events_init(&t->events, error);
+    if (rv != 0) {
+        free(t);
+        return rv;
+    }
     pthread_mutex_init(&t->mutex, NULL);
-    pthread_cond_init(&t->changed, NULL);
-    task_events_init(&t->events);
+    deadline_init_cond(&t->changed);
     rv = training_read_options(t, &read, error);
     if (rv != 0) {
         destroy(t);
@@ -256,5 +261,6 @@ int tr_train_start(const struct tr_train_options *options, struct tr_task **out,
     work.run = run;
     work.interrupt = interrupt;
     work.destroy = destroy;
+    work.closing = task_events_closing;
     return tr_task_start(&work, t, out, error);
 }

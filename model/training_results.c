@@ -2,15 +2,14 @@
 /* What is pulled of a training: its epochs, its result, and that this was passed on. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "api/sized.h"
 #include "model/public_scores.h"
 #include "model/training.h"
+#include "runtime/base/deadline.h"
 
 /* How often one who waits to be confirmed looks whether the task is cancelled. */
-#define LOOK_NS 20000000L
-#define SECOND_NS 1000000000L
+#define LOOK_NS 20000000
 
 int training_add_epoch(struct training *t, const struct epoch_report *report)
 {
@@ -58,44 +57,44 @@ void training_wait_confirmed(struct training *t)
 {
     pthread_mutex_lock(&t->mutex);
     while (!t->confirmed && !tr_task_is_cancelled(t->task)) {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_nsec += LOOK_NS;
-        until.tv_sec += until.tv_nsec / SECOND_NS;
-        until.tv_nsec %= SECOND_NS;
-        pthread_cond_timedwait(&t->changed, &t->mutex, &until);
+        const struct deadline look = deadline_after(LOOK_NS);
+        (void)deadline_wait(&look, &t->changed, &t->mutex);
     }
     t->confirmed = false; /* the job may go back, and then ends once more */
     pthread_mutex_unlock(&t->mutex);
 }
 
-static struct training *training_of(const struct tr_task *task, struct tr_error *error)
+/* Begins a call on a task that trains; tr_task_leave() ends it. */
+static int enter(const struct tr_task *task, struct training **t, struct tr_error *error)
 {
-    struct training *t = tr_task_arg(task, TASK_TRAIN);
-    if (t == NULL)
-        tr_error_set(error, TR_EINVAL, "the task does not train");
-    return t;
+    void *arg;
+    int rv = tr_task_enter(task, TASK_TRAIN, &arg, error);
+    *t = arg;
+    return rv == TR_EINVAL ? tr_error_set(error, rv, "the task does not train") : rv;
 }
 
 int tr_train_confirm(struct tr_task *task, struct tr_error *error)
 {
-    struct training *t = training_of(task, error);
-    if (t == NULL)
-        return TR_EINVAL;
+    struct training *t;
+    int rv = enter(task, &t, error);
+    if (rv != 0)
+        return rv;
     pthread_mutex_lock(&t->mutex);
     t->confirmed = true;
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->mutex);
+    tr_task_leave(task);
     return 0;
 }
 
 int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch, struct tr_train_epoch *result,
                        struct tr_scores *validation, struct tr_error *error)
 {
-    struct training *t = training_of(task, error);
     struct epoch_report report = { 0 };
-    if (t == NULL)
-        return TR_EINVAL;
+    struct training *t;
+    int rv = enter(task, &t, error);
+    if (rv != 0)
+        return rv;
     pthread_mutex_lock(&t->mutex);
     bool known = false;
     for (uint32_t i = 0; i < t->num_epochs && !known; i++) {
@@ -103,6 +102,7 @@ int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch, struct tr_tra
         report = known ? t->epochs[i] : report;
     }
     pthread_mutex_unlock(&t->mutex);
+    tr_task_leave(task);
     if (!known)
         return tr_error_set(error, TR_EEND, "epoch %u has not been trained", epoch);
     const struct tr_train_epoch shown = { .size = sizeof shown,
@@ -114,7 +114,7 @@ int tr_train_get_epoch(const struct tr_task *task, uint32_t epoch, struct tr_tra
                                           .seconds = report.seconds,
                                           .evaluated = report.evaluated,
                                           .best = report.best };
-    int rv = sized_write(result, &shown, sizeof shown, "tr_train_epoch", error);
+    rv = sized_write(result, &shown, sizeof shown, "tr_train_epoch", error);
     return rv == 0 ? public_scores_write(validation, &report.scores, error) : rv;
 }
 
@@ -124,14 +124,16 @@ int tr_train_get_result(const struct tr_task *task, struct tr_train_result *resu
 {
     const double none = (double)NAN;
     const struct scores unknown = { 0, none, none, none, none };
-    struct training *t = training_of(task, error);
-    if (t == NULL)
-        return TR_EINVAL;
+    struct training *t;
+    int rv = enter(task, &t, error);
+    if (rv != 0)
+        return rv;
     pthread_mutex_lock(&t->mutex);
     bool done = t->done, tested = t->tested;
     struct trainer_result found = t->result;
     struct scores tested_as = tested ? t->test_scores : unknown;
     pthread_mutex_unlock(&t->mutex);
+    tr_task_leave(task);
     if (!done)
         return tr_error_set(error, TR_EEND, "the task has not trained to its end");
     const struct tr_train_result shown = { .size = sizeof shown,
@@ -141,7 +143,7 @@ int tr_train_get_result(const struct tr_task *task, struct tr_train_result *resu
                                            .best_epoch = found.best_epoch,
                                            .tested = tested,
                                            .train_loss = found.last_train_loss };
-    int rv = sized_write(result, &shown, sizeof shown, "tr_train_result", error);
+    rv = sized_write(result, &shown, sizeof shown, "tr_train_result", error);
     if (rv == 0)
         rv = public_scores_write(validation, found.has_best ? &found.best : &unknown, error);
     return rv == 0 ? public_scores_write(test_scores, &tested_as, error) : rv;

@@ -64,7 +64,7 @@ struct tr_launch_options {
     uint32_t master_port; /* MASTER_PORT for torch.distributed; 0: TR_LAUNCH_MASTER_PORT */
     bool no_copy;         /* copies nothing to hosts that are reached by ssh */
     /* Where TR_LAUNCH_EVENT_BYTES of events wait: processes that print are not read until some were
-     * taken. Else the oldest lines go. */
+     * taken, but for the last words of one that ends. Else the oldest lines go. */
     bool keep_lines;
 };
 #define TR_LAUNCH_OPTIONS_INIT                                                                     \
@@ -109,7 +109,8 @@ TR_API int tr_launch_command(const struct tr_launch *launch, uint32_t process, c
 
 /* Copies what hosts read where the launcher is ssh, and runs the job to its end. The task's outcome:
  * 0; TR_ECHILD: the job failed, and which process; TR_ECANCELED: it was stopped. Once for each
- * launch (TR_EEXIST). Closing a task that runs stops it as tr_launch_stop() does, and waits. */
+ * launch that could be started (TR_EEXIST). Closing a task that runs stops it as tr_launch_stop()
+ * does, and waits. */
 TR_API int tr_launch_start(struct tr_launch *launch, struct tr_task **task, struct tr_error *error);
 
 /* Asks all processes to stop, trainers first; whoever does not end within 20 s is killed. hurried:
@@ -148,8 +149,9 @@ struct tr_launch_event {
         sizeof(struct tr_launch_event), TR_LAUNCH_LINE, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0 \
     }
 
-/* The next event. TR_ETIMEDOUT: none in that time; TR_EEND: the task has finished and all were
- * taken. */
+/* The next event. TR_ETIMEDOUT: none in that time; TR_EEND: the task has ended, and all were taken;
+ * TR_ECLOSED: the task is being closed; TR_EINVAL: it launches nothing. After a failure no event is
+ * lost. */
 TR_API int tr_launch_next(struct tr_task *task, int64_t timeout_ns, struct tr_launch_event *event,
                           struct tr_error *error);
 

@@ -224,7 +224,8 @@ TR_API int tr_infer_write(const struct tr_task *task, const char *path, struct t
 
 /*
  * What a task has to say beside its progress. Events are pulled in their order; one that is not
- * pulled in time makes room, the oldest first, when there are TR_MODEL_EVENTS_MAX.
+ * pulled in time makes room, the oldest first, when there are TR_MODEL_EVENTS_MAX, and the one that
+ * follows says how many did.
  */
 #define TR_MODEL_EVENTS_MAX 4096
 
@@ -266,20 +267,23 @@ struct tr_model_event {
     char text[TR_MODEL_TEXT_MAX]; /* printable UTF-8 */
     uint32_t num_threads;
     int32_t threads[TR_MODEL_THREADS_MAX]; /* their numbers for the system */
+    uint64_t dropped;                      /* events that were lost before this one */
 };
 
-#define TR_MODEL_EVENT_INIT                                                   \
-    {                                                                         \
-        sizeof(struct tr_model_event), (enum tr_model_event_kind)0, 0, "", 0, \
-        {                                                                     \
-            0                                                                 \
-        }                                                                     \
+#define TR_MODEL_EVENT_INIT                                                            \
+    {                                                                                  \
+        sizeof(struct tr_model_event), (enum tr_model_event_kind)0, 0, "", 0, { 0 }, 0 \
     }
 
-/* The next event. TR_ETIMEDOUT: there is none yet; TR_EEND: the task has ended, and none is left;
- * TR_EINVAL: it neither trains nor infers. */
+/* The next event. TR_ETIMEDOUT: none in that time; TR_EEND: the task has ended, and all were taken;
+ * TR_ECLOSED: the task is being closed; TR_EINVAL: it neither trains nor infers. After a failure no
+ * event is lost. */
 TR_API int tr_model_next_event(struct tr_task *task, int64_t timeout_ns,
                                struct tr_model_event *event, struct tr_error *error);
+
+/* A descriptor that poll(2) reports as readable while tr_model_next_event() would not wait. It is the
+ * task's: only watch it. -1: a task of another kind, or in a child of fork(). */
+TR_API int tr_model_descriptor(const struct tr_task *task);
 
 /*
  * A run's model as it lies on the disk: what it was trained as, and its tensors.

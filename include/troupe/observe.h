@@ -11,8 +11,8 @@
  *     tr_observer_close(observer);
  *
  * Ownership: tr_observer_close() frees the handle and the texts that it told. Thread rules: any
- * thread; an observer is closed once, when no other thread begins a call on it. In a child of fork()
- * calls give TR_EFORKED and a close does nothing.
+ * thread; an observer is closed once, when no other thread begins a call on it; those that wait then
+ * get TR_ECLOSED. In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_OBSERVE_H
 #define TROUPE_OBSERVE_H
@@ -99,7 +99,7 @@ TR_API int tr_observer_process(struct tr_observer *observer, uint32_t process,
                                struct tr_process_status *status, struct tr_error *error);
 
 /* Waits until each process answered or failed to `times` times since the observer was opened.
- * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(). One that does not answer within 3 s
+ * TR_ETIMEDOUT: not yet; TR_ECANCELED: tr_observer_interrupt(); TR_ECLOSED: it is being closed. One that does not answer within 3 s
  * has failed to. */
 TR_API int tr_observer_wait(struct tr_observer *observer, uint64_t times, int64_t timeout_ns,
                             struct tr_error *error);

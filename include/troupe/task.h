@@ -10,8 +10,11 @@
  *     tr_task_close(task);
  *
  * Thread rules: any thread; many may wait at a time. tr_task_cancel() is safe in a signal handler.
- * A task is closed once, when no other thread begins a call on it; threads that wait in
- * tr_task_wait() get the outcome first.
+ * A task is closed once, when no other thread begins a call on it. Threads that are inside a call leave
+ * it first: tr_task_wait() gives them the outcome, and whoever waits for an event of the task
+ * (tr_launch_next(), tr_model_next_event()) gets TR_ECLOSED at once.
+ *
+ * In a child of fork() calls give TR_EFORKED and a close does nothing.
  */
 #ifndef TROUPE_TASK_H
 #define TROUPE_TASK_H
@@ -58,7 +61,8 @@ TR_API int tr_task_progress(const struct tr_task *task, struct tr_task_progress 
  * already has its own outcome. Safe in a signal handler. NULL is ignored. */
 TR_API void tr_task_cancel(struct tr_task *task);
 
-/* Cancels what still runs, waits for its end, and frees the task. NULL is ignored. */
+/* Cancels what still runs, waits for its end and for calls that are under way, and frees the task.
+ * NULL is ignored. */
 TR_API void tr_task_close(struct tr_task *task);
 
 /*
@@ -74,11 +78,14 @@ struct tr_task_work {
     void (*interrupt)(void *arg);
     /* Frees arg when the task is closed, or could not start. NULL: nothing is to free. */
     void (*destroy)(void *arg);
+    /* Ends what threads wait for between tr_task_enter() and tr_task_leave(): tr_task_close() begins
+     * with it. NULL: nobody waits there. */
+    void (*closing)(void *arg);
 };
 
-#define TR_TASK_WORK_INIT                                   \
-    {                                                       \
-        sizeof(struct tr_task_work), NULL, NULL, NULL, NULL \
+#define TR_TASK_WORK_INIT                                         \
+    {                                                             \
+        sizeof(struct tr_task_work), NULL, NULL, NULL, NULL, NULL \
     }
 
 /* Takes arg over, also when it fails, but with TR_EINVAL and TR_EUNSUPPORTED (*work could not be
@@ -93,7 +100,15 @@ TR_API void tr_task_report(struct tr_task *task, const char *phase, const char *
 /* Whether run is to end with TR_ECANCELED. Any thread. */
 TR_API bool tr_task_is_cancelled(const struct tr_task *task);
 
-/* The arg of a task of that name, as long as the task is open; NULL: it is of another kind. */
+/* Begins a call on a task of that name: *arg stays until tr_task_leave(), for tr_task_close() waits for
+ * it. TR_EINVAL: the task is of another kind; TR_ECLOSED: it is being closed. After a failure there is
+ * nothing to leave, and *arg is NULL. */
+TR_API int tr_task_enter(const struct tr_task *task, const char *name, void **arg,
+                         struct tr_error *error);
+TR_API void tr_task_leave(const struct tr_task *task);
+
+/* The arg of a task of that name, as long as the task is open; NULL: it is of another kind. Safe in a
+ * signal handler. */
 TR_API void *tr_task_arg(const struct tr_task *task, const char *name);
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@
 
 struct work {
     sem_t go; /* what run waits for */
+    sem_t entered, closing;
     atomic_int interrupted, destroyed;
     atomic_bool ran;
     int result;
@@ -34,6 +35,8 @@ static void work_init(struct work *work)
 {
     memset(work, 0, sizeof *work);
     sem_init(&work->go, 0, 0);
+    sem_init(&work->entered, 0, 0);
+    sem_init(&work->closing, 0, 0);
 }
 
 static int run(struct tr_task *task, void *arg, struct tr_error *error)
@@ -64,15 +67,21 @@ static void free_work(void *arg)
     sem_destroy(&work->go);
 }
 
-static struct tr_task *begin(struct work *work)
+static struct tr_task_work kind_of_work(void)
 {
     struct tr_task_work kind = TR_TASK_WORK_INIT;
-    struct tr_error error = TR_ERROR_INIT;
-    struct tr_task *task;
     kind.name = "work";
     kind.run = run;
     kind.interrupt = wake;
     kind.destroy = free_work;
+    return kind;
+}
+
+static struct tr_task *begin(struct work *work)
+{
+    const struct tr_task_work kind = kind_of_work();
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_task *task;
     if (tr_task_start(&kind, work, &task, &error) != 0)
         fail_msg("%s", error.message);
     return task;
@@ -208,6 +217,50 @@ static void closing_wakes_all_who_wait(void **unused)
     assert_int_equal(work.destroyed, 1);
 }
 
+static void end_calls(void *arg)
+{
+    sem_post(&((struct work *)arg)->closing);
+}
+
+/* A call that lasts until the task is closed. */
+static void *call_inside(void *arg)
+{
+    struct tr_task *task = arg;
+    void *work_of;
+    int rv = tr_task_enter(task, "work", &work_of, NULL);
+    if (rv != 0)
+        return (void *)(intptr_t)rv;
+    struct work *work = work_of;
+    sem_post(&work->entered);
+    sem_wait(&work->closing);
+    usleep(100000);
+    bool there = work->destroyed == 0;
+    tr_task_leave(task);
+    return (void *)(intptr_t)(there ? 1 : 2);
+}
+
+static void closing_waits_for_calls_under_way(void **unused)
+{
+    (void)unused;
+    struct tr_task_work kind = kind_of_work();
+    struct tr_error error = TR_ERROR_INIT;
+    struct work work;
+    struct tr_task *task;
+    pthread_t thread;
+    void *rv;
+    work_init(&work);
+    kind.closing = end_calls;
+    assert_int_equal(tr_task_start(&kind, &work, &task, &error), 0);
+    assert_int_equal(tr_task_enter(task, "play", &rv, &error), TR_EINVAL);
+    assert_null(rv);
+    assert_int_equal(pthread_create(&thread, NULL, call_inside, task), 0);
+    sem_wait(&work.entered);
+    tr_task_close(task);
+    assert_int_equal(work.destroyed, 1);
+    pthread_join(thread, &rv);
+    assert_int_equal((intptr_t)rv, 1);
+}
+
 static void closing_at_once_ends_it(void **unused)
 {
     (void)unused;
@@ -229,7 +282,9 @@ static int child_uses(struct tr_task *task, struct work *work)
         return 1;
     if (tr_task_progress(task, &at, &error) != TR_EFORKED)
         return 2;
-    if (tr_task_arg(task, "work") != NULL)
+    void *arg;
+    if (tr_task_arg(task, "work") != NULL ||
+        tr_task_enter(task, "work", &arg, &error) != TR_EFORKED || arg != NULL)
         return 3;
     tr_task_cancel(task);
     tr_task_close(task);
@@ -271,7 +326,7 @@ static int run_inside(struct tr_task *task, void *arg, struct error *error)
 static void work_inside_takes_the_same_way(void **unused)
 {
     (void)unused;
-    static const struct task_work kind = { "inside", run_inside, wake, free_work };
+    static const struct task_work kind = { "inside", run_inside, wake, free_work, NULL };
     struct tr_error error = TR_ERROR_INIT;
     struct tr_task *task;
     struct work work;
@@ -309,6 +364,7 @@ int main(void)
         cmocka_unit_test(progress_is_pulled),
         cmocka_unit_test(a_signal_handler_may_cancel),
         cmocka_unit_test(closing_wakes_all_who_wait),
+        cmocka_unit_test(closing_waits_for_calls_under_way),
         cmocka_unit_test(closing_at_once_ends_it),
         cmocka_unit_test(a_forked_child_gets_eforked),
         cmocka_unit_test(work_inside_takes_the_same_way),

@@ -72,6 +72,11 @@ tests_api_test_task_SOURCES = tests/api/test_task.c
 tests_api_test_task_LDADD = $(api_libs) $(test_libs)
 
 
+check_PROGRAMS += tests/api/test_event_queue
+TESTS += tests/api/test_event_queue
+tests_api_test_event_queue_SOURCES = tests/api/test_event_queue.c
+tests_api_test_event_queue_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_log
 TESTS += tests/api/test_log
 tests_api_test_log_SOURCES = tests/api/test_log.c tests/api/api_world.c tests/api/api_world.h

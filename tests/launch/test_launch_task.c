@@ -7,15 +7,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +27,8 @@
 
 #include <troupe/troupe.h>
 
+#include "launch/launch_plan.h"
+#include "launch/line_reader.h"
 #include "tests/api/api_world.h"
 
 #define SECOND INT64_C(1000000000)
@@ -383,6 +389,134 @@ static void lines_are_kept_or_the_oldest_go(void **state)
     end(&running);
 }
 
+static void full_events_pass_their_bound_by_one_read_at_most(void **state)
+{
+    struct tr_launch_options options = options_of("print");
+    size_t before, now = 0;
+    (void)state;
+    options.keep_lines = true;
+    struct running running = begin(&options);
+    struct launch_job *job = tr_task_arg(running.task, "launch");
+    do { /* until nothing more is added to a full queue */
+        before = now;
+        usleep(100000);
+        pthread_mutex_lock(&job->events.queue.mutex);
+        now = job->events.queue.cost;
+        pthread_mutex_unlock(&job->events.queue.mutex);
+    } while (now < TR_LAUNCH_EVENT_BYTES || now != before);
+    /* Each of these lines costs its event too, which is less than three times its text. */
+    assert_true(now < TR_LAUNCH_EVENT_BYTES + 4 * LINE_BYTES_MAX);
+    end(&running);
+}
+
+struct waiting {
+    struct tr_task *task;
+    struct tr_observer *observer;
+    atomic_int thread; /* its number for the system; 0: not begun */
+};
+
+static void *wait_for_event(void *arg)
+{
+    struct waiting *waiting = arg;
+    struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+    atomic_store(&waiting->thread, (int)syscall(SYS_gettid));
+    return (void *)(intptr_t)tr_launch_next(waiting->task, LONG, &event, NULL);
+}
+
+static void *wait_for_answers(void *arg)
+{
+    struct waiting *waiting = arg;
+    atomic_store(&waiting->thread, (int)syscall(SYS_gettid));
+    return (void *)(intptr_t)tr_observer_wait(waiting->observer, UINT64_MAX, LONG, NULL);
+}
+
+static bool sleeps(int thread)
+{
+    char path[64], state = 'R';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *from = fopen(path, "re");
+    if (from == NULL || fscanf(from, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'R';
+    if (from != NULL)
+        fclose(from);
+    return state == 'S';
+}
+
+/* A thread that does not wait yet would begin a call on what is being closed. */
+static pthread_t begin_waiting(void *(*wait)(void *), struct waiting *waiting)
+{
+    pthread_t thread;
+    atomic_store(&waiting->thread, 0);
+    assert_int_equal(pthread_create(&thread, NULL, wait, waiting), 0);
+    while (atomic_load(&waiting->thread) == 0 || !sleeps(atomic_load(&waiting->thread)))
+        usleep(1000);
+    return thread;
+}
+
+static void closing_wakes_whoever_waits(void **state)
+{
+    const struct tr_launch_options options = options_of("wait");
+    struct tr_observer_options observing = TR_OBSERVER_OPTIONS_INIT;
+    struct tr_launch_info info = TR_LAUNCH_INFO_INIT;
+    struct seen seen = { 0 };
+    void *rv;
+    (void)state;
+    struct running running = begin(&options);
+    take_until(&running, &seen, PROCESSES);
+    struct waiting waiting = { .task = running.task };
+    pthread_t thread = begin_waiting(wait_for_event, &waiting);
+    tr_task_close(running.task);
+    pthread_join(thread, &rv);
+    assert_int_equal((intptr_t)rv, TR_ECLOSED);
+    ok(tr_launch_info(running.launch, &info, &failure));
+    observing.cluster = cluster;
+    observing.shared_key = info.shared_key;
+    ok(tr_observer_open(&observing, 0, &waiting.observer, &failure));
+    thread = begin_waiting(wait_for_answers, &waiting);
+    tr_observer_close(waiting.observer);
+    pthread_join(thread, &rv);
+    assert_int_equal((intptr_t)rv, TR_ECLOSED);
+    tr_launch_close(running.launch);
+}
+
+static void an_event_that_cannot_be_given_is_not_lost(void **state)
+{
+    const struct tr_launch_options options = options_of("train");
+    struct tr_launch_event event = TR_LAUNCH_EVENT_INIT;
+    (void)state;
+    struct running running = begin(&options);
+    struct pollfd polled = { .fd = tr_launch_descriptor(running.task), .events = POLLIN };
+    assert_int_equal(poll(&polled, 1, 60000), 1);
+    event.size = 0;
+    assert_int_equal(tr_launch_next(running.task, LONG, &event, &failure), TR_EINVAL);
+    event.size = sizeof event;
+    ok(tr_launch_next(running.task, LONG, &event, &failure));
+    assert_int_equal(event.kind, TR_LAUNCH_STARTED);
+    assert_int_equal(event.process, 0);
+    end(&running);
+}
+
+static void a_start_that_failed_may_be_tried_again(void **state)
+{
+    const struct tr_launch_options options = options_of("train");
+    struct rlimit before, none;
+    struct running running;
+    struct seen seen = { 0 };
+    (void)state;
+    ok(tr_launch_open(&options, &running.launch, &failure));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    int rv = tr_launch_start(running.launch, &running.task, &failure);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_not_equal(rv, 0);
+    ok(tr_launch_start(running.launch, &running.task, &failure));
+    take_all(&running, &seen);
+    ok(tr_task_wait(running.task, LONG, &failure));
+    end(&running);
+}
+
 static void commands_are_lines_of_a_shell(void **state)
 {
     struct tr_launch_options options = options_of("train");
@@ -585,6 +719,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_killed_process_comes_back),
         cmocka_unit_test(a_copy_that_hangs_is_ended_by_an_interrupt),
         cmocka_unit_test(lines_are_kept_or_the_oldest_go),
+        cmocka_unit_test(full_events_pass_their_bound_by_one_read_at_most),
+        cmocka_unit_test(closing_wakes_whoever_waits),
+        cmocka_unit_test(an_event_that_cannot_be_given_is_not_lost),
+        cmocka_unit_test(a_start_that_failed_may_be_tried_again),
         cmocka_unit_test(commands_are_lines_of_a_shell),
         cmocka_unit_test(bad_options_are_refused),
         cmocka_unit_test(a_forked_child_is_refused),

@@ -3,11 +3,14 @@
  * finished run. It uses the public headers and the libraries alone. */
 #include <assert.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <troupe/model.h>
@@ -342,6 +345,59 @@ static int cancel_member(const char *cluster, const char *host, const char *run)
     return 0;
 }
 
+static void *wait_for_events(void *arg)
+{
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    int rv;
+    while ((rv = tr_model_next_event(arg, TR_WAIT_FOREVER, &event, NULL)) == 0) {
+    }
+    return (void *)(intptr_t)rv;
+}
+
+/* A child of fork() learns that it is one, a struct that cannot be filled loses no event, and whoever
+ * waits for one when the task is closed is woken. */
+static void check_waiting(const char *graph, const char *run)
+{
+    struct tr_error error = TR_ERROR_INIT;
+    struct tr_train_options options = options_of(graph, run);
+    struct tr_model_event event = TR_MODEL_EVENT_INIT;
+    struct tr_train_result result = TR_TRAIN_RESULT_INIT;
+    struct tr_train_epoch epoch = TR_TRAIN_EPOCH_INIT;
+    struct tr_rows rows = TR_ROWS_INIT;
+    struct tr_task *task;
+    pthread_t thread;
+    void *rv;
+    int status;
+    options.confirm = true; /* it does not end by itself */
+    CHECK(tr_train_start(&options, &task, &error) == 0);
+    struct pollfd polled = { .fd = tr_model_descriptor(task), .events = POLLIN };
+    CHECK(poll(&polled, 1, 60000) == 1);
+    event.size = 0;
+    CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == TR_EINVAL);
+    event.size = sizeof event;
+    CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == 0);
+    CHECK(event.kind == TR_MODEL_READY && event.dropped == 0);
+    while (event.kind != TR_MODEL_TRAINED)
+        CHECK(tr_model_next_event(task, TR_WAIT_FOREVER, &event, &error) == 0);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(tr_model_next_event(task, 0, &event, NULL) == TR_EFORKED &&
+                      tr_train_get_result(task, &result, NULL, NULL, NULL) == TR_EFORKED &&
+                      tr_train_get_epoch(task, 0, &epoch, NULL, NULL) == TR_EFORKED &&
+                      tr_train_confirm(task, NULL) == TR_EFORKED &&
+                      tr_model_dump(task, NULL) == TR_EFORKED &&
+                      tr_infer_get_outputs(task, &rows, NULL) == TR_EFORKED &&
+                      tr_model_descriptor(task) == -1
+                  ? 0
+                  : 1);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    CHECK(pthread_create(&thread, NULL, wait_for_events, task) == 0);
+    usleep(200000); /* one that does not wait yet would begin a call on a closed task */
+    tr_task_close(task);
+    pthread_join(thread, &rv);
+    CHECK((intptr_t)rv == TR_ECLOSED);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "member") == 0)
@@ -361,5 +417,8 @@ int main(int argc, char **argv)
     check_events(argv[1], argv[2]);
     check_cancel(argv[1], argv[3]);
     check_unconfirmed(argv[1], argv[3]);
+    char waiting[4096];
+    snprintf(waiting, sizeof waiting, "%s-waiting", argv[3]);
+    check_waiting(argv[1], waiting);
     return 0;
 }
