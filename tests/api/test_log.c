@@ -286,9 +286,10 @@ static void sessions_write_to_it(void **state)
         ok(tr_session_open(&options, &sessions[i], &failure));
         ok(tr_graph_open(sessions[i], path, TR_WAIT_FOREVER, &graphs[i], &failure));
         ok(tr_session_dump(sessions[i], &failure));
-        ok(tr_log_next(options.log, 60 * SECOND_NS, &line, &failure));
-        assert_string_equal(line.component, "dump");
-        assert_int_equal(line.level, TR_LOG_INFO);
+        do { /* a loop that was slow says so in between */
+            ok(tr_log_next(options.log, 60 * SECOND_NS, &line, &failure));
+            assert_int_equal(line.level, TR_LOG_INFO);
+        } while (strcmp(line.component, "dump") != 0);
     }
     tr_graph_close(graphs[0]);
     tr_session_close(sessions[0]);
