@@ -14,9 +14,8 @@
 #include "api/internal.h"
 #include "api/public_error.h"
 
-#define SECOND_NS INT64_C(1000000000)
-/* A listener is there or refused at once; whoever would wait longer waits for a loop that hangs. */
-#define LISTEN_SECONDS_MAX 3600
+/* How often it is looked whether a listener is there: a turn of a loop takes less. */
+#define LOOK_NS 2000000L
 
 _Static_assert(TR_ADDRESS_TEXT_MAX >= ENDPOINT_TEXT_MAX, "an address fits");
 
@@ -26,7 +25,6 @@ struct graph_metrics {
     struct graph_metrics *next;
     struct metrics_options options;
     pthread_mutex_t mutex; /* guards all below */
-    pthread_cond_t wake;
     enum listening state;
     struct endpoint at;
     struct error error;
@@ -41,7 +39,6 @@ static void take_listening(void *arg, const struct endpoint *endpoint, const str
         metrics->at = *endpoint;
     else
         metrics->error = *error;
-    pthread_cond_signal(&metrics->wake);
     pthread_mutex_unlock(&metrics->mutex);
 }
 
@@ -50,11 +47,6 @@ static struct graph_metrics *create(struct tr_graph *graph)
     struct graph_metrics *metrics = calloc(1, sizeof *metrics);
     if (metrics == NULL)
         return NULL;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&metrics->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&metrics->mutex, NULL);
     metrics->options = (struct metrics_options){ .status = &graph->status,
                                                  .listening = take_listening,
@@ -64,7 +56,6 @@ static struct graph_metrics *create(struct tr_graph *graph)
 
 static void destroy(struct graph_metrics *metrics)
 {
-    pthread_cond_destroy(&metrics->wake);
     pthread_mutex_destroy(&metrics->mutex);
     free(metrics);
 }
@@ -78,30 +69,44 @@ void graph_metrics_free(struct tr_graph *graph)
     }
 }
 
-static int wait_listening(struct graph_metrics *metrics, int64_t timeout_ns, struct error *error)
+static enum listening look(struct graph_metrics *metrics, struct error *error)
 {
-    struct timespec until;
-    int64_t seconds = timeout_ns / SECOND_NS;
-    bool bounded = timeout_ns >= 0 && seconds < LISTEN_SECONDS_MAX;
-    int rv = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += bounded ? timeout_ns % SECOND_NS : 0;
-    until.tv_sec += (bounded ? seconds : LISTEN_SECONDS_MAX) + until.tv_nsec / SECOND_NS;
-    until.tv_nsec %= SECOND_NS;
     pthread_mutex_lock(&metrics->mutex);
-    while (metrics->state == LISTENING_SOON && rv == 0)
-        rv = pthread_cond_timedwait(&metrics->wake, &metrics->mutex, &until);
     enum listening state = metrics->state;
     *error = metrics->error;
     pthread_mutex_unlock(&metrics->mutex);
-    if (state == LISTENING_SOON)
-        return error_set(error, TR_ETIMEDOUT, "the loop does not begin to listen");
-    return state == LISTENING ? 0 : error->code;
+    return state;
+}
+
+/* A listener is there or refused in the next turn of its loop, so polling it costs little. Whoever
+ * waits longer waits for a loop that hangs, and is ended as in any call: nothing is called through the
+ * port, whose own waits would see it. The time is read before the state and judged last, so that
+ * what has happened goes before the reason for which the wait ends. */
+static int wait_listening(struct tr_graph *graph, struct port *port, struct graph_metrics *metrics,
+                          int64_t timeout_ns, struct error *error)
+{
+    uint64_t until_ns = graph_deadline(graph, port, timeout_ns);
+    for (;;) {
+        bool late = port_now_ns(port) >= until_ns;
+        pthread_mutex_lock(&graph->mutex);
+        bool closing = graph->stopping || graph->over;
+        pthread_mutex_unlock(&graph->mutex);
+        enum listening state = look(metrics, error);
+        if (state != LISTENING_SOON)
+            return state == LISTENING ? 0 : error->code;
+        if (port_is_interrupted(port))
+            return error_set(error, TR_ECANCELED, "%s", call_text(TR_ECANCELED));
+        if (closing)
+            return error_set(error, TR_ECLOSED, "the graph: %s", call_text(TR_ECLOSED));
+        if (late)
+            return error_set(error, TR_ETIMEDOUT, "the loop does not begin to listen");
+        nanosleep(&(const struct timespec){ .tv_nsec = LOOK_NS }, NULL);
+    }
 }
 
 /* From the spawn on the graph has the memory: the actor may still begin after this call gave up. */
-static int serve(struct tr_graph *graph, struct graph_metrics *metrics, int64_t timeout_ns,
-                 struct error *error)
+static int serve(struct tr_graph *graph, struct port *port, struct graph_metrics *metrics,
+                 int64_t timeout_ns, struct error *error)
 {
     const struct actor_options root = { .ops = &metrics_ops, .arg = &metrics->options };
     struct address ignored;
@@ -114,7 +119,7 @@ static int serve(struct tr_graph *graph, struct graph_metrics *metrics, int64_t 
     metrics->next = graph->metrics;
     graph->metrics = metrics;
     pthread_mutex_unlock(&graph->mutex);
-    return wait_listening(metrics, timeout_ns, error);
+    return wait_listening(graph, port, metrics, timeout_ns, error);
 }
 
 int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t timeout_ns,
@@ -141,7 +146,7 @@ int tr_graph_serve_metrics(struct tr_graph *graph, const char *address, int64_t 
         destroy(metrics);
         return error_give(&inner, error);
     }
-    rv = serve(graph, metrics, timeout_ns, &inner);
+    rv = serve(graph, port->port, metrics, timeout_ns, &inner);
     if (rv == 0) {
         endpoint_format(&metrics->at, text, sizeof text);
         if (at != NULL)

@@ -356,6 +356,65 @@ static void opening_a_graph_ends_between_its_files(void **state)
     tr_session_close(job.session);
 }
 
+static void *close_session(void *session)
+{
+    tr_session_close(session);
+    return NULL;
+}
+
+static sem_t held;
+
+/* A loop that does not get on. */
+static int hold_loop(struct actor *self, const void *arg)
+{
+    (void)self;
+    (void)arg;
+    while (sem_wait(&held) != 0) {
+    } /* interrupted */
+    return 0;
+}
+
+static int refuse(struct actor *self, struct message *message)
+{
+    actor_refuse(self, message, TR_EUNSUPPORTED);
+    return 0;
+}
+
+static int call_serve_metrics(struct job *job)
+{
+    return tr_graph_serve_metrics(job->graph, "0", TR_WAIT_FOREVER, NULL, 0, &failure);
+}
+
+static void a_call_to_a_loop_that_hangs_ends_too(void **state)
+{
+    static const struct call calls[] = { { "tr_graph_serve_metrics", call_serve_metrics } };
+    static const struct actor_ops ops = { .name = "hold", .start = hold_loop, .receive = refuse };
+    const struct actor_options holder = { .ops = &ops };
+    struct tr_session_options o;
+    struct address address;
+    struct caller caller;
+    struct job job = { 0 };
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    tr_session_options_init(&o);
+    o.loops = 1;
+    ok(tr_session_open(&o, &job.session, &failure));
+    ok(tr_graph_open(job.session, job.path, TR_WAIT_FOREVER, &job.graph, &failure));
+    assert_int_equal(sem_init(&held, 0, 0), 0);
+    ok(node_spawn(graph_node(job.graph), &holder, &address));
+    interrupt_each(&job, calls, 1);
+    assert_int_equal(tr_graph_serve_metrics(job.graph, "0", 1, NULL, 0, &failure), TR_ETIMEDOUT);
+    /* Closing the session ends it as well, before the loop gets on. */
+    begin(&caller, &job, &calls[0]);
+    pthread_t closer;
+    assert_int_equal(pthread_create(&closer, NULL, close_session, job.session), 0);
+    expect_end(&caller, TR_ECLOSED);
+    assert_int_equal(sem_post(&held), 0);
+    pthread_join(closer, NULL);
+    tr_graph_close(job.graph);
+    sem_destroy(&held);
+}
+
 static int call_next(struct job *job)
 {
     return tr_loader_next(job->loader, TR_WAIT_FOREVER, &job->batch, &failure);
@@ -514,6 +573,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_for_peers_end),
         cmocka_unit_test(opening_a_graph_ends_too),
         cmocka_unit_test(opening_a_graph_ends_between_its_files),
+        cmocka_unit_test(a_call_to_a_loop_that_hangs_ends_too),
         cmocka_unit_test(a_loader_loses_nothing),
         cmocka_unit_test(a_group_goes_on_with_what_was_interrupted),
     };
