@@ -103,10 +103,12 @@ static int start_node(struct tr_graph *graph, int64_t timeout_ns, struct error *
     return rv;
 }
 
-static int64_t time_left(int64_t timeout_ns, uint64_t spent_ns)
+/* Of the caller's time, which all steps share. */
+static int64_t time_left(const struct tr_graph *graph, int64_t timeout_ns, uint64_t begin_ns)
 {
     if (timeout_ns < 0)
         return timeout_ns;
+    uint64_t spent_ns = env_now_ns(graph->session->env) - begin_ns;
     return spent_ns < (uint64_t)timeout_ns ? timeout_ns - (int64_t)spent_ns : 0;
 }
 
@@ -196,20 +198,17 @@ int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_
     pthread_cond_init(&graph->left, NULL);
     session_acquire(session);
     graph->session = session;
-    int64_t left_ns = timeout_ns;
+    uint64_t begin_ns = env_now_ns(session->env);
     int rv = session_seen(session, &graph->seen);
     begin_opening(session, graph);
     if (rv == 0)
         rv = graph_load(graph, path, timeout_ns, &why);
     if (rv == 0)
         rv = init_cast(graph);
+    if (rv == 0)
+        rv = start_node(graph, time_left(graph, timeout_ns, begin_ns), &why);
     if (rv == 0) {
-        uint64_t begin_ns = env_now_ns(session->env);
-        rv = start_node(graph, timeout_ns, &why);
-        left_ns = time_left(timeout_ns, env_now_ns(session->env) - begin_ns);
-    }
-    if (rv == 0) {
-        rv = wait_started(graph, left_ns);
+        rv = wait_started(graph, time_left(graph, timeout_ns, begin_ns));
         rv = graph_reason(graph, rv);
     }
     if (rv == 0)

@@ -39,10 +39,10 @@ struct tr_feature_info {
     }
 
 /* path: the DIR/NAME.json that `troupe partition` wrote; NULL: the one that the session's cluster
- * file names. Reads the partitions that this process serves, for at most timeout_ns, and starts its
- * actors; in a cluster it joins the job, for at most that again, of which it waits up to 30 seconds,
- * with a warning in the log, while another process still listens at its address. An interrupt ends
- * both. TR_ETIMEDOUT (it names such an address), TR_ECANCELED: nothing is left open. TR_ENOENT, TR_EIO
+ * file names. Reads the partitions that this process serves and starts its actors; in a cluster it
+ * joins the job, and waits up to 30 seconds, with a warning in the log, while another process still
+ * listens at its address. All of that ends after timeout_ns, or with an interrupt. TR_ETIMEDOUT (it
+ * names such an address), TR_ECANCELED: nothing is left open. TR_ENOENT, TR_EIO
  * and TR_EFORMAT name a file, TR_EMISMATCH what does not belong together (files, or this process and
  * its job). *out is NULL after a failure. */
 TR_API int tr_graph_open(struct tr_session *session, const char *path, int64_t timeout_ns,

@@ -356,6 +356,49 @@ static void opening_a_graph_ends_between_its_files(void **state)
     tr_session_close(job.session);
 }
 
+/* How long reading is held up, and the time that was left to what comes after it. */
+static long hold_up_ms;
+static int64_t left_ns;
+
+int __real_graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns,
+                      struct error *error);
+int __wrap_graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns,
+                      struct error *error);
+int __real_graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error);
+int __wrap_graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error);
+
+int __wrap_graph_load(struct tr_graph *graph, const char *path, int64_t timeout_ns,
+                      struct error *error)
+{
+    int rv = __real_graph_load(graph, path, timeout_ns, error);
+    pause_ms(hold_up_ms);
+    return rv;
+}
+
+int __wrap_graph_link(struct tr_graph *graph, int64_t timeout_ns, struct error *error)
+{
+    left_ns = timeout_ns;
+    return __real_graph_link(graph, timeout_ns, error);
+}
+
+static void the_time_to_open_a_graph_counts_once(void **state)
+{
+    struct job job = { 0 };
+    struct tr_graph *graph;
+    (void)state;
+    world_partition(&world, PARTITION_RANDOM, PARTS, job.path);
+    ok(tr_session_open(NULL, &job.session, &failure));
+    hold_up_ms = 100;
+    ok(tr_graph_open(job.session, job.path, 200 * SECOND, &graph, &failure));
+    assert_true(left_ns <= 200 * SECOND - 100 * 1000000);
+    tr_graph_close(graph);
+    ok(tr_graph_open(job.session, job.path, TR_WAIT_FOREVER, &graph, &failure));
+    assert_true(left_ns < 0);
+    tr_graph_close(graph);
+    hold_up_ms = 0;
+    tr_session_close(job.session);
+}
+
 static void *close_session(void *session)
 {
     tr_session_close(session);
@@ -573,6 +616,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_for_peers_end),
         cmocka_unit_test(opening_a_graph_ends_too),
         cmocka_unit_test(opening_a_graph_ends_between_its_files),
+        cmocka_unit_test(the_time_to_open_a_graph_counts_once),
         cmocka_unit_test(a_call_to_a_loop_that_hangs_ends_too),
         cmocka_unit_test(a_loader_loses_nothing),
         cmocka_unit_test(a_group_goes_on_with_what_was_interrupted),
