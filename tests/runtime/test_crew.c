@@ -198,6 +198,40 @@ static void helpers_take_the_signal_for_stacks_where_asked_alone(void **state)
     }
 }
 
+/* Nobody goes on before all have come: so many pieces of work need so many workers at once. */
+struct meeting {
+    size_t workers;
+    atomic_size_t came;
+    atomic_uint by_worker[4];
+};
+
+static void meet(void *arg, size_t index, size_t worker)
+{
+    struct meeting *meeting = arg;
+    (void)index;
+    assert_true(worker < meeting->workers);
+    atomic_fetch_add(&meeting->by_worker[worker], 1);
+    atomic_fetch_add(&meeting->came, 1);
+    while (atomic_load(&meeting->came) % meeting->workers != 0)
+        nanosleep(&(struct timespec){ 0, 1000 }, NULL);
+}
+
+/* What a worker keeps for itself is found by its number. */
+static void every_worker_has_a_number_of_its_own(void **state)
+{
+    (void)state;
+    for (size_t threads = 1; threads < 4; threads++) {
+        struct parallel *parallel = crew_parallel_create(threads);
+        struct meeting meeting = { .workers = threads + 1 };
+        assert_non_null(parallel);
+        parallel_for(parallel, threads + 1, meet, &meeting);
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(atomic_load(&meeting.by_worker[i]), i <= threads);
+        crew_parallel_destroy(parallel);
+    }
+    crew_parallel_destroy(NULL);
+}
+
 /* Blocks of many sizes, so that every lock of an allocator is taken. */
 static void allocate(void)
 {
@@ -233,6 +267,7 @@ int main(void)
         cmocka_unit_test(jobs_complete_once_in_the_simulator),
         cmocka_unit_test(an_actor_that_ends_cancels_and_awaits_its_jobs),
         cmocka_unit_test(every_index_runs_once),
+        cmocka_unit_test(every_worker_has_a_number_of_its_own),
         cmocka_unit_test(helpers_take_the_signal_for_stacks_where_asked_alone),
         cmocka_unit_test(a_child_beside_fresh_threads_has_memory),
     };

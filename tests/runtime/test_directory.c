@@ -2,9 +2,15 @@
 /* The directory: errors, names that wait for their actor, names that end with it. */
 #include "tests/runtime/support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "runtime/core/actor_impl.h"
+#include "runtime/core/call.h"
 #include "runtime/core/directory.h"
+#include "runtime/core/loop.h"
+#include "runtime/core/node_impl.h"
+#include "runtime/core/runtime_kinds.h"
 #include "runtime/core/timer.h"
 
 struct script {
@@ -169,10 +175,86 @@ static void who_waits_gets_the_address_when_it_comes(void **state)
     }
 }
 
+#define NAMES 700u /* several in each bucket */
+
+/* Names that share their bucket are found one by one, and go one by one. */
+static void each_of_many_names_is_its_actors(void **state)
+{
+    static struct script scripts[2 * NAMES];
+    static struct address addresses[2 * NAMES];
+    static char names[NAMES][16];
+    (void)state;
+    memset(scripts, 0, sizeof scripts);
+    for (uint32_t i = 0; i < NAMES; i++) {
+        snprintf(names[i], sizeof names[i], "actor/%u", i * 37 % NAMES);
+        scripts[i] = (struct script){ .name = names[i],
+                                      .live_ns = i % 3 == 0 ? 100 * MS : 0,
+                                      .act = act_register };
+        scripts[NAMES + i] = (struct script){ .name = names[i],
+                                              .at_ns = 1000 * MS,
+                                              .act = act_lookup };
+    }
+    play(4, scripts, 2 * NAMES, addresses);
+    for (uint32_t i = 0; i < NAMES; i++) {
+        assert_int_equal(scripts[i].status, 0);
+        assert_int_equal(scripts[NAMES + i].status, i % 3 == 0 ? TR_ENOENT : 0);
+        if (i % 3 != 0)
+            assert_true(address_equal(scripts[NAMES + i].found, addresses[i]));
+    }
+}
+
+static void act_lookup_elsewhere(struct actor *self, struct script *script)
+{
+    assert_int_equal(
+        directory_lookup_at(self, 7, script->name, actor_now_ns(self) + MS, found, script),
+        TR_ENOENT);
+    script->answers++; /* nothing else comes */
+}
+
+static void a_node_that_is_not_known_has_no_names(void **state)
+{
+    (void)state;
+    struct script scripts[] = { { .name = "a", .act = act_lookup_elsewhere } };
+    struct address addresses[1];
+    play(5, scripts, 1, addresses);
+}
+
+static void refused(struct actor *self, void *arg, int status, struct message *reply)
+{
+    registered(self, arg, status);
+    message_release(self, reply);
+}
+
+/* The name as it came, which may have no end. */
+static void act_ask_raw(struct actor *self, struct script *script)
+{
+    struct message *request = message_create(self, RUNTIME_LOOKUP);
+    assert_non_null(request);
+    struct runtime_name *head = message_head(request);
+    if (script->name != NULL)
+        memset(head->name, script->name[0], sizeof head->name);
+    assert_int_equal(actor_call(self, self->loop->node->directory, request,
+                                actor_now_ns(self) + ENV_SECOND_NS, refused, script, NULL),
+                     0);
+}
+
+static void names_without_a_beginning_or_an_end_are_refused(void **state)
+{
+    (void)state;
+    struct script scripts[] = { { .name = "x", .act = act_ask_raw }, { .act = act_ask_raw } };
+    struct address addresses[2];
+    play(6, scripts, 2, addresses);
+    assert_int_equal(scripts[0].status, TR_EINVAL);
+    assert_int_equal(scripts[1].status, TR_EINVAL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_names_are_refused),
+        cmocka_unit_test(each_of_many_names_is_its_actors),
+        cmocka_unit_test(a_node_that_is_not_known_has_no_names),
+        cmocka_unit_test(names_without_a_beginning_or_an_end_are_refused),
         cmocka_unit_test(nobody_is_not_found_and_waiting_times_out),
         cmocka_unit_test(a_name_belongs_to_one_living_actor),
         cmocka_unit_test(who_waits_gets_the_address_when_it_comes),

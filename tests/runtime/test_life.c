@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/core/actor_impl.h"
+#include "runtime/core/directory.h"
 #include "runtime/core/loop.h"
 #include "runtime/core/monitor.h"
 #include "runtime/core/node_impl.h"
@@ -489,7 +490,9 @@ static int dismiss_start(struct actor *self, const void *arg)
 static int dismiss_receive(struct actor *self, struct message *message)
 {
     message_release(self, message);
-    return actor_stop(self, *(struct address *)actor_state(self));
+    int rc = actor_stop(self, *(struct address *)actor_state(self));
+    assert_int_equal(rc, 0);
+    return rc;
 }
 
 static void dismiss_fini(struct actor *self)
@@ -597,6 +600,121 @@ static void an_actor_that_stops_spawns_nothing(void **state)
     env_destroy(env);
 }
 
+/* What an actor is refused while there is no memory. */
+struct poor {
+    struct address other;
+    int results[8];
+    bool asked;
+    struct timer timer;
+};
+
+static void never(struct actor *self, void *arg, struct address who, int reason)
+{
+    (void)self, (void)arg, (void)who, (void)reason;
+    fail();
+}
+
+static void ask_for_all(struct actor *self, void *arg)
+{
+    struct poor *poor = arg;
+    const struct actor_options options = { .ops = &plan_ops };
+    struct call_id id;
+    struct address address;
+    int *result = poor->results;
+    env_sim_set_alloc_fail(node_env(actor_node(self)), 1000000);
+    *result++ = actor_monitor(self, poor->other, never, poor, &id);
+    *result++ = actor_stop(self, poor->other);
+    *result++ = actor_kill(self, poor->other, TR_EIO);
+    *result++ = actor_spawn(self, &options, &address);
+    *result++ = directory_register(self, "poor", NULL, NULL);
+    *result++ = directory_lookup(self, "poor", NULL, NULL);
+    *result++ = message_create(self, KIND_ASK) == NULL ? TR_ENOMEM : 0;
+    *result++ = buffer_create(self, 10) == NULL ? TR_ENOMEM : 0;
+    env_sim_set_alloc_fail(node_env(actor_node(self)), 0);
+    poor->asked = true;
+}
+
+static int poor_start(struct actor *self, const void *arg)
+{
+    struct poor *poor = (void *)(uintptr_t)arg;
+    timer_start(self, &poor->timer, actor_now_ns(self) + ENV_SECOND_NS / 10, ask_for_all, poor);
+    return 0;
+}
+
+static const struct actor_ops poor_ops = { "poor", poor_start, receive, NULL, NULL };
+
+/* Each says so, nothing of it is left behind, and the actor goes on. */
+static void without_memory_each_request_is_refused(void **state)
+{
+    (void)state;
+    struct env *env = make_env(9);
+    struct node *node = support_sim_node(env, 1, 2);
+    struct story story = { .text = "" };
+    struct plan plan = { .name = "x", .loop = 1, .story = &story };
+    struct poor poor = { .other = spawn(node, &plan) };
+    const struct actor_options options = { .ops = &poor_ops, .arg = &poor };
+    struct address address;
+    assert_int_equal(node_spawn(node, &options, &address), 0);
+    assert_int_equal(node_start(node), 0);
+    run_for(env, ENV_SECOND_NS);
+    assert_true(poor.asked);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(poor.results[i], TR_ENOMEM);
+    assert_string_equal(story.text, "+x ");
+    support_sim_finish(env, node);
+    env_destroy(env);
+}
+
+/* Of each counter every loop has its own: a node's is their sum. */
+static void a_node_counts_what_its_loops_do(void **state)
+{
+    (void)state;
+    struct env *env = make_env(10);
+    struct node *node = support_sim_node(env, 1, 3);
+    struct node_counters counters;
+    node_counters(node, &counters);
+    assert_int_equal(counters.sent + counters.delivered + counters.stale + counters.restarts, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        struct loop *loop = &node->loops[i];
+        counter_add(&loop->sent, 1 + i);
+        counter_add(&loop->delivered, 10 + i);
+        counter_add(&loop->dropped_full, 20 + i);
+        counter_add(&loop->dropped_expired, 30 + i);
+        counter_add(&loop->stale, 40 + i);
+        counter_add(&loop->late_replies, 50 + i);
+        counter_add(&loop->long_turns, 60 + i);
+        counter_add(&loop->wakes, 70 + i);
+        counter_add(&loop->restarts, 80 + i);
+        counter_add(&loop->messages.taken, 90 + 2 * i);
+        counter_add(&loop->messages.given, 5 + i);
+        counter_add(&loop->buffers.taken, 100 + 2 * i);
+        counter_add(&loop->buffers.given, 7 + i);
+        counter_add(&loop->calls.opened, 110 + 2 * i);
+        counter_add(&loop->calls.completed, 9 + i);
+    }
+    node_counters(node, &counters);
+    assert_int_equal(counters.sent, 6);
+    assert_int_equal(counters.delivered, 33);
+    assert_int_equal(counters.dropped_full, 63);
+    assert_int_equal(counters.dropped_expired, 93);
+    assert_int_equal(counters.stale, 123);
+    assert_int_equal(counters.late_replies, 153);
+    assert_int_equal(counters.long_turns, 183);
+    assert_int_equal(counters.wakes, 213);
+    assert_int_equal(counters.restarts, 243);
+    assert_int_equal(counters.messages_live, 3 * 85 + 3);
+    assert_int_equal(counters.buffers_live, 3 * 93 + 3);
+    assert_int_equal(counters.calls_open, 3 * 101 + 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        struct loop *loop = &node->loops[i];
+        counter_add(&loop->messages.given, 85 + i);
+        counter_add(&loop->buffers.given, 93 + i);
+        counter_add(&loop->calls.completed, 101 + i);
+    }
+    node_destroy(node);
+    env_destroy(env);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -605,6 +723,8 @@ int main(void)
         cmocka_unit_test(a_node_that_never_started_can_be_destroyed),
         cmocka_unit_test(a_stale_address_is_answered_not_misdelivered),
         cmocka_unit_test(nodes_are_apart),
+        cmocka_unit_test(without_memory_each_request_is_refused),
+        cmocka_unit_test(a_node_counts_what_its_loops_do),
         cmocka_unit_test(a_watcher_that_leaves_takes_nobody_along),
         cmocka_unit_test(only_the_life_that_was_asked_answers),
         cmocka_unit_test(restarts_are_bounded_and_then_the_parent_fails),

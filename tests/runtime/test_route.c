@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "runtime/core/dump.h"
+#include "runtime/core/log.h"
 
 /* Kinds */
 
@@ -29,6 +30,68 @@ static void kinds_out_of_bounds_are_refused(void **state)
     assert_int_equal(kinds_add(&kinds, &second, &error), TR_EEXIST);
     assert_string_equal(error.text, "kind second: id 64 belongs to first");
     assert_null(kinds_find(&kinds, KINDS_MAX));
+}
+
+static int encode_nothing(const void *head, void *out, size_t capacity)
+{
+    (void)head, (void)out, (void)capacity;
+    return 0;
+}
+
+static int verify_nothing(const void *bytes, size_t count)
+{
+    (void)bytes, (void)count;
+    return 0;
+}
+
+static int decode_nothing(const void *bytes, size_t count, void *head)
+{
+    (void)bytes, (void)count, (void)head;
+    return 0;
+}
+
+static void kinds_are_taken_up_to_their_bounds(void **state)
+{
+    static const struct {
+        struct kind kind;
+        const char *said; /* NULL: it is taken */
+    } cases[] = {
+        { { .id = KIND_ROOMS_FIRST, .name = "k" }, NULL },
+        { { .id = KINDS_MAX - 1, .name = "k" }, NULL },
+        { { .id = KIND_ROOMS_FIRST - 1, .name = "k" }, "kind k: id 63 is not within 64.." },
+        { { .id = KINDS_MAX, .name = "k" }, "is not within 64.." },
+        { { .id = 70, .name = "k", .head_bytes = KIND_HEAD_BYTES_MAX }, NULL },
+        { { .id = 70, .name = "k", .head_bytes = KIND_HEAD_BYTES_MAX + 1 },
+          "kind k: a head of 4097 bytes is over 4096" },
+        { { .id = 70, .name = "k", .lane = KIND_DATA, .class = KIND_ONCE }, NULL },
+        { { .id = 70, .name = "k", .lane = KIND_DATA + 1 },
+          "kind k (70): name, lane or class is not set" },
+        { { .id = 70, .name = "k", .class = KIND_ONCE + 1 },
+          "kind k (70): name, lane or class is not set" },
+        { { .id = 70 }, "kind (unnamed) (70): name, lane or class is not set" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kinds kinds = { 0 };
+        struct error error = { 0 };
+        assert_int_equal(kinds_add(&kinds, &cases[i].kind, &error), cases[i].said ? TR_EINVAL : 0);
+        if (cases[i].said != NULL)
+            assert_non_null(strstr(error.text, cases[i].said));
+        else
+            assert_ptr_equal(kinds_find(&kinds, cases[i].kind.id), &cases[i].kind);
+    }
+    for (int some = 0; some < 8; some++) { /* all three functions of an encoding, or none */
+        struct kinds kinds = { 0 };
+        struct error error = { 0 };
+        struct kind kind = { .id = 70, .name = "k" };
+        kind.encode = some & 1 ? encode_nothing : NULL;
+        kind.verify = some & 2 ? verify_nothing : NULL;
+        kind.decode = some & 4 ? decode_nothing : NULL;
+        bool whole = some == 0 || some == 7;
+        assert_int_equal(kinds_add(&kinds, &kind, &error), whole ? 0 : TR_EINVAL);
+        if (!whole)
+            assert_string_equal(error.text, "kind k: encode, verify and decode come together");
+    }
 }
 
 /* An encoding that flips bits and can lie. */
@@ -209,6 +272,15 @@ static void a_full_mailbox_refuses_and_tells(void **state)
         assert_int_equal(office->received, 100 - counters.dropped_full - office->refused);
         assert_true(office->sum < 1000000);
         assert_true(says(office, "actor slow: mailbox is full"));
+        /* Told at the 1st, 2nd, 4th ... alone: the log stays small. */
+        static const uint32_t told[] = { 1, 2, 4, 8, 16, 32 };
+        for (uint32_t i = 1, next = 0; i <= counters.dropped_full; i++) {
+            char text[64];
+            bool is_told = next < 6 && told[next] == i;
+            next += is_told;
+            snprintf(text, sizeof text, "bytes); %u messages dropped on loop 1", i);
+            assert_int_equal(says(office, text), is_told);
+        }
         assert_true(says(office, "dump: loop 0 actor flood"));
         assert_true(says(office, "dump: account messages"));
         free(office);
@@ -264,6 +336,136 @@ static void a_mailbox_holds_exactly_its_bound(void **state)
     assert_int_equal(fitting(3 * cost + 1), 3);
     assert_int_equal(fitting(1), 1);
     assert_int_equal(fitting(5 * cost), 5);
+}
+
+/* Lines above the level are not written; of refusals the 1st, 2nd, 4th ... are. */
+static void the_log_stays_small(void **state)
+{
+    (void)state;
+    struct post_office *office = calloc(1, sizeof *office);
+    struct env *env = NULL;
+    struct node *node = NULL;
+    assert_non_null(office);
+    assert_int_equal(env_sim_create(1, NULL, &env), 0);
+    struct node_options options = {
+        .id = 3, .loops = 1, .message_bytes_max = 5000, .log = { sink_line, office, LOG_LEVEL_WARN }
+    };
+    assert_int_equal(node_create(env, &options, &node, NULL), 0);
+    office->num_lines = 0;
+    log_write(node, LOG_LEVEL_INFO, "test", "quiet");
+    log_write(node, LOG_LEVEL_WARN, "test", "loud %d", 1);
+    log_write(node, LOG_LEVEL_ERROR, "test", "loud %d", 2);
+    assert_int_equal(office->num_lines, 2);
+    assert_string_equal(office->lines[0], "test: loud 1");
+    assert_string_equal(office->lines[1], "test: loud 2");
+    office->num_lines = 0;
+    size_t used = account_used(node_message_account(node));
+    for (size_t i = 1; i <= 9; i++)
+        log_refusal(node, "body", i);
+    assert_int_equal(office->num_lines, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "memory: node 3: no memory for a body of %u bytes: account \"messages\" has %zu "
+                 "of 5000 bytes in use",
+                 1u << i, used);
+        assert_string_equal(office->lines[i], text);
+    }
+    node_destroy(node);
+    env_destroy(env);
+    free(office);
+}
+
+static int asks_twice(struct actor *self, const void *arg)
+{
+    struct post_office *office = (void *)(uintptr_t)arg;
+    for (uint64_t i = 0; i < 2; i++)
+        assert_int_equal(actor_call(self, office->slow, filled(self, KIND_ASK, i, 100),
+                                    actor_now_ns(self) + 30 * ENV_SECOND_NS, answered, office,
+                                    NULL),
+                         0);
+    return 0;
+}
+
+/* It answers nothing: the requests are given back at its end. */
+static int keep_receive(struct actor *self, struct message *message)
+{
+    message->next = actor_state(self);
+    actor_set_state(self, message);
+    return 0;
+}
+
+static void keep_fini(struct actor *self)
+{
+    for (struct message *at = actor_state(self), *next; at != NULL; at = next) {
+        next = at->next;
+        message_release(self, at);
+    }
+}
+
+static int keep_start(struct actor *self, const void *arg)
+{
+    (void)self, (void)arg;
+    return 0;
+}
+
+static const struct actor_ops asks_ops = { "asks", asks_twice, discard, NULL, NULL };
+static const struct actor_ops keep_ops = { "keeps", keep_start, keep_receive, NULL, keep_fini };
+
+/* The line of an actor in a dump, to the letter, and that of an account. */
+static void a_dump_says_what_each_actor_waits_for(void **state)
+{
+    (void)state;
+    struct post_office *office = calloc(1, sizeof *office);
+    struct env *env = NULL;
+    struct node *node = NULL;
+    struct address asks_address;
+    char text[300];
+    assert_non_null(office);
+    assert_int_equal(env_sim_create(1, NULL, &env), 0);
+    struct node_options options = { .id = 3,
+                                    .loops = 2,
+                                    .kinds = support_kinds(),
+                                    .message_bytes_max = 1 << 20,
+                                    .log = { sink_line, office, LOG_LEVEL_INFO } };
+    assert_int_equal(node_create(env, &options, &node, NULL), 0);
+    struct actor_options keeps = {
+        .ops = &keep_ops, .arg = office, .loop = 1, .mailbox_bytes_max = 9000
+    };
+    struct actor_options asks = { .ops = &asks_ops, .arg = office, .name = "asks/1" };
+    assert_int_equal(node_spawn(node, &keeps, &office->slow), 0);
+    assert_int_equal(node_spawn(node, &asks, &asks_address), 0);
+    assert_int_equal(node_start(node), 0);
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + ENV_SECOND_NS);
+    struct account *account = node_message_account(node);
+    size_t used = account_used(account);
+    assert_int_equal(account_reserve(account, 1 << 20, NULL), TR_EFULL);
+    node_dump_request(node);
+    for (uint32_t loop = 0; loop < 2; loop++) { /* a turn for each loop */
+        struct actor_options again = { .ops = &keep_ops, .name = "noise", .loop = loop };
+        struct address address;
+        assert_int_equal(node_spawn(node, &again, &address), 0);
+    }
+    env_sim_run(env, NULL, NULL, env_sim_now_ns(env) + ENV_SECOND_NS);
+    snprintf(text, sizeof text,
+             "dump: loop 1 actor keeps slot %u generation 1 running: mailbox 0 control, 0 data "
+             "(0 of 9000 bytes), 0 calls open, 2 received",
+             address_index(office->slow));
+    assert_true(says(office, text));
+    snprintf(text, sizeof text,
+             "dump: loop 0 actor asks/1 slot %u generation 1 running: mailbox 0 control, 0 data "
+             "(0 of %zu bytes), 2 calls open, 0 received",
+             address_index(asks_address), (size_t)ACTOR_MAILBOX_BYTES);
+    assert_true(says(office, text));
+    snprintf(text, sizeof text, "dump: account messages: %zu of %u bytes, %zu at its peak, 1 times",
+             used, 1u << 20, account->peak_bytes);
+    assert_true(says(office, text));
+    assert_true(says(office, "dump: node 3 loop 0: "));
+    assert_true(says(office, "dump: node 3 loop 1: "));
+    assert_true(says(office, " 2 messages and 2 bodies taken and not back, 0 turns too long"));
+    support_sim_finish(env, node);
+    env_destroy(env);
+    free(office);
 }
 
 static int liar_start(struct actor *self, const void *arg)
@@ -352,6 +554,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_out_of_bounds_are_refused),
+        cmocka_unit_test(kinds_are_taken_up_to_their_bounds),
+        cmocka_unit_test(the_log_stays_small),
+        cmocka_unit_test(a_dump_says_what_each_actor_waits_for),
         cmocka_unit_test(what_cannot_be_verified_does_not_travel),
         cmocka_unit_test(a_full_mailbox_refuses_and_tells),
         cmocka_unit_test(a_mailbox_holds_exactly_its_bound),

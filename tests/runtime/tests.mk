@@ -180,6 +180,16 @@ TESTS += tests/runtime/test_process
 tests_runtime_test_process_SOURCES = tests/runtime/test_process.c
 tests_runtime_test_process_LDADD = $(runtime_libs) $(test_libs)
 
+check_PROGRAMS += tests/runtime/test_buffer_pool
+TESTS += tests/runtime/test_buffer_pool
+tests_runtime_test_buffer_pool_SOURCES = tests/runtime/test_buffer_pool.c
+tests_runtime_test_buffer_pool_LDADD = $(runtime_libs) $(test_libs)
+
+check_PROGRAMS += tests/runtime/test_slots
+TESTS += tests/runtime/test_slots
+tests_runtime_test_slots_SOURCES = tests/runtime/test_slots.c
+tests_runtime_test_slots_LDADD = $(runtime_libs) $(test_libs)
+
 check_PROGRAMS += tests/runtime/test_memory_limit
 TESTS += tests/runtime/test_memory_limit
 tests_runtime_test_memory_limit_SOURCES = tests/runtime/test_memory_limit.c
