@@ -137,6 +137,12 @@ tests_actors_test_group_calls_SOURCES = tests/actors/test_group_calls.c tests/ac
     tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_group_calls_LDADD = $(actors_libs) $(test_libs)
 
+check_PROGRAMS += tests/actors/test_process_member
+TESTS += tests/actors/test_process_member
+tests_actors_test_process_member_SOURCES = tests/actors/test_process_member.c \
+    tests/actors/asker.c tests/actors/asker.h
+tests_actors_test_process_member_LDADD = $(actors_libs) $(test_libs)
+
 check_PROGRAMS += tests/actors/test_job_end
 TESTS += tests/actors/test_job_end
 tests_actors_test_job_end_SOURCES = tests/actors/test_job_end.c tests/actors/cluster_fixture.c \
