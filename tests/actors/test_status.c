@@ -19,6 +19,7 @@
 #include "runtime/net/links.h"
 #include "runtime/sim/env_sim.h"
 #include "schemas/messages.h"
+#include "tests/actors/asker.h"
 
 #define LOOPS 3u
 #define WAIT_NS UINT64_C(30000000000)
@@ -475,6 +476,40 @@ static void so_many_are_answered_at_a_time(void **unused)
     batch_store_release(store);
 }
 
+/* Whatever is short, each request is answered: with a whole document, or that memory is short. */
+static void a_process_short_of_memory_answers_too(void **unused)
+{
+    static const uint32_t FAIL_PPM[] = { 0, 100000, 300000, 1000000 };
+    uint32_t told = 0, refused = 0;
+    (void)unused;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        struct asker asker;
+        struct batch_store *store = batch_store_create(1 << 20);
+        const struct status_options options = { .job = "job", .roles = "", .store = store };
+        asker_open(&asker, seed, true);
+        asker_spawn(&asker, &status_ops, &options);
+        assert_int_equal(asker_ask(&asker, MSG_STATUS_REQUEST, NULL, 0, NULL, 0), 0);
+        asker.alloc_fail_ppm = FAIL_PPM[seed % COUNT(FAIL_PPM)];
+        asker_ask(&asker, MSG_STATUS_REQUEST, NULL, 0, NULL, 0);
+        if (asker.status != 0 && asker.status != TR_ENOMEM)
+            fail_msg("seed %" PRIu64 ": %s", seed, tr_error_name(asker.status));
+        refused += asker.status != 0;
+        if (asker.alloc_fail_ppm == 1000000)
+            assert_int_equal(asker.status, TR_ENOMEM);
+        asker.alloc_fail_ppm = 0;
+        assert_int_equal(asker_ask(&asker, MSG_STATUS_REQUEST, NULL, 0, NULL, 0), 0);
+        assert_int_equal(asker.reply_kind, MSG_STATUS_REPLY);
+        json_t *document = json_loadb((const char *)asker.reply, asker.reply_bytes, 0, NULL);
+        assert_non_null(document);
+        assert_true(json_array_size(json_object_get(document, "actors")) >= 3);
+        json_decref(document);
+        told++;
+        asker_close(&asker);
+        batch_store_release(store);
+    }
+    assert_true(told == 40 && refused >= 10 && refused < 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +517,7 @@ int main(void)
         cmocka_unit_test(every_counter_is_reported),
         cmocka_unit_test(progress_is_what_was_noted_last),
         cmocka_unit_test(so_many_are_answered_at_a_time),
+        cmocka_unit_test(a_process_short_of_memory_answers_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

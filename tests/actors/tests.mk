@@ -104,7 +104,7 @@ tests_actors_test_process_actors_plan_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_status
 TESTS += tests/actors/test_status
-tests_actors_test_status_SOURCES = tests/actors/test_status.c
+tests_actors_test_status_SOURCES = tests/actors/test_status.c tests/actors/asker.c tests/actors/asker.h
 tests_actors_test_status_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_process_actors_sim
@@ -136,6 +136,12 @@ TESTS += tests/actors/test_group_calls
 tests_actors_test_group_calls_SOURCES = tests/actors/test_group_calls.c tests/actors/cluster_fixture.c \
     tests/actors/cluster_fixture.h tests/actors/graphs.c tests/actors/graphs.h tests/schemas/random.h
 tests_actors_test_group_calls_LDADD = $(actors_libs) $(test_libs)
+
+check_PROGRAMS += tests/actors/test_part_locator
+TESTS += tests/actors/test_part_locator
+tests_actors_test_part_locator_SOURCES = tests/actors/test_part_locator.c \
+    tests/actors/asker.c tests/actors/asker.h
+tests_actors_test_part_locator_LDADD = $(actors_libs) $(test_libs)
 
 check_PROGRAMS += tests/actors/test_process_member
 TESTS += tests/actors/test_process_member
