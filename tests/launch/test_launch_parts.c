@@ -314,6 +314,117 @@ static void a_child_gets_its_environment_and_tells_how_it_ended(void **unused)
     child_close(&child);
 }
 
+/* A name that another begins with is another, whichever of them is given. */
+static void names_of_the_environment_are_whole(void **unused)
+{
+    struct child_process child;
+    char text[200];
+    int code, number;
+    (void)unused;
+    setenv("HOM", "short", 1);
+    setenv("HOMER", "long", 1);
+    setenv("TROUPE_TEST", "ours", 1);
+    start_shell(&child, "echo $HOM $HOME $HOMER $TROUPE_TEST");
+    read_all(child.out, text, sizeof text);
+    assert_string_equal(text, "short /nowhere long seen\n");
+    wait_end(&child, &code, &number);
+    child_close(&child);
+    unsetenv("HOM");
+    unsetenv("HOMER");
+    unsetenv("TROUPE_TEST");
+}
+
+static volatile sig_atomic_t urgent;
+
+static void note_urgent(int number)
+{
+    (void)number;
+    urgent = 1;
+}
+
+/* Its number may be another's by then; whoever waits for it again learns nothing. */
+static void an_ended_child_is_neither_waited_for_nor_signalled(void **unused)
+{
+    struct child_process child, none = CHILD_NONE;
+    int code, number;
+    (void)unused;
+    signal(SIGURG, note_urgent);
+    start_shell(&child, "exit 0");
+    wait_end(&child, &code, &number);
+    assert_int_equal(code, 0);
+    for (int i = 0; i < 2; i++) {
+        struct child_process *ended = i == 0 ? &child : &none;
+        assert_false(child_ended(ended, &code, &number));
+        child_signal(ended, SIGURG); /* to 0 it would be to all of this group */
+        assert_int_equal(urgent, 0);
+    }
+    signal(SIGURG, SIG_DFL);
+    child_close(&child);
+    child_close(&child); /* nothing is closed twice */
+    assert_int_equal(child.in, -1);
+    assert_int_equal(child.out, -1);
+    assert_int_equal(child.err, -1);
+    assert_int_equal(child.pidfd, -1);
+}
+
+/* Signals that this program blocks or ignores end a child as they end any program. */
+static void a_child_heeds_signals_again(void **unused)
+{
+    static const int NUMBERS[] = { SIGTERM, SIGINT, SIGHUP, SIGUSR1 };
+    sigset_t blocked, before;
+    (void)unused;
+    sigemptyset(&blocked);
+    for (size_t i = 0; i < 4; i++)
+        sigaddset(&blocked, NUMBERS[i]);
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);
+    signal(SIGTERM, SIG_IGN);
+    for (size_t i = 0; i < 4; i++) {
+        struct child_process child;
+        char text[8];
+        int code, number;
+        start_shell(&child, "echo; exec sleep 1000");
+        assert_int_equal(read(child.out, text, sizeof text), 1);
+        child_signal(&child, NUMBERS[i]);
+        wait_end(&child, &code, &number);
+        assert_int_equal(number, NUMBERS[i]);
+        assert_int_equal(code, 0);
+        child_close(&child);
+    }
+    signal(SIGTERM, SIG_DFL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* The input is there before the program; it begins in its folder, or not at all. */
+static void a_child_begins_with_its_input_in_its_folder(void **unused)
+{
+    struct argv_builder words = { 0 };
+    struct child_start start = { .orphan_signal = SIGTERM, .input = "first\n", .folder = "/" };
+    struct child_process child;
+    struct error error = { 0 };
+    char text[200];
+    int code, number;
+    (void)unused;
+    argv_builder_add(&words, "sh");
+    argv_builder_add(&words, "-c");
+    argv_builder_add(&words, "cat; pwd");
+    start.words = words.list;
+    assert_int_equal(child_start(&child, &start, &error), 0);
+    assert_int_equal(write(child.in, "next\n", 5), 5);
+    child_close_input(&child);
+    read_all(child.out, text, sizeof text);
+    assert_string_equal(text, "first\nnext\n/\n");
+    wait_end(&child, &code, &number);
+    child_close(&child);
+    start.folder = "/nowhere/at/all";
+    assert_int_equal(child_start(&child, &start, &error), 0);
+    read_all(child.err, text, sizeof text);
+    assert_string_equal(text, "/nowhere/at/all: cannot go to this folder\n");
+    wait_end(&child, &code, &number);
+    assert_int_equal(code, 127);
+    child_close(&child);
+    argv_builder_fini(&words);
+}
+
 static void a_program_that_is_not_there_ends_as_in_a_shell(void **unused)
 {
     struct argv_builder words = { 0 };
@@ -373,6 +484,10 @@ int main(void)
         cmocka_unit_test(lines_end_where_they_end),
         cmocka_unit_test(control_bytes_are_tamed),
         cmocka_unit_test(a_child_gets_its_environment_and_tells_how_it_ended),
+        cmocka_unit_test(names_of_the_environment_are_whole),
+        cmocka_unit_test(an_ended_child_is_neither_waited_for_nor_signalled),
+        cmocka_unit_test(a_child_heeds_signals_again),
+        cmocka_unit_test(a_child_begins_with_its_input_in_its_folder),
         cmocka_unit_test(a_program_that_is_not_there_ends_as_in_a_shell),
         cmocka_unit_test(nothing_is_left_of_a_child),
     };

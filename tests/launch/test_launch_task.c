@@ -555,9 +555,18 @@ static void bad_options_are_refused(void **state)
     options.program = "/nowhere/troupe";
     assert_int_equal(tr_launch_open(&options, &launch, &failure), TR_ENOENT);
     options.program = self;
-    options.launcher = (enum tr_launcher)7;
+    for (unsigned kind = TR_LAUNCHER_FILE; kind <= TR_LAUNCHER_SRUN; kind++) {
+        options.launcher = (enum tr_launcher)kind;
+        ok(tr_launch_open(&options, &launch, &failure));
+        tr_launch_close(launch);
+    }
+    options.launcher = (enum tr_launcher)(TR_LAUNCHER_SRUN + 1);
     assert_int_equal(tr_launch_open(&options, &launch, &failure), TR_EINVAL);
+    assert_string_equal(failure.message, "launcher: 4; there are 4");
     options.launcher = TR_LAUNCHER_LOCAL;
+    options.master_port = 65535;
+    ok(tr_launch_open(&options, &launch, &failure));
+    tr_launch_close(launch);
     options.master_port = 65536;
     assert_int_equal(tr_launch_open(&options, &launch, &failure), TR_ERANGE);
     options.master_port = 0;

@@ -174,7 +174,209 @@ static const struct row ROWS[] = {
       .expected = NONE,
       .says = "elsewhere" },
     { .process = NONE, .index = NONE, .expected = NONE, .says = "--process" },
+    { .process = 5, .index = NONE, .expected = 5 }, /* the last one of all */
+    { .process = 0, .index = NONE, .expected = 0 },
+    { .variables = { "TROUPE_PROCESS=5" }, .process = NONE, .index = NONE, .expected = 5 },
+    { .variables = { "TROUPE_PROCESS=6" },
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "TROUPE_PROCESS 6" },
+    { .variables = { "TROUPE_PROCESS=", "TROUPE_HOST=" }, /* empty is not said */
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "b.example.org",
+      .expected = 5 },
+    { .host = "a", .role = LAUNCHER_SERVER, .process = NONE, .index = 0, .expected = 0 },
+    { .host = "a",
+      .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = 2,
+      .expected = NONE,
+      .says = "host a has 2 processes that are a server, not 3" },
+    { .host = "a", /* what is said by options goes before the environment */
+      .variables = { "TROUPE_INDEX=0", "TROUPE_PROCESS=2" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = 1,
+      .expected = 4 },
+    { .host = "a",
+      .variables = { "TROUPE_INDEX=x" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "TROUPE_INDEX=x" },
+    { .variables = { "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=6" },
+      .process = NONE,
+      .index = NONE,
+      .expected = 5 },
+    { .variables = { "SLURM_PROCID=6", "SLURM_STEP_NUM_TASKS=6", "SLURMD_NODENAME=b.example.org" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 5 },
+    { .variables = { "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=7", "SLURMD_NODENAME=10.0.0.1" },
+      .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = 1,
+      .expected = 1 },
+    { .variables = { "SLURM_PROCID=1", "SLURMD_NODENAME=zz" }, /* a host of another job */
+      .role = LAUNCHER_SAMPLER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "a",
+      .expected = 2 },
+    { .variables = { "SLURM_STEP_NUM_TASKS=6", "SLURMD_NODENAME=a" }, /* in no task */
+      .role = LAUNCHER_SAMPLER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "nothing says" },
+    { .variables = { "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=six" },
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "SLURM_STEP_NUM_TASKS=six" },
+    { .variables = { "RANK=0", "WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 3 },
+    { .variables = { "RANK=2", "WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = 5 },
+    { .variables = { "RANK=3", "WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "RANK=3 of WORLD_SIZE=3" },
+    { .variables = { "RANK=1" }, /* half of it says nothing */
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "b",
+      .expected = NONE,
+      .says = "nothing says" },
+    { .variables = { "RANK=x", "WORLD_SIZE=3" },
+      .role = LAUNCHER_TRAINER,
+      .process = NONE,
+      .index = NONE,
+      .expected = NONE,
+      .says = "RANK=x" },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server-000001",
+      .expected = 1 },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server-0000001", /* no number of a host is so long */
+      .expected = NONE,
+      .says = "nothing says" },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server1",
+      .expected = NONE,
+      .says = "nothing says" },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "server-",
+      .expected = NONE,
+      .says = "nothing says" },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "1",
+      .expected = NONE,
+      .says = "nothing says" },
+    { .role = LAUNCHER_SERVER,
+      .process = NONE,
+      .index = NONE,
+      .host_name = "x-90-0",
+      .expected = 0 },
 };
+
+/* Whole numbers and nothing else; the last is the one that says nothing. */
+static void numbers_are_whole(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is;
+        uint32_t number;
+    } CASES[] = {
+        { NULL, true, NONE },
+        { "0", true, 0 },
+        { "9", true, 9 },
+        { "10", true, 10 },
+        { "007", true, 7 },
+        { "4294967294", true, 4294967294u },
+        { "4294967295", false, NONE },
+        { "", false, NONE },
+        { "+1", false, NONE },
+        { "-1", false, NONE },
+        { " 1", false, NONE },
+        { "1 ", false, NONE },
+        { "1x", false, NONE },
+        { "x", false, NONE },
+        { ":", false, NONE },
+        { "/", false, NONE },
+        { "99999999999999999999", false, NONE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        uint32_t number = 77;
+        if (process_identity_read_number(CASES[i].text, &number) != CASES[i].is ||
+            number != CASES[i].number)
+            fail_msg("\"%s\": %u", CASES[i].text, number);
+    }
+}
+
+/* A wrong word is told from a number that is too large, and from other trainers than ours. */
+static void each_refusal_has_its_code(void **state)
+{
+    static const struct {
+        const char *variables[VARIABLES_MAX + 1];
+        const char *host;
+        uint32_t process, index;
+        int code;
+    } CASES[] = {
+        { .process = 6, .index = NONE, .code = TR_ERANGE },
+        { .host = "c", .process = NONE, .index = NONE, .code = TR_EINVAL },
+        { .host = "a", .process = NONE, .index = NONE, .code = TR_EINVAL },
+        { .host = "a", .process = NONE, .index = 2, .code = TR_ERANGE },
+        { .variables = { "TROUPE_PROCESS=x" }, .process = NONE, .index = NONE, .code = TR_EINVAL },
+        { .variables = { "RANK=0", "WORLD_SIZE=9" },
+          .process = NONE,
+          .index = NONE,
+          .code = TR_EMISMATCH },
+        { .process = NONE, .index = NONE, .code = TR_EINVAL },
+    };
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const struct process_identity_wanted wanted = {
+            .process = CASES[i].process,
+            .host = CASES[i].host,
+            .role = LAUNCHER_TRAINER,
+            .index = CASES[i].index,
+            .environment = look,
+            .arg = (void *)(uintptr_t)CASES[i].variables,
+        };
+        uint32_t process;
+        struct error error = { 0 };
+        int rv = process_identity_find(&fixture->plan, &wanted, &process, &error);
+        if (rv != CASES[i].code || error.code != CASES[i].code)
+            fail_msg("case %zu: %d, %d", i, rv, error.code);
+        assert_int_equal(process_identity_find(&fixture->plan, &wanted, &process, NULL), rv);
+    }
+}
 
 static void each_way_of_saying_it_is_understood(void **state)
 {
@@ -217,6 +419,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_way_of_saying_it_is_understood),
+        cmocka_unit_test(numbers_are_whole),
+        cmocka_unit_test(each_refusal_has_its_code),
         cmocka_unit_test(a_process_is_started_by_the_command_of_its_role),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

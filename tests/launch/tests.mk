@@ -24,3 +24,18 @@ tests_launch_test_launch_task_LDADD = $(api_libs) $(test_libs)
 
 TESTS += tests/launch/launch_example.sh
 EXTRA_DIST += tests/launch/launch_example.sh
+
+check_PROGRAMS += tests/launch/test_launch_plan
+TESTS += tests/launch/test_launch_plan
+tests_launch_test_launch_plan_SOURCES = tests/launch/test_launch_plan.c
+tests_launch_test_launch_plan_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/launch/test_launch_events
+TESTS += tests/launch/test_launch_events
+tests_launch_test_launch_events_SOURCES = tests/launch/test_launch_events.c
+tests_launch_test_launch_events_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/launch/test_status_view
+TESTS += tests/launch/test_status_view
+tests_launch_test_status_view_SOURCES = tests/launch/test_status_view.c
+tests_launch_test_status_view_LDADD = $(api_libs) $(test_libs)
