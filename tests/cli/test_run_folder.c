@@ -4,6 +4,7 @@
  * up to a bound.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include <cmocka.h>
 
 #include "model/run_folder.h"
+#include "runtime/base/atomic_dir.h"
 #include "runtime/base/error.h"
 
 /* The system's files, which write nothing while the disk is full. */
@@ -81,10 +83,162 @@ static void lines_wait_for_the_disk_up_to_a_bound(void **state)
     assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
 }
 
+static void make_file(const char *path, const char *text)
+{
+    assert_int_equal(files_write_atomic(files_posix, path, text, strlen(text), NULL), 0);
+}
+
+static void assert_text(const char *path, const char *expected)
+{
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(files_read_all(files_posix, path, 10000, &text, &size, NULL), 0);
+    assert_int_equal(size, strlen(expected));
+    assert_memory_equal(text, expected, size);
+    free(text);
+}
+
+/* Each file of a run by itself makes a folder one that holds a run; another file does not. */
+static void a_run_is_begun_over_none(void **state)
+{
+    static const char *const NAMES[] = { "config.json", "metrics.jsonl", "model.safetensors" };
+    char top[] = "/tmp/troupe-test.XXXXXX", path[64], file[128], other[128];
+    struct run_folder folder;
+    struct error error = { 0 };
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    snprintf(path, sizeof path, "%s/run", top);
+    snprintf(other, sizeof other, "%s/notes.txt", path);
+    assert_int_equal(files_make_folders(files_posix, path, NULL), 0);
+    make_file(other, "mine");
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s/%s", path, NAMES[i]);
+        make_file(file, "old");
+        assert_int_equal(run_folder_create(&folder, files_posix, path, false, &error), TR_EEXIST);
+        assert_non_null(strstr(error.text, "--replace"));
+        assert_text(file, "old");
+        assert_int_equal(run_folder_create(&folder, files_posix, path, true, &error), 0);
+        assert_text(folder.metrics_path, "");
+        assert_false(files_exists(files_posix, folder.config_path));
+        assert_false(files_exists(files_posix, folder.model_path));
+        assert_text(other, "mine");
+        assert_int_equal(files_remove_tree(files_posix, folder.metrics_path, NULL), 0);
+        run_folder_close(&folder);
+    }
+    assert_int_equal(run_folder_create(&folder, files_posix, path, false, &error), 0);
+    run_folder_close(&folder);
+    assert_int_equal(files_remove_tree(files_posix, top, &error), 0);
+}
+
+static void a_finished_run_has_its_configuration_and_its_model(void **state)
+{
+    static const char *const NAMES[] = { "config.json", "model.safetensors" };
+    char top[] = "/tmp/troupe-test.XXXXXX", files[2][64];
+    struct run_folder folder;
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    for (unsigned there = 0; there < 4; there++) {
+        struct error error = { 0 };
+        for (unsigned i = 0; i < 2; i++) {
+            snprintf(files[i], sizeof files[i], "%s/%s", top, NAMES[i]);
+            assert_int_equal(files_remove_tree(files_posix, files[i], NULL), 0);
+            if ((there >> i & 1) != 0)
+                make_file(files[i], "{}");
+        }
+        int rv = run_folder_find(&folder, files_posix, top, &error);
+        assert_int_equal(rv, there == 3 ? 0 : TR_ENOENT);
+        if (rv == 0) {
+            assert_string_equal(folder.path, top);
+            assert_string_equal(folder.config_path, files[0]);
+            assert_string_equal(folder.model_path, files[1]);
+            run_folder_close(&folder);
+        } else {
+            assert_non_null(strstr(error.text, files[(there & 1) == 0 ? 0 : 1]));
+        }
+    }
+    assert_int_equal(files_remove_tree(files_posix, top, NULL), 0);
+}
+
+/* Back to a mark: what was written since is gone, whatever was written before stays, and the next
+ * line follows it. What is shorter than its mark was changed. */
+static void lines_go_back_to_a_mark(void **state)
+{
+    char top[] = "/tmp/troupe-test.XXXXXX";
+    struct run_folder folder, again;
+    struct error error = { 0 };
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    assert_int_equal(run_folder_create(&folder, files_posix, top, false, &error), 0);
+    assert_int_equal(run_folder_mark(&folder), 0);
+    assert_int_equal(run_folder_append(&folder, json_pack("{s:i}", "a", 1), &error), 0);
+    assert_int_equal(run_folder_mark(&folder), 8);
+    assert_int_equal(run_folder_append(&folder, json_pack("{s:i}", "b", 22), &error), 0);
+    assert_int_equal(run_folder_mark(&folder), 17);
+    assert_text(folder.metrics_path, "{\"a\":1}\n{\"b\":22}\n");
+    assert_int_equal(run_folder_rewind(&folder, 17, &error), 0);
+    assert_text(folder.metrics_path, "{\"a\":1}\n{\"b\":22}\n");
+    assert_int_equal(run_folder_rewind(&folder, 8, &error), 0);
+    assert_text(folder.metrics_path, "{\"a\":1}\n");
+    assert_int_equal(run_folder_append(&folder, json_pack("{s:i}", "c", 3), &error), 0);
+    assert_text(folder.metrics_path, "{\"a\":1}\n{\"c\":3}\n");
+    assert_int_equal(run_folder_sync(&folder, &error), 0);
+    run_folder_close(&folder);
+    assert_int_equal(run_folder_resume(&again, files_posix, top, &error), 0);
+    assert_int_equal(run_folder_rewind(&again, 17, &error), TR_EFORMAT);
+    assert_non_null(strstr(error.text, "16 bytes"));
+    assert_int_equal(run_folder_rewind(&again, 16, &error), 0);
+    assert_int_equal(run_folder_append(&again, json_pack("{s:i}", "d", 4), &error), 0);
+    assert_text(again.metrics_path, "{\"a\":1}\n{\"c\":3}\n{\"d\":4}\n");
+    assert_int_equal(run_folder_rewind(&again, 0, &error), 0);
+    assert_text(again.metrics_path, "");
+    assert_int_equal(run_folder_write_config(&again, json_pack("{s:i}", "k", 1), &error), 0);
+    assert_text(again.config_path, "{\n  \"k\": 1\n}");
+    assert_int_equal(run_folder_write_config(&again, NULL, &error), TR_ENOMEM);
+    assert_int_equal(run_folder_append(&again, NULL, &error), TR_ENOMEM);
+    run_folder_close(&again);
+    assert_int_equal(files_remove_tree(files_posix, top, NULL), 0);
+}
+
+static void assert_json(json_t *json, const char *expected)
+{
+    char *text = json_dumps(json, JSON_COMPACT);
+    assert_string_equal(text, expected);
+    free(text);
+    json_decref(json);
+}
+
+/* Each field has a value of its own; what is no number is null. */
+static void lines_say_every_number(void **state)
+{
+    struct epoch_report report = { .epoch = 1,
+                                   .steps = 2,
+                                   .seeds = 3,
+                                   .rate = 0.5,
+                                   .train_loss = 0.25,
+                                   .evaluated = true,
+                                   .scores = { 4, 1.5, 2.5, (double)NAN, 3.5 },
+                                   .best = true,
+                                   .seconds = 4.5 };
+    (void)state;
+    assert_json(run_epoch_to_json(&report),
+                "{\"epoch\":1,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":0.25,"
+                "\"val\":{\"labelled\":4,\"loss\":1.5,\"accuracy\":2.5,\"macro_f1\":null,"
+                "\"roc_auc\":3.5},\"best\":true,\"seconds\":4.5}");
+    report.evaluated = report.best = false;
+    report.train_loss = (double)INFINITY;
+    assert_json(run_epoch_to_json(&report),
+                "{\"epoch\":1,\"steps\":2,\"seeds\":3,\"rate\":0.5,\"train_loss\":null,"
+                "\"val\":null,\"best\":false,\"seconds\":4.5}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_wait_for_the_disk_up_to_a_bound),
+        cmocka_unit_test(a_run_is_begun_over_none),
+        cmocka_unit_test(a_finished_run_has_its_configuration_and_its_model),
+        cmocka_unit_test(lines_go_back_to_a_mark),
+        cmocka_unit_test(lines_say_every_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,6 +78,8 @@ static void test_adam(void **state)
     config.l2 = 0;
     config.weight_decay = 0.1f;
     check(&config);
+    config.eps = 0.5f; /* as large as what it is added to */
+    check(&config);
 }
 
 static void test_sgd(void **state)
@@ -91,6 +93,43 @@ static void test_sgd(void **state)
     check(&config);
     config.weight_decay = 0.1f;
     check(&config);
+}
+
+/* More weights than a worker takes at once, and none left out at the ends: as many steps of a few. */
+static void test_every_weight_of_many_is_stepped_once(void **state)
+{
+    (void)state;
+    static const size_t counts[] = { 1, 16383, 16384, 16385, 40001 };
+    for (int which = MODEL_ADAM; which <= MODEL_SGD; which++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            struct model_config config = model_config_default();
+            struct optimiser optimiser;
+            size_t count = counts[c];
+            float *weights = malloc((count + 1) * sizeof *weights);
+            float *grads = malloc((count + 1) * sizeof *grads);
+            assert_true(weights != NULL && grads != NULL);
+            config.optimiser = (enum model_optimiser)which;
+            assert_int_equal(optimiser_init(&optimiser, &config, count), 0);
+            for (size_t i = 0; i <= count; i++) {
+                weights[i] = 1;
+                grads[i] = 0.25f;
+            }
+            for (int step = 0; step < 2; step++)
+                optimiser_step(&optimiser, parallel_serial, kernels_best(), 0.125, weights, grads);
+            for (size_t i = 1; i < count; i++)
+                assert_true(weights[i] == weights[0]);
+            assert_true(weights[0] < 1);
+            assert_true(weights[count] == 1); /* it is nobody's */
+            assert_int_equal(optimiser.steps, 2);
+            optimiser_reset(&optimiser); /* as if no step had been taken */
+            assert_int_equal(optimiser.steps, 0);
+            assert_true(optimiser.beta1_power == 1 && optimiser.beta2_power == 1);
+            for (size_t i = 0; i < count; i++)
+                assert_true(optimiser.first.data[i] == 0 && optimiser.second.data[i] == 0);
+            optimiser_fini(&optimiser);
+            free(weights);
+            free(grads);
+        }
 }
 
 static void test_schedules(void **state)
@@ -134,6 +173,7 @@ int main(void)
         cmocka_unit_test(test_names_parse_back),
         cmocka_unit_test(test_adam),
         cmocka_unit_test(test_sgd),
+        cmocka_unit_test(test_every_weight_of_many_is_stepped_once),
         cmocka_unit_test(test_schedules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

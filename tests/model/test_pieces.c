@@ -199,6 +199,95 @@ static void test_relu_lets_nan_through(void **state)
         assert_true(i % 3 == 0 ? isnan(row[i]) : row[i] == (i % 3 == 2 ? 0.5f : 0.0f));
 }
 
+#define WIDTH_MOST 70
+
+/* What a loop makes of each element, and that it leaves alone the one behind the last. */
+static void assert_loop(const float *is, const float *should, size_t width, float behind)
+{
+    for (size_t i = 0; i < width; i++)
+        assert_true(is[i] == should[i]);
+    assert_true(is[width] == behind);
+}
+
+/* Vectors, halves of them and single elements: each width has its own split. */
+static void test_loops_are_their_definitions_at_every_width(void **state)
+{
+    (void)state;
+    float x[WIDTH_MOST + 1], y[WIDTH_MOST + 1], to[WIDTH_MOST + 1], want[WIDTH_MOST + 1];
+    const struct dropout none = dropout_make(0, 0), some = dropout_make(0.4f, 77);
+    fill(x, WIDTH_MOST + 1, 6);
+    fill(y, WIDTH_MOST + 1, 7);
+    for (size_t i = 0; i < WIDTH_MOST; i += 5)
+        y[i] = 0; /* no more let through than what is below */
+    for (size_t v = 0; kernels_variant(v) != NULL; v++) {
+        const struct kernels *kernels = kernels_variant(v);
+        for (size_t width = 0; width <= WIDTH_MOST; width++) {
+            float last = y[width];
+            memcpy(to, y, sizeof to);
+            kernels->axpy(to, x, 0.5f, width);
+            for (size_t i = 0; i < width; i++)
+                want[i] = y[i] + x[i] * 0.5f;
+            assert_loop(to, want, width, last);
+            memcpy(to, y, sizeof to);
+            kernels->scale(to, -3, width);
+            for (size_t i = 0; i < width; i++)
+                want[i] = y[i] * -3;
+            assert_loop(to, want, width, last);
+            memcpy(to, x, sizeof to);
+            kernels->deactivate(to, y, 1.5f, width);
+            for (size_t i = 0; i < width; i++)
+                want[i] = y[i] > 0 ? x[i] * 1.5f : 0;
+            assert_loop(to, want, width, x[width]);
+            memcpy(to, y, sizeof to);
+            kernels->activate(to, x, width, &none, 3);
+            for (size_t i = 0; i < width; i++)
+                want[i] = y[i] + x[i] > 0 ? y[i] + x[i] : 0;
+            assert_loop(to, want, width, last);
+            memcpy(to, y, sizeof to);
+            kernels->activate(to, x, width, &some, 3);
+            for (size_t i = 0; i < width; i++) {
+                uint64_t word = key_draw(77, 3 * ((width + 3) / 4) + i / 4);
+                if ((word >> (16 * (i % 4)) & 0xffff) < some.threshold)
+                    want[i] = 0;
+                want[i] *= some.scale;
+            }
+            assert_loop(to, want, width, last);
+        }
+    }
+}
+
+/* The share that goes is rounded to a 65536th, and never all. */
+static void test_dropout_rates_at_their_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        float rate;
+        uint32_t threshold;
+    } cases[] = {
+        { 0.25f / 65536, 0 }, { 0.75f / 65536, 1 },        { 1.25f / 65536, 1 },
+        { 0.5f, 32768 },      { 65534.0f / 65536, 65534 }, { 65535.0f / 65536, 65535 },
+        { 1, 65535 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct dropout dropout = dropout_make(cases[i].rate, 5);
+        assert_int_equal(dropout.threshold, cases[i].threshold);
+        assert_true(dropout.scale == 65536.0f / (65536.0f - (float)cases[i].threshold));
+        assert_int_equal(dropout.key, 5);
+    }
+}
+
+/* The best is the last of those that there are. */
+static void test_variants_are_counted_to_the_last(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    while (kernels_variant(count) != NULL)
+        count++;
+    assert_true(count >= 1);
+    assert_ptr_equal(kernels_best(), kernels_variant(count - 1));
+    assert_string_equal(kernels_variant(0)->name, "baseline");
+}
+
 static void test_memory_is_kept_and_bounded(void **state)
 {
     (void)state;
@@ -226,6 +315,9 @@ int main(void)
         cmocka_unit_test(test_dropout),
         cmocka_unit_test(test_gather_and_its_exceptions),
         cmocka_unit_test(test_relu_lets_nan_through),
+        cmocka_unit_test(test_loops_are_their_definitions_at_every_width),
+        cmocka_unit_test(test_dropout_rates_at_their_ends),
+        cmocka_unit_test(test_variants_are_counted_to_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,11 +409,175 @@ static void saved_bytes_of_something_else_are_refused(void **unused)
     made_graph_destroy(graph);
 }
 
+#define WORLD 3u
+#define RANK 1u
+
+/* Two other trainers, whose numbers are known beforehand, and what the hooks saw. */
+struct others {
+    struct scores scores; /* of rank 0 */
+    uint32_t loss_sums, score_sums, gradient_sums;
+    uint32_t begun, steps, reports;
+    bool computes;
+    uint64_t now_ns;
+    struct epoch_report last;
+};
+
+/* In the place of a rank, of which all others say nothing. */
+static void say(float *values, size_t place, uint64_t number)
+{
+    for (size_t d = 0; d < 4; d++) {
+        assert_true(values[place * 4 + d] == 0);
+        values[place * 4 + d] = (float)(number >> (16 * d) & 0xffff);
+    }
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static int add_others(void *arg, float *values, size_t count, struct error *error)
+{
+    struct others *others = arg;
+    const struct scores *scores = &others->scores;
+    (void)error;
+    assert_false(others->computes); /* it waits for others */
+    if (count == WORLD * 2 * 4) {
+        others->loss_sums++;
+        say(values, 0, bits_of(0.5));
+        say(values, 1, 10);
+        say(values, 4, bits_of(2.5));
+        say(values, 5, (UINT64_C(1) << 40) + 30);
+    } else if (count == WORLD * 5 * 4) {
+        others->score_sums++;
+        say(values, 0, scores->labelled);
+        say(values, 1, bits_of(scores->loss));
+        say(values, 2, bits_of(scores->accuracy));
+        say(values, 3, bits_of(scores->macro_f1));
+        say(values, 4, bits_of(scores->roc_auc));
+        others->now_ns += UINT64_C(2500000000);
+    } else {
+        others->gradient_sums++;
+    }
+    return 0;
+}
+
+static void computing(void *arg, bool begins)
+{
+    struct others *others = arg;
+    assert_int_equal(others->computes, !begins); /* in turns */
+    others->computes = begins;
+    others->begun += begins;
+}
+
+static void count_step(void *arg, uint32_t epoch, uint64_t step)
+{
+    struct others *others = arg;
+    assert_int_equal(epoch, others->steps / 4);
+    assert_int_equal(step, others->steps % 4);
+    others->steps++;
+}
+
+static int note_last(void *arg, const struct epoch_report *report, struct error *error)
+{
+    struct others *others = arg;
+    (void)error;
+    others->reports++;
+    others->last = *report;
+    return 0;
+}
+
+static uint64_t read_clock(void *arg)
+{
+    return ((struct others *)arg)->now_ns;
+}
+
+static int evaluate_here(void *arg, struct model *model, struct scores *scores, struct error *error)
+{
+    struct others *others = arg;
+    (void)model, (void)error;
+    assert_true(others->computes);
+    *scores = others->scores;
+    return 0;
+}
+
+static void train_with(struct trainer_hooks *hooks, const struct trainer_plan *plan,
+                       struct trainer_result *result)
+{
+    struct made_graph *graph = make_graph();
+    struct source source = make_source(graph, 200, 3); /* four batches */
+    struct model_config config = configure(MODEL_SAGE);
+    struct model *model;
+    assert_int_equal(model_create(&model, &config, parallel_serial, NULL), 0);
+    assert_int_equal(trainer_run(model, &source.base, plan, hooks, result, NULL), 0);
+    model_destroy(model);
+    made_graph_destroy(graph);
+}
+
+/* Every trainer reports the mean of all, and knows the scores of the one that evaluates, to the last
+ * bit of their numbers. */
+static void numbers_of_all_trainers_come_together(void **unused)
+{
+    const struct scores scores = { (UINT64_C(3) << 50) + 7, 0.1, 0.2, 0.3, 0.4 };
+    struct others alone = { .scores = scores }, among = { .scores = scores };
+    struct trainer_result result;
+    (void)unused;
+    struct trainer_hooks hooks = { .arg = &alone, .epoch_done = note_last };
+    train_with(&hooks, &(struct trainer_plan){ .epochs = 2 }, &result);
+    hooks = (struct trainer_hooks){ .arg = &among,
+                                    .epoch_done = note_last,
+                                    .reduce = add_others,
+                                    .evaluate = evaluate_here,
+                                    .computing = computing,
+                                    .step_done = count_step,
+                                    .now_ns = read_clock };
+    const struct trainer_plan plan = { .epochs = 2, .rank = RANK, .world = WORLD };
+    train_with(&hooks, &plan, &result);
+    assert_int_equal(among.gradient_sums, 8);
+    assert_int_equal(among.loss_sums, 2);
+    assert_int_equal(among.score_sums, 2);
+    assert_int_equal(among.steps, 8);
+    assert_int_equal(among.reports, 2);
+    assert_int_equal(among.begun, 2 * 8); /* a step and its weights; it does not evaluate */
+    const uint64_t seeds = 200 + 10 + 30 + (UINT64_C(1) << 40);
+    assert_int_equal(among.last.seeds, seeds);
+    double sum = alone.last.train_loss * 200 + 0.5 + 2.5;
+    assert_true(fabs(among.last.train_loss * (double)seeds - sum) < 1e-9 * sum);
+    assert_true(among.last.train_loss == result.last_train_loss);
+    assert_true(fabs(among.last.seconds - 2.5) < 1e-9);
+    assert_true(alone.last.seconds == 0); /* it has no clock */
+    assert_memory_equal(&among.last.scores, &scores, sizeof scores);
+    assert_memory_equal(&result.best, &scores, sizeof scores);
+    assert_true(among.last.evaluated && !alone.last.evaluated);
+    assert_int_equal(alone.last.scores.labelled, 0);
+    assert_true(isnan(alone.last.scores.loss) && isnan(alone.last.scores.roc_auc));
+    assert_int_equal(result.best_epoch, 0); /* the same again is no better */
+}
+
+/* Whoever evaluates computes while it does. */
+static void rank_0_evaluates_for_all(void **unused)
+{
+    struct others others = { .scores = { 1, 0.1, 0.2, 0.3, 0.4 } };
+    struct trainer_result result;
+    (void)unused;
+    const struct trainer_hooks hooks = { .arg = &others,
+                                         .evaluate = evaluate_here,
+                                         .computing = computing };
+    struct trainer_hooks copy = hooks;
+    train_with(&copy, &(struct trainer_plan){ .epochs = 3 }, &result);
+    assert_int_equal(others.begun, 3 * (2 * 4 + 1));
+    assert_memory_equal(&result.best, &others.scores, sizeof others.scores);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resumed_run_ends_like_one_that_was_not_interrupted),
         cmocka_unit_test(saved_bytes_of_something_else_are_refused),
+        cmocka_unit_test(numbers_of_all_trainers_come_together),
+        cmocka_unit_test(rank_0_evaluates_for_all),
         cmocka_unit_test(test_errors_end_the_run_and_release_batches),
         cmocka_unit_test(test_patience_stops_and_best_weights_return),
         cmocka_unit_test(test_every_other_epoch_is_evaluated_and_the_last),
