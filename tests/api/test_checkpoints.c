@@ -185,8 +185,13 @@ static void folders_are_named_by_hosts_and_emptied(void **state)
     assert_string_equal(path, "/c/b/x");
     assert_int_equal(tr_checkpoints_folder("/c/%h/x", NULL, path, sizeof path, &error), 0);
     assert_string_equal(path, "/c/%h/x");
-    assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 7, &error), 0);
+    memset(path, '#', sizeof path);
     assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 6, &error), TR_ETOOBIG);
+    assert_string_equal(error.message, "/c/%h/x: the folder's path has 7 bytes, at most 6 fit");
+    assert_int_equal(path[6], '#'); /* and nothing is behind what it was given */
+    assert_int_equal(tr_checkpoints_folder("/c/%h/x", "b", path, 7, &error), 0);
+    assert_string_equal(path, "/c/b/x");
+    assert_int_equal(path[7], '#');
     assert_false(tr_checkpoints_exist(*state));
     assert_int_equal(tr_checkpoints_remove(*state, 0, &error), 0);
     assert_int_equal(tr_checkpoints_remove("/nowhere/at/all", 0, &error), 0);

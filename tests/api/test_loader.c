@@ -127,6 +127,35 @@ static void trainers_share_each_step(void **state)
     }
 }
 
+/* Ranks that the job does not have are shared out among its trainers: all seeds come, once. */
+static void ranks_beyond_those_of_a_job_are_played_by_its_trainers(void **state)
+{
+    static uint8_t seen[WORLD_NODES];
+    struct tr_session_options options;
+    struct job job;
+    struct tr_loader *loader;
+    struct tr_loader_options lo = loader_options();
+    (void)state;
+    tr_session_options_init(&options);
+    options.trainers = 2;
+    open_graph(&job, &options);
+    memset(seen, 0, sizeof seen);
+    lo.batch_size = 100;
+    lo.world = 5;
+    for (lo.rank = 0; lo.rank < lo.world; lo.rank++) {
+        ok(tr_loader_open(job.graph, job.nodes, &lo, 30 * SECOND, &loader, &failure));
+        assert_int_equal(count_seeds(loader, seen), WORLD_NODES / 500);
+        tr_loader_close(loader);
+    }
+    for (uint32_t i = 0; i < WORLD_NODES; i++)
+        assert_int_equal(seen[i], 1);
+    assert_int_equal(tr_loader_open(job.graph, job.nodes, &lo, 30 * SECOND, &loader, &failure),
+                     TR_ERANGE);
+    assert_string_equal(failure.message, "rank: 5 of 5 trainers");
+    job.loader = NULL;
+    close_job(&job);
+}
+
 /* One of several trainers of a process, in a thread of its own. */
 struct trainer {
     struct job *job;
@@ -579,6 +608,7 @@ int main(void)
         cmocka_unit_test(begin_and_cancel_repeat_batches),
         cmocka_unit_test(an_epoch_begins_at_any_of_its_batches),
         cmocka_unit_test(trainers_share_each_step),
+        cmocka_unit_test(ranks_beyond_those_of_a_job_are_played_by_its_trainers),
         cmocka_unit_test(trainers_of_one_process_share_it),
         cmocka_unit_test(deaths_change_nothing),
         cmocka_unit_test(a_proxy_that_is_full_for_a_while_fails_nothing),

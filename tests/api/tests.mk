@@ -114,6 +114,12 @@ check_PROGRAMS += tests/api/test_cluster_file
 TESTS += tests/api/test_cluster_file
 tests_api_test_cluster_file_SOURCES = tests/api/test_cluster_file.c
 tests_api_test_cluster_file_LDADD = $(api_libs) $(test_libs)
+
+check_PROGRAMS += tests/api/test_batch_read
+TESTS += tests/api/test_batch_read
+tests_api_test_batch_read_SOURCES = tests/api/test_batch_read.c
+tests_api_test_batch_read_LDADD = $(api_libs) $(test_libs)
+
 check_PROGRAMS += tests/api/test_fork
 TESTS += tests/api/test_fork
 tests_api_test_fork_SOURCES = tests/api/test_fork.c tests/api/api_world.c tests/api/api_world.h
