@@ -198,6 +198,69 @@ static void the_last_line_of_a_piece_says_how_long_it_took(void **state)
     assert_null(strstr(text, "second"));
 }
 
+/* As it is redrawn: a share of the cells of the bar, never more than all of them. */
+static void a_bar_is_as_full_as_its_share(void **state)
+{
+    static const struct {
+        uint64_t done;
+        const char *bar;
+    } CASES[] = {
+        { 25, "\r\033[Kreading [######..................]  25% " },
+        { 50, "\r\033[Kreading [############............]  50% " },
+        { 100, "\r\033[Kreading [########################] 100% " },
+        { 150, "\r\033[Kreading [########################] 100% " },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct progress progress;
+        char text[512] = { 0 };
+        FILE *file = tmpfile();
+        assert_non_null(file);
+        progress_init(&progress, false);
+        progress.out = file;
+        progress.terminal = true;
+        progress_begin(&progress, "reading", "edges", 100);
+        progress_update(&progress, 1); /* too early to be shown */
+        assert_int_equal(ftell(file), 0);
+        progress.begin_ns -= UINT64_C(10000000000);
+        progress_update(&progress, CASES[i].done);
+        long shown = ftell(file);
+        progress_update(&progress, CASES[i].done); /* so is this */
+        assert_int_equal(ftell(file), shown);
+        rewind(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        assert_memory_equal(text, CASES[i].bar, strlen(CASES[i].bar));
+        assert_int_equal(strstr(text, " left") != NULL, CASES[i].done < 100);
+        assert_null(strchr(text, '\n'));
+        progress_end(&progress);
+        progress_end(&progress); /* once */
+        rewind(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    }
+}
+
+/* Without a number of all there is neither a share nor a rest of the time. */
+static void a_piece_without_an_end_says_how_much_it_did(void **state)
+{
+    struct progress progress;
+    char text[512] = { 0 };
+    FILE *file = tmpfile();
+    (void)state;
+    assert_non_null(file);
+    progress_init(&progress, false);
+    progress.out = file;
+    progress.terminal = false;
+    progress_begin(&progress, "waiting", "", 0);
+    progress.begin_ns -= UINT64_C(10000000000);
+    progress_update(&progress, 7);
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_string_equal(text, "waiting, 10.0 s\n");
+}
+
 int main(void)
 {
     /* Whoever started this, perhaps in the background, may have had it ignored. */
@@ -211,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_log_does_not_fill_up),
         cmocka_unit_test(a_line_says_how_far_and_how_fast),
         cmocka_unit_test(the_last_line_of_a_piece_says_how_long_it_took),
+        cmocka_unit_test(a_bar_is_as_full_as_its_share),
+        cmocka_unit_test(a_piece_without_an_end_says_how_much_it_did),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Before cmocka.h, which has a macro named as a function of the commands. */
@@ -66,11 +67,189 @@ static void a_choice_is_asked_for_by_its_name(void **unused)
     }
 }
 
+#define WORDS_MAX 80
+
+static int configure(const char *const *words, int count, struct tr_train_options *options,
+                     struct tr_error *error)
+{
+    static struct train_values values;
+    static char copies[WORDS_MAX][64];
+    char *argv[WORDS_MAX];
+    bool help;
+    for (int i = 0; i < count; i++) {
+        snprintf(copies[i], sizeof copies[i], "%s", words[i]);
+        argv[i] = copies[i];
+    }
+    assert_int_equal(
+        options_parse(train_options, &values, sizeof values, count, argv, &help, error), 0);
+    return train_configure(&values, options, error);
+}
+
+/* No two numbers of them are the same, and none is the default. */
+static void every_option_reaches_its_field(void **unused)
+{
+    static const char *const WORDS[] = {
+        "--run=r",
+        "--model=gcn",
+        "--layers=3",
+        "--hidden=11",
+        "--fanout=1,-1,12",
+        "--batch-size=13",
+        "--epochs=14",
+        "--seed=15",
+        "--lr=0.5",
+        "--optimiser=sgd",
+        "--momentum=0.25",
+        "--dropout=0.125",
+        "--input-dropout=0.375",
+        "--l2=0.625",
+        "--weight-decay=0.75",
+        "--schedule=steps",
+        "--warmup=16",
+        "--step-epochs=17",
+        "--step-gamma=0.875",
+        "--cosine-floor=0.0625",
+        "--patience=18",
+        "--loss=sigmoid",
+        "--metric=roc-auc",
+        "--eval=sampled",
+        "--eval-every=19",
+        "--features=f",
+        "--labels=l",
+        "--train-mask=a",
+        "--val-mask=b",
+        "--test-mask=c",
+        "--trainers=20",
+        "--deal=d",
+        "--checkpoint-every=21",
+        "--checkpoint-keep=22",
+        "--checkpoints=k",
+        "--servers=23",
+        "--samplers=24",
+        "--loops=25",
+        "--threads=26",
+        "--memory=27",
+        "--metrics=:99",
+    };
+    struct tr_train_options o;
+    struct tr_error error = TR_ERROR_INIT;
+    (void)unused;
+    assert_int_equal(configure(WORDS, sizeof WORDS / sizeof *WORDS, &o, &error), 0);
+    assert_string_equal(o.run, "r");
+    assert_string_equal(o.model, "gcn");
+    assert_int_equal(o.num_layers, 3);
+    assert_true(o.fanout[0] == 1 && o.fanout[1] == TR_FANOUT_ALL && o.fanout[2] == 12);
+    assert_int_equal(o.hidden, 11);
+    assert_int_equal(o.batch_size, 13);
+    assert_int_equal(o.epochs, 14);
+    assert_int_equal(o.seed, 15);
+    assert_true(o.lr == 0.5f);
+    assert_string_equal(o.optimiser, "sgd");
+    assert_true(o.momentum == 0.25f);
+    assert_true(o.dropout == 0.125f);
+    assert_true(o.input_dropout == 0.375f);
+    assert_true(o.l2 == 0.625f);
+    assert_true(o.weight_decay == 0.75f);
+    assert_string_equal(o.schedule, "steps");
+    assert_int_equal(o.warmup_epochs, 16);
+    assert_int_equal(o.step_epochs, 17);
+    assert_true(o.step_gamma == 0.875f);
+    assert_true(o.cosine_floor == 0.0625f);
+    assert_int_equal(o.patience, 18);
+    assert_string_equal(o.loss, "sigmoid");
+    assert_string_equal(o.metric, "roc-auc");
+    assert_string_equal(o.evaluation, "sampled");
+    assert_int_equal(o.evaluate_every, 19);
+    assert_string_equal(o.features, "f");
+    assert_string_equal(o.labels, "l");
+    assert_string_equal(o.train_mask, "a");
+    assert_string_equal(o.val_mask, "b");
+    assert_string_equal(o.test_mask, "c");
+    assert_int_equal(o.trainers, 20);
+    assert_string_equal(o.deal, "d");
+    assert_int_equal(o.checkpoint_every, 21);
+    assert_int_equal(o.checkpoint_keep, 22);
+    assert_string_equal(o.checkpoints, "k");
+    assert_int_equal(o.servers, 23);
+    assert_int_equal(o.samplers, 24);
+    assert_int_equal(o.loops, 25);
+    assert_int_equal(o.threads, 26);
+    assert_int_equal(o.memory_bytes_max, 27);
+    assert_string_equal(o.metrics, ":99");
+    assert_true(o.confirm); /* what a run leaves is there before its process ends */
+}
+
+/* Each by itself, so that none stands for another. */
+static void every_flag_reaches_its_field(void **unused)
+{
+    static const struct {
+        const char *word;
+        size_t at;
+    } FLAGS[] = {
+#define FLAG(word, field) { "--" word, offsetof(struct tr_train_options, field) }
+        FLAG("balanced-weights", balanced_weights),
+        FLAG("normalise", normalise),
+        FLAG("with-replacement", with_replacement),
+        FLAG("drop-last", drop_last),
+        FLAG("resume", resume),
+        FLAG("reproducible", reproducible),
+        FLAG("messages", messages),
+        FLAG("codec", codec),
+        FLAG("map", map_files),
+        FLAG("verify", verify_files),
+        FLAG("replace", replace),
+#undef FLAG
+    };
+    enum { COUNT = sizeof FLAGS / sizeof *FLAGS };
+    (void)unused;
+    for (size_t given = 0; given <= COUNT; given++) { /* the last: none */
+        const char *const words[] = { "--run=r", given < COUNT ? FLAGS[given].word : NULL };
+        struct tr_train_options options;
+        assert_int_equal(configure(words, given < COUNT ? 2 : 1, &options, NULL), 0);
+        for (size_t i = 0; i < COUNT; i++)
+            assert_int_equal(*(const bool *)((const char *)&options + FLAGS[i].at), i == given);
+    }
+}
+
+static void fanouts_are_one_a_layer(void **unused)
+{
+    static const struct {
+        const char *words[3];
+        uint32_t layers; /* 0: refused, with ... */
+        const char *says;
+    } CASES[] = {
+        { { "--run=r", "--fanout=5", NULL }, 1, "" },
+        { { "--run=r", "--fanout=5,6,7", NULL }, 3, "" },
+        { { "--run=r", "--layers=2", NULL }, 2, "" },
+        { { "--run=r", "--layers=3", NULL }, 0, "2 numbers for 3 layers" },
+        { { "--run=r", "--layers=1", "--fanout=5,6" }, 0, "2 numbers for 1 layers" },
+        { { "--run=r", "--layers=16", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1" }, 16, "" },
+        { { "--run=r", "--fanout=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", NULL }, 0, "at most 16" },
+        { { "--run=r", "--fanout=0,5", NULL }, 0, "number 1 is 0" },
+        { { "--run=r", "--fanout=5,0", NULL }, 0, "number 2 is 0" },
+        { { "--run=r", "--resume", "--replace" }, 0, "--resume goes on with the run" },
+    };
+    (void)unused;
+    assert_int_equal(TR_LAYERS_MAX, 16);
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct tr_train_options options;
+        struct tr_error error = TR_ERROR_INIT;
+        int rv = configure(CASES[i].words, CASES[i].words[2] != NULL ? 3 : 2, &options, &error);
+        assert_int_equal(rv, CASES[i].layers > 0 ? 0 : TR_EINVAL);
+        assert_non_null(strstr(error.message, CASES[i].says));
+        if (rv == 0)
+            assert_int_equal(options.num_layers, CASES[i].layers);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_limit_that_is_not_given_is_left_to_the_cluster_file),
         cmocka_unit_test(a_choice_is_asked_for_by_its_name),
+        cmocka_unit_test(every_option_reaches_its_field),
+        cmocka_unit_test(every_flag_reaches_its_field),
+        cmocka_unit_test(fanouts_are_one_a_layer),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests_name("train_options", tests, NULL, NULL);
